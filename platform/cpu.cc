@@ -1,0 +1,53 @@
+#include "windhover/platform/cpu.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace windhover {
+namespace {
+
+InstructionSet detect() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512bw");
+  if (avx512) return InstructionSet::kAvx512;
+  if (avx2) return InstructionSet::kAvx2;
+#endif
+  return InstructionSet::kBaseline;
+}
+
+// Detected at the first call rather than before main, where a host's static initialiser could come
+// first.
+InstructionSet supported() noexcept {
+  static const InstructionSet set = detect();
+  return set;
+}
+
+std::atomic<InstructionSet> upper_limit{InstructionSet::kAvx512};
+
+}  // namespace
+
+InstructionSet instruction_set() noexcept {
+  return std::min(supported(), upper_limit.load(std::memory_order_relaxed));
+}
+
+void limit_instruction_set(InstructionSet limit) noexcept {
+  upper_limit.store(limit, std::memory_order_relaxed);
+}
+
+const char* to_string(InstructionSet set) noexcept {
+  switch (set) {
+    case InstructionSet::kBaseline:
+      return "baseline";
+    case InstructionSet::kAvx2:
+      return "avx2";
+    case InstructionSet::kAvx512:
+      return "avx512";
+  }
+  return "unknown";
+}
+
+}  // namespace windhover

@@ -1,0 +1,26 @@
+#ifndef WINDHOVER_PLATFORM_CPU_H_
+#define WINDHOVER_PLATFORM_CPU_H_
+
+#include <cstdint>
+
+namespace windhover {
+
+// The instruction sets that kernels are compiled for, in rising order: plain x86-64; AVX2 with FMA;
+// AVX-512 F, DQ, VL and BW.
+enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
+
+// The best that processor and system support, or the limit if that is lower. Any thread; a load
+// after the first call. Kernels are chosen by it at each call, through a table of function
+// pointers.
+InstructionSet instruction_set() noexcept;
+
+// Use nothing above `limit` from now on (nothing above what the processor supports, ever). For
+// start-up and tests: results may differ in the last bits between instruction sets, so a run keeps
+// to one.
+void limit_instruction_set(InstructionSet limit) noexcept;
+
+const char* to_string(InstructionSet set) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_PLATFORM_CPU_H_

@@ -1,0 +1,7 @@
+#include "windhover/platform/random_kernels_impl.h"
+
+namespace windhover::random_kernels {
+
+const Kernels kAvx512 = {bits, indices, uniforms, normals};
+
+}  // namespace windhover::random_kernels

@@ -1,0 +1,69 @@
+#ifndef WINDHOVER_PLATFORM_STATUS_H_
+#define WINDHOVER_PLATFORM_STATUS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace windhover {
+
+// The outcome of a call, one byte. There is one list for all layers, so that a status can travel
+// from the row that caused it to a counter and a reply without translation. A status carries no
+// text of its own making: set-up calls add a sentence and a number (result.h).
+enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,          kInvalidConfig,
+                                               kArenaTooSmall,   kInvalidArgument,
+                                               kWindowFull,      kWrongDimension,
+                                               kNotFinite,       kTargetOutOfDomain,
+                                               kIndexOutOfRange, kIndicesNotIncreasing,
+                                               kTooManyNonzeros, kTooLarge,
+                                               kMalformed,       kUnsupported,
+                                               kNotPermitted,    kUnavailable,
+                                               kSequenceGap,     kProducerBusy,
+                                               kTableFull,       kFingerprintMismatch,
+                                               kHelloRequired,   kTimeout,
+                                               kClosed,          kNotReady,
+                                               kDiverged,        kNotPositiveDefinite,
+                                               kIoError,         kCount};
+
+inline constexpr std::array kStatusLabels = {
+    "ok",
+    "invalid_config",
+    "arena_too_small",
+    "invalid_argument",
+    "window_full",
+    "wrong_dimension",
+    "not_finite",
+    "target_out_of_domain",
+    "index_out_of_range",
+    "indices_not_increasing",
+    "too_many_nonzeros",
+    "too_large",
+    "malformed",
+    "unsupported",
+    "not_permitted",
+    "unavailable",
+    "sequence_gap",
+    "producer_busy",
+    "table_full",
+    "fingerprint_mismatch",
+    "hello_required",
+    "timeout",
+    "closed",
+    "not_ready",
+    "diverged",
+    "not_positive_definite",
+    "io_error",
+};
+static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
+
+constexpr bool ok(Status status) noexcept { return status == Status::kOk; }
+
+// A static, snake-case label; "unknown" for a value that is not in the list.
+constexpr const char* to_string(Status status) noexcept {
+  const auto index = static_cast<std::size_t>(status);
+  return index < kStatusLabels.size() ? kStatusLabels[index] : "unknown";
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_PLATFORM_STATUS_H_

@@ -1,0 +1,116 @@
+#include "windhover/platform/thread.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace windhover {
+namespace {
+
+// Pause instructions first, for work that is just being published; then yields, for a producer that
+// shares our processor; then sleep.
+constexpr int kPauses = 32;
+constexpr int kYields = 8;
+constexpr timespec kParkTime{0, 1'000'000};
+
+void pause_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept {
+  std::uint32_t warnings = 0;
+  const pthread_t self = pthread_self();
+
+  if (options.name != nullptr) {
+    char name[16] = {};
+    std::strncpy(name, options.name, sizeof(name) - 1);
+    if (pthread_setname_np(self, name) != 0) warnings |= kThreadNotNamed;
+  }
+
+  if (options.cpu >= 0) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    const bool representable = options.cpu < CPU_SETSIZE;
+    if (representable) CPU_SET(static_cast<std::size_t>(options.cpu), &cpus);
+    if (!representable || pthread_setaffinity_np(self, sizeof(cpus), &cpus) != 0) {
+      warnings |= kThreadNotPinned;
+    }
+  }
+
+  if (options.fifo_priority > 0) {
+    sched_param priority{};
+    priority.sched_priority = options.fifo_priority;
+    if (pthread_setschedparam(self, SCHED_FIFO, &priority) != 0) warnings |= kThreadNotPrioritised;
+  }
+  return warnings;
+}
+
+Thread::~Thread() { join(); }
+
+Status Thread::start(const ThreadOptions& options, void (*entry)(void*), void* argument) noexcept {
+  if (started_ || entry == nullptr) return Status::kInvalidArgument;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (options.stack_bytes < static_cast<std::size_t>(PTHREAD_STACK_MIN) ||
+      options.stack_bytes > SIZE_MAX - page) {
+    return Status::kInvalidArgument;
+  }
+  options_ = options;
+  entry_ = entry;
+  argument_ = argument;
+  warnings_ = 0;
+  configured_.store(false, std::memory_order_relaxed);
+
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return Status::kUnavailable;
+  const std::size_t stack_bytes = (options.stack_bytes + page - 1) / page * page;
+  int failure = pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (failure == 0) failure = pthread_create(&handle_, &attributes, &Thread::run, this);
+  pthread_attr_destroy(&attributes);
+  if (failure != 0) return Status::kUnavailable;
+
+  started_ = true;
+  configured_.wait(false, std::memory_order_acquire);
+  return Status::kOk;
+}
+
+void Thread::join() noexcept {
+  if (!started_) return;
+  pthread_join(handle_, nullptr);
+  started_ = false;
+}
+
+// The new thread configures itself, so that the entry's first instruction already runs in the right
+// place.
+void* Thread::run(void* self) {
+  auto& thread = *static_cast<Thread*>(self);
+  thread.warnings_ = configure_this_thread(thread.options_);
+  thread.configured_.store(true, std::memory_order_release);
+  thread.configured_.notify_one();
+  thread.entry_(thread.argument_);
+  return nullptr;
+}
+
+void IdleStrategy::idle(int work_done) noexcept {
+  if (work_done > 0) {
+    idle_turns_ = 0;
+    return;
+  }
+  if (kind_ == kSpin || idle_turns_ < kPauses) {
+    pause_processor();
+  } else if (idle_turns_ < kPauses + kYields) {
+    sched_yield();
+  } else {
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &kParkTime, nullptr);
+    return;
+  }
+  if (kind_ == kPark) ++idle_turns_;
+}
+
+}  // namespace windhover

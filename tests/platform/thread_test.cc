@@ -1,0 +1,181 @@
+#include "windhover/platform/thread.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <time.h>
+
+#include <string>
+
+#include "windhover/platform/clock.h"
+
+namespace windhover {
+namespace {
+
+struct Seen {
+  std::string name;
+  int cpu_count = 0;
+  int cpu = -1;
+  std::size_t stack_bytes = 0;
+};
+
+void look_around(void* argument) {
+  auto& seen = *static_cast<Seen*>(argument);
+  char name[16];
+  pthread_getname_np(pthread_self(), name, sizeof(name));
+  seen.name = name;
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+  seen.cpu_count = CPU_COUNT(&cpus);
+  seen.cpu = sched_getcpu();
+  pthread_attr_t attributes;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstacksize(&attributes, &seen.stack_bytes);
+  pthread_attr_destroy(&attributes);
+}
+
+int some_permitted_cpu() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof(cpus), &cpus);
+  for (int cpu = CPU_SETSIZE - 1; cpu >= 0; --cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &cpus)) return cpu;
+  }
+  return -1;
+}
+
+TEST(Thread, EntryRunsNamedAndPinnedOnItsOwnStack) {
+  const int cpu = some_permitted_cpu();
+  Seen seen;
+  Thread thread;
+  const ThreadOptions options{.name = "wh-learner", .cpu = cpu, .stack_bytes = (3ul << 20) + 1};
+  ASSERT_EQ(thread.start(options, look_around, &seen), Status::kOk);
+  thread.join();
+  EXPECT_EQ(thread.warnings(), 0u);
+  EXPECT_EQ(seen.name, "wh-learner");
+  EXPECT_EQ(seen.cpu_count, 1);
+  EXPECT_EQ(seen.cpu, cpu);
+  EXPECT_GE(seen.stack_bytes, options.stack_bytes);
+}
+
+TEST(Thread, LongNameIsCut) {
+  Seen seen;
+  Thread thread;
+  ASSERT_EQ(thread.start({.name = "a-name-of-more-than-15"}, look_around, &seen), Status::kOk);
+  thread.join();
+  EXPECT_EQ(thread.warnings(), 0u);
+  EXPECT_EQ(seen.name, "a-name-of-more-");
+}
+
+TEST(Thread, ProcessorThatDoesNotExistIsAWarningOnly) {
+  for (const int cpu : {CPU_SETSIZE - 1, CPU_SETSIZE, 1 << 30}) {
+    Seen seen;
+    Thread thread;
+    ASSERT_EQ(thread.start({.cpu = cpu}, look_around, &seen), Status::kOk);
+    thread.join();
+    EXPECT_EQ(thread.warnings(), kThreadNotPinned) << cpu;
+    EXPECT_GE(seen.cpu_count, 1);
+  }
+}
+
+TEST(Thread, PriorityThatDoesNotExistIsAWarningOnly) {
+  Seen seen;
+  Thread thread;
+  ASSERT_EQ(thread.start({.fifo_priority = 1000}, look_around, &seen), Status::kOk);
+  thread.join();
+  EXPECT_EQ(thread.warnings(), kThreadNotPrioritised);
+}
+
+TEST(Thread, PriorityIsGrantedOrAWarning) {
+  int policy = -1;
+  Thread thread;
+  const auto read_policy = [](void* argument) {
+    sched_param priority{};
+    pthread_getschedparam(pthread_self(), static_cast<int*>(argument), &priority);
+  };
+  ASSERT_EQ(thread.start({.fifo_priority = 1}, read_policy, &policy), Status::kOk);
+  thread.join();
+  EXPECT_EQ(policy == SCHED_FIFO, (thread.warnings() & kThreadNotPrioritised) == 0);
+}
+
+TEST(Thread, MistakesOfTheCallerAreRefused) {
+  Seen seen;
+  Thread thread;
+  EXPECT_EQ(thread.start({}, nullptr, nullptr), Status::kInvalidArgument);
+  EXPECT_EQ(thread.start({.stack_bytes = 100}, look_around, &seen), Status::kInvalidArgument);
+  EXPECT_FALSE(thread.joinable());
+  ASSERT_EQ(thread.start({}, look_around, &seen), Status::kOk);
+  EXPECT_TRUE(thread.joinable());
+  EXPECT_EQ(thread.start({}, look_around, &seen), Status::kInvalidArgument);
+}
+
+TEST(Thread, StackThatCannotBeHadIsUnavailable) {
+  Thread thread;
+  Seen seen;
+  EXPECT_EQ(thread.start({.stack_bytes = std::size_t{1} << 60}, look_around, &seen),
+            Status::kUnavailable);
+}
+
+TEST(Thread, CanBeStartedAgainAfterJoin) {
+  Thread thread;
+  for (int turn = 0; turn < 3; ++turn) {
+    Seen seen;
+    ASSERT_EQ(thread.start({.name = "again"}, look_around, &seen), Status::kOk);
+    thread.join();
+    EXPECT_EQ(seen.name, "again");
+  }
+  thread.join();
+}
+
+std::int64_t thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+// Typically 0.5 %; the bar is loose because the machine may be busy or virtual. Sanitizers cost
+// more.
+TEST(IdleStrategy, ParkingUsesLittleProcessorTime) {
+#ifdef WINDHOVER_SANITIZED
+  constexpr double kMostShare = 0.10;
+#else
+  constexpr double kMostShare = 0.03;
+#endif
+  RealClock clock;
+  IdleStrategy idle(IdleStrategy::kPark);
+  const std::int64_t start = clock.now_ns();
+  const std::int64_t cpu_start = thread_cpu_ns();
+  while (clock.now_ns() - start < 500'000'000) idle.idle(0);
+  const double share = static_cast<double>(thread_cpu_ns() - cpu_start) /
+                       static_cast<double>(clock.now_ns() - start);
+  RecordProperty("processor_share", std::to_string(share));
+  EXPECT_LT(share, kMostShare);
+}
+
+TEST(IdleStrategy, ParkingSleepsOnlyAfterADryStretch) {
+  RealClock clock;
+  IdleStrategy idle(IdleStrategy::kPark);
+  std::int64_t shortest = 1'000'000'000;
+  for (int turn = 0; turn < 20; ++turn) {
+    idle.idle(1);
+    const std::int64_t start = clock.now_ns();
+    for (int dry = 0; dry < 30; ++dry) idle.idle(0);
+    shortest = std::min(shortest, clock.now_ns() - start);
+  }
+  EXPECT_LT(shortest, 1'000'000);
+}
+
+TEST(IdleStrategy, SpinningNeverSleeps) {
+  RealClock clock;
+  IdleStrategy idle(IdleStrategy::kSpin);
+  std::int64_t shortest = 1'000'000'000;
+  for (int turn = 0; turn < 20; ++turn) {
+    const std::int64_t start = clock.now_ns();
+    for (int dry = 0; dry < 1000; ++dry) idle.idle(0);
+    shortest = std::min(shortest, clock.now_ns() - start);
+  }
+  EXPECT_LT(shortest, 10'000'000);
+}
+
+}  // namespace
+}  // namespace windhover
