@@ -1,0 +1,27 @@
+#include "windhover/samplers/calibrated.h"
+
+#include <cmath>
+
+namespace windhover {
+
+using Eigen::Index;
+
+Result<bool> Calibrated::check(const SamplerConfig& config) noexcept {
+  if (!(config.injected_noise >= 0) || !std::isfinite(config.injected_noise)) {
+    return Error{Status::kInvalidConfig, "injected_noise must be a finite number of at least 0",
+                 config.injected_noise};
+  }
+  return true;
+}
+
+Status Calibrated::refresh(const Estimates& e) noexcept {
+  const Index d = e.dimension;
+  MatrixMap metric(preconditioner_.scratch(), d, d);
+  metric = (1.0 + injected_noise_) * ConstMatrixMap(e.curvature, d, d);
+  metric += (e.n / e.minibatch_size) * ConstMatrixMap(e.noise_covariance, d, d);
+  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0);
+  if (!ok(status)) return status;
+  return preconditioner_.set_noise(e.curvature, std::sqrt(injected_noise_ / e.n));
+}
+
+}  // namespace windhover

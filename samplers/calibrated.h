@@ -1,0 +1,36 @@
+// The default: constant-rate SGD calibrated exactly in discrete time (MATH R1, facts 1 and 5).
+//
+//   H = 2 [(1 + tau) A + (n/S) C]^-1, and noise of covariance (tau / n) A added to the gradient.
+//
+// The stationary covariance is A^-1 / n exactly, for every A and C: put Sigma = A^-1 / n into
+// Sigma = (I - HA) Sigma (I - AH) + H (C/S + tau A / n) H. eig(HA) <= 2 / (1 + tau), so a direction
+// without gradient noise (a category never seen, a collinear column) relaxes and keeps its prior
+// spread. tau = injected_noise; 0 is the bare optimum.
+#ifndef WINDHOVER_SAMPLERS_CALIBRATED_H_
+#define WINDHOVER_SAMPLERS_CALIBRATED_H_
+
+#include "windhover/samplers/preconditioner.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+class Calibrated {
+ public:
+  static constexpr std::string_view kName = "calibrated";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  Calibrated(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : injected_noise_(config.injected_noise), preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  double injected_noise_;  // tau
+  FullPreconditioner preconditioner_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_CALIBRATED_H_

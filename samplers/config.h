@@ -1,0 +1,54 @@
+// What a user may say about a model and a sampler, and what the defaults are.
+#ifndef WINDHOVER_SAMPLERS_CONFIG_H_
+#define WINDHOVER_SAMPLERS_CONFIG_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace windhover {
+
+// The names are looked up in the registry (samplers/registry.h). A string_view here must outlive
+// only the call that takes the configuration.
+struct ModelConfig {
+  std::string_view name = "linear";
+  std::uint32_t features = 0;      // columns of a row, without the intercept
+  std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
+  bool intercept = true;           // a constant 1, the last coefficient
+  double prior_precision = 1.0;    // of every coefficient but the intercept; Gaussian, mean 0
+  double intercept_precision = 0.1;
+  double noise_variance = 0.0;  // linear: variance of y given x; 0 learns it (MATH R10)
+
+  std::uint32_t dimension() const { return features + (intercept ? 1U : 0U); }
+};
+
+// How the gradient-noise covariance C is estimated.
+enum class NoiseEstimator : std::uint8_t {
+  kWindowSweep,      // every row of the window once a pass, at the current iterate (default)
+  kWithinMinibatch,  // Ahn, Korattikara, Welling 2012, eq. 12
+  kRecursion,        // Mandt, Hoffman, Blei 2017, eq. 21, with its (1 - 1/S) bias removed
+};
+
+// The weight of the newest estimate at update t = 1, 2, ...
+enum class DecaySchedule : std::uint8_t {
+  kHarmonic,    // 1 / t
+  kPolynomial,  // c / (t + c - 1)
+  kConstant,    // c, in (0, 1]
+};
+
+struct SamplerConfig {
+  std::string_view name = "calibrated";
+  std::uint32_t minibatch_size = 0;  // S; 0: the larger of 64 and twice the dimension
+  std::uint32_t chains = 8;          // K, each with draws of its own
+  bool shared_minibatches =
+      false;  // refused with several chains: they would collapse (MATH fact 8)
+  NoiseEstimator noise_estimator = NoiseEstimator::kWindowSweep;
+  DecaySchedule decay = DecaySchedule::kPolynomial;
+  double decay_constant = 4.0;
+  double injected_noise = 5.0;  // calibrated: tau of MATH R1, >= 0
+  double noise_scale = 1.0;     // SGFS: alpha of MATH R7, B = gamma I_N, >= 0
+  double step_size_max = 0.0;   // SGFS: h_max of MATH R7, 0: none
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_CONFIG_H_

@@ -1,0 +1,69 @@
+// Constant-rate SGD as approximate Bayesian inference: Mandt, Hoffman and Blei 2017.
+//
+// theta <- theta - H g, with H chosen so that the stationary law is the posterior, as far as its
+// shape allows. Where a direction has (almost) no gradient noise the printed rates are unstable, so
+// each is kept below what the curvature allows; the cap never binds while C is of the order of A
+// and S is small against n.
+#ifndef WINDHOVER_SAMPLERS_CONSTANT_SGD_H_
+#define WINDHOVER_SAMPLERS_CONSTANT_SGD_H_
+
+#include "windhover/samplers/preconditioner.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// H = (2 D S / (n Tr C)) I: the KL-optimal scalar rate (Theorem 1, eq. 15).
+class ScalarConstantSgd {
+ public:
+  static constexpr std::string_view kName = "sgd";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  ScalarConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
+      : preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  DiagonalPreconditioner preconditioner_;
+};
+
+// H_kk = 2 S / (n C_kk) (Corollary 3; minimises a bound of the KL, MATH E4).
+class DiagonalConstantSgd {
+ public:
+  static constexpr std::string_view kName = "sgd-d";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  DiagonalConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
+      : preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  DiagonalPreconditioner preconditioner_;
+};
+
+// H = (2 S / n) C^-1 (Theorem 2). Exact in continuous time; in discrete time its variance is too
+// large by about S/n A C^-1. A C that is not positive definite gets (S/n) A added.
+class FullConstantSgd {
+ public:
+  static constexpr std::string_view kName = "sgd-f";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  FullConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
+      : preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  FullPreconditioner preconditioner_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_CONSTANT_SGD_H_

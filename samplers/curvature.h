@@ -1,0 +1,63 @@
+// Sums of gradient and Hessian at a fixed anchor: what the mode, the mean and A come from.
+#ifndef WINDHOVER_SAMPLERS_CURVATURE_H_
+#define WINDHOVER_SAMPLERS_CURVATURE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
+// exactly for a quadratic loss (MATH R2). Memory D^2. One thread.
+class AnchorSums {
+ public:
+  AnchorSums(Arena& arena, std::uint32_t dimension) noexcept
+      : dimension_(dimension),
+        width_(matrix_width(dimension)),
+        anchor_(arena.allocate<double>(dimension).data()) {
+    sums_.gradient = arena.allocate<double>(dimension).data();
+    sums_.third = arena.allocate<double>(dimension).data();
+    sums_.curvature = arena.allocate<double>(width_ * width_).data();
+  }
+
+  void begin(const double* anchor) noexcept {
+    std::copy_n(anchor, dimension_, anchor_);
+    clear();
+  }
+  void clear() noexcept {
+    std::fill_n(sums_.gradient, dimension_, 0.0);
+    std::fill_n(sums_.third, dimension_, 0.0);
+    std::fill_n(sums_.curvature, width_ * width_, 0.0);
+    sums_.loss = 0;
+    sums_.rows = 0;
+  }
+  // `covariance` P for the third-order sums, or null.
+  void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    model.add_curvature(rows, anchor_, covariance, sums_);
+  }
+  void copy_from(const AnchorSums& other) noexcept {
+    std::copy_n(other.anchor_, dimension_, anchor_);
+    std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
+    std::copy_n(other.sums_.third, dimension_, sums_.third);
+    std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
+    sums_.loss = other.sums_.loss;
+    sums_.rows = other.sums_.rows;
+  }
+
+  const double* anchor() const noexcept { return anchor_; }
+  const CurvatureSums& sums() const noexcept { return sums_; }
+  double rows() const noexcept { return sums_.rows; }
+
+ private:
+  std::uint32_t dimension_;
+  std::size_t width_;
+  double* anchor_;
+  CurvatureSums sums_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_CURVATURE_H_

@@ -1,0 +1,22 @@
+// What the samplers are told about the posterior: shared by all chains, refreshed now and then.
+#ifndef WINDHOVER_SAMPLERS_ESTIMATES_H_
+#define WINDHOVER_SAMPLERS_ESTIMATES_H_
+
+#include <cstdint>
+
+namespace windhover {
+
+// All on the scale of the mean loss L = -(1/n) log posterior. D x D matrices are column-major with
+// both triangles filled.
+struct Estimates {
+  std::uint32_t dimension = 0;
+  double n = 0;               // observations the posterior stands on
+  double minibatch_size = 0;  // S
+  const double* curvature =
+      nullptr;  // A: Hessian of L at the mode, the prior's Lambda / n included
+  const double* noise_covariance = nullptr;  // C: covariance of one row's gradient, chain average
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ESTIMATES_H_

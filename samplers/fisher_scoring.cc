@@ -1,0 +1,85 @@
+#include "windhover/samplers/fisher_scoring.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+using Eigen::Index;
+
+namespace {
+
+Result<bool> check_fisher_scoring(const SamplerConfig& config) noexcept {
+  if (!(config.noise_scale >= 0) || !std::isfinite(config.noise_scale)) {
+    return Error{Status::kInvalidConfig, "noise_scale must be a finite number of at least 0",
+                 config.noise_scale};
+  }
+  if (!(config.step_size_max >= 0) || !std::isfinite(config.step_size_max)) {
+    return Error{Status::kInvalidConfig,
+                 "step_size_max must be a finite number of at least 0 (0: none)",
+                 config.step_size_max};
+  }
+  return true;
+}
+
+// (S + n) / S: the 1 in it is the curvature term of the exact law when A = C.
+double gamma(const Estimates& e) noexcept { return (e.minibatch_size + e.n) / e.minibatch_size; }
+
+}  // namespace
+
+Result<bool> DiagonalFisherScoring::check(const SamplerConfig& config) noexcept {
+  return check_fisher_scoring(config);
+}
+Result<bool> FullFisherScoring::check(const SamplerConfig& config) noexcept {
+  return check_fisher_scoring(config);
+}
+
+Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
+  const Index d = e.dimension;
+  const ConstMatrixMap noise(e.noise_covariance, d, d);
+  const ConstMatrixMap curvature(e.curvature, d, d);
+  const double alpha2 = noise_scale_ * noise_scale_;
+  for (Index j = 0; j < d; ++j) {
+    // A direction without gradient noise would get an infinite step.
+    const double c = std::max(noise(j, j), e.minibatch_size / e.n * curvature(j, j));
+    double injected = alpha2 * gamma(e) * c / e.n;
+    double step_size = 2.0 / ((1.0 + alpha2) * gamma(e) * c);
+    if (step_size_max_ > 0) {
+      injected = std::max(0.0, 2.0 / (step_size_max_ * e.n) - c / e.minibatch_size);
+      step_size = 2.0 / (e.n * (c / e.minibatch_size + injected));
+    }
+    preconditioner_.step_size()[j] = step_size;
+    preconditioner_.noise_deviation()[j] = std::sqrt(injected);
+  }
+  preconditioner_.finish();
+  return Status::kOk;
+}
+
+Status FullFisherScoring::refresh(const Estimates& e) noexcept {
+  const Index d = e.dimension;
+  const ConstMatrixMap noise(e.noise_covariance, d, d);
+  MatrixMap metric(preconditioner_.scratch(), d, d);
+  if (step_size_max_ > 0) {
+    // (C/S + E)^-1 <= E^-1, so this E bounds every H_kk whatever C is.
+    const double injected = 2.0 / (step_size_max_ * e.n);
+    metric = noise / e.minibatch_size;
+    metric.diagonal().array() += injected;
+    const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 / e.n);
+    if (!ok(status)) return status;
+    metric.setZero();
+    metric.diagonal().setConstant(injected);
+    return preconditioner_.set_noise(preconditioner_.scratch(), 1.0);
+  }
+  const double alpha2 = noise_scale_ * noise_scale_;
+  const double scale = 2.0 / ((1.0 + alpha2) * gamma(e));
+  metric = noise;
+  Status status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
+  if (!ok(status)) {
+    metric += (e.minibatch_size / e.n) * ConstMatrixMap(e.curvature, d, d);
+    status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
+    if (!ok(status)) return status;
+  }
+  return preconditioner_.set_noise(preconditioner_.scratch(), std::sqrt(alpha2 * gamma(e) / e.n));
+}
+
+}  // namespace windhover

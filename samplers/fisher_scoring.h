@@ -1,0 +1,63 @@
+// Stochastic gradient Fisher scoring: Ahn, Korattikara and Welling 2012, in the form of MATH R7.
+//
+// gamma = (S + n) / S, I_n = n C, the free noise matrix B = gamma I_n with alpha = 2 /
+// sqrt(epsilon):
+//   theta <- theta + 2 [(1 + alpha^2) gamma I_n]^-1 (grad log posterior + eta),
+//   eta ~ N(0, alpha^2 gamma I_n);
+// on the mean-loss scale H = 2 / ((1 + alpha^2) gamma) C^-1 and injected noise of covariance
+// alpha^2 gamma C / n, alpha = noise_scale. Exact when A = C; the prior is missing (MATH E10).
+//
+// With step_size_max = h_max > 0 the noise is instead the least that keeps every H_kk <= h_max:
+// E_kk = max(0, 2 / (h_max n) - C_kk / S), H = (2 / n) (C / S + E)^-1 (Mandt et al. 2017, eq. 26,
+// with E13 applied).
+#ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_H_
+#define WINDHOVER_SAMPLERS_FISHER_SCORING_H_
+
+#include "windhover/samplers/preconditioner.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+class DiagonalFisherScoring {
+ public:
+  static constexpr std::string_view kName = "sgfs-d";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  DiagonalFisherScoring(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : noise_scale_(config.noise_scale),
+        step_size_max_(config.step_size_max),
+        preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  double noise_scale_;
+  double step_size_max_;
+  DiagonalPreconditioner preconditioner_;
+};
+
+class FullFisherScoring {
+ public:
+  static constexpr std::string_view kName = "sgfs-f";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  FullFisherScoring(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : noise_scale_(config.noise_scale),
+        step_size_max_(config.step_size_max),
+        preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  double noise_scale_;
+  double step_size_max_;
+  FullPreconditioner preconditioner_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_FISHER_SCORING_H_

@@ -1,0 +1,40 @@
+// The inner loops over dense rows, compiled once an instruction set and chosen at run time, so that
+// one binary serves every x86-64. Plain pointers only. Results may differ in the last bits between
+// instruction sets (fused multiply-add), never within one.
+#ifndef WINDHOVER_SAMPLERS_KERNELS_H_
+#define WINDHOVER_SAMPLERS_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace windhover {
+
+// `stride` is the row length in doubles, a multiple of 4; `coefficients` and `sum` hold `stride`
+// doubles. `slots` name rows: row i starts at base + slots[i] * stride.
+struct Kernels {
+  // predictors[i] = offset + row_i . coefficients; targets[i] = row_i[target_index].
+  void (*gather_dot)(const double* base, std::size_t stride, const std::uint32_t* slots,
+                     std::size_t count, const double* coefficients, double offset,
+                     std::size_t target_index, double* predictors, double* targets);
+  // sum += sum_i weights[i] row_i.
+  void (*gather_axpy)(const double* base, std::size_t stride, const std::uint32_t* slots,
+                      std::size_t count, const double* weights, double* sum);
+  // p = 1 / (1 + exp(-x)), relative error below 1e-14 of p and of 1 - p.
+  void (*sigmoid)(const double* x, std::size_t count, double* p);
+  // matrix += sum_i weights[i] x_i x_i^T, lower triangle (some entries above it are written too).
+  // rows: count x width, width a multiple of 4; matrix: width x width column-major. `scaled` is
+  // scratch of count x width doubles.
+  void (*weighted_outer)(const double* rows, std::size_t width, std::size_t count,
+                         const double* weights, double* scaled, double* matrix);
+};
+
+// The table for instruction_set().
+const Kernels& kernels() noexcept;
+
+extern const Kernels kKernelsBaseline;
+extern const Kernels kKernelsAvx2;
+extern const Kernels kKernelsAvx512;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_KERNELS_H_

@@ -1,0 +1,2 @@
+#define WINDHOVER_KERNELS kKernelsBaseline
+#include "windhover/samplers/kernels_impl.h"

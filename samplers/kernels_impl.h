@@ -1,0 +1,239 @@
+// Body of the kernels; included once by each kernels_<instruction set>.cc with WINDHOVER_KERNELS
+// set to the table's name. Everything here has internal linkage and no other header's inline
+// functions are used: the linker must never mix code of two instruction sets.
+#ifndef WINDHOVER_SAMPLERS_KERNELS_IMPL_H_
+#define WINDHOVER_SAMPLERS_KERNELS_IMPL_H_
+
+#include "windhover/samplers/kernels.h"
+
+namespace windhover {
+namespace {
+
+using Vector = double __attribute__((vector_size(32)));
+using Integers = long long __attribute__((vector_size(32)));
+using Unaligned = double __attribute__((vector_size(32), aligned(8)));
+constexpr std::size_t kLanes = 4;
+
+inline Vector load(const double* p) { return *reinterpret_cast<const Unaligned*>(p); }
+inline void store(double* p, Vector v) { *reinterpret_cast<Unaligned*>(p) = v; }
+inline Vector broadcast(double x) { return Vector{x, x, x, x}; }
+inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+// The lane sums of four vectors, as one vector.
+inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
+  const Vector ab =
+      __builtin_shuffle(a, b, Integers{0, 4, 2, 6}) + __builtin_shuffle(a, b, Integers{1, 5, 3, 7});
+  const Vector cd =
+      __builtin_shuffle(c, d, Integers{0, 4, 2, 6}) + __builtin_shuffle(c, d, Integers{1, 5, 3, 7});
+  return __builtin_shuffle(ab, cd, Integers{0, 1, 4, 5}) +
+         __builtin_shuffle(ab, cd, Integers{2, 3, 6, 7});
+}
+
+// Rows of kBlocks vectors; kBlocks = 0: any length, read from `stride`. Four rows at a time.
+template <std::size_t kBlocks>
+void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
+                       std::size_t count, const double* coefficients, double offset,
+                       std::size_t target_index, double* predictors, double* targets) {
+  const std::size_t blocks = kBlocks > 0 ? kBlocks : stride / kLanes;
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const double* r0 = base + slots[i] * stride;
+    const double* r1 = base + slots[i + 1] * stride;
+    const double* r2 = base + slots[i + 2] * stride;
+    const double* r3 = base + slots[i + 3] * stride;
+    Vector s0{}, s1{}, s2{}, s3{};
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const Vector c = load(coefficients + b * kLanes);
+      s0 += c * load(r0 + b * kLanes);
+      s1 += c * load(r1 + b * kLanes);
+      s2 += c * load(r2 + b * kLanes);
+      s3 += c * load(r3 + b * kLanes);
+    }
+    store(predictors + i, transpose_sum(s0, s1, s2, s3) + broadcast(offset));
+    targets[i] = r0[target_index];
+    targets[i + 1] = r1[target_index];
+    targets[i + 2] = r2[target_index];
+    targets[i + 3] = r3[target_index];
+  }
+  for (; i < count; ++i) {
+    const double* row = base + slots[i] * stride;
+    Vector s{};
+    for (std::size_t b = 0; b < blocks; ++b) {
+      s += load(coefficients + b * kLanes) * load(row + b * kLanes);
+    }
+    predictors[i] = transpose_sum(s, s, s, s)[0] + offset;
+    targets[i] = row[target_index];
+  }
+}
+
+void gather_dot(const double* base, std::size_t stride, const std::uint32_t* slots,
+                std::size_t count, const double* coefficients, double offset,
+                std::size_t target_index, double* predictors, double* targets) {
+  switch (stride / kLanes) {
+    case 1:
+      return gather_dot_blocks<1>(base, stride, slots, count, coefficients, offset, target_index,
+                                  predictors, targets);
+    case 2:
+      return gather_dot_blocks<2>(base, stride, slots, count, coefficients, offset, target_index,
+                                  predictors, targets);
+    case 3:
+      return gather_dot_blocks<3>(base, stride, slots, count, coefficients, offset, target_index,
+                                  predictors, targets);
+    case 4:
+      return gather_dot_blocks<4>(base, stride, slots, count, coefficients, offset, target_index,
+                                  predictors, targets);
+    default:
+      return gather_dot_blocks<0>(base, stride, slots, count, coefficients, offset, target_index,
+                                  predictors, targets);
+  }
+}
+
+// The sum stays in registers.
+template <std::size_t kBlocks>
+void gather_axpy_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
+                        std::size_t count, const double* weights, double* total) {
+  Vector even[kBlocks];
+  Vector odd[kBlocks];
+  for (std::size_t b = 0; b < kBlocks; ++b) {
+    even[b] = load(total + b * kLanes);
+    odd[b] = Vector{};
+  }
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const double* r0 = base + slots[i] * stride;
+    const double* r1 = base + slots[i + 1] * stride;
+    const Vector w0 = broadcast(weights[i]);
+    const Vector w1 = broadcast(weights[i + 1]);
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      even[b] += w0 * load(r0 + b * kLanes);
+      odd[b] += w1 * load(r1 + b * kLanes);
+    }
+  }
+  if (i < count) {
+    const double* row = base + slots[i] * stride;
+    const Vector w = broadcast(weights[i]);
+    for (std::size_t b = 0; b < kBlocks; ++b) even[b] += w * load(row + b * kLanes);
+  }
+  for (std::size_t b = 0; b < kBlocks; ++b) store(total + b * kLanes, even[b] + odd[b]);
+}
+
+void gather_axpy(const double* base, std::size_t stride, const std::uint32_t* slots,
+                 std::size_t count, const double* weights, double* total) {
+  switch (stride / kLanes) {
+    case 1:
+      return gather_axpy_blocks<1>(base, stride, slots, count, weights, total);
+    case 2:
+      return gather_axpy_blocks<2>(base, stride, slots, count, weights, total);
+    case 3:
+      return gather_axpy_blocks<3>(base, stride, slots, count, weights, total);
+    case 4:
+      return gather_axpy_blocks<4>(base, stride, slots, count, weights, total);
+    default:
+      break;
+  }
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const double* r0 = base + slots[i] * stride;
+    const double* r1 = base + slots[i + 1] * stride;
+    const double* r2 = base + slots[i + 2] * stride;
+    const double* r3 = base + slots[i + 3] * stride;
+    const Vector w0 = broadcast(weights[i]);
+    const Vector w1 = broadcast(weights[i + 1]);
+    const Vector w2 = broadcast(weights[i + 2]);
+    const Vector w3 = broadcast(weights[i + 3]);
+    for (std::size_t j = 0; j < stride; j += kLanes) {
+      store(total + j, (load(total + j) + w0 * load(r0 + j) + w1 * load(r1 + j)) +
+                           (w2 * load(r2 + j) + w3 * load(r3 + j)));
+    }
+  }
+  for (; i < count; ++i) {
+    const double* row = base + slots[i] * stride;
+    const Vector w = broadcast(weights[i]);
+    for (std::size_t j = 0; j < stride; j += kLanes) {
+      store(total + j, load(total + j) + w * load(row + j));
+    }
+  }
+}
+
+// exp(x) for x in [-708, 0]: x = k ln 2 + r with |r| <= ln 2 / 2, a Taylor polynomial of degree 13
+// in r (truncation below 1e-17 relative), and 2^k put into the exponent bits.
+inline Vector exp_nonpositive(Vector x) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: the sum's low bits hold k
+  const Vector shifted = x * 1.4426950408889634 + kRound;
+  const Vector k = shifted - kRound;
+  const Vector r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  Vector p = broadcast(1.0 / 6227020800.0);
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  const Integers exponent = reinterpret_cast<Integers>(shifted) << 52;
+  return reinterpret_cast<Vector>(reinterpret_cast<Integers>(p) + exponent);
+}
+
+inline Vector sigmoid_vector(Vector x) {
+  const Integers sign = reinterpret_cast<Integers>(x) & static_cast<long long>(1ULL << 63);
+  Vector negative = reinterpret_cast<Vector>(reinterpret_cast<Integers>(x) |
+                                             static_cast<long long>(1ULL << 63));  // -|x|
+  negative = negative < -708.0 ? broadcast(-708.0) : negative;
+  const Vector e = exp_nonpositive(negative);
+  const Vector denominator = 1.0 / (1.0 + e);
+  return sign == 0 ? denominator : e * denominator;
+}
+
+void sigmoid(const double* x, std::size_t count, double* p) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(p + i, sigmoid_vector(load(x + i)));
+  for (; i < count; ++i) p[i] = sigmoid_vector(broadcast(x[i]))[0];
+}
+
+// Four columns by one vector of rows of the result, over all observations.
+inline void outer_tile(const double* rows, const double* scaled, std::size_t width,
+                       std::size_t count, std::size_t column, std::size_t row, double* matrix) {
+  Vector c0{}, c1{}, c2{}, c3{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vector x = load(rows + i * width + row);
+    const double* s = scaled + i * width + column;
+    c0 += x * broadcast(s[0]);
+    c1 += x * broadcast(s[1]);
+    c2 += x * broadcast(s[2]);
+    c3 += x * broadcast(s[3]);
+  }
+  double* out = matrix + column * width + row;
+  store(out, load(out) + c0);
+  store(out + width, load(out + width) + c1);
+  store(out + 2 * width, load(out + 2 * width) + c2);
+  store(out + 3 * width, load(out + 3 * width) + c3);
+}
+
+void weighted_outer(const double* rows, std::size_t width, std::size_t count, const double* weights,
+                    double* scaled, double* matrix) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vector w = broadcast(weights[i]);
+    for (std::size_t j = 0; j < width; j += kLanes) {
+      store(scaled + i * width + j, w * load(rows + i * width + j));
+    }
+  }
+  for (std::size_t column = 0; column < width; column += 4) {
+    for (std::size_t row = column; row < width; row += kLanes) {
+      outer_tile(rows, scaled, width, count, column, row, matrix);
+    }
+  }
+}
+
+}  // namespace
+
+const Kernels WINDHOVER_KERNELS = {gather_dot, gather_axpy, sigmoid, weighted_outer};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_KERNELS_IMPL_H_

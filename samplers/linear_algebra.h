@@ -1,0 +1,76 @@
+// Small dense linear algebra on the arena's memory. Matrices are column-major D x D, symmetric ones
+// are read from the lower triangle only. Nothing allocates; every call is noexcept.
+//
+// Factorisations scale to unit diagonal first: columns whose scales are 10^6 apart would otherwise
+// have a condition number of 10^12 (MATH R9).
+#ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_H_
+#define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_H_
+
+#include <Eigen/Core>
+#include <cstddef>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+using VectorMap = Eigen::Map<Eigen::VectorXd>;
+using MatrixMap = Eigen::Map<Eigen::MatrixXd>;
+using ConstVectorMap = Eigen::Map<const Eigen::VectorXd>;
+using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
+
+// The lower Cholesky factor of `matrix` (D x D), written to `lower` with zeros above the diagonal.
+// May be the same memory. Left-looking, one matrix-vector product a column: D^3 / 3 operations.
+// kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
+Status cholesky(const double* matrix, Eigen::Index dimension, double* lower) noexcept;
+
+// b <- L^-1 b and b <- L^-T b.
+void solve_lower(const double* lower, Eigen::Index dimension, double* b) noexcept;
+void solve_lower_transposed(const double* lower, Eigen::Index dimension, double* b) noexcept;
+
+// Cholesky factor of a symmetric positive definite matrix, equilibrated: matrix = S L L^T S with
+// S diagonal. Memory: D^2 + D doubles.
+class Factor {
+ public:
+  Factor(Arena& arena, std::uint32_t dimension) noexcept;
+
+  // Reads the lower triangle of `matrix`. Complexity D^3 / 3.
+  Status compute(const double* matrix) noexcept;
+
+  // b <- matrix^-1 b. Complexity 2 D^2.
+  void solve(double* b) const noexcept;
+  // b <- (S L)^-T b: turns a standard normal vector into a draw with covariance matrix^-1.
+  void solve_root(double* b) const noexcept;
+  // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
+  void whiten(double* b) const noexcept;
+  // inverse <- scale x matrix^-1, both triangles. Complexity D^3.
+  void inverse(double scale, double* inverse) const noexcept;
+  // root <- scale x S L (lower triangular, zeros above): root root^T = scale^2 matrix.
+  void root(double scale, double* root) const noexcept;
+  void copy_from(const Factor& other) noexcept;
+  Eigen::Index dimension() const noexcept { return dimension_; }
+
+ private:
+  Eigen::Index dimension_;
+  double* lower_;
+  double* scale_;  // S
+};
+
+// Sigma of theta <- theta - H (A (theta - mode) + noise), noise of covariance `noise`: the solution
+// of Sigma = (I - HA) Sigma (I - HA)^T + H noise H^T, by doubling. All D x D, A and noise with both
+// triangles filled, H need not be symmetric. `work` holds 4 D^2 doubles. Complexity about 60 D^3.
+// kDiverged when the iteration is not stable.
+Status stationary_covariance(const double* preconditioner, const double* curvature,
+                             const double* noise, Eigen::Index dimension, double* sigma,
+                             double* work) noexcept;
+
+// Fills the upper triangle from the lower.
+void symmetrize(double* matrix, Eigen::Index dimension) noexcept;
+
+// The largest eigenvalue of a symmetric positive semi-definite matrix (both triangles filled), by
+// power iteration to 1 %: from below. `work` holds 2 D doubles. Complexity about 40 D^2.
+double largest_eigenvalue(const double* matrix, Eigen::Index dimension, double* work) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_H_

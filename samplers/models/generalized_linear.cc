@@ -1,0 +1,166 @@
+#include "windhover/samplers/models/generalized_linear.h"
+
+#include <algorithm>
+
+#include "windhover/samplers/linear_algebra.h"
+
+namespace windhover {
+
+LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
+    : layout_(config),
+      intercept_(config.intercept),
+      dimension_(config.dimension()),
+      width_(matrix_width(config.dimension())) {
+  const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
+  transform_.shift = arena.allocate<double>(layout_.features());
+  transform_.inverse_scale = arena.allocate<double>(layout_.features());
+  coefficients_ = arena.allocate<double>(raw).data();
+  sum_ = arena.allocate<double>(raw).data();
+  rows_ = arena.allocate<double>(kChunk * width_).data();
+  scaled_ = arena.allocate<double>(kChunk * width_).data();
+  eta = arena.allocate<double>(kChunk).data();
+  targets = arena.allocate<double>(kChunk).data();
+  residuals = arena.allocate<double>(kChunk).data();
+  weights = arena.allocate<double>(kChunk).data();
+  third = arena.allocate<double>(kChunk).data();
+}
+
+void LinearRows::reset() noexcept {
+  const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
+  std::fill_n(coefficients_, raw, 0.0);
+  std::fill_n(sum_, raw, 0.0);
+  std::fill_n(rows_, kChunk * width_, 0.0);
+  std::ranges::fill(transform_.shift, 0.0);
+  std::ranges::fill(transform_.inverse_scale, 1.0);
+}
+
+void LinearRows::set_coefficients(const double* theta) noexcept {
+  const std::uint32_t features = layout_.features();
+  double offset = intercept_ ? theta[features] : 0.0;
+  for (std::uint32_t j = 0; j < features; ++j) {
+    coefficients_[j] = theta[j] * transform_.inverse_scale[j];
+    offset -= coefficients_[j] * transform_.shift[j];
+  }
+  offset_ = offset;
+}
+
+void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targets_out) noexcept {
+  if (!layout_.sparse()) {
+    kernels().gather_dot(chunk.base, layout_.stride(), chunk.slots, chunk.count, coefficients_,
+                         offset_, layout_.target_index(), eta_out, targets_out);
+    return;
+  }
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    double eta_i = offset_;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      eta_i += coefficients_[row.indices[k]] * row.values[k];
+    }
+    eta_out[i] = eta_i;
+    targets_out[i] = row.target;
+  }
+}
+
+void LinearRows::clear_sum() noexcept {
+  std::fill_n(sum_, layout_.sparse() ? layout_.features() : layout_.stride(), 0.0);
+  weight_sum_ = 0;
+}
+
+void LinearRows::add_weighted(const RowBatch& chunk, const double* w) noexcept {
+  for (std::size_t i = 0; i < chunk.count; ++i) weight_sum_ += w[i];
+  if (!layout_.sparse()) {
+    kernels().gather_axpy(chunk.base, layout_.stride(), chunk.slots, chunk.count, w, sum_);
+    return;
+  }
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    for (std::size_t k = 0; k < row.count; ++k) sum_[row.indices[k]] += w[i] * row.values[k];
+  }
+}
+
+void LinearRows::finish_sum(double* sum, bool accumulate) noexcept {
+  const std::uint32_t features = layout_.features();
+  if (!accumulate) std::fill_n(sum, dimension_, 0.0);
+  for (std::uint32_t j = 0; j < features; ++j) {
+    sum[j] += (sum_[j] - transform_.shift[j] * weight_sum_) * transform_.inverse_scale[j];
+  }
+  if (intercept_) sum[features] += weight_sum_;
+}
+
+void LinearRows::expand(const double* row, double* out) const noexcept {
+  const std::uint32_t features = layout_.features();
+  const double* shift = transform_.shift.data();
+  const double* inverse_scale = transform_.inverse_scale.data();
+  if (!layout_.sparse()) {
+    for (std::uint32_t j = 0; j < features; ++j) out[j] = (row[j] - shift[j]) * inverse_scale[j];
+  } else {
+    const SparseRow sparse(layout_, row);
+    for (std::uint32_t j = 0; j < features; ++j) out[j] = -shift[j] * inverse_scale[j];
+    for (std::size_t k = 0; k < sparse.count; ++k) {
+      out[sparse.indices[k]] += sparse.values[k] * inverse_scale[sparse.indices[k]];
+    }
+  }
+  if (intercept_) out[features] = 1.0;
+}
+
+void LinearRows::gather(const RowBatch& chunk) noexcept {
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    expand(chunk.base + chunk.slots[i] * layout_.stride(), rows_ + i * width_);
+  }
+}
+
+void LinearRows::add_outer(const RowBatch& chunk, const double* w, double* matrix) noexcept {
+  if (!layout_.sparse()) {
+    gather(chunk);
+    kernels().weighted_outer(rows_, width_, chunk.count, w, scaled_, matrix);
+    return;
+  }
+  // A sparse transform never shifts (check() refuses it), so only the non-zeros meet.
+  const double* inverse_scale = transform_.inverse_scale.data();
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    for (std::size_t k = 0; k < row.count; ++k) {
+      const std::uint32_t column = row.indices[k];
+      const double a = w[i] * row.values[k] * inverse_scale[column];
+      double* out = matrix + column * width_;
+      for (std::size_t l = k; l < row.count; ++l) {
+        out[row.indices[l]] += a * row.values[l] * inverse_scale[row.indices[l]];
+      }
+      if (intercept_) out[layout_.features()] += a;
+    }
+    if (intercept_) matrix[layout_.features() * (width_ + 1)] += w[i];
+  }
+}
+
+void LinearRows::leverages(const RowBatch& chunk, const double* covariance,
+                           double* leverage) noexcept {
+  const ConstMatrixMap p(covariance, dimension_, dimension_);
+  if (!layout_.sparse()) {
+    gather(chunk);
+    VectorMap product(scaled_, dimension_);
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const ConstVectorMap x(rows_ + i * width_, dimension_);
+      product.noalias() = p * x;
+      leverage[i] = product.dot(x);
+    }
+    return;
+  }
+  const double* inverse_scale = transform_.inverse_scale.data();
+  const Eigen::Index last = layout_.features();
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    double total = intercept_ ? p(last, last) : 0.0;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      const std::uint32_t column = row.indices[k];
+      const double a = row.values[k] * inverse_scale[column];
+      double dot = intercept_ ? 2 * p(last, column) : 0.0;
+      for (std::size_t l = 0; l < row.count; ++l) {
+        dot += p(row.indices[l], column) * row.values[l] * inverse_scale[row.indices[l]];
+      }
+      total += a * dot;
+    }
+    leverage[i] = total;
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,152 @@
+// A generalized linear model over dense or sparse rows, for any likelihood of models/likelihoods.h.
+//
+// Rows stay in the window as they came; the transform (x - shift) / scale is folded into the
+// coefficients before a pass over rows and into the sums after it, so standardising costs O(D) a
+// minibatch and rewrites nothing.
+#ifndef WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
+#define WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
+
+#include <algorithm>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/models/likelihoods.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// What does not depend on the likelihood: linear predictors, weighted sums and outer products.
+class LinearRows {
+ public:
+  static constexpr std::size_t kChunk = 128;  // rows handled at a time; they stay in cache
+
+  LinearRows(Arena& arena, const ModelConfig& config) noexcept;
+  void reset() noexcept;
+
+  // Folds theta and the transform into coefficients of the raw features.
+  void set_coefficients(const double* theta) noexcept;
+  // Of at most kChunk rows.
+  void predictors(const RowBatch& chunk, double* eta, double* targets) noexcept;
+  // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features.
+  void clear_sum() noexcept;
+  void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
+  void finish_sum(double* sum, bool accumulate) noexcept;
+  // matrix += sum_i weights[i] x_i x_i^T.
+  void add_outer(const RowBatch& chunk, const double* weights, double* matrix) noexcept;
+  // leverage[i] = x_i^T P x_i, P dimension x dimension.
+  void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
+
+  FeatureTransform& transform() noexcept { return transform_; }
+  std::uint32_t dimension() const noexcept { return dimension_; }
+
+  double* eta;  // kChunk doubles of scratch each
+  double* targets;
+  double* residuals;
+  double* weights;
+  double* third;
+
+ private:
+  void gather(const RowBatch& chunk) noexcept;
+  void expand(const double* row, double* out) const noexcept;
+
+  RowLayout layout_;
+  bool intercept_;
+  std::uint32_t dimension_;
+  std::size_t width_;
+  FeatureTransform transform_;
+  double* coefficients_;  // stride (dense) or features (sparse)
+  double* sum_;
+  double offset_ = 0;
+  double weight_sum_ = 0;
+  double* rows_;    // kChunk x width, transformed, intercept included
+  double* scaled_;  // likewise, scratch
+};
+
+template <class Likelihood>
+class GeneralizedLinearModel final : public Model {
+ public:
+  GeneralizedLinearModel(Arena& arena, const ModelConfig& config) noexcept : rows_(arena, config) {}
+  void reset() noexcept { rows_.reset(); }
+
+  std::string_view name() const noexcept override { return Likelihood::kName; }
+  Response response() const noexcept override { return Likelihood::kResponse; }
+  bool quadratic() const noexcept override { return Likelihood::kQuadratic; }
+  double mean(double eta) const noexcept override { return Likelihood::mean(eta); }
+  Status check_target(double y) const noexcept override { return Likelihood::check_target(y); }
+  FeatureTransform& transform() noexcept override { return rows_.transform(); }
+
+  void gradient_sum(const RowBatch& batch, const double* theta,
+                    double* gradient) noexcept override {
+    rows_.set_coefficients(theta);
+    rows_.clear_sum();
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      residuals(chunk);
+      rows_.add_weighted(chunk, rows_.residuals);
+    });
+    rows_.finish_sum(gradient, false);
+  }
+
+  void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override {
+    rows_.set_coefficients(theta);
+    rows_.clear_sum();
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      residuals(chunk);
+      rows_.add_weighted(chunk, rows_.residuals);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        rows_.weights[i] = rows_.residuals[i] * rows_.residuals[i];
+      }
+      rows_.add_outer(chunk, rows_.weights, sums.outer);
+    });
+    rows_.finish_sum(sums.gradient, true);
+    sums.rows += static_cast<double>(batch.count);
+  }
+
+  void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
+                     CurvatureSums& sums) noexcept override {
+    rows_.set_coefficients(anchor);
+    rows_.clear_sum();
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      residuals(chunk);
+      sums.loss += Likelihood::loss(rows_.eta, rows_.targets, chunk.count);
+      Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
+      rows_.add_weighted(chunk, rows_.residuals);
+      rows_.add_outer(chunk, rows_.weights, sums.curvature);
+    });
+    rows_.finish_sum(sums.gradient, true);
+    if (covariance != nullptr && !Likelihood::kQuadratic) {
+      add_third(batch, covariance, sums);
+    }
+    sums.rows += static_cast<double>(batch.count);
+  }
+
+ private:
+  template <class F>
+  void for_chunks(const RowBatch& batch, F&& f) noexcept {
+    for (std::size_t i = 0; i < batch.count; i += LinearRows::kChunk) {
+      f(batch.part(i, std::min(LinearRows::kChunk, batch.count - i)));
+    }
+  }
+
+  void residuals(const RowBatch& chunk) noexcept {
+    rows_.predictors(chunk, rows_.eta, rows_.targets);
+    Likelihood::derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+  }
+
+  void add_third(const RowBatch& batch, const double* covariance, CurvatureSums& sums) noexcept {
+    rows_.clear_sum();
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      rows_.predictors(chunk, rows_.eta, rows_.targets);
+      Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
+      rows_.leverages(chunk, covariance, rows_.weights);
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= rows_.weights[i];
+      rows_.add_weighted(chunk, rows_.third);
+    });
+    rows_.finish_sum(sums.third, true);
+  }
+
+  LinearRows rows_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_

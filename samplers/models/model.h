@@ -1,0 +1,85 @@
+// What a model is to the rest: sums of gradients and curvatures over rows. Samplers never see a
+// model, models never see a sampler.
+//
+// To add a model of the generalized linear kind, write one likelihood (models/likelihoods.h) and
+// one line in the registry. Anything else derives from Model.
+#ifndef WINDHOVER_SAMPLERS_MODELS_MODEL_H_
+#define WINDHOVER_SAMPLERS_MODELS_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "windhover/platform/status.h"
+#include "windhover/samplers/rows.h"
+
+namespace windhover {
+
+// How a feature enters: (x - shift) * inverse_scale. `features` numbers each; identity by default.
+struct FeatureTransform {
+  std::span<double> shift;
+  std::span<double> inverse_scale;
+};
+
+// Sums over rows at an iterate, in units of dispersion 1. `outer` is width x width column-major
+// with width = matrix_width(dimension), lower triangle valid.
+struct NoiseSums {
+  double* gradient;  // sum of g_i, dimension
+  double* outer;     // sum of g_i g_i^T
+  double rows = 0;
+};
+
+// Sums over rows at an anchor, in units of dispersion 1.
+struct CurvatureSums {
+  double* gradient;   // sum of g_i, dimension
+  double* curvature;  // sum of the Hessians of -log p(y_i | x_i, theta), as `outer` above
+  double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
+  double loss = 0;    // sum of -log p, without what does not depend on theta
+  double rows = 0;
+};
+
+inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
+
+enum class Response : std::uint8_t {
+  kGaussian,   // y real, variance = dispersion
+  kBernoulli,  // y is 0 or 1
+};
+
+// Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).
+class Model {
+ public:
+  virtual std::string_view name() const noexcept = 0;
+  virtual Response response() const noexcept = 0;
+
+  // kTargetOutOfDomain when no y of the model can have this value.
+  virtual Status check_target(double y) const noexcept = 0;
+
+  // gradient <- sum over the batch of the gradient of -log p(y | x, theta), dispersion 1; without
+  // the prior. Complexity O(rows x features).
+  virtual void gradient_sum(const RowBatch& batch, const double* theta,
+                            double* gradient) noexcept = 0;
+
+  // Adds the batch to `sums`. Complexity O(rows x dimension^2).
+  virtual void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept = 0;
+
+  // Adds the batch to `sums`; `covariance` is P (dimension x dimension), or null to leave `third`
+  // out.
+  virtual void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
+                             CurvatureSums& sums) noexcept = 0;
+
+  // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
+  virtual bool quadratic() const noexcept = 0;
+
+  // E[y | linear predictor].
+  virtual double mean(double linear_predictor) const noexcept = 0;
+
+  virtual FeatureTransform& transform() noexcept = 0;
+
+ protected:
+  ~Model() = default;  // lives in an arena; nobody deletes it
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_MODEL_H_

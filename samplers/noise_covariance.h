@@ -1,0 +1,57 @@
+// Online estimate of the gradient-noise covariance C: the covariance over observations of one
+// row's gradient, averaged along the chains (E_q[C(theta)], what the exact law needs: MATH fact 5).
+#ifndef WINDHOVER_SAMPLERS_NOISE_COVARIANCE_H_
+#define WINDHOVER_SAMPLERS_NOISE_COVARIANCE_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/config.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// The weight of update t = 1, 2, ... under a schedule.
+double decay_weight(DecaySchedule schedule, double constant, std::uint64_t t) noexcept;
+
+// One thread. Everything is in units of dispersion 1. Memory 2 D^2.
+class NoiseCovariance {
+ public:
+  NoiseCovariance(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
+  void reset() noexcept;
+
+  // The rolling sweep: every row of the window once a pass, each at the current iterate. The rows'
+  // own sampling then adds no variance: as good after one pass as 300 passes of eq. 12
+  // (NUMERICS Q4). `end_pass` blends the pass in with weight max(decay, floor).
+  void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
+  void end_pass(double weight_floor) noexcept;
+
+  // Ahn et al. 2012, eq. 12: V = 1/(S-1) sum (g_i - g)(g_i - g)^T over one minibatch.
+  void add_minibatch(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
+
+  // Mandt et al. 2017, eq. 21: (g_1 - g_S)(g_1 - g_S)^T, times S / (S - 1) because g_1 is inside
+  // g_S (MATH E7).
+  void add_pair(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
+
+  // D x D with width matrix_width(D), lower triangle.
+  const double* matrix() const noexcept { return estimate_; }
+  std::uint64_t updates() const noexcept { return updates_; }
+  double rows_in_pass() const noexcept { return sums_.rows; }
+
+ private:
+  void clear_sums() noexcept;
+  void blend(double weight) noexcept;
+
+  DecaySchedule decay_;
+  double decay_constant_;
+  std::uint32_t dimension_;
+  std::size_t width_;
+  std::uint64_t updates_ = 0;
+  double* estimate_;
+  NoiseSums sums_{};
+  double* first_gradient_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_NOISE_COVARIANCE_H_

@@ -1,0 +1,106 @@
+#include "windhover/samplers/preconditioner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+using Eigen::Index;
+
+namespace {
+
+Status finite_or_diverged(const double* theta, std::uint32_t dimension) noexcept {
+  double sum = 0;  // one comparison a step: a NaN or an infinity anywhere survives a sum of 0 * x
+  for (std::uint32_t j = 0; j < dimension; ++j) sum += 0.0 * theta[j];
+  return sum == 0.0 ? Status::kOk : Status::kDiverged;
+}
+
+}  // namespace
+
+DiagonalPreconditioner::DiagonalPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      step_size_(arena.allocate<double>(dimension).data()),
+      noise_deviation_(arena.allocate<double>(dimension).data()),
+      gradient_(arena.allocate<double>(dimension).data()),
+      normals_(arena.allocate<double>(dimension).data()) {}
+
+void DiagonalPreconditioner::finish() noexcept {
+  noisy_ = std::any_of(noise_deviation_, noise_deviation_ + dimension_,
+                       [](double deviation) { return deviation > 0; });
+}
+
+Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  gradient(chain.theta, gradient_);
+  if (noisy_) {
+    rng.fill_normals({normals_, dimension_});
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      gradient_[j] += noise_deviation_[j] * normals_[j];
+    }
+  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] -= step_size_[j] * gradient_[j];
+  return finite_or_diverged(chain.theta, dimension_);
+}
+
+void DiagonalPreconditioner::law(double* preconditioner, double* injected) const noexcept {
+  const Index d = dimension_;
+  MatrixMap h(preconditioner, d, d);
+  MatrixMap e(injected, d, d);
+  h.setZero();
+  e.setZero();
+  for (Index j = 0; j < d; ++j) {
+    h(j, j) = step_size_[j];
+    e(j, j) = noise_deviation_[j] * noise_deviation_[j];
+  }
+}
+
+FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      preconditioner_(
+          arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
+      noise_root_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
+      scratch_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
+      gradient_(arena.allocate<double>(dimension).data()),
+      normals_(arena.allocate<double>(dimension).data()),
+      factor_(arena, dimension) {}
+
+Status FullPreconditioner::set_inverse(const double* matrix, double scale) noexcept {
+  const Status status = factor_.compute(matrix);
+  if (ok(status)) factor_.inverse(scale, preconditioner_);
+  return status;
+}
+
+Status FullPreconditioner::set_noise(const double* matrix, double scale) noexcept {
+  noisy_ = false;
+  if (scale == 0) return Status::kOk;
+  const Status status = factor_.compute(matrix);
+  if (!ok(status)) return status;
+  factor_.root(scale, noise_root_);
+  noisy_ = true;
+  return Status::kOk;
+}
+
+Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  const Index d = dimension_;
+  gradient(chain.theta, gradient_);
+  VectorMap g(gradient_, d);
+  if (noisy_) {
+    rng.fill_normals({normals_, dimension_});
+    g.noalias() += ConstMatrixMap(noise_root_, d, d) * ConstVectorMap(normals_, d);
+  }
+  VectorMap(chain.theta, d).noalias() -= ConstMatrixMap(preconditioner_, d, d) * g;
+  return finite_or_diverged(chain.theta, dimension_);
+}
+
+void FullPreconditioner::law(double* preconditioner, double* injected) const noexcept {
+  const Index d = dimension_;
+  std::copy_n(preconditioner_, d * d, preconditioner);
+  MatrixMap e(injected, d, d);
+  e.setZero();
+  if (!noisy_) return;
+  const ConstMatrixMap root(noise_root_, d, d);
+  for (Index j = 0; j < d; ++j) {
+    for (Index k = 0; k < d; ++k) e.col(j).noalias() += root(j, k) * root.col(k);
+  }
+}
+
+}  // namespace windhover

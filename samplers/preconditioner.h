@@ -1,0 +1,65 @@
+// H of theta <- theta - H (gradient + injected noise): a scalar, a diagonal or a full matrix, with
+// the noise that goes with it.
+#ifndef WINDHOVER_SAMPLERS_PRECONDITIONER_H_
+#define WINDHOVER_SAMPLERS_PRECONDITIONER_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/random.h"
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// H = diag(step) and noise of covariance diag(deviation^2) added to the gradient. O(D) a step.
+class DiagonalPreconditioner {
+ public:
+  DiagonalPreconditioner(Arena& arena, std::uint32_t dimension) noexcept;
+
+  double* step_size() noexcept { return step_size_; }
+  double* noise_deviation() noexcept { return noise_deviation_; }
+  // Call after writing the two: looks whether there is any noise to draw.
+  void finish() noexcept;
+
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  void law(double* preconditioner, double* injected) const noexcept;
+
+ private:
+  std::uint32_t dimension_;
+  bool noisy_ = false;
+  double* step_size_;
+  double* noise_deviation_;
+  double* gradient_;
+  double* normals_;
+};
+
+// H full and symmetric, noise of any covariance. O(D^2) a step; refresh O(D^3).
+class FullPreconditioner {
+ public:
+  FullPreconditioner(Arena& arena, std::uint32_t dimension) noexcept;
+
+  // H = scale x matrix^-1. Reads the lower triangle. Keeps the old H when that fails.
+  Status set_inverse(const double* matrix, double scale) noexcept;
+  // Noise of covariance scale^2 x matrix; 0: none. Call after set_inverse().
+  Status set_noise(const double* matrix, double scale) noexcept;
+
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  void law(double* preconditioner, double* injected) const noexcept;
+
+  double* scratch() noexcept { return scratch_; }  // D x D, free between calls
+
+ private:
+  std::uint32_t dimension_;
+  bool noisy_ = false;
+  double* preconditioner_;
+  double* noise_root_;
+  double* scratch_;
+  double* gradient_;
+  double* normals_;
+  Factor factor_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_PRECONDITIONER_H_

@@ -1,0 +1,93 @@
+#include "windhover/samplers/registry.h"
+
+#include <array>
+
+#include "windhover/samplers/calibrated.h"
+#include "windhover/samplers/constant_sgd.h"
+#include "windhover/samplers/fisher_scoring.h"
+#include "windhover/samplers/models/generalized_linear.h"
+
+namespace windhover {
+
+namespace {
+
+template <Sampler S>
+class SamplerAdapter final : public AnySampler {
+ public:
+  SamplerAdapter(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : sampler_(arena, config, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept override {
+    return sampler_.refresh(estimates);
+  }
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept override {
+    return sampler_.step(chain, gradient, rng);
+  }
+  void law(double* preconditioner, double* injected) const noexcept override {
+    sampler_.law(preconditioner, injected);
+  }
+
+ private:
+  S sampler_;
+};
+
+template <Sampler S>
+constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_view cost,
+                                     std::string_view memory, std::string_view source) {
+  return {
+      S::kName,
+      approximates,
+      cost,
+      memory,
+      source,
+      [](const SamplerConfig& config) noexcept { return S::check(config); },
+      [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {
+        return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));
+      }};
+}
+
+template <class Likelihood>
+constexpr ModelEntry generalized_linear_entry(std::string_view likelihood) {
+  using M = GeneralizedLinearModel<Likelihood>;
+  return {Likelihood::kName, likelihood, Likelihood::kResponse,
+          [](Arena& arena, const ModelConfig& config) noexcept {
+            return static_cast<Model*>(arena.make<M>(arena, config));
+          },
+          [](Model& model) noexcept { static_cast<M&>(model).reset(); }};
+}
+
+constexpr std::array kSamplers = {
+    sampler_entry<Calibrated>("posterior, exact in discrete time", "S D + 2 D^2", "4 D^2",
+                              "Mandt et al. 2017, Theorem 2, in discrete time with injected noise"),
+    sampler_entry<ScalarConstantSgd>("posterior, best scalar rate", "S D + D", "4 D",
+                                     "Mandt et al. 2017, Theorem 1, eq. 15"),
+    sampler_entry<DiagonalConstantSgd>("posterior, diagonal rates", "S D + D", "4 D",
+                                       "Mandt et al. 2017, Corollary 3"),
+    sampler_entry<FullConstantSgd>("posterior, continuous time", "S D + D^2", "4 D^2",
+                                   "Mandt et al. 2017, Theorem 2"),
+    sampler_entry<DiagonalFisherScoring>("posterior, diagonal rates and noise", "S D + 2 D", "4 D",
+                                         "Ahn et al. 2012, Algorithm 1, diagonal"),
+    sampler_entry<FullFisherScoring>("posterior, exact when A = C", "S D + 2 D^2", "4 D^2",
+                                     "Ahn et al. 2012, Algorithm 1"),
+};
+
+constexpr std::array kModels = {
+    generalized_linear_entry<GaussianLikelihood>("y ~ normal(x theta, sigma)"),
+    generalized_linear_entry<BernoulliLogitLikelihood>("y ~ bernoulli_logit(x theta)"),
+};
+
+template <class Table>
+auto find(const Table& table, std::string_view name) noexcept {
+  for (const auto& entry : table) {
+    if (entry.name == name) return &entry;
+  }
+  return static_cast<decltype(table.data())>(nullptr);
+}
+
+}  // namespace
+
+std::span<const SamplerEntry> sampler_registry() noexcept { return kSamplers; }
+std::span<const ModelEntry> model_registry() noexcept { return kModels; }
+const SamplerEntry* find_sampler(std::string_view name) noexcept { return find(kSamplers, name); }
+const ModelEntry* find_model(std::string_view name) noexcept { return find(kModels, name); }
+
+}  // namespace windhover

@@ -1,0 +1,52 @@
+// The one list of samplers and the one list of models: factory, listing, documentation and contract
+// tests all read these tables.
+#ifndef WINDHOVER_SAMPLERS_REGISTRY_H_
+#define WINDHOVER_SAMPLERS_REGISTRY_H_
+
+#include <span>
+#include <string_view>
+
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// A sampler chosen at run time: one virtual call a minibatch.
+class AnySampler {
+ public:
+  virtual Status refresh(const Estimates& estimates) noexcept = 0;
+  virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept = 0;
+  virtual void law(double* preconditioner, double* injected) const noexcept = 0;
+
+ protected:
+  ~AnySampler() = default;
+};
+
+struct SamplerEntry {
+  std::string_view name;
+  std::string_view approximates;
+  std::string_view cost_per_step;
+  std::string_view memory;
+  std::string_view source;  // paper and equation
+  Result<bool> (*check)(const SamplerConfig& config) noexcept;
+  // Null while measuring or when the arena is exhausted.
+  AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
+};
+
+struct ModelEntry {
+  std::string_view name;
+  std::string_view likelihood;
+  Response response;
+  Model* (*make)(Arena& arena, const ModelConfig& config) noexcept;
+  void (*reset)(Model& model) noexcept;
+};
+
+std::span<const SamplerEntry> sampler_registry() noexcept;
+std::span<const ModelEntry> model_registry() noexcept;
+
+// Null when there is none of that name.
+const SamplerEntry* find_sampler(std::string_view name) noexcept;
+const ModelEntry* find_model(std::string_view name) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_REGISTRY_H_

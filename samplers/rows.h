@@ -1,0 +1,70 @@
+// How observations lie in the window, and how a minibatch names some of them.
+#ifndef WINDHOVER_SAMPLERS_ROWS_H_
+#define WINDHOVER_SAMPLERS_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "windhover/samplers/config.h"
+
+namespace windhover {
+
+// One row is `stride` doubles.
+//   dense:  features x_0 .. x_{F-1}, target, zeros up to a multiple of 4 (so that kernels need no
+//           tail: whatever they multiply there is 0)
+//   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices
+class RowLayout {
+ public:
+  RowLayout() = default;
+  explicit RowLayout(const ModelConfig& config)
+      : features_(config.features), max_nonzeros_(config.max_nonzeros) {
+    stride_ =
+        sparse() ? round_up(2 + max_nonzeros_ + (max_nonzeros_ + 1) / 2) : round_up(features_ + 1);
+  }
+
+  bool sparse() const { return max_nonzeros_ > 0; }
+  std::uint32_t features() const { return features_; }
+  std::uint32_t max_nonzeros() const { return max_nonzeros_; }
+  std::size_t stride() const { return stride_; }
+
+  // Where the target stands in a row.
+  std::size_t target_index() const { return sparse() ? 0 : features_; }
+  static constexpr std::size_t kCountIndex = 1;
+  static constexpr std::size_t kValuesIndex = 2;
+  std::size_t indices_index() const { return kValuesIndex + max_nonzeros_; }
+
+ private:
+  static std::size_t round_up(std::size_t n) { return (n + 3) / 4 * 4; }
+
+  std::uint32_t features_ = 0;
+  std::uint32_t max_nonzeros_ = 0;
+  std::size_t stride_ = 0;
+};
+
+// Some rows of the window, by slot; a slot may occur more than once. Borrowed.
+struct RowBatch {
+  const double* base = nullptr;  // slot 0
+  const std::uint32_t* slots = nullptr;
+  std::size_t count = 0;
+
+  RowBatch part(std::size_t first, std::size_t n) const { return {base, slots + first, n}; }
+};
+
+// One sparse row, looked at in place.
+struct SparseRow {
+  SparseRow(const RowLayout& layout, const double* row)
+      : target(row[0]),
+        count(static_cast<std::size_t>(row[RowLayout::kCountIndex])),
+        values(row + RowLayout::kValuesIndex),
+        indices(reinterpret_cast<const std::uint32_t*>(row + layout.indices_index())) {}
+
+  double target;
+  std::size_t count;
+  const double* values;
+  const std::uint32_t* indices;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROWS_H_

@@ -1,0 +1,80 @@
+// The shape of a sampler: take memory, refresh from estimates, step a chain.
+#ifndef WINDHOVER_SAMPLERS_SAMPLER_H_
+#define WINDHOVER_SAMPLERS_SAMPLER_H_
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/random.h"
+#include "windhover/platform/result.h"
+#include "windhover/platform/status.h"
+#include "windhover/samplers/config.h"
+#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// One chain: its parameters and what tells its random numbers from the others'.
+struct Chain {
+  double* theta = nullptr;  // dimension
+  std::uint16_t index = 0;
+};
+
+// The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
+// Lambda theta / n. The prior's part is exact, it is never weighted by rows (MATH R8).
+class GradientSource {
+ public:
+  GradientSource(Model* model, std::uint32_t dimension, const double* prior_precision) noexcept
+      : model_(model), dimension_(dimension), prior_precision_(prior_precision) {}
+
+  void set_scale(double n, double dispersion) noexcept {
+    inverse_n_ = 1.0 / n;
+    inverse_dispersion_ = 1.0 / dispersion;
+  }
+  void set_minibatch(const RowBatch& batch) noexcept { batch_ = batch; }
+
+  void operator()(const double* theta, double* gradient) noexcept {
+    model_->gradient_sum(batch_, theta, gradient);
+    const double scale = inverse_dispersion_ / static_cast<double>(batch_.count);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      gradient[j] = gradient[j] * scale + prior_precision_[j] * inverse_n_ * theta[j];
+    }
+  }
+
+ private:
+  Model* model_;
+  std::uint32_t dimension_;
+  const double* prior_precision_;
+  RowBatch batch_;
+  double inverse_n_ = 0;
+  double inverse_dispersion_ = 1;
+};
+
+// One sampler object serves all chains and owns what they share.
+template <class S>
+concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain& chain,
+                           GradientSource& gradient, const Estimates& estimates, Rng& rng,
+                           double* matrix, std::uint32_t dimension) {
+  { S::kName } -> std::convertible_to<std::string_view>;
+  // Is this configuration possible? Set-up only.
+  { S::check(config) }
+  noexcept->std::same_as<Result<bool>>;
+  // Takes memory, writes nothing.
+  requires std::is_nothrow_constructible_v<S, Arena&, const SamplerConfig&, std::uint32_t>;
+  // New n, A, C: recomputes the preconditioner. kNotPositiveDefinite leaves the old one in place.
+  { s.refresh(estimates) }
+  noexcept->std::same_as<Status>;
+  // One move of one chain. `rng` stands at this step and chain. kDiverged: theta is not finite.
+  { s.step(chain, gradient, rng) }
+  noexcept->std::same_as<Status>;
+  // The law it moves by, dense: theta <- theta - H (gradient + injected), and the covariance of
+  // `injected`, mean-loss scale; both D x D. For diagnostics and tests.
+  { s.law(matrix, matrix) }
+  noexcept;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_SAMPLER_H_
