@@ -1,0 +1,127 @@
+#include "windhover/runtime/config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+namespace {
+
+Error invalid(const char* sentence, double number) noexcept {
+  return {Status::kInvalidConfig, sentence, number};
+}
+
+bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
+
+Result<bool> check_model(const ModelConfig& m) noexcept {
+  if (find_model(m.name) == nullptr) {
+    return invalid("model.name is not in the registry; there are this many models",
+                   static_cast<double>(model_registry().size()));
+  }
+  if (m.features < 1 || m.features > 65'536) {
+    return invalid("model.features must be 1 to 65536", m.features);
+  }
+  if (m.max_nonzeros > m.features) {
+    return invalid("model.max_nonzeros must be at most model.features", m.max_nonzeros);
+  }
+  if (!positive(m.prior_precision)) {
+    return invalid("model.prior_precision must be a positive number", m.prior_precision);
+  }
+  if (m.intercept && !positive(m.intercept_precision)) {
+    return invalid("model.intercept_precision must be a positive number", m.intercept_precision);
+  }
+  if (!(m.noise_variance >= 0) || !std::isfinite(m.noise_variance)) {
+    return invalid("model.noise_variance must be a finite number of at least 0 (0: learned)",
+                   m.noise_variance);
+  }
+  return true;
+}
+
+Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) noexcept {
+  const SamplerEntry* entry = find_sampler(s.name);
+  if (entry == nullptr) {
+    return invalid("sampler.name is not in the registry; there are this many samplers",
+                   static_cast<double>(sampler_registry().size()));
+  }
+  if (s.minibatch_size > window_size) {
+    return invalid("sampler.minibatch_size must be at most window_size", s.minibatch_size);
+  }
+  if (s.chains < 1 || s.chains > 1024) {
+    return invalid("sampler.chains must be 1 to 1024", s.chains);
+  }
+  if (s.shared_minibatches && s.chains > 1) {
+    return invalid(
+        "sampler.shared_minibatches must be false: chains that share minibatches collapse onto "
+        "one another and their spread is not the posterior's",
+        1);
+  }
+  if (!positive(s.decay_constant)) {
+    return invalid("sampler.decay_constant must be a positive number", s.decay_constant);
+  }
+  if (s.decay == DecaySchedule::kConstant && s.decay_constant > 1) {
+    return invalid("sampler.decay_constant must be at most 1 for a constant schedule",
+                   s.decay_constant);
+  }
+  return entry->check(s);
+}
+
+Result<bool> check_transform(const EngineConfig& c) noexcept {
+  if (c.standardize != Standardize::kGiven) return true;
+  if (c.feature_shift.size() != c.model.features || c.feature_scale.size() != c.model.features) {
+    return invalid("feature_shift and feature_scale must hold model.features numbers",
+                   static_cast<double>(c.feature_scale.size()));
+  }
+  for (const double shift : c.feature_shift) {
+    if (!std::isfinite(shift)) return invalid("feature_shift must be finite", shift);
+    if (c.model.max_nonzeros > 0 && shift != 0) {
+      return invalid("feature_shift must be 0 for sparse rows", shift);
+    }
+  }
+  for (const double scale : c.feature_scale) {
+    if (!positive(scale)) return invalid("feature_scale must be positive", scale);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> check(const EngineConfig& c) noexcept {
+  if (const auto r = check_model(c.model); !r.ok()) return r;
+  if (c.window_size < 4 || c.window_size > 1'000'000'000) {
+    return invalid("window_size must be 4 to 10^9", static_cast<double>(c.window_size));
+  }
+  if (const auto r = check_sampler(c.sampler, c.window_size); !r.ok()) return r;
+  if (c.max_frame_rows < 1) return invalid("max_frame_rows must be at least 1", c.max_frame_rows);
+  if (c.window_slack < 2 * std::uint64_t{c.max_frame_rows} || c.window_slack > 1'000'000'000) {
+    return invalid("window_slack must be at least twice max_frame_rows and at most 10^9",
+                   static_cast<double>(c.window_slack));
+  }
+  if (!(c.draws_per_observation >= 0) || !std::isfinite(c.draws_per_observation)) {
+    return invalid("draws_per_observation must be a finite number of at least 0 (0: no target)",
+                   c.draws_per_observation);
+  }
+  if (const auto r = check_transform(c); !r.ok()) return r;
+  if (c.retained_draws < 2 || c.retained_draws > 65'536) {
+    return invalid("retained_draws must be 2 to 65536", c.retained_draws);
+  }
+  if (c.max_readers < 1 || c.max_readers > 1024) {
+    return invalid("max_readers must be 1 to 1024", c.max_readers);
+  }
+  if (c.max_query_rows < 1 || c.max_query_rows > 65'536) {
+    return invalid("max_query_rows must be 1 to 65536", c.max_query_rows);
+  }
+  return true;
+}
+
+EngineConfig with_defaults(const EngineConfig& config) noexcept {
+  EngineConfig c = config;
+  if (c.sampler.minibatch_size == 0) {
+    const std::uint64_t size = std::max<std::uint64_t>(64, 2 * c.model.dimension());
+    c.sampler.minibatch_size = static_cast<std::uint32_t>(std::min(size, c.window_size));
+  }
+  return c;
+}
+
+}  // namespace windhover

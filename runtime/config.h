@@ -1,0 +1,50 @@
+// What a host says when it creates an engine. Everything has a default but the number of features.
+#ifndef WINDHOVER_RUNTIME_CONFIG_H_
+#define WINDHOVER_RUNTIME_CONFIG_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/result.h"
+#include "windhover/samplers/config.h"
+
+namespace windhover {
+
+enum class Standardize : std::uint8_t {
+  kOff,
+  kColdStart,  // location and scale of each feature frozen when the cold-start buffer is full
+  kGiven,      // feature_shift and feature_scale below
+};
+
+struct EngineConfig {
+  ModelConfig model;
+  SamplerConfig sampler;
+
+  std::uint64_t window_size = 100'000;    // N: the posterior is that of the last N observations
+  std::uint64_t window_slack = 65'536;    // rows the writer may be ahead of the slowest reader
+  std::uint32_t max_frame_rows = 32'768;  // rows of one observe() call; slack >= 2 of these
+
+  // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
+  double draws_per_observation = 4.0;
+
+  Standardize standardize = Standardize::kOff;
+  std::span<const double> feature_shift;  // kGiven: `features` numbers each
+  std::span<const double> feature_scale;
+
+  std::uint32_t retained_draws = 64;  // draws in every snapshot
+  std::uint32_t max_readers = 4;
+  std::uint32_t max_query_rows = 256;  // rows of one predict() call
+  std::uint64_t seed = 1;
+  std::uint64_t schema_fingerprint = 0;  // of feature names and encodings, where there are any
+};
+
+// The one place where a configuration is judged. Complexity O(1); no allocation.
+// Returns kOk, or the first field that is wrong: a sentence and the number it holds.
+Result<bool> check(const EngineConfig& config) noexcept;
+
+// The configuration with every "0: default" replaced by the number it stands for.
+EngineConfig with_defaults(const EngineConfig& config) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_CONFIG_H_

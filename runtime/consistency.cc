@@ -1,0 +1,85 @@
+#include "windhover/runtime/consistency.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+using Eigen::Index;
+
+Consistency::Consistency(Arena& arena, std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      observed_(
+          arena.allocate<double>(dense() ? std::size_t{dimension} * dimension : dimension).data()),
+      deviation_(arena.allocate<double>(dimension).data()) {
+  if (!dense()) return;
+  const std::size_t square = std::size_t{dimension} * dimension;
+  predicted_ = arena.allocate<double>(square).data();
+  preconditioner_ = arena.allocate<double>(square).data();
+  noise_ = arena.allocate<double>(square).data();
+  work_ = arena.allocate<double>(4 * square).data();
+}
+
+void Consistency::reset() noexcept {
+  std::fill_n(observed_, dense() ? std::size_t{dimension_} * dimension_ : dimension_, 0.0);
+  weight_ = 0;
+}
+
+void Consistency::add(const double* theta, const double* centre, double n) noexcept {
+  const Index d = dimension_;
+  const double scale = std::sqrt(n);
+  for (Index j = 0; j < d; ++j) deviation_[j] = scale * (theta[j] - centre[j]);
+  const bool fade = weight_ >= kMemory;
+  if (fade) weight_ *= 0.5;
+  weight_ += 1;
+  if (!dense()) {
+    for (Index j = 0; j < d; ++j) {
+      observed_[j] = (fade ? 0.5 : 1.0) * observed_[j] + deviation_[j] * deviation_[j];
+    }
+    return;
+  }
+  MatrixMap sum(observed_, d, d);
+  const ConstVectorMap deviation(deviation_, d);
+  if (fade) sum *= 0.5;
+  for (Index j = 0; j < d; ++j) sum.col(j).noalias() += deviation_[j] * deviation;
+}
+
+Consistency::Ratio Consistency::diagonal_ratio(const double* covariance, double n) const noexcept {
+  Ratio ratio{0, 1e300};
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double predicted = n * covariance[std::size_t{j} * dimension_ + j];
+    const double r = observed_[j] / weight_ / predicted;
+    ratio.largest = std::max(ratio.largest, r);
+    ratio.smallest = std::min(ratio.smallest, r);
+  }
+  return ratio;
+}
+
+Consistency::Ratio Consistency::dense_ratio(const double* curvature, const double* noise_covariance,
+                                            double minibatch_size, double n) noexcept {
+  const Index d = dimension_;
+  MatrixMap noise(noise_, d, d);
+  noise += ConstMatrixMap(noise_covariance, d, d) / minibatch_size;
+  if (!ok(stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_))) {
+    return {};
+  }
+  // Whiten: W = L^-1 observed L^-T with predicted = L L^T, both at n = 1.
+  MatrixMap predicted(predicted_, d, d);
+  predicted *= n;
+  if (!ok(cholesky(predicted_, d, predicted_))) return {};
+  MatrixMap whitened(work_, d, d);
+  whitened = ConstMatrixMap(observed_, d, d) / weight_;
+  for (int side = 0; side < 2; ++side) {
+    for (Index j = 0; j < d; ++j) solve_lower(predicted_, d, work_ + j * d);
+    whitened.transposeInPlace();
+  }
+  Ratio ratio;
+  ratio.largest = largest_eigenvalue(work_, d, work_ + 2 * d * d);
+  // The smallest eigenvalue by shifting the spectrum.
+  whitened = -whitened;
+  whitened.diagonal().array() += ratio.largest;
+  ratio.smallest = ratio.largest - largest_eigenvalue(work_, d, work_ + 2 * d * d);
+  return ratio;
+}
+
+}  // namespace windhover

@@ -1,0 +1,67 @@
+// Ornstein-Uhlenbeck consistency: does the spread of the iterates agree with the law that the
+// estimates predict? All chains share their estimates, so they can agree with each other on a wrong
+// spread; this is the one check that sees it (MATH R3).
+#ifndef WINDHOVER_RUNTIME_CONSISTENCY_H_
+#define WINDHOVER_RUNTIME_CONSISTENCY_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/linear_algebra.h"
+
+namespace windhover {
+
+// One thread. Memory 3 D^2 (and 5 D^2 more up to kLyapunovDimension).
+class Consistency {
+ public:
+  // Up to here the prediction solves the discrete Lyapunov equation; above, it is the posterior's
+  // own covariance (what a calibrated sampler should have) and only the parameters' own variances
+  // are compared.
+  static constexpr std::uint32_t kLyapunovDimension = 32;
+
+  Consistency(Arena& arena, std::uint32_t dimension) noexcept;
+  void reset() noexcept;
+
+  // One iterate's deviation from the centre. O(D^2) up to kLyapunovDimension, else O(D).
+  void add(const double* theta, const double* centre, double n) noexcept;
+
+  // Largest and smallest ratio of observed to predicted variance over directions, given the law
+  // (H, injected covariance) and estimates. O(60 D^3) up to kLyapunovDimension. Both 0 until
+  // there are `kLeast` x D deviations.
+  struct Ratio {
+    double largest = 0;
+    double smallest = 0;
+  };
+  template <class Law>
+  Ratio ratio(const double* curvature, const double* noise_covariance, const double* covariance,
+              double minibatch_size, double n, Law&& law) noexcept {
+    if (weight_ < kLeast * dimension_) return {};
+    if (!dense()) return diagonal_ratio(covariance, n);
+    law(preconditioner_, noise_);
+    return dense_ratio(curvature, noise_covariance, minibatch_size, n);
+  }
+  double count() const noexcept { return weight_; }
+
+ private:
+  static constexpr double kLeast = 20;
+  // The memory of the average, in deviations; older ones fade by halves.
+  static constexpr double kMemory = 20000;
+
+  bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
+  Ratio diagonal_ratio(const double* covariance, double n) const noexcept;
+  Ratio dense_ratio(const double* curvature, const double* noise_covariance, double minibatch_size,
+                    double n) noexcept;
+
+  std::uint32_t dimension_;
+  double weight_ = 0;
+  double* observed_;  // sum of n (theta - centre)(theta - centre)^T; dense() or the diagonal
+  double* deviation_;
+  double* predicted_ = nullptr;
+  double* preconditioner_ = nullptr;
+  double* noise_ = nullptr;
+  double* work_ = nullptr;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_CONSISTENCY_H_

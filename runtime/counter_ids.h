@@ -1,0 +1,57 @@
+// Everything that can be counted inside an engine: an enum, a label each, and they agree.
+#ifndef WINDHOVER_RUNTIME_COUNTER_IDS_H_
+#define WINDHOVER_RUNTIME_COUNTER_IDS_H_
+
+#include <array>
+#include <cstdint>
+
+#include "windhover/platform/counters.h"
+
+namespace windhover {
+
+enum class RuntimeCounter : std::uint8_t {
+  kRowsAccepted,
+  kRowsRefusedDimension,
+  kRowsRefusedNotFinite,
+  kRowsRefusedTarget,
+  kRowsRefusedSparse,
+  kBatchesRefused,
+  kWindowFull,
+  kSteps,
+  kExamples,
+  kDivergences,
+  kFactorizationFailures,
+  kRefreshes,
+  kPasses,
+  kColdStarts,
+  kSnapshots,
+  kPredictions,
+  kPredictionsRefused,
+  kCount,
+};
+
+template <>
+struct CounterLabels<RuntimeCounter> {
+  static constexpr std::array<const char*, static_cast<std::size_t>(RuntimeCounter::kCount)>
+      kLabels = {"rows_accepted",
+                 "rows_refused_dimension",
+                 "rows_refused_not_finite",
+                 "rows_refused_target",
+                 "rows_refused_sparse",
+                 "batches_refused",
+                 "window_full",
+                 "steps",
+                 "examples",
+                 "divergences",
+                 "factorization_failures",
+                 "refreshes",
+                 "passes",
+                 "cold_starts",
+                 "snapshots",
+                 "predictions",
+                 "predictions_refused"};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_COUNTER_IDS_H_

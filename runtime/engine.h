@@ -1,0 +1,115 @@
+// Start here. An Engine keeps samples of the posterior of one model up to date over a stream.
+//
+//   auto bytes = Engine::footprint(config);            // how much memory, exactly
+//   auto engine = Engine::create(config, block);       // block: 64-byte aligned, yours
+//   engine.value()->observe(batch, refused);           // the observe thread
+//   engine.value()->poll(1000);                        // the learner thread
+//   Reader reader = engine.value()->reader().value();  // one a query thread
+//   reader.predict(request, summaries, provenance);
+//
+// Threads: observe() from one thread at a time; poll() from one; each Reader from one. These may be
+// three threads or one. Nothing here blocks, allocates, throws or prints; after create() there is
+// no heap call at all. The engine lives in the block: dropping the block drops the engine, no
+// destructor matters.
+#ifndef WINDHOVER_RUNTIME_ENGINE_H_
+#define WINDHOVER_RUNTIME_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/result.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/observation.h"
+#include "windhover/runtime/predictive.h"
+
+namespace windhover {
+
+class Learner;
+class Engine;
+struct Posterior;
+
+// Answers questions from the newest snapshot; while draws() holds one, from that. One thread at a
+// time uses it; do not copy it once it is in use. predict() never waits for learning and learning
+// never waits for it.
+class Reader {
+ public:
+  // Fills `summaries` (request.rows of them). Complexity O(rows x draws x dimension +
+  // rows x dimension^2). kWrongDimension, kInvalidArgument, kNotFinite, kTooLarge say what is
+  // wrong with the request; nothing is written then. Before the first observation the answer is the
+  // prior's.
+  Status predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
+                 Provenance& provenance) noexcept;
+
+  // One entry a parameter, the intercept last; `summaries` holds dimension() of them.
+  Status posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept;
+
+  // Draws `first` to `first + count` of theta, dimension() numbers each. snapshot_id 0 takes the
+  // newest snapshot and keeps it pinned for later pages; kUnavailable: that snapshot is gone.
+  Status draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
+               std::span<double> out, Provenance& provenance) noexcept;
+
+  // Lets go of the snapshot that draws() keeps pinned.
+  void release() noexcept;
+
+ private:
+  friend class Engine;
+  Reader(Engine* engine, std::uint32_t id) : engine_(engine), id_(id) {}
+  Engine* engine_;
+  std::uint32_t id_;
+  const Posterior* held_ = nullptr;
+};
+
+class Engine {
+ public:
+  // Bytes of the block that create() needs, computed by the code that lays it out. Fails as
+  // check() fails.
+  static Result<std::size_t> footprint(const EngineConfig& config) noexcept;
+
+  // The same, region by region, recorded in `arena` (an Arena::measuring()).
+  static Result<std::size_t> plan(const EngineConfig& config, Arena& arena) noexcept;
+
+  // Lays the engine out in `block`, which must be 64-byte aligned and hold footprint(config)
+  // bytes; kArenaTooSmall with the size needed otherwise. `clock` outlives the engine.
+  static Result<Engine*> create(const EngineConfig& config, std::span<std::byte> block,
+                                Clock& clock) noexcept;
+
+  // Takes the rows of one batch into the window: each is accepted or refused on its own; the first
+  // refused.size() refusals are listed there. Complexity O(rows x features).
+  ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
+
+  // One dense row.
+  Status observe(std::span<const double> features, double target) noexcept;
+
+  // Does at most `max_work` rounds of learning (one step of every chain each) and returns how many
+  // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
+  int poll(int max_work) noexcept;
+
+  // kUnavailable when max_readers have been handed out.
+  Result<Reader> reader() noexcept;
+
+  // What tests, experiments and replay need: traces, phases, state. The learner's thread only.
+  Learner& learner() noexcept;
+
+  std::uint32_t dimension() const noexcept;
+  std::uint64_t head() const noexcept;          // observations accepted so far
+  const EngineConfig& config() const noexcept;  // defaults filled in
+  // Changes when the meaning of a row does: model, dimension, intercept.
+  std::uint64_t fingerprint() const noexcept;
+  Counters<RuntimeCounter>& counters() noexcept;
+
+ private:
+  friend class Reader;
+  struct Layout;
+  explicit Engine(Layout* layout) : layout_(layout) {}
+  Layout* layout_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_ENGINE_H_

@@ -1,0 +1,187 @@
+#include "windhover/runtime/estimator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
+    : dimension_(config.model.dimension()),
+      width_(matrix_width(dimension_)),
+      has_dispersion_(find_model(config.model.name)->response == Response::kGaussian),
+      pass_(arena, dimension_),
+      done_(arena, dimension_),
+      noise_(arena, config.sampler, dimension_),
+      prior_precision_(arena.allocate<double>(dimension_).data()),
+      mode_(arena.allocate<double>(dimension_).data()),
+      mean_(arena.allocate<double>(dimension_).data()),
+      step_(arena.allocate<double>(dimension_).data()),
+      curvature_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
+      noise_covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
+      covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
+      scratch_(arena.allocate<double>(dimension_).data()),
+      factor_(arena, dimension_) {}
+
+void Estimator::reset(const EngineConfig& config) noexcept {
+  const ModelConfig& model = config.model;
+  std::fill_n(prior_precision_, dimension_, model.prior_precision);
+  if (model.intercept) prior_precision_[model.features] = model.intercept_precision;
+  learn_dispersion_ = has_dispersion_ && model.noise_variance == 0;
+  dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
+  std::fill_n(mode_, dimension_, 0.0);
+  std::fill_n(mean_, dimension_, 0.0);
+  std::fill_n(noise_covariance_, std::size_t{dimension_} * dimension_, 0.0);
+  pass_.begin(mode_);
+  done_.begin(mode_);
+  noise_.reset();
+}
+
+void Estimator::set_mode(const double* mode) noexcept {
+  std::copy_n(mode, dimension_, mode_);
+  std::copy_n(mode, dimension_, mean_);
+}
+
+double Estimator::objective() const noexcept {
+  double prior = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    prior += 0.5 * prior_precision_[j] * done_.anchor()[j] * done_.anchor()[j];
+  }
+  return done_.sums().loss / dispersion_ + prior;
+}
+
+void Estimator::halve_towards(const double* previous) noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) mode_[j] = 0.5 * (mode_[j] + previous[j]);
+}
+
+// A = (data curvature per row) / dispersion + Lambda / n, and the Newton step from the anchor.
+Status Estimator::compute_curvature() noexcept {
+  const Index d = dimension_;
+  const double rows = std::max(done_.rows(), 1.0);
+  const double data_scale = done_.rows() > 0 ? 1.0 / (rows * dispersion_) : 0.0;
+  MatrixMap a(curvature_, d, d);
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = j; i < d; ++i) {
+      a(i, j) = data_scale *
+                done_.sums()
+                    .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
+    }
+    a(j, j) += prior_precision_[j] / n_;
+  }
+  symmetrize(curvature_, d);
+  const Status status = factor_.compute(curvature_);
+  if (!ok(status)) return status;
+  newton_decrement_ = 0;
+  for (Index j = 0; j < d; ++j) {
+    step_[j] = data_scale * done_.sums().gradient[j] + prior_precision_[j] / n_ * done_.anchor()[j];
+    scratch_[j] = step_[j];
+  }
+  factor_.solve(step_);
+  for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * scratch_[j];
+  return Status::kOk;
+}
+
+// The fixed point of E_q[squared residual] (MATH R10), with q the posterior under this dispersion:
+// RSS(mode) / rows + Tr(A_1 P), A_1 the data curvature in units of dispersion 1.
+void Estimator::update_dispersion(double target_variance) noexcept {
+  const Index d = dimension_;
+  const double rows = done_.rows();
+  if (rows == 0) return;
+  // RSS at the mode from the sums at the anchor: the loss is quadratic.
+  double rss = 2 * done_.sums().loss;
+  double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j / n (A^-1)_jj
+  for (Index j = 0; j < d; ++j) {
+    double product = 0;
+    for (Index i = 0; i < d; ++i) {
+      const Index row = std::max(i, j);
+      const Index column = std::min(i, j);
+      product += step_[i] * done_.sums().curvature[static_cast<std::size_t>(column) * width_ +
+                                                   static_cast<std::size_t>(row)];
+    }
+    rss += step_[j] * product - 2 * step_[j] * done_.sums().gradient[j];
+    std::fill_n(scratch_, dimension_, 0.0);
+    scratch_[j] = 1.0;
+    factor_.whiten(scratch_);
+    const double inverse_jj = ConstVectorMap(scratch_, d).squaredNorm();
+    trace += 1.0 - prior_precision_[j] / n_ * inverse_jj;
+  }
+  // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
+  // explained perfectly; it is gone at 2 D + 10 rows.
+  const double pseudo_rows = std::max(0.0, 1.0 - rows / (2.0 * static_cast<double>(d) + 10.0));
+  const double effective = std::clamp(trace, 0.0, std::min(static_cast<double>(d), 0.99 * rows));
+  const double variance =
+      (std::max(rss, 0.0) + pseudo_rows * target_variance) / (rows + pseudo_rows - effective);
+  if (variance > 0 && std::isfinite(variance)) dispersion_ = variance;
+}
+
+Status Estimator::refresh(double n, double target_variance) noexcept {
+  n_ = std::max(n, 1.0);
+  const Index d = dimension_;
+  Status status = compute_curvature();
+  if (!ok(status)) return status;
+  if (learn_dispersion_ && done_.rows() > 0) {
+    constexpr int kMaxIterations = 8;
+    for (int i = 0; i < kMaxIterations; ++i) {
+      const double before = dispersion_;
+      update_dispersion(target_variance);
+      status = compute_curvature();
+      if (!ok(status)) {
+        dispersion_ = before;
+        return compute_curvature();
+      }
+      if (std::abs(dispersion_ - before) < 1e-9 * before) break;
+    }
+  }
+  for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - step_[j];
+  factor_.inverse(1.0 / n_, covariance_);
+  // Mean = mode - P/2 sum l''' x (x^T P x) (MATH R2); 0 for a quadratic loss.
+  const double third_scale = done_.rows() > 0 ? n_ / (done_.rows() * dispersion_) : 0.0;
+  VectorMap mean(mean_, d);
+  mean.noalias() = ConstMatrixMap(covariance_, d, d) * ConstVectorMap(done_.sums().third, d);
+  for (Index j = 0; j < d; ++j) mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
+  const double noise_scale = 1.0 / (dispersion_ * dispersion_);
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = j; i < d; ++i) {
+      const double c =
+          noise_scale *
+          noise_.matrix()[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
+      noise_covariance_[j * d + i] = noise_covariance_[i * d + j] = c;
+    }
+  }
+  return Status::kOk;
+}
+
+Estimates Estimator::estimates(double minibatch_size, bool noise_known) const noexcept {
+  Estimates e;
+  e.dimension = dimension_;
+  e.n = n_;
+  e.minibatch_size = minibatch_size;
+  e.curvature = curvature_;
+  e.noise_covariance = noise_known ? noise_covariance_ : curvature_;
+  return e;
+}
+
+void Estimator::sandwich_sd(double* sd) const noexcept {
+  const Index d = dimension_;
+  const ConstMatrixMap p(covariance_, d, d);
+  const ConstMatrixMap c(noise_covariance_, d, d);
+  VectorMap product(scratch_, d);
+  for (Index j = 0; j < d; ++j) {
+    product.noalias() = c * p.col(j);
+    sd[j] = std::sqrt(std::max(0.0, n_ * product.dot(p.col(j))));
+  }
+}
+
+double Estimator::misspecification_index() const noexcept {
+  const Index d = dimension_;
+  const ConstMatrixMap p(covariance_, d, d);
+  const ConstMatrixMap c(noise_covariance_, d, d);
+  double trace = 0;
+  for (Index j = 0; j < d; ++j) trace += p.col(j).dot(c.col(j));
+  return n_ * trace / static_cast<double>(d);
+}
+
+}  // namespace windhover

@@ -1,0 +1,94 @@
+// The shared estimates of one posterior: mode, mean, curvature A, noise covariance C, dispersion.
+// The learner feeds it rows; samplers and snapshots read it.
+#ifndef WINDHOVER_RUNTIME_ESTIMATOR_H_
+#define WINDHOVER_RUNTIME_ESTIMATOR_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/curvature.h"
+#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/noise_covariance.h"
+
+namespace windhover {
+
+// One thread. Memory about 8 D^2 doubles.
+//
+// Two sets of anchor sums: `done` is the last complete pass over the window plus the rows that came
+// since (the tail), so the summary is current; `pass` is the one being summed at a newer anchor.
+class Estimator {
+ public:
+  Estimator(Arena& arena, const EngineConfig& config) noexcept;
+  void reset(const EngineConfig& config) noexcept;
+
+  AnchorSums& pass() noexcept { return pass_; }
+  AnchorSums& done() noexcept { return done_; }
+  NoiseCovariance& noise() noexcept { return noise_; }
+
+  // Anchor of the next pass: the current mode.
+  void begin_pass() noexcept { pass_.begin(mode_); }
+  void end_pass() noexcept { done_.copy_from(pass_); }
+
+  // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
+  // of the rows seen so far and only steadies a learned dispersion while n is small.
+  // kNotPositiveDefinite leaves the old values. Complexity O(D^3).
+  Status refresh(double n, double target_variance) noexcept;
+
+  // -log posterior at the anchor of done(), up to a constant, at the current dispersion.
+  double objective() const noexcept;
+  // Squared length of the last Newton step, in posterior standard deviations.
+  double newton_decrement() const noexcept { return newton_decrement_; }
+  // Half-way back from the mode towards `previous`: damping of Newton's method.
+  void halve_towards(const double* previous) noexcept;
+  void set_mode(const double* mode) noexcept;
+
+  // Estimates for the samplers; before a noise covariance is there C stands for A, what a model
+  // that holds would give.
+  Estimates estimates(double minibatch_size, bool noise_known) const noexcept;
+
+  double n() const noexcept { return n_; }
+  double dispersion() const noexcept { return dispersion_; }
+  bool dispersion_learned() const noexcept { return learn_dispersion_; }
+  const double* mode() const noexcept { return mode_; }
+  const double* mean() const noexcept { return mean_; }
+  const double* curvature() const noexcept { return curvature_; }
+  const double* noise_covariance() const noexcept { return noise_covariance_; }
+  const double* covariance() const noexcept { return covariance_; }  // P
+  const Factor& factor() const noexcept { return factor_; }          // of A
+  const double* prior_precision() const noexcept { return prior_precision_; }
+
+  // sqrt diag of the sandwich A^-1 C A^-1 / n. Complexity O(D^3).
+  void sandwich_sd(double* sd) const noexcept;
+  // Tr(A^-1 C) / D: 1 when the model holds.
+  double misspecification_index() const noexcept;
+
+ private:
+  Status compute_curvature() noexcept;
+  void update_dispersion(double target_variance) noexcept;
+
+  std::uint32_t dimension_;
+  std::size_t width_;
+  bool has_dispersion_;
+  bool learn_dispersion_ = false;
+  double dispersion_ = 1;
+  double n_ = 0;
+  double newton_decrement_ = 0;
+  AnchorSums pass_;
+  AnchorSums done_;
+  NoiseCovariance noise_;
+  double* prior_precision_;  // Lambda, diagonal
+  double* mode_;
+  double* mean_;
+  double* step_;
+  double* curvature_;         // A
+  double* noise_covariance_;  // C
+  double* covariance_;        // P
+  double* scratch_;
+  Factor factor_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_ESTIMATOR_H_

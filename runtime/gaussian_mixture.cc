@@ -1,0 +1,123 @@
+#include "windhover/runtime/gaussian_mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace windhover {
+
+namespace {
+
+double normal_density(double z) noexcept {
+  return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+}
+
+}  // namespace
+
+double normal_cdf(double z) noexcept { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+
+double normal_quantile(double p) noexcept {
+  // A rough start from the logistic approximation, then Newton steps on log-tails: the cdf is
+  // smooth and monotone, and from this start at most a handful are needed.
+  const double tail = std::min(p, 1 - p);
+  double z = tail > 0.02 ? (std::log(p / (1 - p)) / 1.702) : 0.0;
+  if (tail <= 0.02) {
+    const double t = std::sqrt(-2 * std::log(tail));
+    z = t - (2.30753 + 0.27061 * t) / (1 + 0.99229 * t + 0.04481 * t * t);  // A&S 26.2.22
+    if (p < 0.5) z = -z;
+  }
+  constexpr int kMaxSteps = 60;
+  for (int i = 0; i < kMaxSteps; ++i) {
+    // Work on the smaller tail, where the cdf keeps its relative precision.
+    const double error = p < 0.5 ? normal_cdf(z) - p : (1 - p) - normal_cdf(-z);
+    const double u = error / normal_density(z);
+    const double step = u / (1 + 0.5 * z * u);  // Halley
+    z -= step;
+    if (std::abs(step) < 1e-14 * (1 + std::abs(z))) break;
+  }
+  return z;
+}
+
+GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,
+                                 double relative_sd) noexcept
+    : mean_(mean), components_(relative_sd > 1e-3 ? kComponents : 1) {
+  if (components_ == 1) {
+    sd_[0] = std::sqrt(epistemic + dispersion);
+    return;
+  }
+  // Midpoints of equal probability: normal quantiles at (i + 1/2) / 9.
+  static constexpr std::array<double, kComponents> kNodes = {
+      -1.5932188180231, -0.9674215661017, -0.5894557978497, -0.2822161471230, 0.0,
+      0.2822161471230,  0.5894557978497,  0.9674215661017,  1.5932188180231};
+  double total = 0;
+  for (std::size_t i = 0; i < components_; ++i) {
+    sd_[i] = std::exp(relative_sd * kNodes[i]);
+    total += sd_[i];
+  }
+  const double scale = dispersion * static_cast<double>(components_) / total;
+  for (std::size_t i = 0; i < components_; ++i) sd_[i] = std::sqrt(epistemic + scale * sd_[i]);
+}
+
+double GaussianMixture::cdf(double y) const noexcept {
+  double sum = 0;
+  for (std::size_t i = 0; i < components_; ++i) sum += normal_cdf((y - mean_) / sd_[i]);
+  return sum / static_cast<double>(components_);
+}
+
+double GaussianMixture::density(double y) const noexcept {
+  double sum = 0;
+  for (std::size_t i = 0; i < components_; ++i) {
+    sum += normal_density((y - mean_) / sd_[i]) / sd_[i];
+  }
+  return sum / static_cast<double>(components_);
+}
+
+double GaussianMixture::log_density(double y) const noexcept {
+  std::array<double, kComponents> terms{};
+  double largest = -1e300;
+  for (std::size_t i = 0; i < components_; ++i) {
+    const double z = (y - mean_) / sd_[i];
+    terms[i] = -0.5 * z * z - std::log(sd_[i]);
+    largest = std::max(largest, terms[i]);
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < components_; ++i) sum += std::exp(terms[i] - largest);
+  return largest + std::log(sum / static_cast<double>(components_)) -
+         0.5 * std::log(2 * std::numbers::pi);
+}
+
+double GaussianMixture::quantile(double p) const noexcept {
+  const double z = normal_quantile(p);
+  if (components_ == 1) return mean_ + z * sd_[0];
+  // The components are ordered, so their own quantiles bracket the mixture's.
+  double low = mean_ + z * (z < 0 ? sd_[components_ - 1] : sd_[0]);
+  double high = mean_ + z * (z < 0 ? sd_[0] : sd_[components_ - 1]);
+  double y = 0.5 * (low + high);
+  constexpr int kMaxSteps = 100;
+  for (int i = 0; i < kMaxSteps && high - low > 1e-12 * sd_[0]; ++i) {
+    const double error = cdf(y) - p;
+    (error > 0 ? high : low) = y;
+    const double newton = y - error / density(y);
+    const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
+    if (std::abs(next - y) < 1e-13 * sd_[0]) return next;
+    y = next;
+  }
+  return y;
+}
+
+double GaussianMixture::crps(double y) const noexcept {
+  // CRPS = E|Y - y| - E|Y - Y'| / 2, with E|N(m, s^2)| in closed form.
+  double to_outcome = 0;
+  double between = 0;
+  for (std::size_t i = 0; i < components_; ++i) {
+    const double z = (y - mean_) / sd_[i];
+    to_outcome += sd_[i] * (z * (2 * normal_cdf(z) - 1) + 2 * normal_density(z));
+    for (std::size_t j = 0; j < components_; ++j) {
+      between += std::sqrt(sd_[i] * sd_[i] + sd_[j] * sd_[j]) * 2 * normal_density(0);
+    }
+  }
+  const double k = static_cast<double>(components_);
+  return to_outcome / k - 0.5 * between / (k * k);
+}
+
+}  // namespace windhover

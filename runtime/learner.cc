@@ -1,0 +1,432 @@
+#include "windhover/runtime/learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kWarmUpRows = 2048;  // rows of a round without chains
+constexpr std::uint64_t kTailRows = 256;     // newest rows taken into the estimates a round
+constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and scale
+constexpr int kMaxNewtonIterations = 50;
+constexpr double kColdStartPasses = 10;
+constexpr std::int64_t kPublishIntervalNs = 1'000'000;
+constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
+
+}  // namespace
+
+Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
+                 AnySampler* sampler, Snapshots<Posterior>& snapshots, Clock& clock,
+                 Counters<RuntimeCounter>& counters) noexcept
+    : config_(config),
+      dimension_(config.model.dimension()),
+      window_(window),
+      model_(model),
+      sampler_(sampler),
+      snapshots_(snapshots),
+      clock_(clock),
+      counters_(counters),
+      estimator_(arena, config),
+      draws_(arena, dimension_, config.retained_draws),
+      diagnostics_(arena, config.sampler.chains, dimension_),
+      consistency_(arena, dimension_),
+      gradient_(model, dimension_, estimator_.prior_precision()),
+      thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
+      newton_previous_(arena.allocate<double>(dimension_).data()),
+      scratch_(arena.allocate<double>(dimension_).data()),
+      chains_(arena.allocate<Chain>(config.sampler.chains)),
+      indices_(arena.allocate<std::uint32_t>(
+          std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))) {}
+
+void Learner::reset() noexcept {
+  estimator_.reset(config_);
+  draws_.reset();
+  diagnostics_.reset();
+  consistency_.reset();
+  std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c)};
+  }
+  // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
+  if (ok(estimator_.refresh(1.0, 1.0))) {
+    draws_.fill_gaussian(estimator_.factor(), config_.seed);
+    publish();
+  }
+}
+
+double Learner::minibatch_size() const noexcept {
+  const std::uint64_t quarter = std::max<std::uint64_t>(1, rows_seen() / 4);
+  return static_cast<double>(std::min<std::uint64_t>(config_.sampler.minibatch_size, quarter));
+}
+
+std::uint64_t Learner::cold_start_rows() const noexcept {
+  return std::max<std::uint64_t>(
+      4, std::min<std::uint64_t>(100 * std::uint64_t{dimension_}, window_.size() / 4));
+}
+
+int Learner::poll(int max_work) noexcept {
+  int done = 0;
+  while (done < max_work) {
+    take_head(window_.head());
+    if (!step()) break;
+    ++done;
+  }
+  const bool idle = done < max_work || max_work == 0;
+  if (dirty_ && (idle || clock_.now_ns() - last_publish_ns_ >= kPublishIntervalNs)) publish();
+  return done;
+}
+
+int Learner::replay(std::uint64_t head, int max_work) noexcept {
+  take_head(head);
+  int done = 0;
+  while (done < max_work && step()) ++done;
+  if (dirty_) publish();
+  return done;
+}
+
+// One round. Reads top to bottom: warm up, else move every chain on its own minibatch, sum some
+// rows of the window for the shared estimates, take in the newest rows, refresh.
+bool Learner::step() noexcept {
+  if (phase_ == Phase::kWarmingUp) return warm_up();
+  const double size = minibatch_size();
+  const bool rested = config_.draws_per_observation > 0 && credit_ < size;
+  if (pass_position_ == pass_end_ && pass_due()) begin_pass();
+  const bool sweeping = pass_position_ != pass_end_;
+  const double tail_before = tail_rows_;
+  add_tail();
+  if (rested && !sweeping && tail_rows_ == tail_before && tail_rows_ == refreshed_tail_) {
+    return false;
+  }
+  if (!rested) {
+    credit_ -= size;
+    move_chains();
+  }
+  if (sweeping && sweep(sweep_rows(rested), true)) complete_pass();
+  const double n = static_cast<double>(rows_seen());
+  if (n >= 1.02 * refreshed_n_ || (rested && tail_rows_ != refreshed_tail_)) refresh();
+  ++round_;
+  return true;
+}
+
+void Learner::take_head(std::uint64_t head) noexcept {
+  if (head == head_) return;
+  if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
+  const double fresh = static_cast<double>(head - head_);
+  head_ = head;
+  window_.advance_lease(head);
+  const double target = config_.draws_per_observation;
+  const double most = std::max(credit_, target * static_cast<double>(rows_seen()));
+  credit_ = std::min(credit_ + target * fresh, most);
+}
+
+void Learner::move_chains() noexcept {
+  const double n = static_cast<double>(rows_seen());
+  gradient_.set_scale(n, estimator_.dispersion());
+  for (Chain& chain : chains_) move_chain(chain);
+  drawn_rows_ += minibatch_size();
+  counters_.add(RuntimeCounter::kSteps, chains_.size());
+  counters_.add(RuntimeCounter::kExamples,
+                chains_.size() * static_cast<std::uint64_t>(minibatch_size()));
+  if (phase_ == Phase::kSampling) {
+    record(n);
+  } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
+    phase_ = Phase::kSampling;
+    diagnostics_.reset();
+    consistency_.reset();
+  }
+}
+
+// Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
+// collapse onto one another (MATH fact 8).
+void Learner::move_chain(Chain& chain) noexcept {
+  const std::size_t size = static_cast<std::size_t>(minibatch_size());
+  const std::span<std::uint32_t> slots = indices_.first(size);
+  fill_indices(config_.seed, {round_, chain.index, Purpose::kMinibatch},
+               static_cast<std::uint32_t>(rows_seen()), slots);
+  const auto start = static_cast<std::uint32_t>(first_row() % window_.capacity());
+  const auto capacity = static_cast<std::uint32_t>(window_.capacity());
+  for (std::uint32_t& slot : slots) {
+    const std::uint32_t shifted = slot + start;
+    slot = shifted >= capacity ? shifted - capacity : shifted;
+  }
+  const RowBatch minibatch{window_.rows(), slots.data(), size};
+  gradient_.set_minibatch(minibatch);
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+  if (!ok(sampler_->step(chain, gradient_, rng))) recover(chain);
+  if (config_.sampler.noise_estimator != NoiseEstimator::kWindowSweep &&
+      chain.index == round_ % chains_.size()) {
+    estimate_noise_from(minibatch, chain);
+  }
+  if (trace_ != nullptr && phase_ == Phase::kSampling) {
+    trace_(trace_context_, chain.index, chain.theta);
+  }
+}
+
+// A chain that left for good starts again as a fresh draw; the rates are halved until the next pass
+// over the window has completed.
+void Learner::recover(Chain& chain) noexcept {
+  counters_.add(RuntimeCounter::kDivergences);
+  draws_.gaussian_draw(estimator_.factor(), config_.seed, (round_ << 16) + chain.index + 1,
+                       chain.theta);
+  const double scale = 1.0 / std::sqrt(estimator_.n());
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
+  }
+  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+  refresh_sampler();
+}
+
+void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept {
+  if (config_.sampler.noise_estimator == NoiseEstimator::kWithinMinibatch) {
+    estimator_.noise().add_minibatch(*model_, minibatch, chain.theta);
+  } else {
+    estimator_.noise().add_pair(*model_, minibatch, chain.theta);
+  }
+}
+
+// Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
+void Learner::record(double n) noexcept {
+  const auto relaxation =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n / minibatch_size()));
+  if (round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
+    diagnostics_.add(thetas_);
+    for (Chain& chain : chains_) {
+      if (lost(chain)) recover(chain);
+      consistency_.add(chain.theta, estimator_.mean(), n);
+    }
+  }
+  for (Chain& chain : chains_) {
+    const std::uint64_t offset = chain.index * relaxation / chains_.size();
+    if ((round_ + offset) % relaxation == 0) {
+      draws_.retain(chain.theta, estimator_.mean(), n);
+      dirty_ = true;
+    }
+  }
+}
+
+bool Learner::lost(const Chain& chain) const noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
+    const double deviation = chain.theta[j] - estimator_.mean()[j];
+    if (deviation * deviation > kDivergedDeviations * kDivergedDeviations * variance) return true;
+  }
+  return false;
+}
+
+// --- Warm-up: Newton's method, one pass over all rows an iteration.
+
+bool Learner::warm_up() noexcept {
+  if (!newton_running_) {
+    if (head_ == warm_head_) return false;
+    begin_newton();
+  }
+  ++round_;
+  if (!sweep(kWarmUpRows, false)) return true;
+  estimator_.end_pass();
+  ++newton_iterations_;
+  const double objective = estimator_.objective();
+  // Rows may have come and gone since the last pass, so the comparison is per row and tolerant.
+  const double mean_objective = objective / std::max(estimator_.done().rows(), 1.0);
+  const bool worse = newton_iterations_ > 1 &&
+                     mean_objective > last_objective_ + 1e-9 * std::abs(last_objective_) &&
+                     !model_->quadratic();
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    newton_running_ = false;
+    warm_head_ = head_;
+    return true;
+  }
+  if (worse && newton_iterations_ < kMaxNewtonIterations) {
+    std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
+    estimator_.set_mode(scratch_);
+    estimator_.halve_towards(newton_previous_);
+    begin_pass();
+    return true;
+  }
+  last_objective_ = mean_objective;
+  std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
+  const bool converged = estimator_.newton_decrement() < 1e-10 || model_->quadratic() ||
+                         newton_iterations_ >= kMaxNewtonIterations;
+  if (!converged) {
+    begin_pass();
+    return true;
+  }
+  newton_running_ = false;
+  warm_head_ = pass_end_;
+  tail_position_ = pass_end_;
+  refreshed_n_ = estimator_.n();
+  draws_.fill_gaussian(estimator_.factor(), config_.seed);
+  dirty_ = true;
+  if (rows_seen() >= cold_start_rows()) start_chains();
+  return true;
+}
+
+void Learner::begin_newton() noexcept {
+  newton_running_ = true;
+  newton_iterations_ = 0;
+  scan_rows();
+  begin_pass();
+}
+
+// The spread of the targets, and for Standardize::kColdStart location and scale of the features,
+// over at most kScanRows rows spread over what has been seen.
+void Learner::scan_rows() noexcept {
+  const RowLayout& layout = window_.layout();
+  const std::uint64_t stride = std::max<std::uint64_t>(1, rows_seen() / kScanRows);
+  const bool standardize = config_.standardize == Standardize::kColdStart;
+  const std::uint32_t features = standardize ? layout.features() : 0;
+  FeatureTransform& transform = model_->transform();
+  const auto column = [&](std::uint32_t j, const double* row) {
+    if (!layout.sparse()) return row[j];
+    const SparseRow sparse(layout, row);
+    const std::uint32_t* end = sparse.indices + sparse.count;
+    const std::uint32_t* at = std::lower_bound(sparse.indices, end, j);
+    return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
+  };
+  for (std::uint32_t j = 0; j <= features; ++j) {
+    const bool target = j == features;
+    double count = 0;
+    double mean = 0;
+    double squares = 0;
+    for (std::uint64_t s = first_row(); s < head_; s += stride) {
+      const double* row = window_.slot_of(s);
+      const double x = target ? row[layout.target_index()] : column(j, row);
+      count += 1;
+      const double delta = x - mean;
+      mean += delta / count;
+      squares += delta * (x - mean);
+    }
+    const double variance = count > 0 ? squares / count : 0.0;
+    if (target) {
+      target_variance_ = variance > 0 ? variance : std::max(mean * mean, 1e-12);
+    } else {
+      // A column that has not varied yet says nothing about its scale.
+      const bool constant = !(variance > 1e-24 * mean * mean);
+      transform.inverse_scale[j] = constant ? 1.0 : 1.0 / std::sqrt(variance);
+      transform.shift[j] = layout.sparse() ? 0.0 : mean;
+    }
+  }
+}
+
+void Learner::start_chains() noexcept {
+  counters_.add(RuntimeCounter::kColdStarts);
+  const double scale = 1.0 / std::sqrt(estimator_.n());
+  for (Chain& chain : chains_) {
+    draws_.gaussian_draw(estimator_.factor(), config_.seed, chain.index + config_.retained_draws,
+                         chain.theta);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
+    }
+  }
+  phase_ = Phase::kApproach;
+  passes_ = 0;
+  // Enough to measure C, to settle and to retain draws, even if no further row ever comes.
+  credit_ =
+      std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());
+  pace_head_ = head_;
+  refresh_sampler();
+  begin_pass();
+}
+
+// --- Passes over the window.
+
+bool Learner::pass_due() const noexcept {
+  if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
+  const double fresh = static_cast<double>(head_ - pass_end_);
+  return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
+}
+
+void Learner::begin_pass() noexcept {
+  estimator_.begin_pass();
+  previous_pass_end_ = pass_end_;
+  pass_position_ = first_row();
+  pass_end_ = head_;
+}
+
+// While chains move, a pass costs a fraction of what they do; while they rest it goes ahead.
+std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
+  if (rested) return kWarmUpRows;
+  const auto size = static_cast<std::uint64_t>(minibatch_size());
+  if (phase_ != Phase::kSampling) return std::max<std::uint64_t>(size, 64);
+  return std::max<std::uint64_t>(size / (config_.draws_per_observation == 0 ? 4 : 2), 16);
+}
+
+bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
+  pass_position_ = std::max(pass_position_, first_row());
+  const std::uint64_t last = std::min(pass_end_, pass_position_ + rows);
+  while (pass_position_ < last) {
+    const std::uint64_t part = std::min<std::uint64_t>(last, pass_position_ + kWarmUpRows);
+    const RowBatch batch = rows_between(pass_position_, part);
+    const bool third = !model_->quadratic() && estimator_.n() > 0;
+    estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
+    if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
+      estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
+    }
+    pass_position_ = part;
+  }
+  pass_position_ = std::max(pass_position_, std::min(first_row(), pass_end_));
+  return pass_position_ == pass_end_;
+}
+
+void Learner::complete_pass() noexcept {
+  estimator_.end_pass();
+  const double replaced = static_cast<double>(pass_end_ - previous_pass_end_);
+  estimator_.noise().end_pass(replaced /
+                              static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
+  ++passes_;
+  counters_.add(RuntimeCounter::kPasses);
+  tail_position_ = pass_end_;
+  tail_rows_ = 0;
+  damping_ = std::min(1.0, 2 * damping_);
+  if (phase_ == Phase::kApproach && passes_ >= 2) {
+    phase_ = Phase::kSettling;
+    settle_rounds_ = 2 * static_cast<double>(rows_seen()) / minibatch_size();
+  }
+  refresh();
+}
+
+// The newest rows join the estimates at the anchor they stand at, up to 2 % of the window; beyond
+// that a pass is under way and will bring them.
+void Learner::add_tail() noexcept {
+  tail_position_ = std::max(tail_position_, first_row());
+  const double limit = std::max(0.02 * static_cast<double>(rows_seen()), 8.0);
+  if (tail_position_ >= head_ || tail_rows_ >= limit) return;
+  const std::uint64_t last = std::min(head_, tail_position_ + kTailRows);
+  estimator_.done().add(*model_, rows_between(tail_position_, last),
+                        model_->quadratic() ? nullptr : estimator_.covariance());
+  tail_rows_ += static_cast<double>(last - tail_position_);
+  tail_position_ = last;
+}
+
+RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last) noexcept {
+  const std::uint64_t capacity = window_.capacity();
+  std::uint64_t slot = first % capacity;
+  for (std::uint64_t i = 0; i < last - first; ++i) {
+    indices_[i] = static_cast<std::uint32_t>(slot);
+    if (++slot == capacity) slot = 0;
+  }
+  return {window_.rows(), indices_.data(), static_cast<std::size_t>(last - first)};
+}
+
+void Learner::refresh() noexcept {
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    return;
+  }
+  refreshed_n_ = static_cast<double>(rows_seen());
+  refreshed_tail_ = tail_rows_;
+  dirty_ = true;
+  refresh_sampler();
+}
+
+void Learner::refresh_sampler() noexcept {
+  const bool known = phase_ != Phase::kWarmingUp && phase_ != Phase::kApproach;
+  Estimates estimates = estimator_.estimates(minibatch_size(), known);
+  estimates.n /= damping_;
+  counters_.add(RuntimeCounter::kRefreshes);
+  if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
+}
+
+}  // namespace windhover

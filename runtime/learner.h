@@ -1,0 +1,177 @@
+// The learner: one round draws a minibatch for each chain, moves it, sweeps some rows of the window
+// for the shared estimates, and now and then publishes a snapshot.
+#ifndef WINDHOVER_RUNTIME_LEARNER_H_
+#define WINDHOVER_RUNTIME_LEARNER_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/consistency.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/estimator.h"
+#include "windhover/runtime/posterior.h"
+#include "windhover/runtime/retained_draws.h"
+#include "windhover/runtime/window.h"
+#include "windhover/samplers/diagnostics.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// Called with every iterate of every chain once the cold start is over. Must not allocate or throw.
+using TraceFunction = void (*)(void* context, std::uint16_t chain, const double* theta) noexcept;
+// Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
+using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
+
+// One thread. Phases (MATH R8, NUMERICS Q4):
+//   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
+//               then Laplace's. Left when min(100 D, N / 4) rows have been seen.
+//   approach    chains start as Laplace draws and move with C = A (an A-based gain) while the first
+//               two passes measure C at the chains.
+//   settling    the sampler itself, for one pass; nothing is retained yet.
+//   sampling    iterates are retained and counted.
+class Learner {
+ public:
+  enum class Phase : std::uint8_t { kWarmingUp, kApproach, kSettling, kSampling };
+
+  Learner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
+          AnySampler* sampler, Snapshots<Posterior>& snapshots, Clock& clock,
+          Counters<RuntimeCounter>& counters) noexcept;
+  void reset() noexcept;  // publishes the prior
+
+  // See Engine::poll.
+  int poll(int max_work) noexcept;
+  // The same with the head given: replay.
+  int replay(std::uint64_t head, int max_work) noexcept;
+
+  void set_trace(TraceFunction trace, void* context) noexcept {
+    trace_ = trace;
+    trace_context_ = context;
+  }
+  void set_head_sink(HeadSink sink, void* context) noexcept {
+    head_sink_ = sink;
+    head_context_ = context;
+  }
+
+  Phase phase() const noexcept { return phase_; }
+  std::uint64_t round() const noexcept { return round_; }
+  std::uint64_t passes() const noexcept { return passes_; }
+  std::span<const double> chains() const noexcept {
+    return {thetas_, std::size_t{dimension_} * config_.sampler.chains};
+  }
+  const Estimator& estimator() const noexcept { return estimator_; }
+  const AnySampler& sampler() const noexcept { return *sampler_; }
+  double minibatch_size() const noexcept;
+
+  // Every number that decides what happens next, for replay tests and, one day, checkpoints.
+  template <class Visitor>
+  void visit_state(Visitor&& visit) noexcept {
+    visit(std::span<double>(thetas_, std::size_t{dimension_} * config_.sampler.chains));
+    visit(std::span<std::uint64_t>(&round_, 1));
+    visit(std::span<std::uint64_t>(&head_, 1));
+    visit(std::span<std::uint64_t>(&passes_, 1));
+    visit(std::span<double>(&credit_, 1));
+    visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension_));
+    visit(std::span<double>(const_cast<double*>(estimator_.noise_covariance()),
+                            std::size_t{dimension_} * dimension_));
+  }
+
+ private:
+  bool step() noexcept;  // one round; false: nothing to do
+  void take_head(std::uint64_t head) noexcept;
+  void move_chains() noexcept;
+  void move_chain(Chain& chain) noexcept;
+  void estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept;
+  void record(double n) noexcept;
+  void recover(Chain& chain) noexcept;
+  bool lost(const Chain& chain) const noexcept;
+
+  bool warm_up() noexcept;
+  void begin_newton() noexcept;
+  void start_chains() noexcept;
+  void scan_rows() noexcept;
+
+  bool pass_due() const noexcept;
+  void begin_pass() noexcept;
+  // Sums up to `rows` rows of the pass; true when that completes it.
+  bool sweep(std::uint64_t rows, bool with_noise) noexcept;
+  void complete_pass() noexcept;
+  void add_tail() noexcept;
+  std::uint64_t sweep_rows(bool rested) const noexcept;
+  void refresh() noexcept;
+  void refresh_sampler() noexcept;
+  RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
+
+  void publish() noexcept;
+  void update_pace() noexcept;
+  PosteriorStatus status(const Consistency::Ratio& ratio, double ess) const noexcept;
+
+  std::uint64_t first_row() const noexcept {
+    return head_ > window_.size() ? head_ - window_.size() : 0;
+  }
+  std::uint64_t rows_seen() const noexcept { return head_ - first_row(); }
+  std::uint64_t cold_start_rows() const noexcept;
+
+  EngineConfig config_;
+  std::uint32_t dimension_;
+  Window& window_;
+  Model* model_;
+  AnySampler* sampler_;
+  Snapshots<Posterior>& snapshots_;
+  Clock& clock_;
+  Counters<RuntimeCounter>& counters_;
+
+  Estimator estimator_;
+  RetainedDraws draws_;
+  ChainDiagnostics diagnostics_;
+  Consistency consistency_;
+  GradientSource gradient_;
+
+  Phase phase_ = Phase::kWarmingUp;
+  std::uint64_t head_ = 0;   // rows [head - N, head) are readable
+  std::uint64_t round_ = 0;  // rounds that moved the chains; the step of their random numbers
+  std::uint64_t passes_ = 0;
+  std::uint64_t snapshot_id_ = 0;
+  double credit_ = 0;  // minibatch rows each chain may still draw
+  double damping_ = 1;
+  bool dirty_ = false;
+
+  std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
+  std::uint64_t pass_end_ = 0;
+  std::uint64_t previous_pass_end_ = 0;
+  std::uint64_t tail_position_ = 0;  // rows below are in the served estimates
+  double tail_rows_ = 0;
+  double refreshed_n_ = 0;
+  double refreshed_tail_ = 0;
+  double target_variance_ = 1;
+  std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had
+  bool newton_running_ = false;
+  int newton_iterations_ = 0;
+  double last_objective_ = 0;
+  double settle_rounds_ = 0;
+  std::int64_t last_publish_ns_ = 0;
+  Consistency::Ratio ratio_;
+  std::uint64_t ratio_due_ = 0;
+
+  std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since these marks
+  double drawn_rows_ = 0;
+  double pace_ = 0;
+
+  double* thetas_;  // chains x dimension
+  double* newton_previous_;
+  double* scratch_;
+  std::span<Chain> chains_;
+  std::span<std::uint32_t> indices_;
+  TraceFunction trace_ = nullptr;
+  void* trace_context_ = nullptr;
+  HeadSink head_sink_ = nullptr;
+  void* head_context_ = nullptr;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNER_H_

@@ -1,0 +1,95 @@
+// The part of the learner that fills a snapshot and judges it.
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kRatioInterval = 64;  // recorded iterates between two Lyapunov solutions
+
+}  // namespace
+
+void Learner::publish() noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  const double n = estimator_.n();
+  const std::uint32_t d = dimension_;
+  std::copy_n(estimator_.mean(), d, posterior.mean);
+  std::copy_n(estimator_.mode(), d, posterior.mode);
+  for (std::uint32_t j = 0; j < d; ++j) {
+    posterior.sd[j] = std::sqrt(estimator_.covariance()[std::size_t{j} * (d + 1)]);
+  }
+  const bool noise_known = estimator_.noise().updates() > 0;
+  if (noise_known) {
+    estimator_.sandwich_sd(posterior.sd_robust);
+  } else {
+    std::copy_n(posterior.sd, d, posterior.sd_robust);
+  }
+  draws_.copy_to(posterior.deviations, n);
+  posterior.curvature_factor.copy_from(estimator_.factor());
+  std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
+  std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
+  posterior.dispersion = estimator_.dispersion();
+  posterior.dispersion_relative_sd =
+      estimator_.dispersion_learned() ? std::sqrt(2.0 / std::max(n, 1.0)) : 0.0;
+  const auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);
+  if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
+    ratio_due_ = diagnostics_.iterates() + kRatioInterval;
+    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.noise_covariance(),
+                                estimator_.covariance(), minibatch_size(), n,
+                                [this](double* h, double* e) { sampler_->law(h, e); });
+  }
+  update_pace();
+
+  Provenance& p = posterior.provenance;
+  p.snapshot_id = ++snapshot_id_;
+  p.sequence = tail_position_;
+  p.n_seen = head_;
+  p.n_eff = rows_seen();
+  p.steps = counters_.get(RuntimeCounter::kSteps);
+  p.draws = config_.retained_draws;
+  p.ess_bulk = extremes.ess_min;
+  p.r_hat = extremes.r_hat_max;
+  p.draws_per_observation = pace_;
+  p.ou_ratio = ratio_.largest;
+  p.misspecification_index = noise_known ? estimator_.misspecification_index() : 0.0;
+  const bool gaussian = model_->response() == Response::kGaussian;
+  p.noise_variance = gaussian ? estimator_.dispersion() : 0.0;
+  p.noise_variance_sd = gaussian ? p.noise_variance * posterior.dispersion_relative_sd : 0.0;
+  p.status = status(ratio_, extremes.ess_min);
+  posterior.made_ns = clock_.now_ns();
+  last_publish_ns_ = posterior.made_ns;
+  snapshots_.publish();
+  counters_.add(RuntimeCounter::kSnapshots);
+  dirty_ = false;
+}
+
+// R: minibatch rows of one chain per new row, over the last quarter window of new rows.
+void Learner::update_pace() noexcept {
+  const double fresh = static_cast<double>(head_ - pace_head_);
+  if (fresh >= std::max(1.0, 0.25 * static_cast<double>(rows_seen()))) {
+    pace_ = drawn_rows_ / fresh;
+    drawn_rows_ = 0;
+    pace_head_ = head_;
+  } else if (pace_ == 0 && head_ > 0) {
+    pace_ = drawn_rows_ / static_cast<double>(head_);
+  }
+}
+
+// The observed spread may differ from the predicted one by what `ess` effective draws leave open,
+// (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4, NUMERICS Q5).
+PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) const noexcept {
+  if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) {
+    return PosteriorStatus::kWarmingUp;
+  }
+  const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
+  const double upper = 1.3 * (1 + spread) * (1 + spread);
+  const double lower = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0)) / 1.3;
+  const bool consistent = ratio.largest < upper && ratio.smallest > lower;
+  const bool paced = config_.draws_per_observation == 0 || pace_ >= 1;
+  return consistent && paced && damping_ == 1 ? PosteriorStatus::kOk : PosteriorStatus::kDegraded;
+}
+
+}  // namespace windhover

@@ -1,0 +1,46 @@
+// Rows on their way into the window, in the caller's memory.
+#ifndef WINDHOVER_RUNTIME_OBSERVATION_H_
+#define WINDHOVER_RUNTIME_OBSERVATION_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
+
+// `rows` observations, borrowed for the duration of one call. All arrays are little-endian and may
+// have any alignment, so that they can point straight into a received frame.
+// Dense:  `features` holds rows x features values, row after row; `indices` is null.
+// Sparse: `features` holds `nonzeros` values, `indices` as many uint32 (strictly increasing within
+//         a row, below the number of features), `row_ends` one uint32 a row: where its values end.
+struct ObservationBatch {
+  std::size_t rows = 0;
+  std::size_t first_row = 0;         // rows before it are passed over (a sender's duplicates)
+  Scalar scalar = Scalar::kFloat64;  // of features and targets
+  const std::byte* features = nullptr;
+  const std::byte* targets = nullptr;  // one a row
+  std::size_t feature_values = 0;  // how many values `features` holds; checked against the shape
+  const std::byte* indices = nullptr;
+  const std::byte* row_ends = nullptr;
+};
+
+struct RefusedRow {
+  std::uint32_t row = 0;  // index within the batch
+  Status reason = Status::kOk;
+};
+
+struct ObserveResult {
+  // kOk: every row from first_row on was accepted or refused on its own. kWindowFull: nothing was
+  // taken, try again later. kWrongDimension, kMalformed, kTooLarge: the batch as a whole is wrong,
+  // nothing was taken.
+  Status status = Status::kOk;
+  std::size_t accepted = 0;
+  std::size_t refused = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_OBSERVATION_H_

@@ -1,0 +1,54 @@
+// What one snapshot holds: everything a reader needs, nothing it shares with the learner.
+#ifndef WINDHOVER_RUNTIME_POSTERIOR_H_
+#define WINDHOVER_RUNTIME_POSTERIOR_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/predictive.h"
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// theta in transformed features (as fitted); P = covariance of the posterior = (n A)^-1.
+struct Posterior {
+  Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
+            std::uint32_t draws_in) noexcept
+      : dimension(dimension_in),
+        draws(draws_in),
+        mean(arena.allocate<double>(dimension_in).data()),
+        mode(arena.allocate<double>(dimension_in).data()),
+        sd(arena.allocate<double>(dimension_in).data()),
+        sd_robust(arena.allocate<double>(dimension_in).data()),
+        ess_bulk(arena.allocate<double>(dimension_in).data()),
+        r_hat(arena.allocate<double>(dimension_in).data()),
+        deviations(
+            arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
+        curvature_factor(arena, dimension_in) {
+    transform.shift = arena.allocate<double>(features);
+    transform.inverse_scale = arena.allocate<double>(features);
+  }
+
+  std::uint32_t dimension;
+  std::uint32_t draws;
+  double* mean;  // the centre: draw m is mean + deviation m
+  double* mode;
+  double* sd;         // sqrt diag P
+  double* sd_robust;  // sqrt diag (A^-1 C A^-1 / n)
+  double* ess_bulk;
+  double* r_hat;
+  double* deviations;       // draws x dimension, column-major: one column a parameter
+  Factor curvature_factor;  // of A
+  FeatureTransform transform;
+  double dispersion = 1;
+  double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
+  std::int64_t made_ns = 0;
+  Provenance provenance;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_POSTERIOR_H_

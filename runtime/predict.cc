@@ -1,0 +1,252 @@
+#include "windhover/runtime/predict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "windhover/platform/random.h"
+#include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/samplers/kernels.h"
+
+namespace windhover {
+
+namespace {
+
+bool probabilities(std::span<const double> values) noexcept {
+  return std::ranges::all_of(values, [](double p) { return p > 0 && p < 1; });
+}
+
+bool usable(std::span<const double> values) noexcept {
+  return std::ranges::all_of(values, [](double x) { return std::abs(x) <= 1e100; });
+}
+
+double sigmoid(double x) noexcept {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+double entropy(double p) noexcept {
+  const double q = 1 - p;
+  return (p > 0 ? -p * std::log(p) : 0.0) + (q > 0 ? -q * std::log(q) : 0.0);
+}
+
+// E f(eta) for eta ~ N(m, s^2) by the trapezoidal rule on m + s z, z in [-8, 8]: for functions
+// analytic in a strip its error falls geometrically in the number of nodes.
+constexpr std::size_t kNodes = 64;
+struct NormalNodes {
+  std::array<double, kNodes> z{};
+  std::array<double, kNodes> weight{};
+  NormalNodes() noexcept {
+    double total = 0;
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      z[i] = -8.0 + 16.0 * (static_cast<double>(i) + 0.5) / kNodes;
+      weight[i] = std::exp(-0.5 * z[i] * z[i]);
+      total += weight[i];
+    }
+    for (double& w : weight) w /= total;
+  }
+};
+
+}  // namespace
+
+Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
+    : features_(config.model.features),
+      dimension_(config.model.dimension()),
+      sparse_(config.model.max_nonzeros > 0),
+      intercept_(config.model.intercept),
+      max_nonzeros_(config.model.max_nonzeros),
+      max_rows_(config.max_query_rows),
+      draws_(config.retained_draws),
+      x_(arena.allocate<double>(dimension_).data()),
+      whitened_(arena.allocate<double>(dimension_).data()),
+      predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
+      normals_(arena.allocate<double>(draws_).data()),
+      best_(arena.allocate<double>(draws_).data()) {}
+
+Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
+  if (r.rows == 0) return Status::kInvalidArgument;
+  if (r.rows > max_rows_) return Status::kTooLarge;
+  if (!sparse_) {
+    if (r.features.size() != r.rows * features_) return Status::kWrongDimension;
+  } else {
+    if (r.row_ends.size() != r.rows || r.indices.size() != r.features.size() ||
+        r.row_ends.back() != r.indices.size()) {
+      return Status::kWrongDimension;
+    }
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : r.row_ends) {
+      if (end < begin || end > r.indices.size()) return Status::kMalformed;
+      if (end - begin > max_nonzeros_) return Status::kTooManyNonzeros;
+      for (std::uint32_t k = begin; k < end; ++k) {
+        if (r.indices[k] >= features_) return Status::kIndexOutOfRange;
+        if (k > begin && r.indices[k] <= r.indices[k - 1]) return Status::kIndicesNotIncreasing;
+      }
+      begin = end;
+    }
+  }
+  if (!usable(r.features) || !usable(r.thresholds) || !usable(r.outcomes)) {
+    return Status::kNotFinite;
+  }
+  if (r.quantile_probabilities.size() > kMaxQuantiles || r.thresholds.size() > kMaxThresholds) {
+    return Status::kTooLarge;
+  }
+  if (!probabilities(r.quantile_probabilities) ||
+      !(r.interval_probability > 0 && r.interval_probability < 1)) {
+    return Status::kInvalidArgument;
+  }
+  if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;
+  if (response == Response::kBernoulli) {
+    for (const double y : r.outcomes) {
+      if (y != 0 && y != 1) return Status::kTargetOutOfDomain;
+    }
+  }
+  return Status::kOk;
+}
+
+void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posterior& p) noexcept {
+  const double* shift = p.transform.shift.data();
+  const double* inverse_scale = p.transform.inverse_scale.data();
+  if (!sparse_) {
+    const double* raw = r.features.data() + row * features_;
+    for (std::uint32_t j = 0; j < features_; ++j) x_[j] = (raw[j] - shift[j]) * inverse_scale[j];
+  } else {
+    std::fill_n(x_, features_, 0.0);
+    const std::uint32_t begin = row == 0 ? 0 : r.row_ends[row - 1];
+    for (std::uint32_t k = begin; k < r.row_ends[row]; ++k) {
+      x_[r.indices[k]] = r.features[k] * inverse_scale[r.indices[k]];
+    }
+  }
+  if (intercept_) x_[features_] = 1.0;
+}
+
+void Predictor::predict(const Posterior& p, Response response, std::uint64_t seed,
+                        const PredictRequest& request,
+                        std::span<PredictiveSummary> summaries) noexcept {
+  const Eigen::Index d = dimension_;
+  const bool common_draws = request.rows > 1 || request.thompson_id != 0;
+  for (std::size_t row = 0; row < request.rows; ++row) {
+    PredictiveSummary& s = summaries[row];
+    s = {};
+    load_row(request, row, p);
+    const ConstVectorMap x(x_, d);
+    s.linpred_mean = x.dot(ConstVectorMap(p.mean, d));
+    std::copy_n(x_, dimension_, whitened_);
+    p.curvature_factor.whiten(whitened_);
+    s.linpred_sd = VectorMap(whitened_, d).norm() /
+                   std::sqrt(static_cast<double>(std::max<std::uint64_t>(p.provenance.n_eff, 1)));
+    if (common_draws) {
+      VectorMap(predictors_ + row * draws_, draws_).noalias() =
+          ConstMatrixMap(p.deviations, draws_, d) * x;
+    }
+    if (response == Response::kGaussian) {
+      predict_gaussian(p, request, row, s);
+    } else {
+      predict_bernoulli(request, row, s);
+    }
+  }
+  if (common_draws) compare(response, seed, request, summaries);
+}
+
+void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                 PredictiveSummary& s) noexcept {
+  s.epred_mean = s.mean = s.linpred_mean;
+  s.epred_sd = s.linpred_sd;
+  s.var_epistemic = s.linpred_sd * s.linpred_sd;
+  s.var_aleatoric = p.dispersion;
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
+  s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
+  s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = y.quantile(r.quantile_probabilities[i]);
+  }
+  for (std::size_t i = 0; i < r.thresholds.size(); ++i)
+    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  if (!r.outcomes.empty()) {
+    s.log_score = y.log_density(r.outcomes[row]);
+    s.pit = y.cdf(r.outcomes[row]);
+    s.crps = y.crps(r.outcomes[row]);
+  }
+}
+
+void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
+                                  PredictiveSummary& s) noexcept {
+  static const NormalNodes nodes;  // built when the first engine was, see Engine::create
+  std::array<double, kNodes> eta;
+  std::array<double, kNodes> p;
+  for (std::size_t i = 0; i < kNodes; ++i) eta[i] = s.linpred_mean + s.linpred_sd * nodes.z[i];
+  kernels().sigmoid(eta.data(), kNodes, p.data());
+  double mean = 0;
+  double square = 0;
+  double expected_entropy = 0;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    mean += nodes.weight[i] * p[i];
+    square += nodes.weight[i] * p[i] * p[i];
+    // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
+    if (std::abs(nodes.z[i]) < 6) expected_entropy += nodes.weight[i] * entropy(p[i]);
+  }
+  s.epred_mean = s.mean = mean;
+  s.var_epistemic = std::max(0.0, square - mean * mean);
+  s.epred_sd = std::sqrt(s.var_epistemic);
+  s.var_aleatoric = mean - square;
+  s.sd = std::sqrt(mean * (1 - mean));
+  s.entropy = entropy(mean);
+  s.expected_entropy = std::min(expected_entropy, s.entropy);
+  s.mutual_information = s.entropy - s.expected_entropy;
+  const auto band = [&](double q) {
+    return sigmoid(s.linpred_mean + s.linpred_sd * normal_quantile(q));
+  };
+  s.interval_lower = band(0.5 * (1 - r.interval_probability));
+  s.interval_upper = band(0.5 * (1 + r.interval_probability));
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = band(r.quantile_probabilities[i]);
+  }
+  if (!r.outcomes.empty()) {
+    const double y = r.outcomes[row];
+    // 1 - mean loses everything once mean rounds to 1; the other class has its own quadrature.
+    double other = 0;
+    for (double& e : eta) e = -e;
+    kernels().sigmoid(eta.data(), kNodes, p.data());
+    for (std::size_t i = 0; i < kNodes; ++i) other += nodes.weight[i] * p[i];
+    s.log_score = std::log(y == 1 ? mean : other);
+    s.brier = (mean - y) * (mean - y);
+  }
+}
+
+// Several x on common draws: which is best, what choosing another costs, and one fresh draw.
+void Predictor::compare(Response response, std::uint64_t seed, const PredictRequest& r,
+                        std::span<PredictiveSummary> s) noexcept {
+  if (r.thompson_id != 0) {
+    // centre + sum_k z_k deviation_k / sqrt(K - 1): a fresh draw with the draws' covariance.
+    fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
+    const double scale = 1 / std::sqrt(static_cast<double>(draws_) - 1);
+    for (std::size_t row = 0; row < r.rows; ++row) {
+      const double eta = s[row].linpred_mean +
+                         scale * ConstVectorMap(normals_, draws_)
+                                     .dot(ConstVectorMap(predictors_ + row * draws_, draws_));
+      s[row].thompson = response == Response::kGaussian ? eta : sigmoid(eta);
+    }
+  }
+  if (r.rows < 2) return;
+  for (std::size_t row = 0; row < r.rows; ++row) {
+    double* column = predictors_ + row * draws_;
+    for (std::uint32_t m = 0; m < draws_; ++m) column[m] += s[row].linpred_mean;
+    if (response == Response::kBernoulli) kernels().sigmoid(column, draws_, column);
+  }
+  const double share = 1.0 / draws_;
+  for (std::uint32_t m = 0; m < draws_; ++m) {
+    std::size_t winner = 0;
+    for (std::size_t row = 1; row < r.rows; ++row) {
+      if (predictors_[row * draws_ + m] > predictors_[winner * draws_ + m]) winner = row;
+    }
+    s[winner].prob_best += share;
+    best_[m] = predictors_[winner * draws_ + m];
+  }
+  for (std::size_t row = 0; row < r.rows; ++row) {
+    double regret = 0;
+    for (std::uint32_t m = 0; m < draws_; ++m) regret += best_[m] - predictors_[row * draws_ + m];
+    s[row].expected_regret = share * regret;
+  }
+}
+
+}  // namespace windhover

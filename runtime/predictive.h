@@ -1,0 +1,96 @@
+// Questions to a posterior and the answers: posterior predictive summaries.
+#ifndef WINDHOVER_RUNTIME_PREDICTIVE_H_
+#define WINDHOVER_RUNTIME_PREDICTIVE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+inline constexpr std::size_t kMaxQuantiles = 16;
+inline constexpr std::size_t kMaxThresholds = 8;
+
+// Whether to believe an answer. The order is from worst news to best where several apply:
+// warming up, drifting, degraded, ok.
+enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded = 2, kDrifting = 3 };
+const char* to_string(PosteriorStatus status) noexcept;
+
+// Where an answer comes from; it stands on every answer.
+struct Provenance {
+  std::uint64_t snapshot_id = 0;      // 1, 2, ... within the life of an engine
+  std::uint64_t sequence = 0;         // the newest observation included: all below it are
+  std::uint64_t n_seen = 0;           // observations accepted when the snapshot was made
+  std::uint64_t n_eff = 0;            // observations the posterior stands on: min(n_seen, N)
+  std::uint64_t steps = 0;            // sampler steps of all chains together
+  std::int64_t age_ns = 0;            // since the snapshot was made
+  std::uint32_t draws = 0;            // retained draws behind quantiles and probabilities
+  double ess_bulk = 0;                // smallest over the parameters, of the chains so far
+  double r_hat = 0;                   // largest over the parameters
+  double draws_per_observation = 0;   // R reached, per chain
+  double ou_ratio = 0;                // observed over predicted variance, the worst direction
+  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds
+  double noise_variance = 0;          // linear: given or learned; otherwise 0
+  double noise_variance_sd = 0;       // its posterior sd when learned; otherwise 0
+  PosteriorStatus status = PosteriorStatus::kWarmingUp;
+};
+
+// One request: several x on common draws. Dense rows only carry `features`; sparse rows also
+// `indices` and `row_ends` as in ObservationBatch. Borrowed for the call.
+struct PredictRequest {
+  std::size_t rows = 0;
+  std::span<const double> features;
+  std::span<const std::uint32_t> indices;
+  std::span<const std::uint32_t> row_ends;
+  std::span<const double> quantile_probabilities;  // each in (0, 1); at most kMaxQuantiles
+  std::span<const double> thresholds;  // regression: P(y > t) for each; at most kMaxThresholds
+  std::span<const double> outcomes;    // one a row: scored; empty: not
+  double interval_probability = 0.9;   // of the equal-tailed interval, in (0, 1)
+  std::uint64_t thompson_id = 0;       // not 0: a fresh Thompson draw, the same for the same id
+};
+
+// The answer for one x. linpred: the linear predictor; epred: E[y | x, theta], the expected value
+// (for classification the probability of class 1). Unused fields are 0.
+struct PredictiveSummary {
+  double linpred_mean = 0;  // classification: the log-odds
+  double linpred_sd = 0;
+  double epred_mean = 0;
+  double epred_sd = 0;  // epistemic: uncertainty about theta alone
+  double mean = 0;      // of y
+  double sd = 0;        // of y: sqrt(var_epistemic + var_aleatoric)
+  double var_epistemic = 0;
+  double var_aleatoric = 0;
+  double interval_lower = 0;  // equal-tailed: of y (regression), of the probability (classes)
+  double interval_upper = 0;
+  std::array<double, kMaxQuantiles> quantiles{};    // likewise
+  std::array<double, kMaxThresholds> exceedance{};  // regression: P(y > t)
+  double entropy = 0;                               // classification, in nats: total
+  double expected_entropy = 0;                      // aleatoric
+  double mutual_information = 0;                    // epistemic
+  double log_score = 0;                             // log p(outcome | x), when outcomes are given
+  double pit = 0;                                   // regression: P(y <= outcome)
+  double crps = 0;             // regression: continuous ranked probability score
+  double brier = 0;            // classification: (p - outcome)^2
+  double prob_best = 0;        // share of draws in which this x has the largest epred
+  double expected_regret = 0;  // E[max over the request's x of epred, less this x's]
+  double thompson = 0;         // epred under one fresh draw of theta
+};
+
+struct ParameterSummary {
+  double mean = 0;
+  double mode = 0;
+  double sd = 0;         // of the posterior
+  double sd_robust = 0;  // of the sandwich: holds when the model does not; independent rows assumed
+  double q5 = 0;
+  double q50 = 0;
+  double q95 = 0;
+  double ess_bulk = 0;
+  double r_hat = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTIVE_H_
