@@ -27,7 +27,7 @@ class Consistency {
 
   // Largest and smallest ratio of observed to predicted variance over directions, given the law
   // (H, injected covariance) and estimates. O(60 D^3) up to kLyapunovDimension. Both 0 until
-  // there are `kLeast` x D deviations.
+  // there are kLeast x D deviations (kLeast x 10 where only variances are compared).
   struct Ratio {
     double largest = 0;
     double smallest = 0;
@@ -35,7 +35,7 @@ class Consistency {
   template <class Law>
   Ratio ratio(const double* curvature, const double* noise_covariance, const double* covariance,
               double minibatch_size, double n, Law&& law) noexcept {
-    if (weight_ < kLeast * dimension_) return {};
+    if (weight_ < kLeast * (dense() ? dimension_ : 10)) return {};
     if (!dense()) return diagonal_ratio(covariance, n);
     law(preconditioner_, noise_);
     return dense_ratio(curvature, noise_covariance, minibatch_size, n);

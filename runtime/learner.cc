@@ -34,6 +34,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       consistency_(arena, dimension_),
       gradient_(model, dimension_, estimator_.prior_precision()),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
+      deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       newton_previous_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       chains_(arena.allocate<Chain>(config.sampler.chains)),
@@ -191,11 +192,16 @@ void Learner::record(double n) noexcept {
   const auto relaxation =
       std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n / minibatch_size()));
   if (round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
-    diagnostics_.add(thetas_);
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
       consistency_.add(chain.theta, estimator_.mean(), n);
+      // Deviations from the centre, at n = 1: a moving window and a growing n are no disagreement.
+      double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
+      for (std::uint32_t j = 0; j < dimension_; ++j) {
+        deviation[j] = std::sqrt(n) * (chain.theta[j] - estimator_.mean()[j]);
+      }
     }
+    diagnostics_.add(deviations_);
   }
   for (Chain& chain : chains_) {
     const std::uint64_t offset = chain.index * relaxation / chains_.size();
@@ -227,9 +233,10 @@ bool Learner::warm_up() noexcept {
   estimator_.end_pass();
   ++newton_iterations_;
   const double objective = estimator_.objective();
-  // Rows may have come and gone since the last pass, so the comparison is per row and tolerant.
   const double mean_objective = objective / std::max(estimator_.done().rows(), 1.0);
-  const bool worse = newton_iterations_ > 1 &&
+  const bool same_rows = estimator_.done().rows() == last_rows_;
+  last_rows_ = estimator_.done().rows();
+  const bool worse = newton_iterations_ > 1 && same_rows &&
                      mean_objective > last_objective_ + 1e-9 * std::abs(last_objective_) &&
                      !model_->quadratic();
   if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
@@ -266,6 +273,8 @@ bool Learner::warm_up() noexcept {
 void Learner::begin_newton() noexcept {
   newton_running_ = true;
   newton_iterations_ = 0;
+  newton_end_ = head_;
+  last_rows_ = 0;
   scan_rows();
   begin_pass();
 }
@@ -342,7 +351,8 @@ void Learner::begin_pass() noexcept {
   estimator_.begin_pass();
   previous_pass_end_ = pass_end_;
   pass_position_ = first_row();
-  pass_end_ = head_;
+  // Newton's method keeps to the rows it started with, so that its objective can be compared.
+  pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
 }
 
 // While chains move, a pass costs a fraction of what they do; while they rest it goes ahead.
@@ -354,19 +364,26 @@ std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
 }
 
 bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
+  // Rows that left the window before their turn are passed over; a pass that was overtaken whole
+  // goes on with the rows of now.
+  if (pass_end_ <= first_row()) pass_end_ = head_;
   pass_position_ = std::max(pass_position_, first_row());
   const std::uint64_t last = std::min(pass_end_, pass_position_ + rows);
   while (pass_position_ < last) {
     const std::uint64_t part = std::min<std::uint64_t>(last, pass_position_ + kWarmUpRows);
     const RowBatch batch = rows_between(pass_position_, part);
-    const bool third = !model_->quadratic() && estimator_.n() > 0;
+    // The third-order sums are for the mean; far from the mode Newton's method can do without.
+    const bool third =
+        !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
+                                 (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
     estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
     if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
       estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
     }
     pass_position_ = part;
   }
-  pass_position_ = std::max(pass_position_, std::min(first_row(), pass_end_));
+  const bool whole_window = estimator_.pass().rows() >= static_cast<double>(rows_seen());
+  if (whole_window) pass_end_ = pass_position_;
   return pass_position_ == pass_end_;
 }
 

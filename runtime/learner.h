@@ -151,7 +151,9 @@ class Learner {
   std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had
   bool newton_running_ = false;
   int newton_iterations_ = 0;
+  std::uint64_t newton_end_ = 0;
   double last_objective_ = 0;
+  double last_rows_ = 0;
   double settle_rounds_ = 0;
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
@@ -162,6 +164,7 @@ class Learner {
   double pace_ = 0;
 
   double* thetas_;  // chains x dimension
+  double* deviations_;  // likewise
   double* newton_previous_;
   double* scratch_;
   std::span<Chain> chains_;

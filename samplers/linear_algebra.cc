@@ -30,6 +30,24 @@ void multiply_transposed(const double* a, const double* b, Index d, double* c) n
   }
 }
 
+// Substitution with the d x d triangle that starts at `lower` in a matrix of the given stride.
+void solve_lower_strided(const double* lower, Index stride, Index d, double* b) noexcept {
+  for (Index j = 0; j < d; ++j) {
+    const double* column = lower + j * stride;
+    b[j] /= column[j];
+    VectorMap(b + j + 1, d - j - 1).noalias() -= b[j] * ConstVectorMap(column + j + 1, d - j - 1);
+  }
+}
+
+void solve_transposed_strided(const double* lower, Index stride, Index d, double* b) noexcept {
+  for (Index j = d - 1; j >= 0; --j) {
+    const double* column = lower + j * stride;
+    const Index below = d - j - 1;
+    b[j] -= ConstVectorMap(column + j + 1, below).dot(ConstVectorMap(b + j + 1, below));
+    b[j] /= column[j];
+  }
+}
+
 }  // namespace
 
 Status cholesky(const double* matrix, Index d, double* lower) noexcept {
@@ -52,20 +70,11 @@ Status cholesky(const double* matrix, Index d, double* lower) noexcept {
 }
 
 void solve_lower(const double* lower, Index d, double* b) noexcept {
-  const ConstMatrixMap factor(lower, d, d);
-  for (Index j = 0; j < d; ++j) {
-    b[j] /= factor(j, j);
-    VectorMap(b + j + 1, d - j - 1).noalias() -= b[j] * factor.col(j).tail(d - j - 1);
-  }
+  solve_lower_strided(lower, d, d, b);
 }
 
 void solve_lower_transposed(const double* lower, Index d, double* b) noexcept {
-  const ConstMatrixMap factor(lower, d, d);
-  for (Index j = d - 1; j >= 0; --j) {
-    const Index below = d - j - 1;
-    b[j] -= factor.col(j).tail(below).dot(ConstVectorMap(b + j + 1, below));
-    b[j] /= factor(j, j);
-  }
+  solve_transposed_strided(lower, d, d, b);
 }
 
 Factor::Factor(Arena& arena, std::uint32_t dimension) noexcept
@@ -108,19 +117,20 @@ void Factor::whiten(double* b) const noexcept {
 }
 
 void Factor::inverse(double scale, double* inverse) const noexcept {
-  for (Index j = 0; j < dimension_; ++j) {
-    double* column = inverse + j * dimension_;
-    std::fill_n(column, dimension_, 0.0);
-    column[j] = scale;
-    solve(column);
+  // Column j of L^-1 is 0 above row j, and only the lower triangle is wanted, so both
+  // substitutions stay within rows j and below.
+  const Index d = dimension_;
+  for (Index j = 0; j < d; ++j) {
+    double* column = inverse + j * d;
+    std::fill_n(column, d, 0.0);
+    column[j] = scale / scale_[j];
+    const Index rows = d - j;
+    const double* trailing = lower_ + j * d + j;
+    solve_lower_strided(trailing, d, rows, column + j);
+    solve_transposed_strided(trailing, d, rows, column + j);
+    for (Index i = j; i < d; ++i) column[i] /= scale_[i];
   }
-  // The two triangles differ by rounding; the law is stated for a symmetric matrix.
-  MatrixMap full(inverse, dimension_, dimension_);
-  for (Index j = 0; j < dimension_; ++j) {
-    for (Index i = j + 1; i < dimension_; ++i) {
-      full(i, j) = full(j, i) = 0.5 * (full(i, j) + full(j, i));
-    }
-  }
+  symmetrize(inverse, d);
 }
 
 void Factor::root(double scale, double* root) const noexcept {

@@ -43,7 +43,7 @@ class Factor {
   void solve_root(double* b) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
   void whiten(double* b) const noexcept;
-  // inverse <- scale x matrix^-1, both triangles. Complexity D^3.
+  // inverse <- scale x matrix^-1, both triangles. Complexity 2/3 D^3.
   void inverse(double scale, double* inverse) const noexcept;
   // root <- scale x S L (lower triangular, zeros above): root root^T = scale^2 matrix.
   void root(double scale, double* root) const noexcept;
