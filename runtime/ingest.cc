@@ -122,6 +122,10 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
                               std::span<RefusedRow> refused) noexcept {
   ObserveResult result;
   result.status = check_shape(batch);
+  if (result.status == Status::kWrongDimension) {
+    counters_.add(RuntimeCounter::kRowsRefusedDimension, batch.rows - batch.first_row);
+    return result;
+  }
   if (!ok(result.status)) {
     counters_.add(RuntimeCounter::kBatchesRefused);
     return result;

@@ -7,11 +7,7 @@ namespace windhover {
 
 namespace {
 
-constexpr std::uint64_t kWarmUpRows = 2048;  // rows of a round without chains
-constexpr std::uint64_t kTailRows = 256;     // newest rows taken into the estimates a round
-constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and scale
-constexpr int kMaxNewtonIterations = 50;
-constexpr double kColdStartPasses = 10;
+constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
 constexpr std::int64_t kPublishIntervalNs = 1'000'000;
 constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
 
@@ -219,124 +215,6 @@ bool Learner::lost(const Chain& chain) const noexcept {
     if (deviation * deviation > kDivergedDeviations * kDivergedDeviations * variance) return true;
   }
   return false;
-}
-
-// --- Warm-up: Newton's method, one pass over all rows an iteration.
-
-bool Learner::warm_up() noexcept {
-  if (!newton_running_) {
-    if (head_ == warm_head_) return false;
-    begin_newton();
-  }
-  ++round_;
-  if (!sweep(kWarmUpRows, false)) return true;
-  estimator_.end_pass();
-  ++newton_iterations_;
-  const double objective = estimator_.objective();
-  const double mean_objective = objective / std::max(estimator_.done().rows(), 1.0);
-  const bool same_rows = estimator_.done().rows() == last_rows_;
-  last_rows_ = estimator_.done().rows();
-  const bool worse = newton_iterations_ > 1 && same_rows &&
-                     mean_objective > last_objective_ + 1e-9 * std::abs(last_objective_) &&
-                     !model_->quadratic();
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
-    counters_.add(RuntimeCounter::kFactorizationFailures);
-    newton_running_ = false;
-    warm_head_ = head_;
-    return true;
-  }
-  if (worse && newton_iterations_ < kMaxNewtonIterations) {
-    std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
-    estimator_.set_mode(scratch_);
-    estimator_.halve_towards(newton_previous_);
-    begin_pass();
-    return true;
-  }
-  last_objective_ = mean_objective;
-  std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
-  const bool converged = estimator_.newton_decrement() < 1e-10 || model_->quadratic() ||
-                         newton_iterations_ >= kMaxNewtonIterations;
-  if (!converged) {
-    begin_pass();
-    return true;
-  }
-  newton_running_ = false;
-  warm_head_ = pass_end_;
-  tail_position_ = pass_end_;
-  refreshed_n_ = estimator_.n();
-  draws_.fill_gaussian(estimator_.factor(), config_.seed);
-  dirty_ = true;
-  if (rows_seen() >= cold_start_rows()) start_chains();
-  return true;
-}
-
-void Learner::begin_newton() noexcept {
-  newton_running_ = true;
-  newton_iterations_ = 0;
-  newton_end_ = head_;
-  last_rows_ = 0;
-  scan_rows();
-  begin_pass();
-}
-
-// The spread of the targets, and for Standardize::kColdStart location and scale of the features,
-// over at most kScanRows rows spread over what has been seen.
-void Learner::scan_rows() noexcept {
-  const RowLayout& layout = window_.layout();
-  const std::uint64_t stride = std::max<std::uint64_t>(1, rows_seen() / kScanRows);
-  const bool standardize = config_.standardize == Standardize::kColdStart;
-  const std::uint32_t features = standardize ? layout.features() : 0;
-  FeatureTransform& transform = model_->transform();
-  const auto column = [&](std::uint32_t j, const double* row) {
-    if (!layout.sparse()) return row[j];
-    const SparseRow sparse(layout, row);
-    const std::uint32_t* end = sparse.indices + sparse.count;
-    const std::uint32_t* at = std::lower_bound(sparse.indices, end, j);
-    return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
-  };
-  for (std::uint32_t j = 0; j <= features; ++j) {
-    const bool target = j == features;
-    double count = 0;
-    double mean = 0;
-    double squares = 0;
-    for (std::uint64_t s = first_row(); s < head_; s += stride) {
-      const double* row = window_.slot_of(s);
-      const double x = target ? row[layout.target_index()] : column(j, row);
-      count += 1;
-      const double delta = x - mean;
-      mean += delta / count;
-      squares += delta * (x - mean);
-    }
-    const double variance = count > 0 ? squares / count : 0.0;
-    if (target) {
-      target_variance_ = variance > 0 ? variance : std::max(mean * mean, 1e-12);
-    } else {
-      // A column that has not varied yet says nothing about its scale.
-      const bool constant = !(variance > 1e-24 * mean * mean);
-      transform.inverse_scale[j] = constant ? 1.0 : 1.0 / std::sqrt(variance);
-      transform.shift[j] = layout.sparse() ? 0.0 : mean;
-    }
-  }
-}
-
-void Learner::start_chains() noexcept {
-  counters_.add(RuntimeCounter::kColdStarts);
-  const double scale = 1.0 / std::sqrt(estimator_.n());
-  for (Chain& chain : chains_) {
-    draws_.gaussian_draw(estimator_.factor(), config_.seed, chain.index + config_.retained_draws,
-                         chain.theta);
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
-    }
-  }
-  phase_ = Phase::kApproach;
-  passes_ = 0;
-  // Enough to measure C, to settle and to retain draws, even if no further row ever comes.
-  credit_ =
-      std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());
-  pace_head_ = head_;
-  refresh_sampler();
-  begin_pass();
 }
 
 // --- Passes over the window.

@@ -81,6 +81,8 @@ class Learner {
   }
 
  private:
+  static constexpr std::uint64_t kWarmUpRows = 2048;  // rows of a round without chains
+
   bool step() noexcept;  // one round; false: nothing to do
   void take_head(std::uint64_t head) noexcept;
   void move_chains() noexcept;
@@ -163,7 +165,7 @@ class Learner {
   double drawn_rows_ = 0;
   double pace_ = 0;
 
-  double* thetas_;  // chains x dimension
+  double* thetas_;      // chains x dimension
   double* deviations_;  // likewise
   double* newton_previous_;
   double* scratch_;
