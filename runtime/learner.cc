@@ -58,6 +58,16 @@ double Learner::minibatch_size() const noexcept {
   return static_cast<double>(std::min<std::uint64_t>(config_.sampler.minibatch_size, quarter));
 }
 
+bool Learner::rested() const noexcept {
+  return config_.draws_per_observation > 0 && credit_ < minibatch_size();
+}
+
+// Rows whose statistics cost about a tenth of moving all chains once.
+std::uint64_t Learner::move_cost_rows() const noexcept {
+  const double examples = minibatch_size() * static_cast<double>(chains_.size());
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(examples / 16), 8, kTailRows);
+}
+
 std::uint64_t Learner::cold_start_rows() const noexcept {
   return std::max<std::uint64_t>(
       4, std::min<std::uint64_t>(100 * std::uint64_t{dimension_}, window_.size() / 4));
@@ -87,8 +97,7 @@ int Learner::replay(std::uint64_t head, int max_work) noexcept {
 // rows of the window for the shared estimates, take in the newest rows, refresh.
 bool Learner::step() noexcept {
   if (phase_ == Phase::kWarmingUp) return warm_up();
-  const double size = minibatch_size();
-  const bool rested = config_.draws_per_observation > 0 && credit_ < size;
+  const bool rested = this->rested();
   if (pass_position_ == pass_end_ && pass_due()) begin_pass();
   const bool sweeping = pass_position_ != pass_end_;
   const double tail_before = tail_rows_;
@@ -96,10 +105,7 @@ bool Learner::step() noexcept {
   if (rested && !sweeping && tail_rows_ == tail_before && tail_rows_ == refreshed_tail_) {
     return false;
   }
-  if (!rested) {
-    credit_ -= size;
-    move_chains();
-  }
+  if (!rested) move_chains();
   if (sweeping && sweep(sweep_rows(rested), true)) complete_pass();
   const double n = static_cast<double>(rows_seen());
   if (n >= 1.02 * refreshed_n_ || (rested && tail_rows_ != refreshed_tail_)) refresh();
@@ -111,6 +117,7 @@ void Learner::take_head(std::uint64_t head) noexcept {
   if (head == head_) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(head - head_);
+  remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);
   const double target = config_.draws_per_observation;
@@ -118,8 +125,30 @@ void Learner::take_head(std::uint64_t head) noexcept {
   credit_ = std::min(credit_ + target * fresh, most);
 }
 
+// Rows about to leave the window are taken out of the sums that hold them, while the lease still
+// protects them: the summary is that of the last N rows, not of the last pass. When the stream is
+// too fast for that, the next pass puts it right.
+void Learner::remove_leaving(std::uint64_t head) noexcept {
+  const std::uint64_t first = first_row();
+  const std::uint64_t next_first = head > window_.size() ? head - window_.size() : 0;
+  if (next_first == first) return;
+  const std::uint64_t most = rested() ? kWarmUpRows : move_cost_rows();
+  if (phase_ == Phase::kWarmingUp || next_first - first > most || next_first > tail_position_) {
+    exact_ = pass_exact_ = false;
+    return;
+  }
+  const RowBatch leaving = rows_between(first, next_first);
+  const double* covariance = model_->quadratic() ? nullptr : estimator_.covariance();
+  if (exact_) estimator_.done().remove(*model_, leaving, covariance);
+  if (pass_exact_ && pass_position_ > first && pass_position_ != pass_end_) {
+    const std::uint64_t swept = std::min(next_first, pass_position_);
+    estimator_.pass().remove(*model_, rows_between(first, swept), covariance);
+  }
+}
+
 void Learner::move_chains() noexcept {
   const double n = static_cast<double>(rows_seen());
+  credit_ -= minibatch_size();
   gradient_.set_scale(n, estimator_.dispersion());
   for (Chain& chain : chains_) move_chain(chain);
   drawn_rows_ += minibatch_size();
@@ -222,6 +251,7 @@ bool Learner::lost(const Chain& chain) const noexcept {
 bool Learner::pass_due() const noexcept {
   if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
   const double fresh = static_cast<double>(head_ - pass_end_);
+  if (!exact_ && rested()) return true;
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
 }
 
@@ -229,6 +259,7 @@ void Learner::begin_pass() noexcept {
   estimator_.begin_pass();
   previous_pass_end_ = pass_end_;
   pass_position_ = first_row();
+  pass_exact_ = true;
   // Newton's method keeps to the rows it started with, so that its objective can be compared.
   pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
 }
@@ -272,6 +303,7 @@ void Learner::complete_pass() noexcept {
                               static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
   ++passes_;
   counters_.add(RuntimeCounter::kPasses);
+  exact_ = pass_exact_;
   tail_position_ = pass_end_;
   tail_rows_ = 0;
   damping_ = std::min(1.0, 2 * damping_);
@@ -288,7 +320,8 @@ void Learner::add_tail() noexcept {
   tail_position_ = std::max(tail_position_, first_row());
   const double limit = std::max(0.02 * static_cast<double>(rows_seen()), 8.0);
   if (tail_position_ >= head_ || tail_rows_ >= limit) return;
-  const std::uint64_t last = std::min(head_, tail_position_ + kTailRows);
+  const std::uint64_t rows = rested() ? kTailRows : move_cost_rows();
+  const std::uint64_t last = std::min(head_, tail_position_ + rows);
   estimator_.done().add(*model_, rows_between(tail_position_, last),
                         model_->quadratic() ? nullptr : estimator_.covariance());
   tail_rows_ += static_cast<double>(last - tail_position_);

@@ -85,6 +85,9 @@ class Learner {
 
   bool step() noexcept;  // one round; false: nothing to do
   void take_head(std::uint64_t head) noexcept;
+  void remove_leaving(std::uint64_t head) noexcept;
+  bool rested() const noexcept;
+  std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
   void move_chain(Chain& chain) noexcept;
   void estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept;
@@ -145,6 +148,8 @@ class Learner {
   std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
   std::uint64_t pass_end_ = 0;
   std::uint64_t previous_pass_end_ = 0;
+  bool exact_ = true;                // the sums of done() hold the rows of the window and no others
+  bool pass_exact_ = true;           // likewise those of the pass, so far
   std::uint64_t tail_position_ = 0;  // rows below are in the served estimates
   double tail_rows_ = 0;
   double refreshed_n_ = 0;

@@ -36,7 +36,11 @@ class AnchorSums {
   }
   // `covariance` P for the third-order sums, or null.
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
-    model.add_curvature(rows, anchor_, covariance, sums_);
+    model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
+  }
+  // Takes out rows that were added before.
+  void remove(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
   }
   void copy_from(const AnchorSums& other) noexcept {
     std::copy_n(other.anchor_, dimension_, anchor_);

@@ -102,21 +102,25 @@ class GeneralizedLinearModel final : public Model {
   }
 
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
-                     CurvatureSums& sums) noexcept override {
+                     double weight, CurvatureSums& sums) noexcept override {
     rows_.set_coefficients(anchor);
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
-      sums.loss += Likelihood::loss(rows_.eta, rows_.targets, chunk.count);
+      sums.loss += weight * Likelihood::loss(rows_.eta, rows_.targets, chunk.count);
       Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        rows_.residuals[i] *= weight;
+        rows_.weights[i] *= weight;
+      }
       rows_.add_weighted(chunk, rows_.residuals);
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
     });
     rows_.finish_sum(sums.gradient, true);
     if (covariance != nullptr && !Likelihood::kQuadratic) {
-      add_third(batch, covariance, sums);
+      add_third(batch, covariance, weight, sums);
     }
-    sums.rows += static_cast<double>(batch.count);
+    sums.rows += weight * static_cast<double>(batch.count);
   }
 
  private:
@@ -132,13 +136,14 @@ class GeneralizedLinearModel final : public Model {
     Likelihood::derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
   }
 
-  void add_third(const RowBatch& batch, const double* covariance, CurvatureSums& sums) noexcept {
+  void add_third(const RowBatch& batch, const double* covariance, double weight,
+                 CurvatureSums& sums) noexcept {
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       rows_.predictors(chunk, rows_.eta, rows_.targets);
       Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
       rows_.leverages(chunk, covariance, rows_.weights);
-      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= rows_.weights[i];
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= weight * rows_.weights[i];
       rows_.add_weighted(chunk, rows_.third);
     });
     rows_.finish_sum(sums.third, true);

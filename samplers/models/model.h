@@ -63,10 +63,10 @@ class Model {
   // Adds the batch to `sums`. Complexity O(rows x dimension^2).
   virtual void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept = 0;
 
-  // Adds the batch to `sums`; `covariance` is P (dimension x dimension), or null to leave `third`
-  // out.
+  // Adds `weight` times the batch to `sums` (-1 takes rows out again); `covariance` is P (dimension
+  // x dimension), or null to leave `third` out.
   virtual void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
-                             CurvatureSums& sums) noexcept = 0;
+                             double weight, CurvatureSums& sums) noexcept = 0;
 
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;
