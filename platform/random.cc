@@ -9,11 +9,12 @@ namespace {
 
 const random_kernels::Kernels& kernels() noexcept {
 #if defined(__x86_64__)
-  static constexpr const random_kernels::Kernels* kTable[] = {
-      &random_kernels::kBaseline, &random_kernels::kAvx2, &random_kernels::kAvx512};
+  static constexpr const random_kernels::Kernels* kTable[] = {&random_kernels::baseline_kernels,
+                                                              &random_kernels::avx2_kernels,
+                                                              &random_kernels::avx512_kernels};
   return *kTable[static_cast<std::size_t>(instruction_set())];
 #else
-  return random_kernels::kBaseline;
+  return random_kernels::baseline_kernels;
 #endif
 }
 

@@ -27,9 +27,9 @@ struct Kernels {
   void (*normals)(const Start& start, double* out, std::size_t count) noexcept;
 };
 
-extern const Kernels kBaseline;
-extern const Kernels kAvx2;
-extern const Kernels kAvx512;
+extern const Kernels baseline_kernels;
+extern const Kernels avx2_kernels;
+extern const Kernels avx512_kernels;
 
 }  // namespace windhover::random_kernels
 

@@ -2,6 +2,6 @@
 
 namespace windhover::random_kernels {
 
-const Kernels kBaseline = {bits, indices, uniforms, normals};
+const Kernels baseline_kernels = {bits, indices, uniforms, normals};
 
 }  // namespace windhover::random_kernels

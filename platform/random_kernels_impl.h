@@ -18,6 +18,7 @@
 // -ffp-contract=off, or the compiler would fuse multiplications and additions where the instruction
 // set has FMA.
 
+// NOLINTBEGIN(misc-definitions-in-headers): each includer is meant to get its own copy.
 namespace windhover::random_kernels {
 namespace {
 
@@ -252,5 +253,6 @@ void normals(const Start& start, double* out, std::size_t count) noexcept {
 
 }  // namespace
 }  // namespace windhover::random_kernels
+// NOLINTEND(misc-definitions-in-headers)
 
 #endif  // WINDHOVER_PLATFORM_RANDOM_KERNELS_IMPL_H_

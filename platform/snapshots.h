@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <span>
 
 #include "windhover/platform/check.h"
@@ -58,7 +58,7 @@ class Snapshots {
   // Forgets everything published; the slots themselves are left as they are.
   void reset() noexcept {
     WINDHOVER_CHECK(slots_.size() == slots_for(pins_.size()));
-    for (SnapshotPin& pin : pins_) std::construct_at(&pin, kNone);
+    for (SnapshotPin& pin : pins_) ::new (&pin) SnapshotPin{kNone};
     newest_.store(kNone, std::memory_order_release);
     published_ = kNone;
     writing_ = kNone;
@@ -121,9 +121,10 @@ class Snapshots {
     return false;
   }
 
-  std::span<Slot> slots_;
+  // What a reader needs, on one cache line; publishing takes it away from readers once.
+  alignas(64) std::span<Slot> slots_;
   std::span<SnapshotPin> pins_;
-  alignas(64) std::atomic<std::uint32_t> newest_{kNone};
+  std::atomic<std::uint32_t> newest_{kNone};
   // The publisher's own: its copy of newest_, and the slot between begin_publish() and publish().
   alignas(64) std::uint32_t published_ = kNone;
   std::uint32_t writing_ = kNone;

@@ -11,10 +11,14 @@ namespace windhover {
 namespace {
 
 // Pause instructions first, for work that is just being published; then yields, for a producer that
-// shares our processor; then sleep.
+// shares our processor; then short sleeps. A wake-up costs up to 17 us of processor time on a
+// virtual machine, 1.7 % when it comes every millisecond, so after a long dry stretch the sleeps
+// grow.
 constexpr int kPauses = 32;
 constexpr int kYields = 8;
-constexpr timespec kParkTime{0, 1'000'000};
+constexpr int kShortParks = 100;
+constexpr timespec kShortPark{0, 1'000'000};
+constexpr timespec kLongPark{0, 4'000'000};
 
 void pause_processor() noexcept {
 #if defined(__x86_64__)
@@ -102,15 +106,23 @@ void IdleStrategy::idle(int work_done) noexcept {
     idle_turns_ = 0;
     return;
   }
-  if (kind_ == kSpin || idle_turns_ < kPauses) {
+  if (kind_ == kSpin) {
+    pause_processor();
+    return;
+  }
+  constexpr int kFirstLongPark = kPauses + kYields + kShortParks;
+  if (idle_turns_ == kFirstLongPark) {
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &kLongPark, nullptr);
+    return;
+  }
+  if (idle_turns_ < kPauses) {
     pause_processor();
   } else if (idle_turns_ < kPauses + kYields) {
     sched_yield();
   } else {
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &kParkTime, nullptr);
-    return;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &kShortPark, nullptr);
   }
-  if (kind_ == kPark) ++idle_turns_;
+  ++idle_turns_;
 }
 
 }  // namespace windhover

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
 #include <string>
 
 #include "windhover/platform/clock.h"
@@ -133,16 +134,17 @@ std::int64_t thread_cpu_ns() {
   return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
-// Typically 0.5 %; the bar is loose because the machine may be busy or virtual. Sanitizers cost
-// more.
+// Measured 0.6 % on a virtual machine; the bar is loose because the machine may be busy. The first
+// tenth of a second, with its shorter sleeps, is left out. Sanitizers cost more.
 TEST(IdleStrategy, ParkingUsesLittleProcessorTime) {
 #ifdef WINDHOVER_SANITIZED
-  constexpr double kMostShare = 0.10;
+  constexpr double kMostShare = 0.05;
 #else
-  constexpr double kMostShare = 0.03;
+  constexpr double kMostShare = 0.01;
 #endif
   RealClock clock;
   IdleStrategy idle(IdleStrategy::kPark);
+  for (int turn = 0; turn < 200; ++turn) idle.idle(0);
   const std::int64_t start = clock.now_ns();
   const std::int64_t cpu_start = thread_cpu_ns();
   while (clock.now_ns() - start < 500'000'000) idle.idle(0);
