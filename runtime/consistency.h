@@ -1,6 +1,6 @@
 // Ornstein-Uhlenbeck consistency: does the spread of the iterates agree with the law that the
 // estimates predict? All chains share their estimates, so they can agree with each other on a wrong
-// spread; this is the one check that sees it (MATH R3).
+// spread; this is the one check that sees it.
 #ifndef WINDHOVER_RUNTIME_CONSISTENCY_H_
 #define WINDHOVER_RUNTIME_CONSISTENCY_H_
 

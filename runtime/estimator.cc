@@ -84,7 +84,7 @@ Status Estimator::compute_curvature() noexcept {
   return Status::kOk;
 }
 
-// The fixed point of E_q[squared residual] (MATH R10), with q the posterior under this dispersion:
+// The fixed point of E_q[squared residual] with q the posterior under this dispersion:
 // RSS(mode) / rows + Tr(A_1 P), A_1 the data curvature in units of dispersion 1.
 void Estimator::update_dispersion(double target_variance) noexcept {
   const Index d = dimension_;
@@ -137,7 +137,8 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
   }
   for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - step_[j];
   factor_.inverse(1.0 / n_, covariance_);
-  // Mean = mode - P/2 sum l''' x (x^T P x) (MATH R2); 0 for a quadratic loss.
+  // Mean = mode - P/2 sum l''' x (x^T P x), the first-order correction for skewness; 0 for a
+  // quadratic loss.
   const double third_scale = done_.rows() > 0 ? n_ / (done_.rows() * dispersion_) : 0.0;
   VectorMap mean(mean_, d);
   mean.noalias() = ConstMatrixMap(covariance_, d, d) * ConstVectorMap(done_.sums().third, d);

@@ -165,7 +165,7 @@ void Learner::move_chains() noexcept {
 }
 
 // Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
-// collapse onto one another (MATH fact 8).
+// collapse onto one another.
 void Learner::move_chain(Chain& chain) noexcept {
   const std::size_t size = static_cast<std::size_t>(minibatch_size());
   const std::span<std::uint32_t> slots = indices_.first(size);

@@ -27,7 +27,7 @@ using TraceFunction = void (*)(void* context, std::uint16_t chain, const double*
 // Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
 using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
 
-// One thread. Phases (MATH R8, NUMERICS Q4):
+// One thread. Phases:
 //   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
 //               then Laplace's. Left when min(100 D, N / 4) rows have been seen.
 //   approach    chains start as Laplace draws and move with C = A (an A-based gain) while the first

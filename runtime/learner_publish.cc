@@ -79,7 +79,8 @@ void Learner::update_pace() noexcept {
 }
 
 // The observed spread may differ from the predicted one by what `ess` effective draws leave open,
-// (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4, NUMERICS Q5).
+// (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4: tau (1 - exp(-1 / tau))
+// with tau = 1 / (2 R)).
 PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) const noexcept {
   if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) {
     return PosteriorStatus::kWarmingUp;

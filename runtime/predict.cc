@@ -30,9 +30,15 @@ double entropy(double p) noexcept {
   return (p > 0 ? -p * std::log(p) : 0.0) + (q > 0 ? -q * std::log(q) : 0.0);
 }
 
-// E f(eta) for eta ~ N(m, s^2) by the trapezoidal rule on m + s z, z in [-8, 8]: for functions
-// analytic in a strip its error falls geometrically in the number of nodes.
+double log_sigmoid(double x) noexcept {
+  return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x)));
+}
+
+// Trapezoidal rules: for functions analytic in a strip their error falls geometrically in the
+// number of nodes.
 constexpr std::size_t kNodes = 64;
+
+// In units of the linear predictor's sd, over [-8, 8].
 struct NormalNodes {
   std::array<double, kNodes> z{};
   std::array<double, kNodes> weight{};
@@ -46,6 +52,86 @@ struct NormalNodes {
     for (double& w : weight) w /= total;
   }
 };
+
+// In units of the sigmoid, over [-32, 32], one apart.
+struct SigmoidNodes {
+  std::array<double, kNodes> eta{};
+  std::array<double, kNodes> slope{};         // of the sigmoid
+  std::array<double, kNodes> square_slope{};  // of its square
+  std::array<double, kNodes> entropy{};
+  SigmoidNodes() noexcept {
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      eta[i] = static_cast<double>(i) + 0.5 - 0.5 * kNodes;
+      const double p = sigmoid(eta[i]);
+      slope[i] = p * sigmoid(-eta[i]);
+      square_slope[i] = 2 * p * slope[i];
+      entropy[i] = -p * log_sigmoid(eta[i]) - sigmoid(-eta[i]) * log_sigmoid(-eta[i]);
+    }
+  }
+};
+
+const NormalNodes& normal_nodes() noexcept {
+  static const NormalNodes nodes;
+  return nodes;
+}
+
+// Expectations over p = sigmoid(eta), eta ~ N(m, s^2).
+struct BernoulliMoments {
+  double mean = 0;
+  double other = 0;  // E[1 - p]: 1 - mean loses everything once mean rounds to 1
+  double square = 0;
+  double entropy = 0;
+};
+
+// Good to 1e-8 for s up to about 4: then the sigmoid is too steep for these nodes.
+BernoulliMoments narrow_moments(double m, double s) noexcept {
+  const NormalNodes& nodes = normal_nodes();
+  std::array<double, kNodes> eta;
+  std::array<double, kNodes> p;
+  BernoulliMoments moments;
+  for (std::size_t i = 0; i < kNodes; ++i) eta[i] = m + s * nodes.z[i];
+  kernels().sigmoid(eta.data(), kNodes, p.data());
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    moments.mean += nodes.weight[i] * p[i];
+    moments.square += nodes.weight[i] * p[i] * p[i];
+    // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
+    if (std::abs(nodes.z[i]) < 6) moments.entropy += nodes.weight[i] * entropy(p[i]);
+  }
+  for (double& e : eta) e = -e;
+  kernels().sigmoid(eta.data(), kNodes, p.data());
+  for (std::size_t i = 0; i < kNodes; ++i) moments.other += nodes.weight[i] * p[i];
+  return moments;
+}
+
+// By parts, for s above: E f(eta) = integral of f'(t) P(eta > t) for f that rises from 0 to 1.
+BernoulliMoments wide_moments(double m, double s) noexcept {
+  static const SigmoidNodes nodes;
+  BernoulliMoments moments;
+  const double density_scale = 1 / (s * std::sqrt(2 * std::numbers::pi));
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const double z = (m - nodes.eta[i]) / s;
+    const double above = normal_cdf(z);
+    moments.mean += nodes.slope[i] * above;
+    moments.square += nodes.square_slope[i] * above;
+    moments.other += nodes.slope[i] * normal_cdf(-z);
+    moments.entropy += nodes.entropy[i] * density_scale * std::exp(-0.5 * z * z);
+  }
+  return moments;
+}
+
+// log E sigmoid(eta), where the expectation itself would underflow.
+double log_expected_sigmoid(double m, double s) noexcept {
+  const NormalNodes& nodes = normal_nodes();
+  std::array<double, kNodes> terms;
+  double largest = -1e300;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    terms[i] = std::log(nodes.weight[i]) + log_sigmoid(m + s * nodes.z[i]);
+    largest = std::max(largest, terms[i]);
+  }
+  double sum = 0;
+  for (const double term : terms) sum += std::exp(term - largest);
+  return largest + std::log(sum);
+}
 
 }  // namespace
 
@@ -171,27 +257,19 @@ void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, st
 
 void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
                                   PredictiveSummary& s) noexcept {
-  static const NormalNodes nodes;  // built when the first engine was, see Engine::create
-  std::array<double, kNodes> eta;
-  std::array<double, kNodes> p;
-  for (std::size_t i = 0; i < kNodes; ++i) eta[i] = s.linpred_mean + s.linpred_sd * nodes.z[i];
-  kernels().sigmoid(eta.data(), kNodes, p.data());
-  double mean = 0;
-  double square = 0;
-  double expected_entropy = 0;
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    mean += nodes.weight[i] * p[i];
-    square += nodes.weight[i] * p[i] * p[i];
-    // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
-    if (std::abs(nodes.z[i]) < 6) expected_entropy += nodes.weight[i] * entropy(p[i]);
-  }
+  constexpr double kNarrow = 4;
+  constexpr double kUnderflow = 1e-8;
+  const double m = s.linpred_mean;
+  const BernoulliMoments moments =
+      s.linpred_sd <= kNarrow ? narrow_moments(m, s.linpred_sd) : wide_moments(m, s.linpred_sd);
+  const double mean = moments.mean;
   s.epred_mean = s.mean = mean;
-  s.var_epistemic = std::max(0.0, square - mean * mean);
+  s.var_epistemic = std::max(0.0, moments.square - mean * mean);
   s.epred_sd = std::sqrt(s.var_epistemic);
-  s.var_aleatoric = mean - square;
-  s.sd = std::sqrt(mean * (1 - mean));
+  s.var_aleatoric = std::max(0.0, mean - moments.square);
+  s.sd = std::sqrt(mean * moments.other);
   s.entropy = entropy(mean);
-  s.expected_entropy = std::min(expected_entropy, s.entropy);
+  s.expected_entropy = std::min(moments.entropy, s.entropy);
   s.mutual_information = s.entropy - s.expected_entropy;
   const auto band = [&](double q) {
     return sigmoid(s.linpred_mean + s.linpred_sd * normal_quantile(q));
@@ -203,12 +281,9 @@ void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
   }
   if (!r.outcomes.empty()) {
     const double y = r.outcomes[row];
-    // 1 - mean loses everything once mean rounds to 1; the other class has its own quadrature.
-    double other = 0;
-    for (double& e : eta) e = -e;
-    kernels().sigmoid(eta.data(), kNodes, p.data());
-    for (std::size_t i = 0; i < kNodes; ++i) other += nodes.weight[i] * p[i];
-    s.log_score = std::log(y == 1 ? mean : other);
+    const double p = y == 1 ? mean : moments.other;
+    s.log_score = p > kUnderflow ? std::log(std::min(p, 1.0))
+                                 : log_expected_sigmoid(y == 1 ? m : -m, s.linpred_sd);
     s.brier = (mean - y) * (mean - y);
   }
 }

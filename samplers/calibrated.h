@@ -1,4 +1,4 @@
-// The default: constant-rate SGD calibrated exactly in discrete time (MATH R1, facts 1 and 5).
+// The default: constant-rate SGD calibrated exactly in discrete time.
 //
 //   H = 2 [(1 + tau) A + (n/S) C]^-1, and noise of covariance (tau / n) A added to the gradient.
 //

@@ -16,7 +16,7 @@ struct ModelConfig {
   bool intercept = true;           // a constant 1, the last coefficient
   double prior_precision = 1.0;    // of every coefficient but the intercept; Gaussian, mean 0
   double intercept_precision = 0.1;
-  double noise_variance = 0.0;  // linear: variance of y given x; 0 learns it (MATH R10)
+  double noise_variance = 0.0;  // linear: variance of y given x; 0 learns it
 
   std::uint32_t dimension() const { return features + (intercept ? 1U : 0U); }
 };
@@ -39,14 +39,13 @@ struct SamplerConfig {
   std::string_view name = "calibrated";
   std::uint32_t minibatch_size = 0;  // S; 0: the larger of 64 and twice the dimension
   std::uint32_t chains = 8;          // K, each with draws of its own
-  bool shared_minibatches =
-      false;  // refused with several chains: they would collapse (MATH fact 8)
+  bool shared_minibatches = false;   // refused with several chains: they would collapse
   NoiseEstimator noise_estimator = NoiseEstimator::kWindowSweep;
   DecaySchedule decay = DecaySchedule::kPolynomial;
   double decay_constant = 4.0;
-  double injected_noise = 5.0;  // calibrated: tau of MATH R1, >= 0
-  double noise_scale = 1.0;     // SGFS: alpha of MATH R7, B = gamma I_N, >= 0
-  double step_size_max = 0.0;   // SGFS: h_max of MATH R7, 0: none
+  double injected_noise = 5.0;  // calibrated: tau of samplers/calibrated.h, >= 0
+  double noise_scale = 1.0;     // SGFS: alpha of samplers/fisher_scoring.h, >= 0
+  double step_size_max = 0.0;   // SGFS: h_max, 0: none
 };
 
 }  // namespace windhover

@@ -29,7 +29,7 @@ class ScalarConstantSgd {
   DiagonalPreconditioner preconditioner_;
 };
 
-// H_kk = 2 S / (n C_kk) (Corollary 3; minimises a bound of the KL, MATH E4).
+// H_kk = 2 S / (n C_kk) (Corollary 3; minimises an upper bound of the KL, not the KL).
 class DiagonalConstantSgd {
  public:
   static constexpr std::string_view kName = "sgd-d";

@@ -11,7 +11,7 @@
 namespace windhover {
 
 // Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
-// exactly for a quadratic loss (MATH R2). Memory D^2. One thread.
+// exactly for a quadratic loss. Memory D^2. One thread.
 class AnchorSums {
  public:
   AnchorSums(Arena& arena, std::uint32_t dimension) noexcept

@@ -1,11 +1,11 @@
-// Stochastic gradient Fisher scoring: Ahn, Korattikara and Welling 2012, in the form of MATH R7.
+// Stochastic gradient Fisher scoring: Ahn, Korattikara and Welling 2012, Algorithm 1.
 //
 // gamma = (S + n) / S, I_n = n C, the free noise matrix B = gamma I_n with alpha = 2 /
 // sqrt(epsilon):
 //   theta <- theta + 2 [(1 + alpha^2) gamma I_n]^-1 (grad log posterior + eta),
 //   eta ~ N(0, alpha^2 gamma I_n);
 // on the mean-loss scale H = 2 / ((1 + alpha^2) gamma) C^-1 and injected noise of covariance
-// alpha^2 gamma C / n, alpha = noise_scale. Exact when A = C; the prior is missing (MATH E10).
+// alpha^2 gamma C / n, alpha = noise_scale. Exact when A = C; the prior is missing.
 //
 // With step_size_max = h_max > 0 the noise is instead the least that keeps every H_kk <= h_max:
 // E_kk = max(0, 2 / (h_max n) - C_kk / S), H = (2 / n) (C / S + E)^-1 (Mandt et al. 2017, eq. 26,

@@ -19,7 +19,8 @@ struct Kernels {
   // sum += sum_i weights[i] row_i.
   void (*gather_axpy)(const double* base, std::size_t stride, const std::uint32_t* slots,
                       std::size_t count, const double* weights, double* sum);
-  // p = 1 / (1 + exp(-x)), relative error below 1e-14 of p and of 1 - p.
+  // p = 1 / (1 + exp(-x)), relative error below 1e-14 for x >= -708 (below that p is exp(-708)); a
+  // NaN gives NaN. 1 - p is that accurate as the sigmoid of -x, not as a difference.
   void (*sigmoid)(const double* x, std::size_t count, double* p);
   // matrix += sum_i weights[i] x_i x_i^T, lower triangle (some entries above it are written too).
   // rows: count x width, width a multiple of 4; matrix: width x width column-major. `scaled` is

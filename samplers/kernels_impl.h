@@ -187,7 +187,8 @@ inline Vector sigmoid_vector(Vector x) {
   negative = negative < -708.0 ? broadcast(-708.0) : negative;
   const Vector e = exp_nonpositive(negative);
   const Vector denominator = 1.0 / (1.0 + e);
-  return sign == 0 ? denominator : e * denominator;
+  const Vector p = sign == 0 ? denominator : e * denominator;
+  return x == x ? p : x;  // the exponent arithmetic can turn a NaN's payload into a number
 }
 
 void sigmoid(const double* x, std::size_t count, double* p) {

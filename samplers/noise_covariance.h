@@ -1,5 +1,5 @@
 // Online estimate of the gradient-noise covariance C: the covariance over observations of one
-// row's gradient, averaged along the chains (E_q[C(theta)], what the exact law needs: MATH fact 5).
+// row's gradient, averaged along the chains (E_q[C(theta)], what the exact law needs).
 #ifndef WINDHOVER_SAMPLERS_NOISE_COVARIANCE_H_
 #define WINDHOVER_SAMPLERS_NOISE_COVARIANCE_H_
 
@@ -21,8 +21,8 @@ class NoiseCovariance {
   void reset() noexcept;
 
   // The rolling sweep: every row of the window once a pass, each at the current iterate. The rows'
-  // own sampling then adds no variance: as good after one pass as 300 passes of eq. 12
-  // (NUMERICS Q4). `end_pass` blends the pass in with weight max(decay, floor).
+  // own sampling then adds no variance: as good after one pass as eq. 12 after some
+  // 300. `end_pass` blends the pass in with weight max(decay, floor).
   void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
   void end_pass(double weight_floor) noexcept;
 
@@ -30,7 +30,7 @@ class NoiseCovariance {
   void add_minibatch(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
 
   // Mandt et al. 2017, eq. 21: (g_1 - g_S)(g_1 - g_S)^T, times S / (S - 1) because g_1 is inside
-  // g_S (MATH E7).
+  // g_S.
   void add_pair(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
 
   // D x D with width matrix_width(D), lower triangle.

@@ -28,7 +28,7 @@ struct SamplerEntry {
   std::string_view memory;
   std::string_view source;  // paper and equation
   Result<bool> (*check)(const SamplerConfig& config) noexcept;
-  // Null while measuring or when the arena is exhausted.
+  // Null while measuring. Look at arena.exhausted() before using what comes back.
   AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
 };
 

@@ -23,7 +23,7 @@ struct Chain {
 };
 
 // The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
-// Lambda theta / n. The prior's part is exact, it is never weighted by rows (MATH R8).
+// Lambda theta / n. The prior's part is exact, it is never weighted by rows.
 class GradientSource {
  public:
   GradientSource(Model* model, std::uint32_t dimension, const double* prior_precision) noexcept
