@@ -1,0 +1,303 @@
+#include "windhover/io/client.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "windhover/io/framing.h"
+
+namespace windhover {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::uint32_t kLargestReply = 1U << 30;
+constexpr std::size_t kMostRefusedKept = 1U << 20;
+constexpr std::uint32_t kWholeFrame = UINT32_MAX;
+
+Status status_of(std::uint32_t reason) {
+  return reason > 0 && reason < static_cast<std::uint32_t>(Status::kCount)
+             ? static_cast<Status>(reason)
+             : Status::kIoError;
+}
+
+}  // namespace
+
+// --- Errors
+
+Status Client::fail(Status status, std::string text, std::uint64_t number) {
+  error_text_ = std::move(text);
+  error_number_ = number;
+  return status;
+}
+
+Status Client::fail_closed(Status status, std::string text, std::uint64_t number) {
+  close();
+  return fail(status, std::move(text), number);
+}
+
+Status Client::refused(const v1::Refusal& refusal) {
+  const Status status = status_of(static_cast<std::uint32_t>(refusal.reason()));
+  if (refusal.closing()) close();
+  return fail(status, std::string("the server refuses: ") + to_string(status), refusal.number());
+}
+
+// --- Connecting
+
+Status Client::connect(std::string_view address, const ClientOptions& options) {
+  close();
+  if (!parse_address(address, address_)) {
+    return fail(Status::kInvalidArgument,
+                std::string(address) + ": expected host:port, [v6]:port or unix:/path");
+  }
+  options_ = options;
+  unacknowledged_.clear();
+  refused_rows_.clear();
+  totals_ = {};
+  totals_.producer_next = options.first_sequence;
+  outstanding_rows_ = 0;
+  rows_lost_ = false;
+  next_id_ = 1;
+  const Status status = open_connection();
+  return ok(status) && options_.producer != 0 && welcome_.observes() ? claim_producer(0) : status;
+}
+
+Status Client::open_connection() {
+  close();
+  std::string why;
+  if (const Status status = socket_.connect(address_, options_.connect_timeout, why); !ok(status)) {
+    return fail(status, "cannot connect: " + why);
+  }
+  v1::Request request;
+  request.mutable_hello()->set_version_min(1);
+  request.mutable_hello()->set_version_max(1);
+  request.mutable_hello()->set_model_fingerprint(options_.fingerprint);
+  v1::Response response;
+  if (const Status status = ask(request, response); !ok(status)) return status;
+  if (!response.has_welcome()) {
+    return fail_closed(Status::kMalformed, "the server's first answer is not a welcome");
+  }
+  welcome_ = response.welcome();
+  return Status::kOk;
+}
+
+// An Observe without rows. A server that does not know the producer takes the stream up there.
+Status Client::claim_producer(std::uint64_t first_row) {
+  v1::Request request;
+  v1::Observe* observe = request.mutable_observe();
+  observe->set_producer(options_.producer);
+  observe->set_first_sequence(options_.first_sequence + first_row);
+  const Status status = send(request);
+  if (!ok(status)) return status;
+  const std::uint64_t id = request.id();
+  unacknowledged_.push_front({id, first_row, 0, ""});
+  ++totals_.frames_sent;
+  Status result = Status::kOk;
+  while (find_frame(id) != nullptr) {
+    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
+    if (find_frame(id) == nullptr || !connected()) break;
+    if (const Status received = receive_bytes(false); !ok(received)) return received;
+  }
+  return result;
+}
+
+Status Client::reconnect() {
+  const auto deadline = steady_clock::now() + options_.connect_timeout;
+  if (options_.producer == 0) {
+    rows_lost_ = rows_lost_ || !unacknowledged_.empty();
+    outstanding_rows_ = 0;
+    unacknowledged_.clear();
+    return open_connection();
+  }
+  std::deque<Frame> again = std::move(unacknowledged_);
+  unacknowledged_.clear();
+  const std::uint64_t first_row = again.empty() ? totals_.sent : again.front().first_row;
+  Status status;
+  for (;;) {
+    status = open_connection();
+    if (ok(status)) status = claim_producer(first_row);
+    const bool old_one_lives = status == Status::kProducerBusy || status == Status::kUnavailable;
+    if (!old_one_lives || steady_clock::now() > deadline) break;
+    close();
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  // With their old ids: those on this connection go on counting up.
+  for (Frame& frame : again) {
+    if (ok(status)) out_ += frame.bytes;
+    unacknowledged_.push_back(std::move(frame));
+  }
+  return ok(status) ? flush() : status;
+}
+
+void Client::close() {
+  socket_.close();
+  out_.clear();
+  out_begin_ = in_begin_ = in_end_ = 0;
+  answers_.clear();
+}
+
+// --- Bytes
+
+// The bytes stay where they are until something is appended or sent.
+std::string_view Client::append(const v1::Request& request) {
+  const std::size_t size = request.ByteSizeLong();
+  const std::size_t begin = out_.size();
+  out_.resize(begin + kMaxFrameHeader + size);
+  auto* at = reinterpret_cast<std::byte*>(out_.data() + begin);
+  const std::size_t header = write_frame_header(static_cast<std::uint32_t>(size), at);
+  request.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(at + header));
+  out_.resize(begin + header + size);
+  return std::string_view(out_).substr(begin);
+}
+
+// Waits for bytes to come, or for room to send, and takes what has come.
+Status Client::receive_bytes(bool to_send) {
+  if (const Status status = socket_.wait(to_send, options_.reply_timeout); !ok(status)) {
+    return status == Status::kTimeout ? fail(status, "the server does not answer")
+                                      : fail(status, "not connected");
+  }
+  if (in_begin_ > 0) {
+    std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
+    in_end_ -= in_begin_;
+    in_begin_ = 0;
+  }
+  if (in_.size() - in_end_ < kReadBytes) in_.resize(in_end_ + kReadBytes);
+  std::size_t received = 0;
+  const Status status = socket_.receive_some(in_.data() + in_end_, in_.size() - in_end_, received);
+  if (!ok(status)) {
+    for (const v1::Response& answer : answers_) {
+      if (answer.has_refusal() && answer.refusal().closing()) {
+        return refused(v1::Refusal(answer.refusal()));
+      }
+    }
+    return fail_closed(status, "the server has closed the connection");
+  }
+  in_end_ += received;
+  return Status::kOk;
+}
+
+Status Client::flush() {
+  Status result = Status::kOk;
+  while (out_begin_ < out_.size()) {
+    std::size_t sent = 0;
+    const Status status =
+        socket_.send_some(out_.data() + out_begin_, out_.size() - out_begin_, sent);
+    out_begin_ += sent;
+    if (ok(status) && sent > 0) continue;
+    // No room, or gone: then the server may have said why before it went.
+    Status received = receive_bytes(ok(status));
+    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
+    if (!ok(received)) return ok(result) ? received : result;
+    if (!connected()) return result;
+  }
+  out_.clear();
+  out_begin_ = 0;
+  return result;
+}
+
+// --- Responses
+
+// Reads every whole response that is there.
+Status Client::take_in_all() {
+  Status result = Status::kOk;
+  for (;;) {
+    const std::span<const char> there{in_.data() + in_begin_, in_end_ - in_begin_};
+    const FrameScan scan = scan_frame(std::as_bytes(there), kLargestReply);
+    if (scan.kind == FrameScan::kNeedMore) return result;
+    v1::Response response;
+    if (scan.kind != FrameScan::kFrame ||
+        !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
+      return fail_closed(Status::kMalformed, "the server's answer cannot be read");
+    }
+    in_begin_ += scan.consumed;
+    bool about_observing = false;
+    const Status status = take_in(response, about_observing);
+    if (!ok(status) && ok(result)) result = status;
+    if (!about_observing) answers_.push_back(std::move(response));
+  }
+}
+
+Status Client::take_in(const v1::Response& response, bool& about_observing) {
+  about_observing = true;
+  if (response.has_observe_ack()) {
+    take_in_acknowledgement(response.id(), response.observe_ack());
+    return Status::kOk;
+  }
+  Frame* frame = response.has_refusal() ? find_frame(response.id()) : nullptr;
+  if (frame == nullptr) {
+    about_observing = false;
+    return Status::kOk;
+  }
+  totals_.refused += frame->rows;
+  outstanding_rows_ -= frame->rows;
+  ++totals_.frames_acknowledged;
+  unacknowledged_.erase(unacknowledged_.begin() + (frame - &unacknowledged_.front()));
+  return refused(response.refusal());
+}
+
+void Client::take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& a) {
+  const int listed =
+      std::min({a.refused_request_size(), a.refused_row_size(), a.refused_reason_size()});
+  for (int i = 0; i < listed && refused_rows_.size() < kMostRefusedKept; ++i) {
+    const Frame* frame = find_frame(a.refused_request(i));
+    if (frame == nullptr) continue;
+    const Status reason = status_of(a.refused_reason(i));
+    const bool whole = a.refused_row(i) == kWholeFrame;
+    for (std::uint64_t row = 0; row < (whole ? frame->rows : 1); ++row) {
+      refused_rows_.push_back({frame->first_row + (whole ? row : a.refused_row(i)), reason});
+    }
+  }
+  while (!unacknowledged_.empty() && unacknowledged_.front().id <= id) {
+    outstanding_rows_ -= unacknowledged_.front().rows;
+    ++totals_.frames_acknowledged;
+    unacknowledged_.pop_front();
+  }
+  totals_.accepted += a.accepted();
+  totals_.refused += a.refused();
+  totals_.duplicate += a.duplicate();
+  totals_.head = a.head();
+  totals_.producer_next = a.producer_next();
+}
+
+// Ids rise from front to back.
+Client::Frame* Client::find_frame(std::uint64_t id) {
+  const auto at =
+      std::lower_bound(unacknowledged_.begin(), unacknowledged_.end(), id,
+                       [](const Frame& frame, std::uint64_t wanted) { return frame.id < wanted; });
+  return at != unacknowledged_.end() && at->id == id ? &*at : nullptr;
+}
+
+// --- Asking
+
+Status Client::send(v1::Request& request) {
+  if (!connected()) return fail(Status::kClosed, "not connected");
+  request.set_id(next_id_++);
+  append(request);
+  return flush();
+}
+
+Status Client::receive(v1::Response& response) {
+  for (;;) {
+    if (const Status taken = take_in_all(); !ok(taken)) return taken;
+    if (!answers_.empty()) {
+      response = std::move(answers_.front());
+      answers_.pop_front();
+      return Status::kOk;
+    }
+    if (const Status received = receive_bytes(false); !ok(received)) return received;
+  }
+}
+
+Status Client::ask(v1::Request& request, v1::Response& response) {
+  if (const Status status = send(request); !ok(status)) return status;
+  do {
+    if (const Status status = receive(response); !ok(status)) return status;
+  } while (response.id() != request.id() &&
+           !(response.has_refusal() && response.refusal().closing()));
+  return response.has_refusal() ? refused(response.refusal()) : Status::kOk;
+}
+
+}  // namespace windhover

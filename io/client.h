@@ -1,0 +1,174 @@
+// Talks to a Windhover server from another process or thread: blocking, for programs and tests.
+//
+//   Client client;
+//   if (!ok(client.connect("127.0.0.1:7171", {.producer = 7}))) complain(client.error_text());
+//   client.send_observe(rows);                  // any number of times, pipelined
+//   client.wait_acknowledged();                 // client.totals() says what became of every row
+//   client.predict(request, summaries, provenance);
+//
+// Addresses: "host:port", "tcp:host:port", "[v6]:port", "unix:/path". One thread at a time uses a
+// Client. Unlike the server it allocates. Nothing throws: every call returns a Status, and
+// error_text() then says in a sentence what went wrong.
+#ifndef WINDHOVER_IO_CLIENT_H_
+#define WINDHOVER_IO_CLIENT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/io/address.h"
+#include "windhover/io/client_socket.h"
+#include "windhover/io/windhover.pb.h"
+#include "windhover/platform/status.h"
+#include "windhover/runtime/observation.h"
+#include "windhover/runtime/predictive.h"
+
+namespace windhover {
+
+struct ClientOptions {
+  std::uint64_t producer = 0;        // not 0: rows survive a broken connection exactly once
+  std::uint64_t first_sequence = 0;  // of the first row this client sends
+  std::uint64_t fingerprint = 0;     // what this client believes a row means; 0: do not check
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going
+  bool wire_float = false;                          // send features and targets as 32-bit floats
+  std::size_t max_rows_per_frame = 0;               // 0: as many as the server takes
+};
+
+// Rows to be sent. Dense: features holds rows x Welcome.features values and indices is empty.
+// Sparse: values, columns (increasing within a row) and, for each row, where its values end.
+struct ObserveRows {
+  std::span<const double> features;
+  std::span<const double> targets;  // one a row
+  std::span<const std::uint32_t> indices;
+  std::span<const std::uint32_t> row_ends;
+};
+
+struct ClientRefusedRow {
+  std::uint64_t row = 0;  // counted over all rows this client has sent, from 0
+  Status reason = Status::kOk;
+};
+
+// What became of the rows: once everything is acknowledged, sent = accepted + refused + duplicate,
+// where a row that was sent again after a reconnection counts as sent once and is either accepted
+// or, if the first copy had arrived, duplicate.
+struct ObserveTotals {
+  std::uint64_t sent = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t frames_sent = 0;
+  std::uint64_t frames_acknowledged = 0;
+  std::uint64_t head = 0;           // of the newest acknowledgement
+  std::uint64_t producer_next = 0;  // likewise
+};
+
+class Client {
+ public:
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Connects and says Hello. kUnavailable: nobody listens, or no session is free; kTimeout;
+  // kInvalidArgument: no such address; kFingerprintMismatch, kUnsupported: the server refuses.
+  Status connect(std::string_view address, const ClientOptions& options = {});
+
+  // Connects to the same address again and sends again every frame that was not acknowledged.
+  // Waits up to connect_timeout for a server that still believes the old connection alive. Without
+  // a producer nothing is sent again: what was outstanding counts as lost (kClosed is returned by
+  // wait_acknowledged()).
+  Status reconnect();
+
+  void close();
+  bool connected() const { return socket_.is_open(); }
+
+  // What the server said in answer to Hello. Valid after connect().
+  const v1::Welcome& welcome() const { return welcome_; }
+
+  // Pipelined observing. send_observe() splits by the server's limits and hands over full write
+  // buffers; flush() sends the rest. Acknowledgements that have come are taken in on the way,
+  // without waiting. A whole frame refused (sequence gap, producer busy, table full) is returned by
+  // the call that learns of it, with the reason.
+  Status send_observe(const ObserveRows& rows);
+  Status flush();
+  Status poll_acknowledgements();
+  Status wait_acknowledged();
+
+  const ObserveTotals& totals() const { return totals_; }
+  std::uint64_t outstanding_frames() const { return unacknowledged_.size(); }
+  std::uint64_t outstanding_rows() const { return outstanding_rows_; }
+  // The refused rows that the server listed, oldest first, since the last call.
+  std::vector<ClientRefusedRow> take_refused_rows();
+
+  // Sends the rows and waits until all are acknowledged.
+  Status observe(const ObserveRows& rows);
+
+  // Questions: each flushes what is pending, sends, and waits for its own answer.
+  Status predict(const PredictRequest& request, std::vector<PredictiveSummary>& summaries,
+                 Provenance& provenance);
+  Status posterior(std::vector<ParameterSummary>& summaries, Provenance& provenance);
+  // All retained draws of one snapshot: provenance.draws x dimension numbers, draw after draw.
+  Status draws(std::vector<double>& theta, Provenance& provenance);
+  Status status(v1::StatusResult& result);
+
+  // For pipelining questions: send() gives the request the next id and sends it; receive() waits
+  // for the next response that is not about observing (those are counted on the way).
+  Status send(v1::Request& request);
+  Status receive(v1::Response& response);
+
+  // About the last call that failed: a sentence, and the server's number if it sent one.
+  const std::string& error_text() const { return error_text_; }
+  std::uint64_t error_number() const { return error_number_; }
+
+ private:
+  struct Frame {  // an Observe on its way
+    std::uint64_t id = 0;
+    std::uint64_t first_row = 0;  // counted over all rows of this client
+    std::uint64_t rows = 0;
+    std::string bytes;  // kept only with a producer
+  };
+
+  Status fail(Status status, std::string text, std::uint64_t number = 0);
+  Status fail_closed(Status status, std::string text, std::uint64_t number = 0);
+  Status refused(const v1::Refusal& refusal);
+  Status open_connection();
+  Status claim_producer(std::uint64_t first_row);
+  Status send_frame(const ObserveRows& rows, std::size_t first, std::size_t count);
+  std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first) const;
+  std::string_view append(const v1::Request& request);
+  Status receive_bytes(bool to_send);
+  Status take_in_all();
+  Status take_in(const v1::Response& response, bool& about_observing);
+  void take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& acknowledgement);
+  Frame* find_frame(std::uint64_t id);
+  Status ask(v1::Request& request, v1::Response& response);
+
+  Address address_;
+  ClientOptions options_;
+  ClientSocket socket_;
+  v1::Welcome welcome_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t outstanding_rows_ = 0;
+  bool rows_lost_ = false;
+  std::deque<Frame> unacknowledged_;
+  std::deque<v1::Response> answers_;  // received while something else was waited for
+  std::string out_;
+  std::size_t out_begin_ = 0;
+  std::vector<char> in_;
+  std::size_t in_begin_ = 0;
+  std::size_t in_end_ = 0;
+  ObserveTotals totals_;
+  std::vector<ClientRefusedRow> refused_rows_;
+  v1::Request scratch_;
+  std::string error_text_;
+  std::uint64_t error_number_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CLIENT_H_

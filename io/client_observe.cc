@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <utility>
+
+#include "windhover/io/client.h"
+
+namespace windhover {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kWriteBytes = 64 * 1024;
+constexpr std::size_t kFrameOverhead = 128;  // tags, lengths and numbers of an Observe
+
+template <class To>
+void copy_values(std::span<const double> from, To* to) {
+  to->Reserve(static_cast<int>(from.size()));
+  for (const double value : from) {
+    to->AddAlreadyReserved(static_cast<typename To::value_type>(value));
+  }
+}
+
+template <class To>
+void copy_offsets(std::span<const std::uint32_t> from, std::uint32_t base, To* to) {
+  to->Reserve(static_cast<int>(from.size()));
+  for (const std::uint32_t value : from) to->AddAlreadyReserved(value - base);
+}
+
+}  // namespace
+
+std::size_t Client::rows_that_fit(const ObserveRows& rows, std::size_t first) const {
+  const std::size_t value = options_.wire_float ? sizeof(float) : sizeof(double);
+  const std::size_t room =
+      welcome_.frame_cap() > kFrameOverhead ? welcome_.frame_cap() - kFrameOverhead : 0;
+  std::size_t limit = std::min<std::size_t>(rows.targets.size() - first, welcome_.max_rows());
+  if (options_.max_rows_per_frame > 0) limit = std::min(limit, options_.max_rows_per_frame);
+  if (rows.row_ends.empty()) {
+    const std::size_t columns = rows.features.size() / rows.targets.size();
+    return std::min(limit, room / ((columns + 1) * value));
+  }
+  const std::size_t begin = first == 0 ? 0 : rows.row_ends[first - 1];
+  std::size_t count = 0;
+  while (count < limit) {
+    const std::size_t values = rows.row_ends[first + count] - begin;
+    if (values * (value + 4) + (count + 1) * (value + 4) > room) break;
+    ++count;
+  }
+  return count;
+}
+
+Status Client::send_frame(const ObserveRows& rows, std::size_t first, std::size_t count) {
+  v1::Observe* observe = scratch_.mutable_observe();
+  observe->Clear();
+  scratch_.set_id(next_id_++);
+  if (options_.producer != 0) {
+    observe->set_producer(options_.producer);
+    observe->set_first_sequence(options_.first_sequence + totals_.sent);
+  }
+  observe->set_rows(static_cast<std::uint32_t>(count));
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  if (rows.row_ends.empty()) {
+    const std::size_t columns = rows.features.size() / rows.targets.size();
+    begin = first * columns;
+    end = begin + count * columns;
+  } else {
+    begin = first == 0 ? 0 : rows.row_ends[first - 1];
+    end = rows.row_ends[first + count - 1];
+    copy_offsets(rows.indices.subspan(begin, end - begin), 0, observe->mutable_indices());
+    copy_offsets(rows.row_ends.subspan(first, count), static_cast<std::uint32_t>(begin),
+                 observe->mutable_row_ends());
+  }
+  const auto features = rows.features.subspan(begin, end - begin);
+  const auto targets = rows.targets.subspan(first, count);
+  if (options_.wire_float) {
+    copy_values(features, observe->mutable_features_f32());
+    copy_values(targets, observe->mutable_targets_f32());
+  } else {
+    observe->mutable_features_f64()->Add(features.begin(), features.end());
+    observe->mutable_targets_f64()->Add(targets.begin(), targets.end());
+  }
+  const std::string_view bytes = append(scratch_);
+  unacknowledged_.push_back(
+      {scratch_.id(), totals_.sent, count, std::string(options_.producer != 0 ? bytes : "")});
+  totals_.sent += count;
+  ++totals_.frames_sent;
+  outstanding_rows_ += count;
+  return out_.size() - out_begin_ < kWriteBytes ? Status::kOk : flush();
+}
+
+Status Client::send_observe(const ObserveRows& rows) {
+  const std::size_t count = rows.targets.size();
+  const bool sparse = !rows.row_ends.empty();
+  const bool shaped = sparse ? rows.row_ends.size() == count &&
+                                   rows.indices.size() == rows.features.size() &&
+                                   rows.row_ends.back() == rows.features.size() &&
+                                   std::is_sorted(rows.row_ends.begin(), rows.row_ends.end())
+                             : count == 0 || rows.features.size() % count == 0;
+  if (!shaped) return fail(Status::kInvalidArgument, "the arrays do not belong to as many rows");
+  if (!connected()) return fail(Status::kClosed, "not connected");
+  for (std::size_t first = 0; first < count;) {
+    const std::size_t fit = rows_that_fit(rows, first);
+    if (fit == 0) {
+      return fail(Status::kTooLarge, "a row is larger than a frame may be", welcome_.frame_cap());
+    }
+    if (const Status status = send_frame(rows, first, fit); !ok(status)) return status;
+    first += fit;
+  }
+  return Status::kOk;
+}
+
+Status Client::poll_acknowledgements() {
+  while (ok(socket_.wait(false, milliseconds(0)))) {
+    const Status received = receive_bytes(false);
+    if (const Status taken = take_in_all(); !ok(taken)) return taken;
+    if (!ok(received)) return received;
+  }
+  return Status::kOk;
+}
+
+Status Client::wait_acknowledged() {
+  Status result = flush();
+  if (rows_lost_) {
+    rows_lost_ = false;
+    return fail(Status::kClosed, "rows were on their way when the connection broke");
+  }
+  while (!unacknowledged_.empty() && connected()) {
+    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
+    if (unacknowledged_.empty() || !connected()) break;
+    if (const Status received = receive_bytes(false); !ok(received)) return received;
+  }
+  if (ok(result) && !unacknowledged_.empty()) return fail(Status::kClosed, "not connected");
+  return result;
+}
+
+Status Client::observe(const ObserveRows& rows) {
+  const Status status = send_observe(rows);
+  return ok(status) ? wait_acknowledged() : status;
+}
+
+std::vector<ClientRefusedRow> Client::take_refused_rows() {
+  return std::exchange(refused_rows_, {});
+}
+
+}  // namespace windhover

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "windhover/io/client.h"
+
+namespace windhover {
+namespace {
+
+Provenance provenance_of(const v1::Provenance& p) {
+  Provenance to;
+  to.snapshot_id = p.snapshot_id();
+  to.sequence = p.sequence();
+  to.n_seen = p.n_seen();
+  to.n_eff = p.n_eff();
+  to.steps = p.steps();
+  to.age_ns = p.age_ns();
+  to.draws = p.draws();
+  to.ess_bulk = p.ess_bulk();
+  to.r_hat = p.r_hat();
+  to.draws_per_observation = p.draws_per_observation();
+  to.ou_ratio = p.ou_ratio();
+  to.misspecification_index = p.misspecification_index();
+  to.noise_variance = p.noise_variance();
+  to.noise_variance_sd = p.noise_variance_sd();
+  to.status = static_cast<PosteriorStatus>(p.state());
+  return to;
+}
+
+template <class From, class To>
+void copy_some(const From& from, To& to) {
+  const std::size_t count = std::min(static_cast<std::size_t>(from.size()), to.size());
+  for (std::size_t i = 0; i < count; ++i) to[i] = from.Get(static_cast<int>(i));
+}
+
+PredictiveSummary summary_of(const v1::Prediction& p) {
+  PredictiveSummary to;
+  to.linpred_mean = p.linpred_mean();
+  to.linpred_sd = p.linpred_sd();
+  to.epred_mean = p.epred_mean();
+  to.epred_sd = p.epred_sd();
+  to.mean = p.mean();
+  to.sd = p.sd();
+  to.var_epistemic = p.var_epistemic();
+  to.var_aleatoric = p.var_aleatoric();
+  to.interval_lower = p.interval_lower();
+  to.interval_upper = p.interval_upper();
+  copy_some(p.quantiles(), to.quantiles);
+  copy_some(p.exceedance(), to.exceedance);
+  to.entropy = p.entropy();
+  to.expected_entropy = p.expected_entropy();
+  to.mutual_information = p.mutual_information();
+  to.log_score = p.log_score();
+  to.pit = p.pit();
+  to.crps = p.crps();
+  to.brier = p.brier();
+  to.prob_best = p.prob_best();
+  to.expected_regret = p.expected_regret();
+  to.thompson = p.thompson();
+  return to;
+}
+
+template <class From, class To>
+void add_all(const From& from, To* to) {
+  to->Add(from.begin(), from.end());
+}
+
+}  // namespace
+
+Status Client::predict(const PredictRequest& request, std::vector<PredictiveSummary>& summaries,
+                       Provenance& provenance) {
+  v1::Request message;
+  v1::Predict* predict = message.mutable_predict();
+  predict->set_rows(static_cast<std::uint32_t>(request.rows));
+  add_all(request.features, predict->mutable_features_f64());
+  add_all(request.indices, predict->mutable_indices());
+  add_all(request.row_ends, predict->mutable_row_ends());
+  add_all(request.quantile_probabilities, predict->mutable_quantile_probabilities());
+  add_all(request.thresholds, predict->mutable_thresholds());
+  add_all(request.outcomes, predict->mutable_outcomes());
+  predict->set_interval_probability(request.interval_probability);
+  predict->set_thompson_id(request.thompson_id);
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  const v1::PredictResult& result = response.predict_result();
+  if (static_cast<std::size_t>(result.predictions_size()) != request.rows) {
+    return fail(Status::kMalformed, "the server answers for another number of rows");
+  }
+  summaries.clear();
+  for (const v1::Prediction& prediction : result.predictions()) {
+    summaries.push_back(summary_of(prediction));
+  }
+  provenance = provenance_of(result.provenance());
+  return Status::kOk;
+}
+
+Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& provenance) {
+  v1::Request message;
+  message.mutable_posterior_summary();
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  const v1::PosteriorSummaryResult& r = response.posterior_summary_result();
+  const int count = r.mean_size();
+  for (const int size : {r.mode_size(), r.sd_size(), r.sd_robust_size(), r.q5_size(), r.q50_size(),
+                         r.q95_size(), r.ess_bulk_size(), r.r_hat_size()}) {
+    if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
+  }
+  summaries.clear();
+  for (int i = 0; i < count; ++i) {
+    summaries.push_back({r.mean(i), r.mode(i), r.sd(i), r.sd_robust(i), r.q5(i), r.q50(i), r.q95(i),
+                         r.ess_bulk(i), r.r_hat(i)});
+  }
+  provenance = provenance_of(r.provenance());
+  return Status::kOk;
+}
+
+Status Client::draws(std::vector<double>& theta, Provenance& provenance) {
+  constexpr int kAttempts = 5;
+  Status status = Status::kUnavailable;
+  for (int attempt = 0; attempt < kAttempts && status == Status::kUnavailable; ++attempt) {
+    theta.clear();
+    provenance = {};
+    std::uint64_t snapshot = 0;
+    std::uint32_t first = 0;
+    do {
+      v1::Request message;
+      message.mutable_draws()->set_snapshot_id(snapshot);
+      message.mutable_draws()->set_first(first);
+      v1::Response response;
+      status = ask(message, response);
+      if (!ok(status)) break;
+      const v1::DrawsResult& page = response.draws_result();
+      if (page.dimension() == 0 || page.theta_size() == 0) {
+        return fail(Status::kMalformed, "the server's page of draws is empty");
+      }
+      theta.insert(theta.end(), page.theta().begin(), page.theta().end());
+      first += static_cast<std::uint32_t>(page.theta_size()) / page.dimension();
+      provenance = provenance_of(page.provenance());
+      snapshot = provenance.snapshot_id;
+    } while (first < provenance.draws);
+  }
+  return status;
+}
+
+Status Client::status(v1::StatusResult& result) {
+  v1::Request message;
+  message.mutable_status();
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  result = std::move(*response.mutable_status_result());
+  return Status::kOk;
+}
+
+}  // namespace windhover

@@ -1,0 +1,46 @@
+// Bytes to requests and responses to bytes, without a generated class and without allocation.
+//
+// Reading is strict: what windhover.proto calls malformed is refused before anything is used, so
+// that a frame costs what its bytes cost and nothing more. Whatever this reader accepts, a
+// generated parser accepts too and reads the same (tests/io/codec_test.cc,
+// tests/fuzz/codec_fuzz.cc).
+#ifndef WINDHOVER_IO_CODEC_H_
+#define WINDHOVER_IO_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/messages.h"
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+// Reads one frame (without its length prefix). kOk, or kMalformed; the id is filled in as far as it
+// was met. Arrays in `request` point into `frame`. An Observe or Predict whose arrays contradict
+// its number of rows is malformed; whether the rows fit the model is the engine's business.
+// O(fields), not O(bytes): arrays are not looked into. Any thread.
+Status decode_request(std::span<const std::byte> frame, RequestView& request) noexcept;
+
+// Each writes one response with its length prefix to the beginning of `out` and returns the bytes
+// written; 0, and nothing written, when they do not fit.
+std::size_t encode(std::uint64_t id, const WelcomeReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(const ObserveAckReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const PredictReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const PosteriorReply& reply,
+                   std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const DrawsReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const StatusReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const RefusalReply& reply, std::span<std::byte> out) noexcept;
+
+// No response of these shapes is larger, prefix included.
+std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles,
+                                std::size_t thresholds) noexcept;
+std::size_t posterior_reply_bound(std::size_t dimension) noexcept;
+std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept;
+inline constexpr std::size_t kSmallReplyBound = 2048;  // Welcome, Refusal, ObserveAck
+inline constexpr std::size_t kStatusReplyBound = 8192;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CODEC_H_

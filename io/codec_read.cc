@@ -1,0 +1,306 @@
+#include <bit>
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include "windhover/io/codec.h"
+#include "windhover/io/wire_fields.h"
+
+namespace windhover {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+
+// Walks one frame. Every function returns false when the bytes are malformed. Lengths are checked
+// against the enclosing message before they are used, because CodedInputStream would clip them.
+class Walker {
+ public:
+  explicit Walker(std::span<const std::byte> frame) noexcept
+      : base_(frame.data()),
+        in_(reinterpret_cast<const std::uint8_t*>(frame.data()), static_cast<int>(frame.size())) {
+    in_.PushLimit(static_cast<int>(frame.size()));
+  }
+
+  bool at_end() noexcept { return in_.BytesUntilLimit() <= 0; }
+
+  bool tag(std::uint32_t& field, std::uint32_t& wire) noexcept {
+    std::uint32_t value = 0;
+    if (!varint32(value)) return false;
+    field = value >> 3;
+    wire = value & 7;
+    return field != 0;
+  }
+
+  bool u64(std::uint32_t wire, std::uint64_t& value) noexcept {
+    return wire == kVarint && in_.ReadVarint64(&value);
+  }
+
+  bool u32(std::uint32_t wire, std::uint32_t& value) noexcept {
+    std::uint64_t wide = 0;
+    if (!u64(wire, wide) || wide > UINT32_MAX) return false;
+    value = static_cast<std::uint32_t>(wide);
+    return true;
+  }
+
+  bool fixed64(std::uint32_t wire, std::uint64_t& value) noexcept {
+    return wire == kFixed64 && in_.ReadLittleEndian64(&value);
+  }
+
+  // An array may be given once and only packed: then its bytes are the array.
+  bool packed(std::uint32_t wire, std::size_t element, PackedArray& array) noexcept {
+    int length = 0;
+    if (wire != kLengthDelimited || array.data != nullptr || !size(length)) return false;
+    if (static_cast<std::size_t>(length) % element != 0) return false;
+    array.data = base_ + in_.CurrentPosition();
+    array.count = static_cast<std::size_t>(length) / element;
+    return in_.Skip(length);
+  }
+
+  template <class Fields>
+  bool message(std::uint32_t wire, Fields&& fields) noexcept {
+    int length = 0;
+    if (wire != kLengthDelimited || !size(length)) return false;
+    const CodedInputStream::Limit outer = in_.PushLimit(length);
+    while (!at_end()) {
+      std::uint32_t field = 0;
+      std::uint32_t inner = 0;
+      if (!tag(field, inner) || !fields(field, inner)) return false;
+    }
+    in_.PopLimit(outer);
+    return true;
+  }
+
+  // Groups nest without a length, so they are not skipped but refused.
+  bool skip(std::uint32_t wire) noexcept {
+    std::uint64_t ignored = 0;
+    int length = 0;
+    switch (wire) {
+      case kVarint:
+        return in_.ReadVarint64(&ignored);
+      case kFixed64:
+        return in_.BytesUntilLimit() >= 8 && in_.Skip(8);
+      case kFixed32:
+        return in_.BytesUntilLimit() >= 4 && in_.Skip(4);
+      case kLengthDelimited:
+        return size(length) && in_.Skip(length);
+      default:
+        return false;
+    }
+  }
+
+ private:
+  enum Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
+
+  // Tags and lengths: generated parsers stop after five bytes, CodedInputStream after ten.
+  bool varint32(std::uint32_t& value) noexcept {
+    const int begin = in_.CurrentPosition();
+    std::uint64_t wide = 0;
+    if (!in_.ReadVarint64(&wide) || wide > UINT32_MAX || in_.CurrentPosition() - begin > 5) {
+      return false;
+    }
+    value = static_cast<std::uint32_t>(wide);
+    return true;
+  }
+
+  bool size(int& length) noexcept {
+    std::uint32_t value = 0;
+    if (!varint32(value) || value > INT32_MAX) return false;
+    length = static_cast<int>(value);
+    return length <= in_.BytesUntilLimit();
+  }
+
+  const std::byte* base_;
+  CodedInputStream in_;
+};
+
+bool read_hello(Walker& in, std::uint32_t wire, HelloRequest& hello) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case hello_field::kVersionMin:
+        return in.u32(inner, hello.version_min);
+      case hello_field::kVersionMax:
+        return in.u32(inner, hello.version_max);
+      case hello_field::kModelId:
+        return in.u32(inner, hello.model_id);
+      case hello_field::kModelFingerprint:
+        return in.fixed64(inner, hello.model_fingerprint);
+      default:
+        return in.skip(inner);
+    }
+  });
+}
+
+// One of the two arrays, whichever holds something; both is a contradiction.
+bool choose(const PackedArray& narrow, const PackedArray& wide, PackedArray& chosen,
+            Scalar& scalar) noexcept {
+  if (narrow.count > 0 && wide.count > 0) return false;
+  scalar = narrow.count > 0 ? Scalar::kFloat32 : Scalar::kFloat64;
+  chosen = narrow.count > 0 ? narrow : wide;
+  return true;
+}
+
+// What can be said about the arrays without knowing the model.
+bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indices,
+                  const PackedArray& row_ends) noexcept {
+  if (indices.count > 0 || row_ends.count > 0) {
+    return row_ends.count == rows && indices.count == values;
+  }
+  return rows == 0 ? values == 0 : values % rows == 0;
+}
+
+bool read_observe(Walker& in, std::uint32_t wire, const std::byte* somewhere,
+                  ObserveRequest& observe) noexcept {
+  std::uint32_t rows = 0;
+  PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends;
+  const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case observe_field::kProducer:
+        return in.u64(inner, observe.producer);
+      case observe_field::kFirstSequence:
+        return in.u64(inner, observe.first_sequence);
+      case observe_field::kRows:
+        return in.u32(inner, rows);
+      case observe_field::kFeaturesF32:
+        return in.packed(inner, 4, features_f32);
+      case observe_field::kFeaturesF64:
+        return in.packed(inner, 8, features_f64);
+      case observe_field::kTargetsF32:
+        return in.packed(inner, 4, targets_f32);
+      case observe_field::kTargetsF64:
+        return in.packed(inner, 8, targets_f64);
+      case observe_field::kIndices:
+        return in.packed(inner, 4, indices);
+      case observe_field::kRowEnds:
+        return in.packed(inner, 4, row_ends);
+      default:
+        return in.skip(inner);
+    }
+  });
+  PackedArray features, targets;
+  Scalar of_features = Scalar::kFloat64;
+  if (!read || !choose(features_f32, features_f64, features, of_features) ||
+      !choose(targets_f32, targets_f64, targets, observe.batch.scalar)) {
+    return false;
+  }
+  if (features.count > 0 && of_features != observe.batch.scalar) return false;
+  if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
+
+  // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
+  // engine tells sparse from dense by the pointers.
+  const bool sparse = row_ends.count > 0;
+  observe.batch.rows = rows;
+  observe.batch.features = features.data != nullptr ? features.data : somewhere;
+  observe.batch.targets = targets.data;
+  observe.batch.feature_values = features.count;
+  observe.batch.indices = !sparse ? nullptr : indices.data != nullptr ? indices.data : somewhere;
+  observe.batch.row_ends = sparse ? row_ends.data : nullptr;
+  return true;
+}
+
+bool read_predict(Walker& in, std::uint32_t wire, PredictQuery& predict) noexcept {
+  PackedArray features_f32, features_f64;
+  std::uint64_t interval = 0;
+  const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case predict_field::kRows:
+        return in.u32(inner, predict.rows);
+      case predict_field::kFeaturesF32:
+        return in.packed(inner, 4, features_f32);
+      case predict_field::kFeaturesF64:
+        return in.packed(inner, 8, features_f64);
+      case predict_field::kIndices:
+        return in.packed(inner, 4, predict.indices);
+      case predict_field::kRowEnds:
+        return in.packed(inner, 4, predict.row_ends);
+      case predict_field::kQuantileProbabilities:
+        return in.packed(inner, 8, predict.quantile_probabilities);
+      case predict_field::kThresholds:
+        return in.packed(inner, 8, predict.thresholds);
+      case predict_field::kOutcomes:
+        return in.packed(inner, 8, predict.outcomes);
+      case predict_field::kIntervalProbability:
+        return in.fixed64(inner, interval);
+      case predict_field::kThompsonId:
+        return in.u64(inner, predict.thompson_id);
+      default:
+        return in.skip(inner);
+    }
+  });
+  if (!read || !choose(features_f32, features_f64, predict.features, predict.scalar)) return false;
+  const double probability = std::bit_cast<double>(interval);
+  if (probability != 0.0) predict.interval_probability = probability;
+  if (predict.outcomes.count != 0 && predict.outcomes.count != predict.rows) return false;
+  return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
+}
+
+bool read_draws(Walker& in, std::uint32_t wire, DrawsQuery& draws) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case draws_field::kSnapshotId:
+        return in.u64(inner, draws.snapshot_id);
+      case draws_field::kFirst:
+        return in.u32(inner, draws.first);
+      case draws_field::kCount:
+        return in.u32(inner, draws.count);
+      default:
+        return in.skip(inner);
+    }
+  });
+}
+
+bool read_empty(Walker& in, std::uint32_t wire) noexcept {
+  return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
+}
+
+}  // namespace
+
+Status decode_request(std::span<const std::byte> frame, RequestView& request) noexcept {
+  request.id = 0;
+  request.kind = RequestKind::kUnknown;
+  if (frame.size() > INT32_MAX) return Status::kMalformed;
+  Walker in(frame);
+  // A second body would replace or merge with the first: refused, so that there is one reading.
+  const auto first = [&](RequestKind kind) {
+    const bool alone = request.kind == RequestKind::kUnknown;
+    request.kind = kind;
+    return alone;
+  };
+  bool good = true;
+  while (good && !in.at_end()) {
+    std::uint32_t field = 0;
+    std::uint32_t wire = 0;
+    if (!in.tag(field, wire)) return Status::kMalformed;
+    switch (field) {
+      case request_field::kId:
+        good = in.u64(wire, request.id);
+        break;
+      case request_field::kHello:
+        request.hello = {};
+        good = first(RequestKind::kHello) && read_hello(in, wire, request.hello);
+        break;
+      case request_field::kObserve:
+        request.observe = {};
+        good =
+            first(RequestKind::kObserve) && read_observe(in, wire, frame.data(), request.observe);
+        break;
+      case request_field::kPredict:
+        request.predict = {};
+        good = first(RequestKind::kPredict) && read_predict(in, wire, request.predict);
+        break;
+      case request_field::kPosteriorSummary:
+        good = first(RequestKind::kPosteriorSummary) && read_empty(in, wire);
+        break;
+      case request_field::kDraws:
+        request.draws = {};
+        good = first(RequestKind::kDraws) && read_draws(in, wire, request.draws);
+        break;
+      case request_field::kStatus:
+        good = first(RequestKind::kStatus) && read_empty(in, wire);
+        break;
+      default:
+        good = in.skip(wire);
+    }
+  }
+  return good ? Status::kOk : Status::kMalformed;
+}
+
+}  // namespace windhover

@@ -1,0 +1,84 @@
+// One connection's half of the protocol, without the connection: bytes received in, replies out.
+#ifndef WINDHOVER_IO_CONVERSATION_H_
+#define WINDHOVER_IO_CONVERSATION_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/messages.h"
+#include "windhover/io/producer_table.h"
+#include "windhover/io/query_handler.h"
+#include "windhover/io/reply_buffer.h"
+#include "windhover/io/server_state.h"
+
+namespace windhover {
+
+// What every conversation of one endpoint shares. `producers` is null where nothing is observed.
+struct ConversationContext {
+  ServerState* state = nullptr;
+  QueryHandler* queries = nullptr;
+  ProducerTable* producers = nullptr;
+};
+
+// Why handle() stopped.
+enum class TurnEnd : std::uint8_t {
+  kNeedInput,   // the rest is not a whole frame
+  kNeedRoom,    // the next answer does not fit until replies have been sent
+  kWindowFull,  // the next Observe has to be tried again a little later
+  kBudget,      // enough for one turn; others wait
+  kClose,       // a refusal that says why is the last reply; send it and close
+};
+
+class Conversation {
+ public:
+  // Questions answered in one turn: at a few microseconds each, others wait 0.2 ms at most.
+  static constexpr int kQueriesPerTurn = 32;
+
+  explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
+
+  // A new peer.
+  void begin() noexcept;
+
+  // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
+  // what is left comes again, with more behind it. Acknowledgements stay pending until
+  // flush_acknowledgement() or the next reply, which they precede.
+  struct Turn {
+    TurnEnd end = TurnEnd::kNeedInput;
+    std::size_t consumed = 0;
+  };
+  Turn handle(std::span<const std::byte> input, ReplyBuffer& replies) noexcept;
+
+  // Appends the pending acknowledgement, if there is one and it fits.
+  void flush_acknowledgement(ReplyBuffer& replies) noexcept;
+
+  // Appends a refusal after which the connection closes, if it fits.
+  void refuse_and_close(Status reason, std::uint64_t number, ReplyBuffer& replies,
+                        std::uint64_t id = 0) noexcept;
+
+  // The peer is gone: its producers may be claimed by others.
+  void end() noexcept;
+
+ private:
+  TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
+  TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
+  TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
+  TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
+  void refuse(std::uint64_t id, Status reason, std::uint64_t number, ReplyBuffer& replies) noexcept;
+  void refuse_frame(std::uint64_t id, std::size_t rows, Status reason, std::uint64_t number,
+                    ReplyBuffer& replies) noexcept;
+  Status find_producer(const ObserveRequest& request, ProducerTable::Entry*& entry) noexcept;
+  void list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept;
+
+  const ConversationContext& context_;
+  bool greeted_ = false;
+  int queries_left_ = 0;
+  ProducerTable::Entry* producer_ = nullptr;  // that of the newest Observe
+  ObserveAckReply acknowledgement_;           // pending when frames > 0
+  std::array<RefusedRow, ObserveAckReply::kMaxListed> refused_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CONVERSATION_H_

@@ -1,0 +1,77 @@
+// Everything that can be counted between a socket and the engine.
+#ifndef WINDHOVER_IO_COUNTER_IDS_H_
+#define WINDHOVER_IO_COUNTER_IDS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/counters.h"
+
+namespace windhover {
+
+enum class IoCounter : std::uint8_t {
+  kConnectionsAccepted,
+  kConnectionsRefused,  // no session was free
+  kConnectionsClosed,   // by the peer, in order or not
+  kAcceptErrors,        // each is followed by a pause
+  kTimeouts,            // sessions freed because the peer neither sent nor read
+  kMalformedFrames,     // each closes its connection
+  kOversizedFrames,     // likewise
+  kHelloMissing,        // likewise
+  kHelloRefused,        // version, model or fingerprint; likewise
+  kUnsupportedRequests,
+  kFrames,  // requests read, whatever became of them
+  kBytesReceived,
+  kBytesSent,
+  kRowsReceived,  // accepted + refused + duplicate, always
+  kRowsAccepted,
+  kRowsRefused,
+  kRowsDuplicate,
+  kFramesRefusedGap,       // their rows count as refused
+  kFramesRefusedProducer,  // producer busy or table full; likewise
+  kWindowFullWaits,
+  kAcknowledgements,
+  kQueries,
+  kQueriesRefused,
+  kWriteStalls,  // a peer's socket was full
+  kSocketErrors,
+  kHandlerHeapFallbacks,  // 0, or the promise of no heap calls is broken
+  kCount,
+};
+
+template <>
+struct CounterLabels<IoCounter> {
+  static constexpr std::array<const char*, static_cast<std::size_t>(IoCounter::kCount)> kLabels = {
+      "connections_accepted",
+      "connections_refused",
+      "connections_closed",
+      "accept_errors",
+      "timeouts",
+      "malformed_frames",
+      "oversized_frames",
+      "hello_missing",
+      "hello_refused",
+      "unsupported_requests",
+      "frames",
+      "bytes_received",
+      "bytes_sent",
+      "rows_received",
+      "rows_accepted",
+      "rows_refused",
+      "rows_duplicate",
+      "frames_refused_gap",
+      "frames_refused_producer",
+      "window_full_waits",
+      "acknowledgements",
+      "queries",
+      "queries_refused",
+      "write_stalls",
+      "socket_errors",
+      "handler_heap_fallbacks",
+  };
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_COUNTER_IDS_H_

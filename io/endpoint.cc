@@ -1,0 +1,199 @@
+#include "windhover/io/endpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "windhover/io/codec.h"
+
+namespace windhover {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// How soon a frame that found the window full is tried again; the learner advances its lease at
+// least every millisecond.
+constexpr auto kRetryAfter = std::chrono::microseconds(500);
+
+}  // namespace
+
+Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state)
+    : kind_(kind),
+      memory_(memory),
+      state_(state),
+      io_(1),
+      tcp_(io_, *this, state.counters),
+      unix_(io_, *this, state.counters),
+      wake_(io_),
+      sweep_timer_(io_),
+      retry_timer_(io_),
+      deadline_timer_(io_) {
+  for (HandlerMemory* m : {&wake_memory_, &sweep_memory_, &retry_memory_, &deadline_memory_}) {
+    m->count_in(state.counters);
+  }
+  for (Session& session : memory_.sessions) session.bind(io_, *this);
+}
+
+Endpoint::~Endpoint() {
+  tcp_.close();
+  unix_.close();
+  for (Session& session : memory_.sessions) session.abort();
+  ErrorCode ignored;
+  wake_.close(ignored);
+  sweep_timer_.cancel();
+  retry_timer_.cancel();
+  deadline_timer_.cancel();
+  stopping_ = true;
+  io_.restart();
+  io_.poll();  // cancelled operations come back before the memory they lie in goes
+  for (Session& session : memory_.sessions) std::destroy_at(&session);
+}
+
+Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& listen) {
+  drain_timeout_ = config.drain_timeout;
+  const milliseconds shortest = std::min(config.idle_timeout, config.write_timeout);
+  sweep_period_ = std::clamp(shortest / 4, milliseconds(10), milliseconds(1000));
+
+  wake_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  ErrorCode error;
+  if (wake_fd_ >= 0) wake_.assign(wake_fd_, error);
+  if (wake_fd_ < 0 || error) {
+    return Error{Status::kIoError, "no descriptor to wake the server with", double(errno)};
+  }
+  if (!listen.tcp_address.empty()) {
+    Result<bool> opened = tcp_.open_tcp(listen.tcp_address, listen.tcp_port);
+    if (!opened.ok()) return opened;
+  }
+  if (!listen.unix_path.empty()) {
+    Result<bool> opened = unix_.open_unix(listen.unix_path);
+    if (!opened.ok()) return opened;
+  }
+  if (const Status status = warm_up(); !ok(status)) {
+    return Error{status, "not enough descriptors for max_sessions; the limit must exceed twice",
+                 static_cast<double>(config.max_sessions)};
+  }
+  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& e) {
+                     if (!e) stop();
+                   }));
+  tcp_.start();
+  unix_.start();
+  arm_sweep();
+  return true;
+}
+
+Status Endpoint::warm_up() {
+  {
+    // As many as there can be at one time: the sessions', and one more of each listener.
+    std::vector<Stream> sockets;
+    for (std::size_t i = 0; i < memory_.sessions.size() + 2; ++i) {
+      sockets.emplace_back(io_);
+      ErrorCode error;
+      sockets.back().open(asio::ip::tcp::v4(), error);
+      if (error) return Status::kUnavailable;
+    }
+  }
+  const std::array<std::pair<Timer*, HandlerMemory*>, 3> timers = {{
+      {&sweep_timer_, &sweep_memory_},
+      {&retry_timer_, &retry_memory_},
+      {&deadline_timer_, &deadline_memory_},
+  }};
+  for (const auto& [timer, memory] : timers) {
+    timer->expires_after(std::chrono::hours(1));
+    timer->async_wait(with_memory(*memory, [](const ErrorCode&) {}));
+  }
+  tcp_.warm_up();
+  unix_.warm_up();
+  for (const auto& [timer, memory] : timers) timer->cancel();
+  tcp_.cool_down();
+  unix_.cool_down();
+  io_.poll();
+  io_.restart();
+  return Status::kOk;
+}
+
+void Endpoint::run() noexcept { io_.run(); }
+
+void Endpoint::request_stop() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void Endpoint::on_connection(Stream& socket) noexcept {
+  const auto free = std::find_if(memory_.sessions.begin(), memory_.sessions.end(),
+                                 [](const Session& session) { return session.is_free(); });
+  if (free == memory_.sessions.end()) return refuse(socket);
+  state_.counters.add(IoCounter::kConnectionsAccepted);
+  state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
+  free->begin(std::move(socket));
+}
+
+void Endpoint::refuse(Stream& socket) noexcept {
+  state_.counters.add(IoCounter::kConnectionsRefused);
+  std::array<std::byte, 64> bytes;
+  const std::size_t size =
+      encode(0, RefusalReply{Status::kUnavailable, memory_.sessions.size(), true}, bytes);
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(bytes.data(), size), ignored);
+  socket.shutdown(Stream::shutdown_send, ignored);
+}
+
+void Endpoint::on_free(Session&) noexcept {
+  state_.of(kind_).sessions.store(--open_sessions_, std::memory_order_relaxed);
+  if (stopping_) finish_if_idle();
+}
+
+void Endpoint::on_window_full(Session&) noexcept {
+  if (retry_armed_) return;
+  retry_armed_ = true;
+  retry_timer_.expires_after(kRetryAfter);
+  retry_timer_.async_wait(with_memory(retry_memory_, [this](const ErrorCode& error) {
+    retry_armed_ = false;
+    if (!error) retry();
+  }));
+}
+
+void Endpoint::retry() noexcept {
+  for (Session& session : memory_.sessions) session.resume();
+}
+
+void Endpoint::arm_sweep() noexcept {
+  sweep_timer_.expires_after(sweep_period_);
+  sweep_timer_.async_wait(with_memory(sweep_memory_, [this](const ErrorCode& error) {
+    if (!error) sweep();
+  }));
+}
+
+void Endpoint::sweep() noexcept {
+  const std::int64_t now_ns = state_.clock->now_ns();
+  for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
+  if (!stopping_ || open_sessions_ > 0) arm_sweep();
+}
+
+void Endpoint::stop() noexcept {
+  stopping_ = true;
+  tcp_.close();
+  unix_.close();
+  deadline_timer_.expires_after(drain_timeout_);
+  deadline_timer_.async_wait(with_memory(deadline_memory_, [this](const ErrorCode& error) {
+    if (error) return;
+    for (Session& session : memory_.sessions) session.abort();
+  }));
+  for (Session& session : memory_.sessions) session.drain();
+  finish_if_idle();
+}
+
+// Without timers run() returns by itself once the last operation has come back.
+void Endpoint::finish_if_idle() noexcept {
+  if (open_sessions_ > 0) return;
+  sweep_timer_.cancel();
+  retry_timer_.cancel();
+  deadline_timer_.cancel();
+}
+
+}  // namespace windhover

@@ -1,0 +1,87 @@
+// One of the server's two endpoints: an io_context, the places it listens at, its sessions.
+#ifndef WINDHOVER_IO_ENDPOINT_H_
+#define WINDHOVER_IO_ENDPOINT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/conversation.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/listener.h"
+#include "windhover/io/query_handler.h"
+#include "windhover/io/server_state.h"
+#include "windhover/io/session.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// What an endpoint needs from the block. Takes memory, writes nothing but itself.
+struct EndpointMemory {
+  EndpointMemory(Arena& arena, const Limits& limits) noexcept
+      : queries(arena, limits),
+        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {}
+
+  ConversationContext context;
+  QueryHandler queries;
+  std::span<Session> sessions;
+};
+
+// Everything but the constructor, open() and request_stop() happens on the thread inside run().
+class Endpoint final : private SessionHost, private ConnectionSink {
+ public:
+  // REQUIRES: memory.context and memory.queries are bound. Allocates.
+  Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Listens, and has Asio allocate all it will ever need: for each descriptor there may be at one
+  // time, and for each timer.
+  Result<bool> open(const ServerConfig& config, const ListenConfig& listen);
+
+  void run() noexcept;
+
+  // Any thread, also a signal handler: one write to an eventfd.
+  void request_stop() noexcept;
+
+  std::uint16_t port() const noexcept { return tcp_.port(); }
+
+ private:
+  Status warm_up();
+  void on_connection(Stream& socket) noexcept override;
+  void on_window_full(Session& session) noexcept override;
+  void on_free(Session& session) noexcept override;
+  void refuse(Stream& socket) noexcept;
+  void arm_sweep() noexcept;
+  void sweep() noexcept;
+  void retry() noexcept;
+  void stop() noexcept;
+  void finish_if_idle() noexcept;
+
+  EndpointKind kind_;
+  EndpointMemory& memory_;
+  ServerState& state_;
+  IoContext io_;
+  Listener tcp_;
+  Listener unix_;
+  Descriptor wake_;
+  int wake_fd_ = -1;
+  Timer sweep_timer_;
+  Timer retry_timer_;
+  Timer deadline_timer_;
+  std::chrono::nanoseconds sweep_period_{};
+  std::chrono::nanoseconds drain_timeout_{};
+  std::uint32_t open_sessions_ = 0;
+  bool retry_armed_ = false;
+  bool stopping_ = false;
+  HandlerMemory wake_memory_;
+  HandlerMemory sweep_memory_;
+  HandlerMemory retry_memory_;
+  HandlerMemory deadline_memory_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ENDPOINT_H_

@@ -1,0 +1,137 @@
+#include "windhover/io/listener.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/address.hpp>
+
+namespace windhover {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(100);
+
+Error failed(const char* sentence, int error) noexcept {
+  const Status status = error == EACCES || error == EPERM ? Status::kNotPermitted
+                        : error == EADDRINUSE             ? Status::kUnavailable
+                                                          : Status::kIoError;
+  return {status, sentence, static_cast<double>(error)};
+}
+
+// Whether the path is a socket that a process has left behind.
+bool is_stale(const char* path, const sockaddr_un& address) noexcept {
+  struct stat file {};
+  if (::lstat(path, &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) return false;
+  const bool refused =
+      ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+      errno == ECONNREFUSED;
+  ::close(probe);
+  return refused;
+}
+
+}  // namespace
+
+Listener::Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters)
+    : sink_(sink), counters_(counters), acceptor_(io), incoming_(io), pause_(io) {
+  accept_memory_.count_in(counters);
+  pause_memory_.count_in(counters);
+}
+
+Listener::~Listener() { close(); }
+
+Result<bool> Listener::open_tcp(std::string_view address, std::uint16_t port) {
+  ErrorCode error;
+  const auto ip = asio::ip::make_address(asio::string_view(address.data(), address.size()), error);
+  if (error) return Error{Status::kInvalidConfig, "tcp_address must be a numeric address", 0};
+  const asio::ip::tcp::endpoint endpoint(ip, port);
+  acceptor_.open(endpoint.protocol(), error);
+  if (error) return failed("no socket for tcp_address", error.value());
+  acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  acceptor_.bind(endpoint, error);
+  if (error) return failed("tcp_address and tcp_port cannot be bound", error.value());
+  acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return failed("tcp_address and tcp_port cannot be listened on", error.value());
+  const auto bound = acceptor_.local_endpoint(error);
+  asio::ip::tcp::endpoint local;
+  std::memcpy(local.data(), bound.data(), bound.size());
+  port_ = local.port();
+  return true;
+}
+
+Result<bool> Listener::open_unix(std::string_view path) {
+  unix_path_ = path;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());  // check() has seen that it fits
+  if (is_stale(unix_path_.c_str(), address)) ::unlink(unix_path_.c_str());
+
+  ErrorCode error;
+  acceptor_.open(asio::local::stream_protocol(), error);
+  if (error) return failed("no socket for unix_path", error.value());
+  acceptor_.bind(asio::local::stream_protocol::endpoint(unix_path_), error);
+  if (error) return failed("unix_path cannot be bound", error.value());
+  // Nobody can connect before listen(), so the mode is right for the first who does.
+  if (::chmod(unix_path_.c_str(), S_IRUSR | S_IWUSR) != 0 ||
+      ::lstat(unix_path_.c_str(), &unix_file_) != 0) {
+    return failed("unix_path cannot be given mode 0600", errno);
+  }
+  acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return failed("unix_path cannot be listened on", error.value());
+  return true;
+}
+
+void Listener::warm_up() {
+  pause_.expires_after(std::chrono::hours(1));
+  pause_.async_wait(with_memory(pause_memory_, [](const ErrorCode&) {}));
+}
+
+void Listener::cool_down() noexcept { pause_.cancel(); }
+
+void Listener::start() noexcept {
+  if (is_open()) accept();
+}
+
+void Listener::accept() noexcept {
+  acceptor_.async_accept(
+      incoming_, with_memory(accept_memory_, [this](const ErrorCode& error) { on_accept(error); }));
+}
+
+void Listener::on_accept(const ErrorCode& error) noexcept {
+  if (!is_open()) return;
+  if (error) {
+    counters_.add(IoCounter::kAcceptErrors);
+    // The peer went away meanwhile: nothing to wait for.
+    if (error == asio::error::connection_aborted) return accept();
+    return pause();
+  }
+  sink_.on_connection(incoming_);
+  ErrorCode ignored;
+  incoming_.close(ignored);
+  accept();
+}
+
+void Listener::pause() noexcept {
+  pause_.expires_after(kPause);
+  pause_.async_wait(with_memory(pause_memory_, [this](const ErrorCode&) {
+    if (is_open()) accept();
+  }));
+}
+
+void Listener::close() noexcept {
+  ErrorCode ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+  struct stat file {};
+  if (!unix_path_.empty() && unix_file_.st_ino != 0 && ::lstat(unix_path_.c_str(), &file) == 0 &&
+      file.st_ino == unix_file_.st_ino && file.st_dev == unix_file_.st_dev) {
+    ::unlink(unix_path_.c_str());
+  }
+  unix_path_.clear();
+}
+
+}  // namespace windhover

@@ -1,0 +1,72 @@
+// One place where an endpoint listens: a TCP port or a Unix-domain socket.
+#ifndef WINDHOVER_IO_LISTENER_H_
+#define WINDHOVER_IO_LISTENER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/counter_ids.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/platform/result.h"
+
+namespace windhover {
+
+// What a listener does with a connection: takes the socket over by moving it, or leaves it, and
+// then it is closed.
+class ConnectionSink {
+ public:
+  virtual void on_connection(Stream& socket) noexcept = 0;
+
+ protected:
+  ~ConnectionSink() = default;
+};
+
+// Accepts one connection after another on the endpoint's thread. An error of accepting (no
+// descriptors left, say) is counted and followed by a pause; it never ends the listening.
+class Listener {
+ public:
+  Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // Bind and listen; the number of the error is errno. The address is numeric. A Unix-domain socket
+  // gets mode 0600; a path that nobody listens on any more is replaced.
+  Result<bool> open_tcp(std::string_view address, std::uint16_t port);
+  Result<bool> open_unix(std::string_view path);
+  bool is_open() const noexcept { return acceptor_.is_open(); }
+  std::uint16_t port() const noexcept { return port_; }  // 0 unless TCP
+
+  // Arms the pause timer, and disarms it: Asio allocates when it first meets a timer.
+  void warm_up();
+  void cool_down() noexcept;
+
+  void start() noexcept;
+
+  // Stops listening and removes the Unix-domain socket.
+  void close() noexcept;
+
+ private:
+  void accept() noexcept;
+  void on_accept(const ErrorCode& error) noexcept;
+  void pause() noexcept;
+
+  ConnectionSink& sink_;
+  Counters<IoCounter>& counters_;
+  Acceptor acceptor_;
+  Stream incoming_;
+  Timer pause_;
+  std::uint16_t port_ = 0;
+  std::string unix_path_;
+  struct stat unix_file_ {};  // what we created, so that nothing else is removed
+  HandlerMemory accept_memory_;
+  HandlerMemory pause_memory_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_LISTENER_H_

@@ -1,0 +1,174 @@
+// Requests as the codec reads them and responses as it writes them. Plain structures; arrays point
+// into the frame they were read from, at any alignment, and live as long as it does. The fields are
+// explained in windhover.proto.
+#ifndef WINDHOVER_IO_MESSAGES_H_
+#define WINDHOVER_IO_MESSAGES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/status.h"
+#include "windhover/runtime/observation.h"
+#include "windhover/runtime/predictive.h"
+
+namespace windhover {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+// `count` little-endian elements.
+struct PackedArray {
+  const std::byte* data = nullptr;
+  std::size_t count = 0;
+};
+
+enum class RequestKind : std::uint8_t {
+  kUnknown,  // no body that this version knows
+  kHello,
+  kObserve,
+  kPredict,
+  kPosteriorSummary,
+  kDraws,
+  kStatus,
+};
+
+struct HelloRequest {
+  std::uint32_t version_min = 0;
+  std::uint32_t version_max = 0;
+  std::uint32_t model_id = 0;
+  std::uint64_t model_fingerprint = 0;
+};
+
+struct ObserveRequest {
+  std::uint64_t producer = 0;
+  std::uint64_t first_sequence = 0;
+  ObservationBatch batch;  // its arrays agree with its rows; first_row is 0
+};
+
+struct PredictQuery {
+  std::uint32_t rows = 0;
+  Scalar scalar = Scalar::kFloat64;  // of features
+  PackedArray features;
+  PackedArray indices;   // uint32
+  PackedArray row_ends;  // uint32
+  PackedArray quantile_probabilities;
+  PackedArray thresholds;
+  PackedArray outcomes;
+  double interval_probability = 0.9;
+  std::uint64_t thompson_id = 0;
+};
+
+struct DrawsQuery {
+  std::uint64_t snapshot_id = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+// One request. Only the member that `kind` names means anything.
+struct RequestView {
+  std::uint64_t id = 0;
+  RequestKind kind = RequestKind::kUnknown;
+  HelloRequest hello;
+  ObserveRequest observe;
+  PredictQuery predict;
+  DrawsQuery draws;
+};
+
+enum class ModelKind : std::uint8_t { kOther = 0, kLinear = 1, kLogistic = 2 };
+
+struct WelcomeReply {
+  std::uint32_t version = kProtocolVersion;
+  std::uint32_t features = 0;
+  std::uint32_t dimension = 0;
+  std::uint32_t frame_cap = 0;
+  std::uint32_t reply_cap = 0;
+  std::uint32_t max_rows = 0;
+  std::uint32_t max_nonzeros = 0;
+  std::uint32_t max_query_rows = 0;
+  std::uint64_t head = 0;
+  std::uint64_t fingerprint = 0;
+  ModelKind model = ModelKind::kOther;
+  bool observes = false;
+  std::uint32_t max_quantiles = kMaxQuantiles;
+  std::uint32_t max_thresholds = kMaxThresholds;
+};
+
+// Acknowledgements merge while the peer does not read, so the list of refused rows is bounded.
+struct ObserveAckReply {
+  static constexpr std::size_t kMaxListed = 64;
+  static constexpr std::uint32_t kWholeFrame = UINT32_MAX;
+  struct Refused {
+    std::uint64_t request = 0;
+    std::uint32_t row = 0;
+    Status reason = Status::kOk;
+  };
+  std::uint64_t id = 0;  // of the newest Observe covered
+  std::uint64_t producer_next = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t head = 0;
+  std::uint64_t durable_through = 0;
+  std::uint32_t frames = 0;
+  std::uint32_t listed_count = 0;
+  std::array<Refused, kMaxListed> listed;
+
+  std::span<const Refused> refused_rows() const noexcept { return {listed.data(), listed_count}; }
+};
+
+struct PredictReply {
+  const Provenance* provenance = nullptr;
+  std::span<const PredictiveSummary> summaries;
+  std::size_t quantiles = 0;   // how many of each summary's were asked for
+  std::size_t thresholds = 0;  // likewise
+};
+
+struct PosteriorReply {
+  const Provenance* provenance = nullptr;
+  std::span<const ParameterSummary> parameters;
+};
+
+struct DrawsReply {
+  const Provenance* provenance = nullptr;
+  std::uint32_t dimension = 0;
+  std::uint32_t first = 0;
+  std::span<const double> theta;
+};
+
+struct CounterValue {
+  const char* label = "";
+  std::uint64_t value = 0;
+};
+
+struct LatencyReply {
+  std::uint64_t count = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t p999_ns = 0;
+  std::int64_t max_ns = 0;
+};
+
+struct StatusReply {
+  const Provenance* provenance = nullptr;
+  std::uint64_t head = 0;
+  std::uint64_t uptime_ns = 0;
+  std::uint32_t observe_sessions = 0;
+  std::uint32_t query_sessions = 0;
+  std::uint64_t footprint_bytes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::span<const CounterValue> runtime_counters;
+  std::span<const CounterValue> io_counters;
+  LatencyReply observe_latency;
+  LatencyReply query_latency;
+};
+
+struct RefusalReply {
+  Status reason = Status::kOk;
+  std::uint64_t number = 0;
+  bool closing = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_MESSAGES_H_

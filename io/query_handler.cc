@@ -1,0 +1,224 @@
+#include "windhover/io/query_handler.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "windhover/io/codec.h"
+#include "windhover/platform/check.h"
+#include "windhover/platform/memory.h"
+
+namespace windhover {
+namespace {
+
+// Connections that page at the same time share a snapshot, or they would take it from each other
+// for ever: whoever begins gets the pinned one if that is younger than the first, and somebody else
+// asked for a page of it, not the last, within the second.
+constexpr std::int64_t kSharedForNs = 1'000'000'000;
+constexpr std::int64_t kPagePauseNs = 100'000'000;
+
+LatencyReply latency_of(const Histogram& histogram) noexcept {
+  return {histogram.count(), histogram.quantile(0.5), histogram.quantile(0.99),
+          histogram.quantile(0.999), histogram.max()};
+}
+
+template <class Enum>
+auto values_of(const Counters<Enum>& counters) noexcept {
+  std::array<CounterValue, Counters<Enum>::size()> values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto counter = static_cast<Enum>(i);
+    values[i] = {Counters<Enum>::label(counter), counters.get(counter)};
+  }
+  return values;
+}
+
+}  // namespace
+
+QueryHandler::QueryHandler(Arena& arena, const Limits& limits) noexcept
+    : limits_(limits),
+      doubles_(arena.allocate<double>(limits.frame_cap / sizeof(float))),
+      integers_(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
+      summaries_(arena.allocate<PredictiveSummary>(limits.max_query_rows)),
+      parameters_(arena.allocate<ParameterSummary>(limits.dimension)),
+      theta_(arena.allocate<double>(std::size_t{limits.page_draws} * limits.dimension)) {}
+
+void QueryHandler::bind(ServerState& state, EndpointKind kind, Reader reader,
+                        Reader paging) noexcept {
+  state_ = &state;
+  kind_ = kind;
+  reader_ = reader;
+  paging_ = paging;
+  std::uninitialized_default_construct(summaries_.begin(), summaries_.end());
+  std::uninitialized_default_construct(parameters_.begin(), parameters_.end());
+}
+
+bool QueryHandler::too_large(const PredictQuery& query) const noexcept {
+  return query.rows > limits_.max_query_rows ||
+         query.quantile_probabilities.count > kMaxQuantiles ||
+         query.thresholds.count > kMaxThresholds;
+}
+
+std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept {
+  switch (request.kind) {
+    case RequestKind::kPredict:
+      if (too_large(request.predict)) return kSmallReplyBound;
+      return predict_reply_bound(request.predict.rows, request.predict.quantile_probabilities.count,
+                                 request.predict.thresholds.count);
+    case RequestKind::kPosteriorSummary:
+      return posterior_reply_bound(limits_.dimension);
+    case RequestKind::kDraws:
+      return draws_reply_bound(limits_.dimension, limits_.page_draws);
+    default:
+      return kStatusReplyBound;
+  }
+}
+
+std::size_t QueryHandler::answer(const RequestView& request, const void* asker,
+                                 std::span<std::byte> out) noexcept {
+  const std::int64_t begin_ns = state_->clock->now_ns();
+  std::size_t bytes = 0;
+  switch (request.kind) {
+    case RequestKind::kPredict:
+      bytes = predict(request.id, request.predict, out);
+      break;
+    case RequestKind::kPosteriorSummary:
+      bytes = posterior(request.id, out);
+      break;
+    case RequestKind::kDraws:
+      bytes = draws(request.id, request.draws, asker, out);
+      break;
+    default:
+      bytes = status(request.id, out);
+  }
+  state_->counters.add(IoCounter::kQueries);
+  state_->of(kind_).query_latency.record(state_->clock->now_ns() - begin_ns);
+  return bytes;
+}
+
+std::span<const double> QueryHandler::to_doubles(const PackedArray& array, Scalar scalar) noexcept {
+  WINDHOVER_CHECK(array.count <= doubles_.size() - doubles_used_);
+  const std::span<double> copy = doubles_.subspan(doubles_used_, array.count);
+  doubles_used_ += array.count;
+  if (array.count == 0) return copy;
+  if (scalar == Scalar::kFloat64) {
+    std::memcpy(copy.data(), array.data, copy.size_bytes());
+  } else {
+    for (std::size_t i = 0; i < array.count; ++i) {
+      float value;
+      std::memcpy(&value, array.data + i * sizeof value, sizeof value);
+      copy[i] = static_cast<double>(value);
+    }
+  }
+  return copy;
+}
+
+std::span<const std::uint32_t> QueryHandler::to_integers(const PackedArray& array) noexcept {
+  WINDHOVER_CHECK(array.count <= integers_.size() - integers_used_);
+  const std::span<std::uint32_t> copy = integers_.subspan(integers_used_, array.count);
+  integers_used_ += array.count;
+  if (array.count != 0) std::memcpy(copy.data(), array.data, copy.size_bytes());
+  return copy;
+}
+
+std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
+                                  std::span<std::byte> out) noexcept {
+  if (too_large(query)) return refuse(id, Status::kTooLarge, limits_.max_query_rows, out);
+  doubles_used_ = integers_used_ = 0;
+  PredictRequest request;
+  request.rows = query.rows;
+  request.features = to_doubles(query.features, query.scalar);
+  request.indices = to_integers(query.indices);
+  request.row_ends = to_integers(query.row_ends);
+  request.quantile_probabilities = to_doubles(query.quantile_probabilities, Scalar::kFloat64);
+  request.thresholds = to_doubles(query.thresholds, Scalar::kFloat64);
+  request.outcomes = to_doubles(query.outcomes, Scalar::kFloat64);
+  request.interval_probability = query.interval_probability;
+  request.thompson_id = query.thompson_id;
+
+  Provenance provenance;
+  const std::span<PredictiveSummary> summaries = summaries_.first(query.rows);
+  const Status status = reader_->predict(request, summaries, provenance);
+  if (!ok(status)) return refuse(id, status, 0, out);
+  return write(id,
+               encode(id,
+                      PredictReply{&provenance, summaries, request.quantile_probabilities.size(),
+                                   request.thresholds.size()},
+                      out),
+               out);
+}
+
+std::size_t QueryHandler::posterior(std::uint64_t id, std::span<std::byte> out) noexcept {
+  Provenance provenance;
+  const Status status = reader_->posterior(parameters_, provenance);
+  if (!ok(status)) return refuse(id, status, 0, out);
+  return write(id, encode(id, PosteriorReply{&provenance, parameters_}, out), out);
+}
+
+std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
+                                std::span<std::byte> out) noexcept {
+  const std::uint32_t first = query.first;
+  if (first > limits_.retained_draws) {
+    return refuse(id, Status::kInvalidArgument, limits_.retained_draws, out);
+  }
+  const std::uint32_t wanted = query.count == 0 ? limits_.page_draws : query.count;
+  const std::uint32_t count =
+      std::min({wanted, limits_.page_draws, limits_.retained_draws - first});
+
+  const std::int64_t now_ns = state_->clock->now_ns();
+  std::uint64_t snapshot = query.snapshot_id;
+  const bool pinned_by_other = page_.pinned_by != nullptr && page_.pinned_by != asker;
+  const std::int64_t other_ns = pinned_by_other ? page_.pinner_ns : page_.others_ns;
+  if (snapshot == 0 && page_.pinned_by != nullptr && now_ns - page_.pinned_ns < kSharedForNs &&
+      other_ns != 0 && now_ns - other_ns < kPagePauseNs) {
+    snapshot = page_.snapshot;
+  }
+  Provenance provenance;
+  const std::span<double> theta = theta_.first(std::size_t{count} * limits_.dimension);
+  const Status status = paging_->draws(snapshot, first, count, theta, provenance);
+  if (!ok(status)) return refuse(id, status, 0, out);
+  if (snapshot == 0) page_ = {provenance.snapshot_id, asker, now_ns, 0, 0};
+  const bool last = first + count >= limits_.retained_draws;
+  (page_.pinned_by == asker ? page_.pinner_ns : page_.others_ns) = last ? 0 : now_ns;
+  provenance.draws = limits_.retained_draws;
+  return write(id, encode(id, DrawsReply{&provenance, limits_.dimension, first, theta}, out), out);
+}
+
+std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noexcept {
+  Provenance provenance;
+  const Status status = reader_->posterior(parameters_, provenance);
+  if (!ok(status)) return refuse(id, status, 0, out);
+  ServerState& state = *state_;
+  const auto runtime_counters = values_of(state.engine->counters());
+  const auto io_counters = values_of(state.counters);
+  ServerState::PerEndpoint& observe = state.of(EndpointKind::kObserve);
+  ServerState::PerEndpoint& query = state.of(EndpointKind::kQuery);
+  StatusReply reply;
+  reply.provenance = &provenance;
+  reply.head = state.engine->head();
+  reply.uptime_ns = static_cast<std::uint64_t>(state.clock->now_ns() - state.started_ns);
+  reply.observe_sessions = observe.sessions.load(std::memory_order_relaxed);
+  reply.query_sessions = query.sessions.load(std::memory_order_relaxed);
+  reply.footprint_bytes = state.footprint_bytes;
+  reply.resident_bytes = resident_bytes();
+  reply.runtime_counters = runtime_counters;
+  reply.io_counters = io_counters;
+  reply.observe_latency = latency_of(observe.query_latency);
+  reply.query_latency = latency_of(query.query_latency);
+  return write(id, encode(id, reply, out), out);
+}
+
+std::size_t QueryHandler::refuse(std::uint64_t id, Status reason, std::uint64_t number,
+                                 std::span<std::byte> out) noexcept {
+  state_->counters.add(IoCounter::kQueriesRefused);
+  return encode(id, RefusalReply{reason, number, false}, out);
+}
+
+std::size_t QueryHandler::write(std::uint64_t id, std::size_t bytes,
+                                std::span<std::byte> out) noexcept {
+  // The bounds make this unreachable; a wrong bound must not silence the session.
+  WINDHOVER_CHECK(bytes != 0);
+  return bytes != 0 ? bytes : refuse(id, Status::kTooLarge, limits_.reply_cap, out);
+}
+
+}  // namespace windhover

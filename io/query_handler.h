@@ -1,0 +1,75 @@
+// Answers questions: from a request read to a response written, on one endpoint's thread.
+#ifndef WINDHOVER_IO_QUERY_HANDLER_H_
+#define WINDHOVER_IO_QUERY_HANDLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "windhover/io/messages.h"
+#include "windhover/io/server_state.h"
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+class QueryHandler {
+ public:
+  // Takes memory, writes nothing.
+  QueryHandler(Arena& arena, const Limits& limits) noexcept;
+
+  // Before use. `paging` keeps the snapshot that is being paged through pinned and is therefore a
+  // reader of its own. `state` outlives this.
+  void bind(ServerState& state, EndpointKind kind, Reader reader, Reader paging) noexcept;
+
+  // No answer to this request is larger; at most limits.reply_cap. O(1).
+  // REQUIRES: request.kind is one of the four questions.
+  std::size_t reply_bound(const RequestView& request) const noexcept;
+
+  // Writes the answer, or a refusal, and returns its bytes; never 0. `asker` tells connections
+  // apart. REQUIRES: out holds reply_bound(request) bytes.
+  std::size_t answer(const RequestView& request, const void* asker,
+                     std::span<std::byte> out) noexcept;
+
+ private:
+  std::size_t predict(std::uint64_t id, const PredictQuery& query,
+                      std::span<std::byte> out) noexcept;
+  std::size_t posterior(std::uint64_t id, std::span<std::byte> out) noexcept;
+  std::size_t draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
+                    std::span<std::byte> out) noexcept;
+  std::size_t status(std::uint64_t id, std::span<std::byte> out) noexcept;
+  std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
+                     std::span<std::byte> out) noexcept;
+  std::size_t write(std::uint64_t id, std::size_t bytes, std::span<std::byte> out) noexcept;
+  std::span<const double> to_doubles(const PackedArray& array, Scalar scalar) noexcept;
+  std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
+  bool too_large(const PredictQuery& query) const noexcept;
+
+  Limits limits_;
+  // Arrays in a frame have any alignment; here they are copied. A frame cannot hold more.
+  std::span<double> doubles_;
+  std::span<std::uint32_t> integers_;
+  std::size_t doubles_used_ = 0;
+  std::size_t integers_used_ = 0;
+  std::span<PredictiveSummary> summaries_;
+  std::span<ParameterSummary> parameters_;
+  std::span<double> theta_;  // one page of draws
+
+  ServerState* state_ = nullptr;
+  EndpointKind kind_ = EndpointKind::kQuery;
+  std::optional<Reader> reader_;
+  std::optional<Reader> paging_;
+  struct Paging {
+    std::uint64_t snapshot = 0;
+    const void* pinned_by = nullptr;
+    std::int64_t pinned_ns = 0;
+    std::int64_t pinner_ns = 0;  // when the one who pinned it had a page that was not the last
+    std::int64_t others_ns = 0;  // and when somebody else had
+  };
+  Paging page_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_QUERY_HANDLER_H_

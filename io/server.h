@@ -1,0 +1,101 @@
+// Serves one engine over TCP and Unix-domain sockets: start here in this folder.
+//
+//   auto bytes = Server::footprint(config, engine_config);
+//   auto server = Server::create(config, engine, block, clock);   // std::unique_ptr<Server>
+//   server.value()->open();      // listens; from here on there is no heap call
+//   server.value()->start();     // two threads, or run_observe() and run_query() on your own
+//   ...
+//   server.value()->request_stop();
+//   server.value()->join();
+//
+// Two endpoints of one protocol (windhover.proto): the observe endpoint takes Observe and
+// questions, the query endpoint only questions, so that these do not wait behind ingest. Each has
+// its own io_context, thread, sessions and counters are shared.
+//
+// Memory: sessions, their buffers, the producer table and scratch lie in the block. The Server
+// itself and its Asio objects (io_context, sockets, timers) are made on the heap by create() and
+// open(); after open() nothing is, because open() has opened every descriptor and armed every timer
+// once, which is when Asio allocates for them.
+#ifndef WINDHOVER_IO_SERVER_H_
+#define WINDHOVER_IO_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "windhover/io/counter_ids.h"
+#include "windhover/io/server_config.h"
+#include "windhover/platform/arena.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/histogram.h"
+#include "windhover/platform/result.h"
+#include "windhover/platform/thread.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+class Server {
+ public:
+  // Bytes of the block that create() needs, computed by the code that lays it out.
+  static Result<std::size_t> footprint(const ServerConfig& config,
+                                       const EngineConfig& engine) noexcept;
+
+  // The same, region by region, recorded in `arena` (an Arena::measuring()).
+  static Result<std::size_t> plan(const ServerConfig& config, const EngineConfig& engine,
+                                  Arena& arena) noexcept;
+
+  // Lays the server out in `block` (64-byte aligned, footprint() bytes). `engine`, `block` and
+  // `clock` outlive it. Takes kServerReaders readers from the engine.
+  static Result<std::unique_ptr<Server>> create(const ServerConfig& config, Engine& engine,
+                                                std::span<std::byte> block, Clock& clock) noexcept;
+
+  // Closes everything at once; request_stop() and join() come first for a graceful end. No thread
+  // may be inside run_observe() or run_query().
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Binds, listens and warms up. Once. The error's number is errno.
+  Result<bool> open() noexcept;
+
+  // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
+  // run_observe() is then the engine's only observe() caller.
+  void run_observe() noexcept;
+  void run_query() noexcept;
+
+  // Instead: both on threads of our own, by default named wh-observe and wh-query.
+  static ThreadOptions observe_thread_options() noexcept;
+  static ThreadOptions query_thread_options() noexcept;
+  Status start(const ThreadOptions& observe = observe_thread_options(),
+               const ThreadOptions& query = query_thread_options()) noexcept;
+
+  // Stops gracefully: no new connections, what has been received is handled and answered, then the
+  // connections close; at the latest after drain_timeout. Any thread, also a signal handler.
+  void request_stop() noexcept;
+
+  // Waits for the threads of start().
+  void join() noexcept;
+
+  // The TCP ports bound by open(); 0 without TCP.
+  std::uint16_t observe_port() const noexcept;
+  std::uint16_t query_port() const noexcept;
+
+  // Any thread.
+  Counters<IoCounter>& counters() noexcept;
+  std::uint32_t observe_sessions() const noexcept;  // open now
+  std::uint32_t query_sessions() const noexcept;
+  // Nanoseconds from a question found in the read buffer to its answer in the write buffer.
+  const Histogram& observe_latency() const noexcept;
+  const Histogram& query_latency() const noexcept;
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SERVER_H_

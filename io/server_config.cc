@@ -1,0 +1,115 @@
+#include "windhover/io/server_config.h"
+
+#include <algorithm>
+
+#include <sys/un.h>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/codec.h"
+#include "windhover/io/framing.h"
+#include "windhover/io/server_state.h"
+
+#include <boost/asio/ip/address.hpp>
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kObserveOverhead = 128;  // tags, lengths, producer and sequence of a frame
+constexpr std::size_t kTurnBytes = 64 * 1024;  // read at a time
+
+std::size_t largest_row_bytes(const ModelConfig& model) noexcept {
+  const std::size_t values = model.max_nonzeros > 0 ? model.max_nonzeros : model.features;
+  const std::size_t sparse = model.max_nonzeros > 0 ? 4 * values + 4 : 0;
+  return kObserveOverhead + 8 * values + 8 + sparse;
+}
+
+Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) noexcept {
+  if (listen.tcp_address.empty() && listen.unix_path.empty()) {
+    return Error{Status::kInvalidConfig, "each endpoint needs a tcp_address or a unix_path", 0};
+  }
+  if (listen.unix_path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return Error{Status::kInvalidConfig, "unix_path must be shorter than 108 bytes; it has",
+                 static_cast<double>(listen.unix_path.size())};
+  }
+  if (listen.tcp_address.empty()) return true;
+  ErrorCode error;
+  const auto address = asio::ip::make_address(
+      asio::string_view(listen.tcp_address.data(), listen.tcp_address.size()), error);
+  if (error) {
+    return Error{Status::kInvalidConfig, "tcp_address must be a numeric IPv4 or IPv6 address", 0};
+  }
+  if (!address.is_loopback() && !allow_any_address) {
+    return Error{Status::kNotPermitted,
+                 "tcp_address is not loopback and there is no authentication: "
+                 "allow_any_address must say that this is meant",
+                 0};
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept {
+  for (const ListenConfig* listen : {&config.observe, &config.query}) {
+    const Result<bool> possible = check_listen(*listen, config.allow_any_address);
+    if (!possible.ok()) return possible.error();
+  }
+  const auto outside = [](std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+    return value < low || value > high;
+  };
+  if (outside(config.max_sessions, 1, 10'000)) {
+    return Error{Status::kInvalidConfig, "max_sessions must be from 1 to 10000; it is",
+                 static_cast<double>(config.max_sessions)};
+  }
+  if (outside(config.max_producers, 1, 1U << 24)) {
+    return Error{Status::kInvalidConfig, "max_producers must be from 1 to 16777216; it is",
+                 static_cast<double>(config.max_producers)};
+  }
+  const std::size_t row = largest_row_bytes(engine.model);
+  if (outside(config.frame_cap, row, 1U << 28)) {
+    return Error{Status::kInvalidConfig,
+                 "frame_cap must hold the largest row and be at most 268435456; that row needs",
+                 static_cast<double>(row)};
+  }
+  if (engine.max_readers < kServerReaders) {
+    return Error{Status::kInvalidConfig, "the server takes 4 readers; max_readers is",
+                 static_cast<double>(engine.max_readers)};
+  }
+  for (const auto timeout : {config.idle_timeout, config.write_timeout, config.drain_timeout}) {
+    if (timeout.count() < 1 || timeout > std::chrono::hours(24 * 365)) {
+      return Error{Status::kInvalidConfig,
+                   "timeouts must be from 1 millisecond to a year; one is, in milliseconds,",
+                   static_cast<double>(timeout.count())};
+    }
+  }
+  return true;
+}
+
+Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept {
+  using std::chrono::nanoseconds;
+  const std::size_t dimension = engine.model.dimension();
+  const std::size_t one_draw = draws_reply_bound(dimension, 1);
+  const std::size_t reply =
+      std::max({predict_reply_bound(engine.max_query_rows, kMaxQuantiles, kMaxThresholds),
+                posterior_reply_bound(dimension), one_draw, kStatusReplyBound});
+  Limits limits;
+  limits.features = engine.model.features;
+  limits.dimension = engine.model.dimension();
+  limits.frame_cap = config.frame_cap;
+  limits.reply_cap = static_cast<std::uint32_t>(reply);
+  limits.max_rows = engine.max_frame_rows;
+  limits.max_nonzeros = engine.model.max_nonzeros;
+  limits.max_query_rows = engine.max_query_rows;
+  limits.max_sessions = config.max_sessions;
+  limits.retained_draws = engine.retained_draws;
+  limits.page_draws = static_cast<std::uint32_t>(std::min<std::size_t>(
+      engine.retained_draws, 1 + (reply - one_draw) / (dimension * sizeof(double))));
+  limits.read_buffer = std::max(config.frame_cap + kMaxFrameHeader, kTurnBytes);
+  // Behind the largest answer: an acknowledgement and a refusal must always find room.
+  limits.reply_buffer = reply + 2 * kSmallReplyBound;
+  limits.idle_timeout_ns = nanoseconds(config.idle_timeout).count();
+  limits.write_timeout_ns = nanoseconds(config.write_timeout).count();
+  return limits;
+}
+
+}  // namespace windhover

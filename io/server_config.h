@@ -1,0 +1,46 @@
+// What a host says when it serves an engine over sockets. Everything has a default.
+#ifndef WINDHOVER_IO_SERVER_CONFIG_H_
+#define WINDHOVER_IO_SERVER_CONFIG_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "windhover/platform/result.h"
+#include "windhover/runtime/config.h"
+
+namespace windhover {
+
+// Where one endpoint listens; at least one of the two. The strings are copied.
+struct ListenConfig {
+  std::string_view tcp_address = "127.0.0.1";  // a numeric address; empty: no TCP
+  std::uint16_t tcp_port = 0;                  // 0: any free one, see Server::observe_port()
+  std::string_view
+      unix_path;  // empty: none. Created 0600; a stale one is replaced, removed at stop
+};
+
+struct ServerConfig {
+  ListenConfig observe;
+  ListenConfig query;
+  // Addresses that are not loopback are refused without this, because there is no authentication.
+  bool allow_any_address = false;
+
+  std::uint32_t max_sessions = 64;      // connections at one time, on each endpoint
+  std::uint32_t max_producers = 1024;   // that will ever be told apart; they are never forgotten
+  std::uint32_t frame_cap = 64 * 1024;  // bytes of one request; must hold the largest row
+
+  std::chrono::milliseconds idle_timeout{60'000};   // without a byte from the peer
+  std::chrono::milliseconds write_timeout{10'000};  // with an answer waiting and no byte taken
+  std::chrono::milliseconds drain_timeout{2'000};   // how long stopping may take
+};
+
+// Judges the server's part, given an engine configuration that check(engine) accepts. Complexity
+// O(1) but for the addresses. kOk, or a sentence naming the first field that is wrong, and its
+// number. The server takes kServerReaders of the engine's max_readers.
+inline constexpr std::uint32_t kServerReaders = 4;
+Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SERVER_CONFIG_H_

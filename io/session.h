@@ -1,0 +1,114 @@
+// One connection: a socket, a fixed read buffer, fixed room for replies, and a conversation.
+#ifndef WINDHOVER_IO_SESSION_H_
+#define WINDHOVER_IO_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/conversation.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/reply_buffer.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+class Session;
+
+// What a session tells the endpoint it belongs to.
+class SessionHost {
+ public:
+  // The window is full: call session.resume() a little later.
+  virtual void on_window_full(Session& session) noexcept = 0;
+  // The session is free again; none of its operations is under way.
+  virtual void on_free(Session& session) noexcept = 0;
+
+ protected:
+  ~SessionHost() = default;
+};
+
+// Reads, hands whole frames to the conversation, writes what it replied, in one write a turn; reads
+// on while a write waits for the peer, so a peer that does not read its acknowledgements is still
+// heard, and stops reading (TCP pushes back) while the window is full or replies find no room.
+// Everything happens on the endpoint's thread. No allocation: the socket object is made by bind().
+class Session {
+ public:
+  // Takes memory, writes nothing.
+  Session(Arena& arena, const Limits& limits, const ConversationContext& context) noexcept;
+
+  // Before use, once.
+  void bind(IoContext& io, SessionHost& host);
+
+  bool is_free() const noexcept { return state_ == State::kFree; }
+
+  // Takes a connected socket over. REQUIRES: is_free().
+  void begin(Stream&& socket) noexcept;
+
+  // Goes on after on_window_full(); nothing for other sessions.
+  void resume() noexcept;
+
+  // Looks at the clock: a peer that has been silent or has not read for too long is let go.
+  void check_timeouts(std::int64_t now_ns) noexcept;
+
+  // Handles what the peer has sent so far, answers, and closes.
+  void drain() noexcept;
+
+  // Closes at once.
+  void abort() noexcept;
+
+ private:
+  enum class State : std::uint8_t {
+    kFree,
+    kOpen,       // reading and answering
+    kLastWords,  // nothing more is handled; replies are being sent
+    kLingering,  // all is sent; what the peer still sends is thrown away until it closes
+    kClosed,     // operations under way are coming back
+  };
+
+  void turn() noexcept;
+  void read() noexcept;
+  void read_now() noexcept;
+  void on_read(const ErrorCode& error, std::size_t bytes) noexcept;
+  void make_room() noexcept;
+  void write() noexcept;
+  void on_written(const ErrorCode& error, std::size_t bytes) noexcept;
+  void after_write() noexcept;
+  void schedule_turn() noexcept;
+  void say_goodbye() noexcept;
+  void linger() noexcept;
+  void fail() noexcept;
+  void settle() noexcept;
+  std::int64_t now() const noexcept { return context_.state->clock->now_ns(); }
+  std::span<std::byte> read_room() const noexcept;
+
+  const ConversationContext& context_;
+  SessionHost* host_ = nullptr;
+  std::optional<Stream> socket_;
+  Conversation conversation_;
+  std::span<std::byte> buffer_;
+  std::size_t begin_ = 0;  // received and not yet handled
+  std::size_t end_ = 0;
+  ReplyBuffer replies_;
+
+  State state_ = State::kFree;
+  bool reading_ = false;  // an operation of that kind is under way
+  bool writing_ = false;
+  bool scheduled_ = false;
+  bool draining_ = false;
+  bool wants_room_ = false;      // a turn waits for replies to be sent
+  bool window_full_ = false;     // a turn waits for the window
+  bool peer_finished_ = false;   // the peer has closed its direction
+  std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
+  std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
+  std::int64_t lingering_since_ns_ = 0;
+
+  HandlerMemory read_memory_;
+  HandlerMemory write_memory_;
+  HandlerMemory turn_memory_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SESSION_H_

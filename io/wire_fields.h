@@ -1,0 +1,59 @@
+// The field numbers of windhover.proto that the server reads and writes by hand. That they agree
+// with the generated classes is checked in tests/io/codec_test.cc.
+#ifndef WINDHOVER_IO_WIRE_FIELDS_H_
+#define WINDHOVER_IO_WIRE_FIELDS_H_
+
+namespace windhover {
+
+namespace request_field {
+enum : int { kId = 1, kHello, kObserve, kPredict, kPosteriorSummary, kDraws, kStatus };
+}
+namespace response_field {
+enum : int {
+  kId = 1,
+  kWelcome,
+  kObserveAck,
+  kPredictResult,
+  kPosteriorSummaryResult,
+  kDrawsResult,
+  kStatusResult,
+  kRefusal
+};
+}
+namespace hello_field {
+enum : int { kVersionMin = 1, kVersionMax, kModelId, kModelFingerprint };
+}
+namespace observe_field {
+enum : int {
+  kProducer = 1,
+  kFirstSequence,
+  kRows,
+  kFeaturesF32,
+  kFeaturesF64,
+  kTargetsF32,
+  kTargetsF64,
+  kIndices,
+  kRowEnds
+};
+}
+namespace predict_field {
+enum : int {
+  kRows = 1,
+  kFeaturesF32,
+  kFeaturesF64,
+  kIndices,
+  kRowEnds,
+  kQuantileProbabilities,
+  kThresholds,
+  kOutcomes,
+  kIntervalProbability,
+  kThompsonId
+};
+}
+namespace draws_field {
+enum : int { kSnapshotId = 1, kFirst, kCount };
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_WIRE_FIELDS_H_
