@@ -1,0 +1,162 @@
+#include "windhover/tools/answers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+using nlohmann::ordered_json;
+
+void connect_or_throw(Client& client, const std::string& address, const ClientOptions& options) {
+  const Status status = client.connect(address, options);
+  if (status == Status::kInvalidArgument) throw UserError(client.error_text());
+  check_reply(client, status, "connecting");
+}
+
+void check_reply(const Client& client, Status status, const char* doing) {
+  if (ok(status)) return;
+  throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
+}
+
+void check_schema(const Client& client, const Schema& schema) {
+  const v1::Welcome& welcome = client.welcome();
+  if (schema.features() != welcome.features()) {
+    throw UserError(fmt::format("the schema has {} features, the server's model {}",
+                                schema.features(), welcome.features()));
+  }
+  if (schema.sparse() != (welcome.max_nonzeros() > 0)) {
+    throw UserError(fmt::format("the schema makes {} rows, the server takes {} ones",
+                                schema.sparse() ? "sparse" : "dense",
+                                schema.sparse() ? "dense" : "sparse"));
+  }
+  if (schema.sparse() && schema.max_nonzeros() > welcome.max_nonzeros()) {
+    throw UserError(fmt::format("rows of the schema have up to {} nonzeros, the server takes {}",
+                                schema.max_nonzeros(), welcome.max_nonzeros()));
+  }
+}
+
+ordered_json to_json(const Provenance& p) {
+  return {{"status", to_string(p.status)},
+          {"snapshot_id", p.snapshot_id},
+          {"sequence", p.sequence},
+          {"n_seen", p.n_seen},
+          {"n_eff", p.n_eff},
+          {"steps", p.steps},
+          {"age_ns", p.age_ns},
+          {"draws", p.draws},
+          {"ess_bulk", p.ess_bulk},
+          {"r_hat", p.r_hat},
+          {"draws_per_observation", p.draws_per_observation},
+          {"ou_ratio", p.ou_ratio},
+          {"misspecification_index", p.misspecification_index},
+          {"noise_variance", p.noise_variance},
+          {"noise_variance_sd", p.noise_variance_sd}};
+}
+
+ordered_json to_json(const ParameterSummary& s) {
+  return {{"mean", s.mean},  {"mode", s.mode}, {"sd", s.sd},   {"sd_robust", s.sd_robust},
+          {"q5", s.q5},      {"q50", s.q50},   {"q95", s.q95}, {"ess_bulk", s.ess_bulk},
+          {"r_hat", s.r_hat}};
+}
+
+ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
+                     bool classification) {
+  ordered_json out = {{"linpred_mean", s.linpred_mean},
+                      {"linpred_sd", s.linpred_sd},
+                      {"epred_mean", s.epred_mean},
+                      {"epred_sd", s.epred_sd},
+                      {"mean", s.mean},
+                      {"sd", s.sd},
+                      {"var_epistemic", s.var_epistemic},
+                      {"var_aleatoric", s.var_aleatoric},
+                      {"interval_probability", request.interval_probability},
+                      {"interval_lower", s.interval_lower},
+                      {"interval_upper", s.interval_upper}};
+  for (std::size_t i = 0; i < request.quantile_probabilities.size(); ++i) {
+    out["quantiles"].push_back(
+        {{"p", request.quantile_probabilities[i]}, {"value", s.quantiles[i]}});
+  }
+  if (classification) {
+    out["entropy"] = s.entropy;
+    out["expected_entropy"] = s.expected_entropy;
+    out["mutual_information"] = s.mutual_information;
+  } else {
+    for (std::size_t i = 0; i < request.thresholds.size(); ++i) {
+      out["exceedance"].push_back(
+          {{"threshold", request.thresholds[i]}, {"probability", s.exceedance[i]}});
+    }
+  }
+  if (!request.outcomes.empty()) {
+    out["log_score"] = s.log_score;
+    if (classification) {
+      out["brier"] = s.brier;
+    } else {
+      out["pit"] = s.pit;
+      out["crps"] = s.crps;
+    }
+  }
+  if (request.rows > 1) {
+    out["prob_best"] = s.prob_best;
+    out["expected_regret"] = s.expected_regret;
+  }
+  if (request.thompson_id != 0) out["thompson"] = s.thompson;
+  return out;
+}
+
+std::string describe(const Provenance& p) {
+  return fmt::format(
+      "{}: {} rows seen, posterior of the last {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
+      "{:.2f} draws per observation, {} old",
+      to_string(p.status), p.n_seen, p.n_eff, p.draws, p.ess_bulk, p.r_hat, p.draws_per_observation,
+      duration_text(static_cast<double>(p.age_ns)));
+}
+
+std::string describe(const PredictiveSummary& s, const PredictRequest& request,
+                     bool classification) {
+  const double level = 100 * request.interval_probability;
+  std::string out;
+  if (classification) {
+    out = fmt::format(
+        "probability {:.1f} %, and with {:g} % credibility it lies in {:.1f} .. {:.1f} % "
+        "(log-odds {:.3f} +- {:.3f})",
+        100 * s.epred_mean, level, 100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean,
+        s.linpred_sd);
+  } else {
+    out = fmt::format(
+        "mean {:.6g} +- {:.3g}; y within {:.6g} .. {:.6g} with {:g} % probability "
+        "(sd {:.4g}: {:.3g} from the parameters, {:.4g} from the noise)",
+        s.epred_mean, s.epred_sd, s.interval_lower, s.interval_upper, level, s.sd,
+        std::sqrt(s.var_epistemic), std::sqrt(s.var_aleatoric));
+  }
+  if (request.rows > 1) out += fmt::format("; best of these with probability {:.2f}", s.prob_best);
+  for (std::size_t i = 0; i < request.quantile_probabilities.size(); ++i) {
+    out +=
+        fmt::format("\n  quantile {:g}: {:.6g}", request.quantile_probabilities[i], s.quantiles[i]);
+  }
+  for (std::size_t i = 0; !classification && i < request.thresholds.size(); ++i) {
+    out += fmt::format("\n  P(y > {:g}) = {:.4f}", request.thresholds[i], s.exceedance[i]);
+  }
+  return out;
+}
+
+std::string duration_text(double nanoseconds) {
+  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.1f} us", nanoseconds / 1e3);
+  if (nanoseconds < 1e9) return fmt::format("{:.1f} ms", nanoseconds / 1e6);
+  return fmt::format("{:.1f} s", nanoseconds / 1e9);
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace windhover

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/commands.h"
+#include "windhover/tools/fit.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  FitOptions fit;
+  std::string separator = ",";
+  std::string positive;
+  std::string reference;
+  bool no_header = false;
+  bool no_intercept = false;
+  bool skip_missing = false;
+  bool json = false;
+};
+
+template <class Entries>
+std::vector<std::string> names_of(const Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.emplace_back(entry.name);
+  return names;
+}
+
+// A number of the result, or "-" where there is none.
+std::string shown(const nlohmann::ordered_json& value) {
+  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "-" : value.dump();
+}
+
+void print_result(const nlohmann::ordered_json& result) {
+  for (const auto& [key, value] : result.items()) {
+    if (key != "parameters") fmt::print("{:<24} {}\n", key, shown(value));
+  }
+  const auto& parameters = result["parameters"];
+  std::size_t width = 9;
+  for (const auto& p : parameters) width = std::max(width, p["name"].get<std::string>().size());
+  fmt::print("\n{:<{}}", "parameter", width);
+  for (const auto& [key, value] : parameters[0].items()) {
+    if (key != "name") fmt::print(" {:>10}", key);
+  }
+  fmt::print("\n");
+  for (const auto& p : parameters) {
+    fmt::print("{:<{}}", p["name"].get<std::string>(), width);
+    for (const auto& [key, value] : p.items()) {
+      if (key != "name") fmt::print(" {:>10}", shown(value));
+    }
+    fmt::print("\n");
+  }
+}
+
+void run(Options& o) {
+  o.fit.data.table = {parse_separator(o.separator), !o.no_header};
+  if (!o.positive.empty()) o.fit.data.positive = o.positive;
+  if (!o.reference.empty()) o.fit.reference = o.reference;
+  if (o.skip_missing) o.fit.data.missing = MissingPolicy::kSkip;
+  o.fit.intercept = !o.no_intercept;
+  const nlohmann::ordered_json result = fit(o.fit);
+  if (o.json) {
+    fmt::print("{}\n", result.dump(2));
+  } else {
+    print_result(result);
+  }
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "fit", "Fit a file in-process and measure the draws against its exact posterior");
+  auto options = std::make_shared<Options>();
+  Options& o = *options;
+  command->add_option("FILE", o.fit.path, "CSV, plain or .gz")->required();
+  command->add_option("--target", o.fit.data.target, "Column, by name or number from 1")
+      ->required();
+  command->add_option("--separator", o.separator, "One character, \"tab\" or \"space\"");
+  command->add_flag("--no-header", o.no_header, "The first row is data; columns are numbers");
+  command->add_option("--positive", o.positive, "The target's text that means 1; others are 0");
+  command->add_flag("--skip-missing", o.skip_missing,
+                    "Pass over rows with cells that are no number");
+  command->add_option("--model", o.fit.model)
+      ->check(CLI::IsMember(names_of(model_registry())))
+      ->capture_default_str();
+  command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
+  command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
+  command
+      ->add_option("--noise-variance", o.fit.noise_variance,
+                   "Of y given x, linear: a number, \"learn\", or \"reference\"")
+      ->capture_default_str();
+  command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
+  command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
+  command->add_option("--sampler", o.fit.sampler)
+      ->check(CLI::IsMember(names_of(sampler_registry())))
+      ->capture_default_str();
+  command->add_option("--minibatch", o.fit.sampler_config.minibatch_size, "0: chosen");
+  command->add_option("--chains", o.fit.sampler_config.chains)->capture_default_str();
+  command->add_option("--injected-noise", o.fit.sampler_config.injected_noise)
+      ->capture_default_str();
+  command->add_option("--steps", o.fit.steps, "Of all chains together")->capture_default_str();
+  command->add_option("--seed", o.fit.seed)->capture_default_str();
+  command->add_option("--reference", o.reference, "JSON file with the exact posterior");
+  command->add_flag("--json", o.json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

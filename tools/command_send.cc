@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "windhover/tools/commands.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/progress.h"
+#include "windhover/tools/send.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  SendOptions send;
+  bool progress = false;
+  bool json = false;
+};
+
+SendReport send_with_bar(Options& o) {
+  Progress bar(o.progress);
+  o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
+  return send_file(o.send);
+}
+
+void run(Options& o) {
+  const SendReport report = send_with_bar(o);
+  if (o.json) {
+    fmt::print("{}\n", report.to_json().dump(2));
+  } else {
+    for (const ClientRefusedRow& row : report.refused) {
+      fmt::print("row {} of those sent was refused: {}\n", row.row + 1, to_string(row.reason));
+    }
+    fmt::print("{}\n", report.closing_line());
+    if (report.score) {
+      fmt::print("scored before being sent, {} rows: log score {:.4f}, base rate {:.4f}\n{}",
+                 report.score->count(), report.score->log_score(), report.score->base_log_score(),
+                 report.score->table());
+    }
+  }
+  if (!report.adds_up()) throw RunError("rows are unaccounted for");
+}
+
+}  // namespace
+
+void add_send(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("send", "Stream a file to a server");
+  auto options = std::make_shared<Options>();
+  SendOptions& o = options->send;
+  command->add_option("FILE", o.path, "CSV, plain or .gz")->required();
+  command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
+      ->required();
+  command->add_option("--schema", o.schema, "TOML schema of the file")->required();
+  command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
+  command->add_option("--batch", o.batch, "Rows a frame")->capture_default_str();
+  command->add_option("--producer", o.producer,
+                      "Not 0: after a broken connection nothing is lost or counted twice");
+  command->add_option("--limit", o.limit, "Rows at most");
+  command->add_flag("--float", o.wire_float, "Send 32-bit floats");
+  command->add_flag("--progress", options->progress,
+                    "Draw the bar also where there is no terminal");
+  command->add_option("--score", o.score_every, "Predict one row in so many before it is sent");
+  command->add_option("--score-at", o.score_address, "The query endpoint for --score");
+  command->add_option("--score-memory", o.score_memory, "Rows that its base rate remembers")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

@@ -1,0 +1,42 @@
+#ifndef WINDHOVER_TOOLS_DATASET_H_
+#define WINDHOVER_TOOLS_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/table.h"
+
+namespace windhover {
+
+struct DatasetOptions {
+  TableOptions table = {};
+  std::string target;  // name, or number counted from 1
+  // The text of the target that means 1; any other is 0. Nothing: the target is a number.
+  std::optional<std::string> positive = std::nullopt;
+  MissingPolicy missing = MissingPolicy::kRefuse;
+};
+
+// A whole file in memory: every column but the target is a feature.
+struct Dataset {
+  std::vector<std::string> names;  // of the features, in the order of the file
+  std::string target_name;
+  std::vector<double> features;  // rows x columns, row after row
+  std::vector<double> targets;   // rows
+  std::vector<double> mean;      // of each feature
+  std::vector<double> sd;        // of the population: divided by the rows, not by rows - 1
+  std::uint64_t skipped_rows = 0;
+
+  std::size_t rows() const { return targets.size(); }
+  std::size_t columns() const { return names.size(); }
+  const double* row(std::size_t i) const { return features.data() + i * columns(); }
+};
+
+// Throws UserError naming file, line and column.
+Dataset load_dataset(const std::string& path, const DatasetOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATASET_H_

@@ -1,0 +1,24 @@
+#ifndef WINDHOVER_TOOLS_ERROR_H_
+#define WINDHOVER_TOOLS_ERROR_H_
+
+#include <stdexcept>
+
+namespace windhover {
+
+// What a program says and then ends with exit code 2: the user's mistake, in one sentence that
+// names what is wrong, the value found, and what is allowed. Only programs throw; the libraries
+// below them do not.
+class UserError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Something that is not the user's doing (the network, the disk, the other side): exit code 1.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_ERROR_H_

@@ -1,0 +1,296 @@
+#include "windhover/tools/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learner.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/heap_counter.h"
+#include "windhover/tools/moments.h"
+#include "windhover/tools/reference.h"
+
+namespace windhover {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+constexpr std::uint32_t kFrameRows = 4096;
+constexpr int kRoundsAPoll = 256;
+constexpr int kIdlePollsAllowed = 10'000;
+
+// How features enter; a constant column cannot be scaled and is only centred.
+struct Transform {
+  std::vector<double> shift;
+  std::vector<double> scale;
+};
+
+Transform transform_of(const Dataset& data, bool standardize) {
+  Transform t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
+  if (!standardize) return t;
+  t.shift = data.mean;
+  for (std::size_t j = 0; j < data.columns(); ++j) {
+    if (data.sd[j] > 0) t.scale[j] = data.sd[j];
+  }
+  return t;
+}
+
+// Nothing: learned.
+std::optional<double> noise_variance_of(const FitOptions& options,
+                                        const std::optional<ReferencePosterior>& published) {
+  if (options.model != "linear" || options.noise_variance == "learn") return std::nullopt;
+  if (options.noise_variance == "reference") {
+    if (!published) throw UserError("--noise-variance reference needs --reference FILE");
+    return published->noise_variance;
+  }
+  const std::optional<double> value = parse_number(options.noise_variance);
+  if (!value || *value <= 0) {
+    throw UserError(
+        fmt::format("--noise-variance \"{}\" is not allowed: a number greater than 0, \"learn\" or "
+                    "\"reference\"",
+                    options.noise_variance));
+  }
+  return value;
+}
+
+void check_labels(const FitOptions& options, const Dataset& data) {
+  if (options.model != "logistic") return;
+  for (std::size_t i = 0; i < data.rows(); ++i) {
+    const double y = data.targets[i];
+    if (y == 0.0 || y == 1.0) continue;
+    throw UserError(fmt::format(
+        "{}: the target {} is {} in row {}; a logistic model wants 0 or 1 (--positive VALUE makes "
+        "them)",
+        options.path, data.target_name, y, i + 1));
+  }
+}
+
+// A published posterior must be of this file and this model.
+void check_reference(const FitOptions& options, const Dataset& data, const Transform& transform,
+                     const ReferencePosterior& r) {
+  const auto fail = [&](const std::string& what) {
+    throw UserError(
+        fmt::format("{} is not the posterior of this fit: {}", *options.reference, what));
+  };
+  const Index dimension = static_cast<Index>(data.columns()) + (options.intercept ? 1 : 0);
+  if (r.dimension() != dimension) {
+    fail(fmt::format("it has {} parameters, the model {}", r.dimension(), dimension));
+  }
+  if (r.rows != static_cast<double>(data.rows())) {
+    fail(fmt::format("it is of {} rows, the file has {}", r.rows, data.rows()));
+  }
+  for (std::size_t j = 0; j < std::min(data.columns(), r.feature_scale.size()); ++j) {
+    const double tolerance = 1e-6 * r.feature_scale[j];
+    if (std::abs(transform.shift[j] - r.feature_shift[j]) > tolerance ||
+        std::abs(transform.scale[j] - r.feature_scale[j]) > tolerance) {
+      fail(fmt::format("feature {} enters there as (x - {}) / {}, here as (x - {}) / {}",
+                       data.names[j], r.feature_shift[j], r.feature_scale[j], transform.shift[j],
+                       transform.scale[j]));
+    }
+  }
+}
+
+EngineConfig engine_config(const FitOptions& options, const Dataset& data,
+                           const Transform& transform, std::optional<double> noise_variance) {
+  EngineConfig config;
+  config.model.name = options.model;
+  config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.intercept = options.intercept;
+  config.model.prior_precision = options.prior_precision;
+  config.model.intercept_precision = options.intercept_precision;
+  config.model.noise_variance = noise_variance.value_or(0.0);
+  config.sampler = options.sampler_config;
+  config.sampler.name = options.sampler;
+  config.window_size = data.rows();
+  config.max_frame_rows = kFrameRows;
+  // The whole file is observed before the learner runs at all.
+  config.window_slack = std::max<std::uint64_t>(data.rows(), 2 * kFrameRows);
+  config.draws_per_observation = 0;
+  if (options.standardize) {
+    config.standardize = Standardize::kGiven;
+    config.feature_shift = transform.shift;
+    config.feature_scale = transform.scale;
+  }
+  config.max_readers = 1;
+  config.max_query_rows = 1;
+  config.seed = options.seed;
+  return config;
+}
+
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result.ok()) {
+    throw UserError(fmt::format("{} (it is {})", result.error().sentence, result.error().number));
+  }
+  return std::move(result).value();
+}
+
+void observe_all(Engine& engine, const Dataset& data) {
+  std::array<RefusedRow, 1> refused;
+  for (std::size_t first = 0; first < data.rows(); first += kFrameRows) {
+    ObservationBatch batch;
+    batch.rows = std::min<std::size_t>(kFrameRows, data.rows() - first);
+    batch.features = reinterpret_cast<const std::byte*>(data.row(first));
+    batch.feature_values = batch.rows * data.columns();
+    batch.targets = reinterpret_cast<const std::byte*>(data.targets.data() + first);
+    const ObserveResult result = engine.observe(batch, refused);
+    if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
+    if (result.refused > 0) {
+      throw UserError(fmt::format("row {} of the file is refused: {}", first + refused[0].row + 1,
+                                  to_string(refused[0].reason)));
+    }
+  }
+}
+
+// Polls until the steps are done.
+void run(Engine& engine, std::uint64_t steps) {
+  const std::uint64_t chains = engine.config().sampler.chains;
+  int idle = 0;
+  for (;;) {
+    const std::uint64_t done = engine.counters().get(RuntimeCounter::kSteps);
+    if (done >= steps) return;
+    const std::uint64_t rounds = (steps - done + chains - 1) / chains;
+    const int worked = engine.poll(static_cast<int>(std::min<std::uint64_t>(rounds, kRoundsAPoll)));
+    idle = worked > 0 ? 0 : idle + 1;
+    if (idle > kIdlePollsAllowed) {
+      throw RunError(fmt::format("the learner rests after {} of {} steps", done, steps));
+    }
+  }
+}
+
+ordered_json parameters_of(const Dataset& data, bool intercept,
+                           const std::vector<ParameterSummary>& summaries) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const ParameterSummary& s = summaries[i];
+    const bool last = intercept && i + 1 == summaries.size();
+    list.push_back({{"name", last ? "intercept" : data.names[i]},
+                    {"mean", s.mean},
+                    {"mode", s.mode},
+                    {"sd", s.sd},
+                    {"sd_robust", s.sd_robust},
+                    {"q5", s.q5},
+                    {"q50", s.q50},
+                    {"q95", s.q95},
+                    {"ess_bulk", s.ess_bulk},
+                    {"r_hat", s.r_hat}});
+  }
+  return list;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+ordered_json fit(const FitOptions& options) {
+  const Dataset data = load_dataset(options.path, options.data);
+  check_labels(options, data);
+  const Transform transform = transform_of(data, options.standardize);
+  std::optional<ReferencePosterior> published;
+  if (options.reference) {
+    published = read_reference(*options.reference);
+    check_reference(options, data, transform, *published);
+  }
+  const std::optional<double> noise_variance = noise_variance_of(options, published);
+  const EngineConfig config = engine_config(options, data, transform, noise_variance);
+  const std::size_t footprint = value_or_throw(Engine::footprint(config));
+  const ReferencePosterior reference =
+      published ? *published
+                : exact_posterior(data,
+                                  {.logistic = options.model == "logistic",
+                                   .intercept = options.intercept,
+                                   .prior_precision = options.prior_precision,
+                                   .intercept_precision = options.intercept_precision,
+                                   .noise_variance = noise_variance},
+                                  transform.shift, transform.scale);
+
+  const MappedBlock block(footprint);
+  if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", footprint));
+  prefault(block.bytes());
+  RealClock clock;
+  Engine& engine = *value_or_throw(Engine::create(config, block.bytes(), clock));
+  Reader reader = value_or_throw(engine.reader());
+  const std::uint32_t dimension = engine.dimension();
+  std::vector<ParameterSummary> summaries(dimension);
+  Provenance provenance;
+  Moments draws(reference.mode);
+  engine.learner().set_trace(
+      [](void* context, std::uint16_t, const double* theta) noexcept {
+        static_cast<Moments*>(context)->add(theta);
+      },
+      &draws);
+
+  const std::optional<std::uint64_t> heap_at_start = heap_calls();
+  const auto start = std::chrono::steady_clock::now();
+  observe_all(engine, data);
+  run(engine, options.steps);
+  const double seconds = seconds_since(start);
+  const Status answered = reader.posterior(summaries, provenance);
+  const std::optional<std::uint64_t> heap_at_end = heap_calls();
+  if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
+
+  const Learner& learner = engine.learner();
+  const auto d = static_cast<Index>(dimension);
+  MatrixXd preconditioner(d, d);
+  MatrixXd injected(d, d);
+  learner.sampler().law(preconditioner.data(), injected.data());
+  const Estimator& estimator = learner.estimator();
+  const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
+  const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))
+                                  .selfadjointView<Eigen::Lower>();
+  const auto examples = static_cast<double>(engine.counters().get(RuntimeCounter::kExamples));
+
+  ordered_json out;
+  out["sampler"] = options.sampler;
+  out["model"] = options.model;
+  out["rows"] = data.rows();
+  out["skipped_rows"] = data.skipped_rows;
+  out["dimension"] = dimension;
+  out["minibatch"] = learner.minibatch_size();
+  out["chains"] = engine.config().sampler.chains;
+  out["seed"] = options.seed;
+  out["steps"] = engine.counters().get(RuntimeCounter::kSteps);
+  out["steps_counted"] = draws.count();
+  out["seconds"] = seconds;
+  out["examples_per_second"] = examples / seconds;
+  out["reference"] = options.reference ? *options.reference : "computed from the file";
+  if (draws.count() > 0) {
+    out["kl_draws"] =
+        gaussian_kl(draws.mean(), draws.covariance(), reference.mode, reference.covariance);
+  } else {
+    out["kl_draws"] = nullptr;
+  }
+  out["kl_law"] = stationary_kl(reference, preconditioner, learner.minibatch_size(), injected);
+  out["kl_summary"] = gaussian_kl(mean, covariance, reference.mode, reference.covariance);
+  out["ess_min"] = provenance.ess_bulk;
+  out["r_hat_max"] = provenance.r_hat;
+  out["ou_ratio_max"] = provenance.ou_ratio;
+  out["misspecification_index"] = provenance.misspecification_index;
+  if (options.model == "linear") {
+    out["noise_variance"] = provenance.noise_variance;
+    out["noise_variance_sd"] = provenance.noise_variance_sd;
+    out["noise_variance_reference"] = reference.noise_variance;
+  }
+  out["status"] = to_string(provenance.status);
+  if (heap_at_start && heap_at_end) {
+    out["allocations_after_start"] = *heap_at_end - *heap_at_start;
+  } else {
+    out["allocations_after_start"] = nullptr;
+  }
+  out["footprint_bytes"] = footprint;
+  out["parameters"] = parameters_of(data, options.intercept, summaries);
+  return out;
+}
+
+}  // namespace windhover

@@ -1,0 +1,37 @@
+// The same engine in-process over a file: for experiments and checks.
+#ifndef WINDHOVER_TOOLS_FIT_H_
+#define WINDHOVER_TOOLS_FIT_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "windhover/runtime/config.h"
+#include "windhover/tools/dataset.h"
+
+namespace windhover {
+
+struct FitOptions {
+  std::string path;
+  DatasetOptions data;
+  std::string model = "linear";
+  bool standardize = false;
+  bool intercept = true;
+  std::string noise_variance = "learn";  // a number, "learn", or "reference"
+  double prior_precision = 1.0;
+  double intercept_precision = 0.1;
+  std::string sampler = "calibrated";
+  SamplerConfig sampler_config;     // its name is taken from `sampler`
+  std::uint64_t steps = 1'000'000;  // of all chains together
+  std::uint64_t seed = 1;
+  std::optional<std::string> reference;  // a JSON file; nothing: computed from the file
+};
+
+// Loads the file, runs the engine in driven mode until `steps` steps are done, and says what came
+// out. UserError for what the options or the file hold; RunError when the engine does not get on.
+nlohmann::ordered_json fit(const FitOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_FIT_H_

@@ -1,0 +1,276 @@
+#include "windhover/tools/send.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/answers.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/schema.h"
+
+namespace windhover {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+// Rows on the way before the sender waits: what a reconnection may have to send again is kept in
+// memory, and a server that stalls must not make the sender grow.
+constexpr std::uint64_t kMaxOutstandingRows = 200'000;
+constexpr std::size_t kRefusalsListed = 10;
+constexpr int kReconnections = 20;
+
+struct Batch {
+  std::vector<double> features;
+  std::vector<double> targets;
+  std::vector<std::uint32_t> indices;
+  std::vector<std::uint32_t> row_ends;
+
+  void add(const EncodedRow& row, bool sparse) {
+    features.insert(features.end(), row.values.begin(), row.values.end());
+    targets.push_back(row.target);
+    if (!sparse) return;
+    indices.insert(indices.end(), row.indices.begin(), row.indices.end());
+    row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
+  }
+  // Forgets the first rows.
+  void drop(std::size_t count) {
+    const std::size_t rows = targets.size();
+    const std::size_t begin =
+        row_ends.empty() ? count * (features.size() / rows) : (count > 0 ? row_ends[count - 1] : 0);
+    const auto at = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+    features.erase(features.begin(), features.begin() + at(begin));
+    targets.erase(targets.begin(), targets.begin() + at(count));
+    if (row_ends.empty()) return;
+    indices.erase(indices.begin(), indices.begin() + at(begin));
+    row_ends.erase(row_ends.begin(), row_ends.begin() + at(count));
+    for (std::uint32_t& end : row_ends) end -= static_cast<std::uint32_t>(begin);
+  }
+  ObserveRows rows() const { return {features, targets, indices, row_ends}; }
+};
+
+class Sender {
+ public:
+  explicit Sender(const SendOptions& options)
+      : options_(options),
+        schema_(Schema::from_file(options.schema)),
+        table_(options.path, schema_.table_options()),
+        encoder_(schema_, table_) {
+    if (options.batch < 1) throw UserError("--batch 0 is not allowed: at least 1 is expected");
+    if (!(options.rate >= 0)) {
+      throw UserError(
+          fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
+    }
+    connect_or_throw(client_, options.address,
+                     {.producer = options.producer, .wire_float = options.wire_float});
+    check_schema(client_, schema_);
+    if (options.score_every > 0) {
+      if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
+        throw UserError("--score needs a server with a logistic model");
+      }
+      connect_or_throw(questions_,
+                       options.score_address.empty() ? options.address : options.score_address);
+      report_.score.emplace(options.score_memory);
+    }
+  }
+
+  SendReport run() {
+    start_ = std::chrono::steady_clock::now();
+    EncodedRow row;
+    while ((options_.limit == 0 || rows_ < options_.limit) && table_.next()) {
+      if (!encoder_.encode(table_, row)) {
+        ++report_.skipped;
+        continue;
+      }
+      if (report_.score) score(row);
+      batch_.add(row, schema_.sparse());
+      ++rows_;
+      if (batch_.targets.size() == options_.batch) hand_over();
+    }
+    if (!batch_.targets.empty()) hand_over();
+    carry_through([this] { return client_.wait_acknowledged(); });
+    note_acknowledgements();
+    finish();
+    return std::move(report_);
+  }
+
+ private:
+  // The posterior answers before it has seen the row.
+  void score(const EncodedRow& row) {
+    if (rows_ % options_.score_every == 0) {
+      PredictRequest request;
+      const std::uint32_t end = static_cast<std::uint32_t>(row.indices.size());
+      request.rows = 1;
+      request.features = row.values;
+      if (schema_.sparse()) {
+        request.indices = row.indices;
+        request.row_ends = {&end, 1};
+      }
+      Provenance provenance;
+      check_reply(questions_, questions_.predict(request, summaries_, provenance), "predicting");
+      report_.score->add(summaries_.at(0).epred_mean, row.target > 0.5);
+    }
+    report_.score->observe(row.target > 0.5);
+  }
+
+  void hand_over() {
+    wait_for_pace();
+    // What the client has taken it will send again by itself; the rest of a batch is ours.
+    while (!batch_.targets.empty()) {
+      const std::uint64_t before = client_.totals().sent;
+      carry_through([this] { return client_.send_observe(batch_.rows()); });
+      batch_.drop(client_.totals().sent - before);
+    }
+    in_flight_.emplace_back(client_.totals().sent, std::chrono::steady_clock::now());
+    // At full speed the client's own buffer decides when bytes go out.
+    if (options_.rate > 0) carry_through([this] { return client_.flush(); });
+    carry_through([this] { return client_.poll_acknowledgements(); });
+    if (client_.outstanding_rows() > kMaxOutstandingRows) {
+      carry_through([this] { return client_.wait_acknowledged(); });
+    }
+    note_acknowledgements();
+    report_progress(false);
+  }
+
+  void wait_for_pace() {
+    if (options_.rate <= 0) return;
+    const double due = static_cast<double>(rows_) / options_.rate;
+    const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                   std::chrono::duration<double>(due));
+    while (std::chrono::steady_clock::now() < when) {
+      // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
+      const Time soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      std::this_thread::sleep_until(std::min(when, soon));
+      if (client_.outstanding_rows() == 0) continue;
+      carry_through([this] { return client_.poll_acknowledgements(); });
+      note_acknowledgements();
+    }
+  }
+
+  // Does one thing over the connection; when that breaks, connects again and lets the client send
+  // what was not acknowledged. The thing itself is not repeated.
+  void carry_through(const auto& action) {
+    Status status = action();
+    if (ok(status)) return;
+    const bool broken = status == Status::kClosed || status == Status::kIoError ||
+                        status == Status::kTimeout || status == Status::kUnavailable;
+    if (!broken || options_.producer == 0) {
+      throw RunError(fmt::format(
+          "{} ({}); {} rows handed over, {} of them not acknowledged{}", client_.error_text(),
+          to_string(status), client_.totals().sent, client_.outstanding_rows(),
+          options_.producer == 0 && broken ? "; with --producer they would be sent again" : ""));
+    }
+    for (int attempt = 0; attempt < kReconnections; ++attempt) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50 * (attempt + 1)));
+      if (!ok(client_.reconnect())) continue;
+      ++report_.reconnections;
+      if (ok(client_.wait_acknowledged())) return;
+    }
+    throw RunError(fmt::format("the connection is lost: {}; {} rows are not acknowledged",
+                               client_.error_text(), client_.outstanding_rows()));
+  }
+
+  void note_acknowledgements() {
+    const ObserveTotals& t = client_.totals();
+    const std::uint64_t answered = t.accepted + t.refused + t.duplicate;
+    const Time now = std::chrono::steady_clock::now();
+    while (!in_flight_.empty() && in_flight_.front().first <= answered) {
+      last_lag_ns_ = std::chrono::nanoseconds(now - in_flight_.front().second).count();
+      lag_.record(last_lag_ns_);
+      in_flight_.pop_front();
+    }
+    for (const ClientRefusedRow& refused : client_.take_refused_rows()) {
+      if (report_.refused.size() < kRefusalsListed) report_.refused.push_back(refused);
+    }
+  }
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  void report_progress(bool last) {
+    const Time now = std::chrono::steady_clock::now();
+    if (!options_.on_progress || (!last && now < next_progress_)) return;
+    next_progress_ = now + std::chrono::milliseconds(200);
+    const double part = options_.limit > 0
+                            ? static_cast<double>(rows_) / static_cast<double>(options_.limit)
+                            : table_.progress();
+    options_.on_progress(
+        part,
+        fmt::format("{} rows, {:.0f}/s, acknowledged after {}, {} rows on the way", rows_,
+                    static_cast<double>(rows_) / seconds(),
+                    duration_text(static_cast<double>(last_lag_ns_)), client_.outstanding_rows()));
+  }
+
+  void finish() {
+    report_.seconds = seconds();
+    report_.totals = client_.totals();
+    report_.lag_p50_ns = lag_.quantile(0.5);
+    report_.lag_p99_ns = lag_.quantile(0.99);
+    report_.lag_max_ns = lag_.max();
+    report_progress(true);
+  }
+
+  const SendOptions& options_;
+  Schema schema_;
+  Table table_;
+  RowEncoder encoder_;
+  Client client_;
+  Client questions_;
+  Time next_progress_;
+  SendReport report_;
+  Batch batch_;
+  std::vector<PredictiveSummary> summaries_;
+  std::uint64_t rows_ = 0;
+  Time start_;
+  std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
+  Histogram lag_;
+  std::int64_t last_lag_ns_ = 0;
+};
+
+}  // namespace
+
+bool SendReport::adds_up() const {
+  return totals.sent == totals.accepted + totals.refused + totals.duplicate;
+}
+
+std::string SendReport::closing_line() const {
+  return fmt::format(
+      "sent {} = accepted {} + refused {} + duplicate {}{}; {} rows of the file passed over; "
+      "{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
+      totals.sent, totals.accepted, totals.refused, totals.duplicate,
+      adds_up() ? "" : " (DOES NOT ADD UP)", skipped, seconds,
+      seconds > 0 ? static_cast<double>(totals.sent) / seconds : 0.0,
+      duration_text(static_cast<double>(lag_p50_ns)),
+      duration_text(static_cast<double>(lag_p99_ns)),
+      duration_text(static_cast<double>(lag_max_ns)));
+}
+
+nlohmann::ordered_json SendReport::to_json() const {
+  nlohmann::ordered_json out = {{"sent", totals.sent},
+                                {"accepted", totals.accepted},
+                                {"refused", totals.refused},
+                                {"duplicate", totals.duplicate},
+                                {"adds_up", adds_up()},
+                                {"skipped", skipped},
+                                {"frames", totals.frames_sent},
+                                {"reconnections", reconnections},
+                                {"seconds", seconds},
+                                {"rows_per_second", static_cast<double>(totals.sent) / seconds},
+                                {"lag_p50_ns", lag_p50_ns},
+                                {"lag_p99_ns", lag_p99_ns},
+                                {"lag_max_ns", lag_max_ns},
+                                {"first_refusals", nlohmann::ordered_json::array()}};
+  for (const ClientRefusedRow& row : refused) {
+    out["first_refusals"].push_back({{"row", row.row}, {"reason", to_string(row.reason)}});
+  }
+  if (score) out["prequential"] = score->to_json();
+  return out;
+}
+
+SendReport send_file(const SendOptions& options) { return Sender(options).run(); }
+
+}  // namespace windhover

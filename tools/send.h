@@ -1,0 +1,58 @@
+// Streams a file to a server and accounts for every row of it.
+#ifndef WINDHOVER_TOOLS_SEND_H_
+#define WINDHOVER_TOOLS_SEND_H_
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tools/prequential.h"
+
+namespace windhover {
+
+struct SendOptions {
+  std::string path;
+  std::string address;
+  std::string schema;
+  double rate = 0;             // rows a second; 0: as fast as the server takes them
+  std::uint64_t batch = 256;   // rows a frame
+  std::uint64_t producer = 0;  // not 0: rows survive a broken connection exactly once
+  std::uint64_t limit = 0;     // rows at most; 0: the whole file
+  bool wire_float = false;
+  // Called a few times a second with the part done, 0 to 1, and a line about it.
+  std::function<void(double, const std::string&)> on_progress;
+  // Predict one row in so many, from the query endpoint at score_address, before it is sent; 0:
+  // none.
+  std::uint64_t score_every = 0;
+  std::string score_address;
+  double score_memory = 100'000;  // of the base rate that the score is compared with
+};
+
+struct SendReport {
+  ObserveTotals totals;
+  std::uint64_t skipped = 0;  // rows of the file that the schema passes over
+  std::uint64_t reconnections = 0;
+  double seconds = 0;
+  std::int64_t lag_p50_ns = 0;  // from a frame's being handed over to its acknowledgement's arrival
+  std::int64_t lag_p99_ns = 0;
+  std::int64_t lag_max_ns = 0;
+  std::vector<ClientRefusedRow> refused;  // the first ones
+  std::optional<Prequential> score;
+
+  // Nothing lost: sent = accepted + refused + duplicate.
+  bool adds_up() const;
+  std::string closing_line() const;
+  nlohmann::ordered_json to_json() const;
+};
+
+// UserError for the file, the schema or a model that does not fit it; RunError when the server is
+// gone and rows may be lost with it.
+SendReport send_file(const SendOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_SEND_H_

@@ -1,0 +1,67 @@
+// An engine, its learner thread and its server in this process, for load tests.
+#ifndef WINDHOVER_TOOLS_SERVED_ENGINE_H_
+#define WINDHOVER_TOOLS_SERVED_ENGINE_H_
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "windhover/io/server.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/learner_thread.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+// Starts on construction, stops on destruction. RunError when something does not start.
+class ServedEngine {
+ public:
+  explicit ServedEngine(const EngineConfig& config)
+      : block_(need(Engine::footprint(config))),
+        engine_(need(Engine::create(config, block_.bytes(), clock_))),
+        server_block_(need(Server::footprint(server_config_, engine_->config()))),
+        server_(need(Server::create(server_config_, *engine_, server_block_.bytes(), clock_))) {
+    prefault(block_.bytes());
+    need(server_->open());
+    if (!ok(server_->start()) ||
+        !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
+      throw RunError("a thread could not be started");
+    }
+  }
+  ~ServedEngine() {
+    server_->request_stop();
+    server_->join();
+    learner_.stop();
+  }
+  ServedEngine(const ServedEngine&) = delete;
+  ServedEngine& operator=(const ServedEngine&) = delete;
+
+  Engine& engine() { return *engine_; }
+  Server& server() { return *server_; }
+  std::string observe_address() const {
+    return fmt::format("127.0.0.1:{}", server_->observe_port());
+  }
+  std::string query_address() const { return fmt::format("127.0.0.1:{}", server_->query_port()); }
+
+ private:
+  template <class T>
+  static T need(Result<T> result) {
+    if (!result.ok()) {
+      throw RunError(fmt::format("{} ({:.0f})", result.error().sentence, result.error().number));
+    }
+    return std::move(result).value();
+  }
+
+  RealClock clock_;
+  ServerConfig server_config_;
+  MappedBlock block_;
+  Engine* engine_;
+  MappedBlock server_block_;
+  std::unique_ptr<Server> server_;
+  LearnerThread learner_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_SERVED_ENGINE_H_
