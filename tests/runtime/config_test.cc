@@ -1,0 +1,161 @@
+#include "windhover/runtime/config.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array<double, 3> kTwoAndABadOne = {1, 1, 0};
+constexpr std::array<double, 3> kShiftWithNan = {0, kNan, 0};
+constexpr std::array<double, 3> kOnes = {1, 1, 1};
+
+EngineConfig good() {
+  EngineConfig config;
+  config.model.features = 3;
+  return config;
+}
+
+struct Violation {
+  const char* field;
+  std::function<void(EngineConfig&)> commit;
+};
+
+std::vector<Violation> violations() {
+  std::vector<Violation> v;
+  const auto add = [&v](const char* field, std::function<void(EngineConfig&)> commit) {
+    v.push_back({field, std::move(commit)});
+  };
+  add("model.name", [](EngineConfig& c) { c.model.name = "quadratic"; });
+  add("model.name", [](EngineConfig& c) { c.model.name = ""; });
+  add("model.features", [](EngineConfig& c) { c.model.features = 0; });
+  add("model.features", [](EngineConfig& c) { c.model.features = 65'537; });
+  add("model.max_nonzeros", [](EngineConfig& c) { c.model.max_nonzeros = 4; });
+  for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
+    add("model.prior_precision", [bad](EngineConfig& c) { c.model.prior_precision = bad; });
+    add("model.intercept_precision", [bad](EngineConfig& c) { c.model.intercept_precision = bad; });
+    add("sampler.decay_constant", [bad](EngineConfig& c) { c.sampler.decay_constant = bad; });
+  }
+  for (const double bad : {-1.0, kNan, kInfinity}) {
+    add("model.noise_variance", [bad](EngineConfig& c) { c.model.noise_variance = bad; });
+    add("injected_noise", [bad](EngineConfig& c) { c.sampler.injected_noise = bad; });
+    add("draws_per_observation", [bad](EngineConfig& c) { c.draws_per_observation = bad; });
+    add("noise_scale", [bad](EngineConfig& c) {
+      c.sampler.name = "sgfs-f";
+      c.sampler.noise_scale = bad;
+    });
+    add("step_size_max", [bad](EngineConfig& c) {
+      c.sampler.name = "sgfs-d";
+      c.sampler.step_size_max = bad;
+    });
+  }
+  add("sampler.name", [](EngineConfig& c) { c.sampler.name = "adam"; });
+  add("sampler.minibatch_size", [](EngineConfig& c) { c.sampler.minibatch_size = 100'001; });
+  add("sampler.chains", [](EngineConfig& c) { c.sampler.chains = 0; });
+  add("sampler.chains", [](EngineConfig& c) { c.sampler.chains = 1025; });
+  add("sampler.shared_minibatches", [](EngineConfig& c) { c.sampler.shared_minibatches = true; });
+  add("sampler.decay_constant", [](EngineConfig& c) {
+    c.sampler.decay = DecaySchedule::kConstant;
+    c.sampler.decay_constant = 1.5;
+  });
+  add("window_size", [](EngineConfig& c) { c.window_size = 3; });
+  add("window_size", [](EngineConfig& c) { c.window_size = 1'000'000'001; });
+  add("window_slack", [](EngineConfig& c) { c.window_slack = 2 * 32'768 - 1; });
+  add("window_slack", [](EngineConfig& c) { c.window_slack = 1'000'000'001; });
+  add("max_frame_rows", [](EngineConfig& c) { c.max_frame_rows = 0; });
+  add("feature_shift", [](EngineConfig& c) { c.standardize = Standardize::kGiven; });
+  add("feature_scale", [](EngineConfig& c) {
+    c.standardize = Standardize::kGiven;
+    c.feature_shift = kOnes;
+    c.feature_scale = kTwoAndABadOne;
+  });
+  add("feature_shift", [](EngineConfig& c) {
+    c.standardize = Standardize::kGiven;
+    c.feature_shift = kShiftWithNan;
+    c.feature_scale = kOnes;
+  });
+  add("feature_shift", [](EngineConfig& c) {
+    c.model.max_nonzeros = 2;
+    c.standardize = Standardize::kGiven;
+    c.feature_shift = kOnes;
+    c.feature_scale = kOnes;
+  });
+  add("retained_draws", [](EngineConfig& c) { c.retained_draws = 1; });
+  add("retained_draws", [](EngineConfig& c) { c.retained_draws = 65'537; });
+  add("max_readers", [](EngineConfig& c) { c.max_readers = 0; });
+  add("max_readers", [](EngineConfig& c) { c.max_readers = 1025; });
+  add("max_query_rows", [](EngineConfig& c) { c.max_query_rows = 0; });
+  add("max_query_rows", [](EngineConfig& c) { c.max_query_rows = 65'537; });
+  return v;
+}
+
+TEST(Config, EveryViolationNamesItsField) {
+  for (const Violation& violation : violations()) {
+    EngineConfig config = good();
+    violation.commit(config);
+    const auto result = check(config);
+    ASSERT_FALSE(result.ok()) << violation.field;
+    EXPECT_EQ(result.status(), Status::kInvalidConfig) << violation.field;
+    EXPECT_NE(std::string(result.error().sentence).find(violation.field), std::string::npos)
+        << violation.field << " is not named in: " << result.error().sentence;
+    EXPECT_FALSE(Engine::footprint(config).ok()) << violation.field;
+  }
+}
+
+TEST(Config, FeaturesAloneAreEnough) {
+  EXPECT_TRUE(check(good()).ok());
+  EXPECT_FALSE(check(EngineConfig{}).ok());
+}
+
+TEST(Config, SharedMinibatchesAreRefusedOnlyForSeveralChains) {
+  EngineConfig config = good();
+  config.sampler.shared_minibatches = true;
+  const auto refused = check(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(std::string(refused.error().sentence).find("collapse"), std::string::npos);
+  config.sampler.chains = 1;
+  EXPECT_TRUE(check(config).ok());
+}
+
+TEST(Config, DefaultsFillInTheMinibatch) {
+  EngineConfig config = good();
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 64u);
+  config.model.features = 99;
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 200u);
+  config.window_size = 50;
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 50u);
+  config.sampler.minibatch_size = 17;
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 17u);
+}
+
+TEST(Config, InterceptPrecisionIsNotJudgedWithoutAnIntercept) {
+  EngineConfig config = good();
+  config.model.intercept = false;
+  config.model.intercept_precision = 0;
+  EXPECT_TRUE(check(config).ok());
+}
+
+TEST(Config, LimitsThemselvesAreAllowed) {
+  EngineConfig config = good();
+  config.window_size = 4;
+  config.sampler.minibatch_size = 4;
+  config.max_frame_rows = 1;
+  config.window_slack = 2;
+  config.retained_draws = 2;
+  config.max_readers = 1;
+  config.max_query_rows = 1;
+  config.sampler.chains = 1;
+  EXPECT_TRUE(check(config).ok());
+}
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,127 @@
+// After create() an engine makes no heap call. The counter stands in for malloc in the whole test
+// program; sanitizers bring a malloc of their own, so there the test is left out.
+#include <gtest/gtest.h>
+
+#ifndef WINDHOVER_SANITIZED
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace {
+
+std::atomic<std::uint64_t> heap_calls{0};
+void count_heap_call() noexcept { heap_calls.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace
+
+extern "C" {
+void* __libc_malloc(std::size_t size) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
+void* __libc_realloc(void* old, std::size_t size) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+
+void* malloc(std::size_t size) noexcept {
+  count_heap_call();
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  count_heap_call();
+  return __libc_calloc(count, size);
+}
+void* realloc(void* old, std::size_t size) noexcept {
+  count_heap_call();
+  return __libc_realloc(old, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
+  count_heap_call();
+  return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  count_heap_call();
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept {
+  count_heap_call();
+  *out = __libc_memalign(alignment, size);
+  return *out != nullptr ? 0 : ENOMEM;
+}
+}
+
+namespace windhover::test {
+namespace {
+
+// From the first row to well into sampling, with the window turning over and questions in between.
+void run_whole_life(const char* model, std::uint32_t features, bool learn_noise) {
+  EngineConfig config = small_config(model, features, 8 * (features + 1));
+  if (learn_noise) config.model.noise_variance = 0;
+  config.sampler.chains = 2;
+  config.standardize = Standardize::kColdStart;
+  const Index rows = static_cast<Index>(3 * config.window_size);
+  const Data data = config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
+                                                  : logistic_data(rows, features, -0.5, 3);
+  TestEngine engine(config);
+  Reader reader = engine->reader().value();
+  std::vector<ParameterSummary> parameters(engine->dimension());
+  std::vector<double> draws(std::size_t{engine->dimension()} * config.retained_draws);
+  const std::vector<double> outcomes = {1.0, 0.0};
+  const std::vector<double> levels = {0.1, 0.5, 0.9};
+  std::vector<PredictiveSummary> answers(2);
+  std::vector<RefusedRow> refused(4);
+  Provenance provenance;
+  PredictRequest request;
+  request.rows = 2;
+  request.features = {data.x.data(), 2 * std::size_t{features}};
+  request.outcomes = outcomes;
+  request.quantile_probabilities = levels;
+  request.thresholds = levels;
+  request.thompson_id = 9;
+  bool fine = true;
+  Index fed = 0;
+
+  const std::uint64_t before = heap_calls.load();
+  for (int turn = 0; turn < 4000; ++turn) {
+    if (fed < rows) {
+      const Index count = std::min<Index>(std::max(32u, features), rows - fed);
+      const ObserveResult result = engine->observe(TestEngine::batch(data, fed, count), refused);
+      if (result.status == Status::kOk) fed += count;
+    }
+    const int done = engine->poll(2);
+    if (turn % 50 == 0) {
+      fine &= ok(reader.predict(request, answers, provenance));
+      fine &= ok(reader.posterior(parameters, provenance));
+      fine &= ok(reader.draws(0, 0, config.retained_draws, draws, provenance));
+      reader.release();
+    }
+    if (done == 0 && fed == rows) break;
+  }
+  const std::uint64_t calls = heap_calls.load() - before;
+
+  EXPECT_TRUE(fine);
+  EXPECT_EQ(fed, rows);
+  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(calls, 0u) << model << " with " << features << " features";
+}
+
+TEST(EngineHeap, CounterSeesAnAllocation) {
+  const std::uint64_t before = heap_calls.load();
+  std::vector<double>* made = new std::vector<double>(100);
+  const std::uint64_t calls = heap_calls.load() - before;
+  delete made;
+  EXPECT_EQ(calls, 2u);
+}
+
+TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
+TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
+TEST(EngineHeap, LinearOfOneHundredNeverCalls) { run_whole_life("linear", 99, true); }
+TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99, false); }
+TEST(EngineHeap, LinearOfThreeHundredNeverCalls) { run_whole_life("linear", 299, false); }
+TEST(EngineHeap, LogisticOfThreeHundredNeverCalls) { run_whole_life("logistic", 299, false); }
+
+}  // namespace
+}  // namespace windhover::test
+
+#endif  // WINDHOVER_SANITIZED

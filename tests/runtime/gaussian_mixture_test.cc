@@ -1,0 +1,124 @@
+#include "windhover/runtime/gaussian_mixture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+namespace windhover {
+namespace {
+
+// Trapezoidal rule; the integrands vanish at both ends.
+double integral(double from, double to, int cells, const std::function<double(double)>& f) {
+  const double h = (to - from) / cells;
+  double sum = 0.5 * (f(from) + f(to));
+  for (int i = 1; i < cells; ++i) sum += f(from + h * i);
+  return h * sum;
+}
+
+struct Case {
+  double mean, epistemic, dispersion, relative_sd;
+};
+constexpr Case kCases[] = {
+    {0, 1, 1, 0}, {3, 0.01, 2, 0}, {-5, 0.5, 1, 0.1}, {1, 0.1, 4, 0.5}, {1e3, 1e-6, 1e-2, 0.3},
+};
+double spread(const Case& c) { return std::sqrt(c.epistemic + c.dispersion); }
+
+TEST(NormalQuantile, InvertsTheDistributionFunction) {
+  for (const double p : {1e-300, 1e-100, 1e-20, 1e-8, 1e-3, 0.0199, 0.02, 0.0201, 0.3, 0.49}) {
+    const double z = normal_quantile(p);
+    EXPECT_NEAR(normal_cdf(z) / p, 1.0, 1e-12 * (1 + z * z)) << p;
+    if (p > 1e-8) {
+      EXPECT_NEAR(normal_quantile(1 - p), -z, 1e-6 * std::abs(z)) << p;
+    }
+  }
+  EXPECT_EQ(normal_quantile(0.5), 0.0);
+  EXPECT_NEAR(normal_quantile(0.975), 1.9599639845400545, 1e-13);
+  EXPECT_NEAR(normal_quantile(0.05), -1.6448536269514722, 1e-13);
+}
+
+TEST(GaussianMixture, DensityIsTheSlopeOfTheDistributionFunction) {
+  for (const Case& c : kCases) {
+    const GaussianMixture y(c.mean, c.epistemic, c.dispersion, c.relative_sd);
+    for (const double z : {-4.0, -1.0, 0.0, 0.3, 2.0}) {
+      const double at = c.mean + z * spread(c);
+      const double h = 1e-4 * spread(c);
+      const double slope = (y.cdf(at + h) - y.cdf(at - h)) / (2 * h);
+      EXPECT_NEAR(std::exp(y.log_density(at)) / slope, 1.0, 1e-5);
+    }
+  }
+}
+
+TEST(GaussianMixture, MomentsAreMeanAndTotalVariance) {
+  for (const Case& c : kCases) {
+    const GaussianMixture y(c.mean, c.epistemic, c.dispersion, c.relative_sd);
+    const double s = spread(c);
+    const auto moment = [&](int k) {
+      return integral(-40, 40, 40'000, [&](double z) {
+        return std::pow(z, k) * s * std::exp(y.log_density(c.mean + z * s));
+      });
+    };
+    EXPECT_NEAR(moment(0), 1.0, 1e-8);
+    EXPECT_NEAR(moment(1), 0.0, 1e-8);
+    EXPECT_NEAR(moment(2), 1.0, 1e-7);
+  }
+}
+
+TEST(GaussianMixture, QuantileInvertsTheDistributionFunction) {
+  for (const Case& c : kCases) {
+    const GaussianMixture y(c.mean, c.epistemic, c.dispersion, c.relative_sd);
+    double previous = -1e300;
+    for (const double p : {1e-6, 0.001, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999, 1 - 1e-6}) {
+      const double q = y.quantile(p);
+      EXPECT_GT(q, previous);
+      previous = q;
+      EXPECT_NEAR(y.cdf(q), p, 1e-10);
+    }
+  }
+}
+
+TEST(GaussianMixture, CrpsIsItsIntegral) {
+  for (const Case& c : kCases) {
+    const GaussianMixture y(c.mean, c.epistemic, c.dispersion, c.relative_sd);
+    const double s = spread(c);
+    for (const double z : {-3.0, 0.0, 0.7, 5.0}) {
+      const double outcome = c.mean + z * s;
+      // Split at the outcome, where the integrand jumps.
+      const double below = integral(
+          -30, z, 30'000, [&](double t) { return s * std::pow(y.cdf(c.mean + t * s), 2); });
+      const double above = integral(
+          z, 30, 30'000, [&](double t) { return s * std::pow(1 - y.cdf(c.mean + t * s), 2); });
+      EXPECT_NEAR(y.crps(outcome) / (below + above), 1.0, 1e-5);
+    }
+  }
+}
+
+TEST(GaussianMixture, TailsOfTheLogDensityAreFinite) {
+  for (const Case& c : kCases) {
+    const GaussianMixture y(c.mean, c.epistemic, c.dispersion, c.relative_sd);
+    for (const double z : {-1e6, -1e3, 40.0, 1e4}) {
+      EXPECT_TRUE(std::isfinite(y.log_density(c.mean + z * spread(c)))) << z;
+    }
+  }
+}
+
+// The spread of the noise variance widens the predictive as a t distribution would: against the
+// continuous mixture, integrated.
+TEST(GaussianMixture, NineComponentsStandForTheContinuousMixture) {
+  const double relative_sd = 0.2;  // a noise variance learned from 50 rows
+  const GaussianMixture y(0, 0.05, 1, relative_sd);
+  const auto cdf = [&](double at) {
+    return integral(-8, 8, 2'000, [&](double z) {
+      const double noise = std::exp(relative_sd * z - 0.5 * relative_sd * relative_sd);
+      return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi) *
+             normal_cdf(at / std::sqrt(0.05 + noise));
+    });
+  };
+  for (const double p : {0.05, 0.25, 0.9, 0.95}) {
+    EXPECT_NEAR(cdf(y.quantile(p)), p, 1e-3) << p;
+  }
+}
+
+}  // namespace
+}  // namespace windhover

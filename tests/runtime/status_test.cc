@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+TEST(Status, IsWarmingUpUntilSamplingAndOkAfterwards) {
+  const Data data = linear_data(1000, 4, 1.0, 71);
+  EngineConfig config = small_config("linear", 4, 1000);
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
+  engine.feed(data);
+  bool early = false;
+  for (int i = 0; i < 100'000 && engine->learner().phase() != Learner::Phase::kSampling; ++i) {
+    engine->poll(1);
+    engine->poll(0);
+    early |= engine.provenance().status != PosteriorStatus::kWarmingUp &&
+             engine->learner().phase() != Learner::Phase::kSampling;
+  }
+  EXPECT_FALSE(early);
+  engine.poll_rounds(20'000);
+  engine->poll(0);
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+}
+
+TEST(Status, IsOkOnGoodDataOverManySeeds) {
+  int not_ok = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const char* model : {"linear", "logistic"}) {
+      EngineConfig config = small_config(model, 4, 1000);
+      config.seed = seed;
+      config.draws_per_observation = 0;
+      TestEngine engine(config);
+      engine.feed(config.model.name == "linear" ? linear_data(1000, 4, 1.0, 100 + seed)
+                                                : logistic_data(1000, 4, 0.0, 100 + seed));
+      EXPECT_TRUE(engine.poll_until_sampling());
+      engine.poll_rounds(20'000);
+      engine->poll(0);
+      const Provenance p = engine.provenance();
+      not_ok += p.status != PosteriorStatus::kOk;
+      EXPECT_GT(p.ou_ratio, 0.9);
+      EXPECT_LT(p.ou_ratio, 1.3);
+      EXPECT_LT(p.r_hat, 1.05);
+      EXPECT_GT(p.ess_bulk, 100);
+    }
+  }
+  EXPECT_EQ(not_ok, 0);
+}
+
+TEST(Status, StaysOkWhileAStationaryStreamRollsOn) {
+  const Data data = linear_data(20'000, 4, 1.0, 72);
+  EngineConfig config = small_config("linear", 4, 1000);
+  TestEngine engine(config);
+  int answers = 0;
+  int degraded = 0;
+  for (Index row = 0; row < data.rows(); row += 20) {
+    engine.feed(data, row, row + 20);
+    engine.poll_until_idle();
+    if (row < 6000) continue;  // the first windows after a cold start may still lag
+    const Provenance p = engine.provenance();
+    ++answers;
+    degraded += p.status != PosteriorStatus::kOk;
+    EXPECT_NEAR(p.draws_per_observation, 4.0, 1.0);
+  }
+  EXPECT_LE(degraded, answers / 20);
+}
+
+TEST(Status, IsDegradedWhenThePaceCannotBeHeld) {
+  const Data data = linear_data(6000, 4, 1.0, 73);
+  EngineConfig config = small_config("linear", 4, 1000);
+  config.draws_per_observation = 1e6;
+  TestEngine engine(config);
+  engine.feed(data, 0, 1000);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  engine.poll_rounds(5000);
+  engine->poll(0);
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+  // One round of 64 rows for 200 new ones: R = 0.32.
+  for (Index row = 1000; row < 6000; row += 200) {
+    engine.feed(data, row, row + 200);
+    engine->poll(1);
+    engine->poll(0);
+  }
+  const Provenance p = engine.provenance();
+  EXPECT_NEAR(p.draws_per_observation, 0.32, 0.05);
+  EXPECT_EQ(p.status, PosteriorStatus::kDegraded);
+}
+
+TEST(Status, WorksOutTheMisspecificationIndex) {
+  // Noise that grows with a feature: Tr(A^-1 C) / D well above 1; sd_robust wider where it matters.
+  Data data = linear_data(4000, 3, 0.0, 74);
+  const VectorXd e = normals(740, 4000);
+  for (Index i = 0; i < 4000; ++i) {
+    data.y[i] += e[i] * std::sqrt(0.25 + 0.75 * data.x(i, 2) * data.x(i, 2));
+  }
+  EngineConfig config = small_config("linear", 3, 4000);
+  config.draws_per_observation = 0;
+  config.sampler.minibatch_size = 200;
+  TestEngine engine(config);
+  engine.feed(data);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  engine.poll_rounds(4000);
+  engine->poll(0);
+  EXPECT_GT(engine.provenance().misspecification_index, 1.15);
+  const auto parameters = engine.parameters();
+  // By hand: A = E x x^T, C = E x x^T s^2(x).
+  const MatrixXd design = data.design();
+  const MatrixXd a = design.transpose() * design / 4000.0;
+  const Gaussian exact = linear_posterior(design, data.y, 1.0, config.model);
+  const VectorXd residual = data.y - design * exact.mean;
+  const MatrixXd scores = design.array().colwise() * residual.array();
+  const MatrixXd c = scores.transpose() * scores / 4000.0;
+  const MatrixXd sandwich = a.inverse() * c * a.inverse() / 4000.0;
+  for (Index j = 0; j < 4; ++j) {
+    EXPECT_NEAR(parameters[static_cast<std::size_t>(j)].sd_robust / std::sqrt(sandwich(j, j)), 1.0,
+                0.03);
+  }
+}
+
+}  // namespace
+}  // namespace windhover::test

@@ -1,0 +1,87 @@
+#include "windhover/samplers/curvature.h"
+
+#include <gtest/gtest.h>
+
+#include "windhover/tests/samplers/support.h"
+
+namespace windhover {
+namespace {
+
+class AnchorSumsOfRegression : public testing::Test {
+ protected:
+  static constexpr Index kRows = 60;
+  static constexpr std::uint32_t kDimension = 5;
+
+  AnchorSumsOfRegression() {
+    config.features = kDimension - 1;
+    const ModelEntry* entry = find_model("linear");
+    model = entry->make(memory.arena(), config);
+    entry->reset(*model);
+  }
+
+  // One Newton step from where the sums were taken.
+  Vector newton(const AnchorSums& sums) const {
+    const auto width = static_cast<Index>(matrix_width(kDimension));
+    const Eigen::Map<const Matrix> padded(sums.sums().curvature, width, width);
+    const Matrix hessian =
+        padded.topLeftCorner(kDimension, kDimension).selfadjointView<Eigen::Lower>();
+    const Eigen::Map<const Vector> gradient(sums.sums().gradient, kDimension);
+    const Eigen::Map<const Vector> anchor(sums.anchor(), kDimension);
+    return anchor - hessian.llt().solve(gradient);
+  }
+
+  Memory memory;
+  ModelConfig config;
+  Model* model = nullptr;
+  Matrix x = normals(1, kRows, kDimension - 1);
+  Vector y = normals(2, kRows, 1);
+};
+
+TEST_F(AnchorSumsOfRegression, newton_step_from_any_anchor_is_least_squares) {
+  const Table table(config, x, y);
+  Matrix design(kRows, kDimension);
+  design << x, Vector::Ones(kRows);
+  const Vector solution = design.colPivHouseholderQr().solve(y);
+  AnchorSums sums(memory.arena(), kDimension);
+  for (const double size : {0.0, 1.0, 100.0}) {
+    const Vector anchor = size * normals(3, kDimension, 1);
+    sums.begin(anchor.data());
+    sums.add(*model, table.all().part(0, 25), nullptr);
+    sums.add(*model, table.all().part(25, kRows - 25), nullptr);
+    EXPECT_EQ(sums.rows(), static_cast<double>(kRows));
+    EXPECT_LT((newton(sums) - solution).norm(), 1e-11 * (1 + size));
+  }
+}
+
+TEST_F(AnchorSumsOfRegression, removed_rows_leave_no_trace) {
+  const Table table(config, x, y);
+  const Vector anchor = normals(3, kDimension, 1);
+  AnchorSums sums(memory.arena(), kDimension);
+  sums.begin(anchor.data());
+  sums.add(*model, table.all().part(20, 40), nullptr);
+  const Vector expected = newton(sums);
+  sums.add(*model, table.all().part(0, 20), nullptr);
+  sums.remove(*model, table.all().part(0, 20), nullptr);
+  EXPECT_LT((newton(sums) - expected).norm(), 1e-12);
+}
+
+TEST_F(AnchorSumsOfRegression, clear_keeps_the_anchor_and_copy_keeps_all) {
+  const Table table(config, x, y);
+  const Vector anchor = normals(3, kDimension, 1);
+  AnchorSums sums(memory.arena(), kDimension);
+  AnchorSums copy(memory.arena(), kDimension);
+  sums.begin(anchor.data());
+  sums.add(*model, table.all(), nullptr);
+  copy.copy_from(sums);
+  const Vector before = newton(sums);
+  sums.clear();
+  EXPECT_EQ(sums.rows(), 0.0);
+  EXPECT_EQ(sums.sums().loss, 0.0);
+  sums.add(*model, table.all(), nullptr);
+  EXPECT_EQ(newton(sums), before);
+  EXPECT_EQ(newton(copy), before);
+  EXPECT_EQ(copy.sums().loss, sums.sums().loss);
+}
+
+}  // namespace
+}  // namespace windhover

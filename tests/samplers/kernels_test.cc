@@ -1,0 +1,203 @@
+#include "windhover/samplers/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "windhover/platform/cpu.h"
+#include "windhover/platform/random.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kRows = 37;  // fewer than most counts, so slots repeat
+constexpr std::size_t kCounts[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 64, 127, 128, 129, 300};
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+std::vector<double> numbers(std::uint64_t seed, std::size_t count) {
+  std::vector<double> values(count);
+  fill_normals(seed, {}, values);
+  return values;
+}
+
+class KernelTable : public testing::TestWithParam<InstructionSet> {
+ protected:
+  void SetUp() override {
+    if (GetParam() > instruction_set()) GTEST_SKIP() << "this processor does not have it";
+  }
+  const Kernels& table() const {
+    switch (GetParam()) {
+      case InstructionSet::kAvx512:
+        return kKernelsAvx512;
+      case InstructionSet::kAvx2:
+        return kKernelsAvx2;
+      default:
+        return kKernelsBaseline;
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, KernelTable,
+                         testing::Values(InstructionSet::kBaseline, InstructionSet::kAvx2,
+                                         InstructionSet::kAvx512),
+                         [](const auto& set) { return std::string(to_string(set.param)); });
+
+TEST_P(KernelTable, gather_dot_agrees_with_plain_loop) {
+  for (std::size_t stride = 4; stride <= 104; stride += 4) {
+    // One double off: nothing may assume more alignment than a double's.
+    const std::vector<double> storage = numbers(stride, kRows * stride + 1);
+    const double* base = storage.data() + 1;
+    const std::vector<double> coefficients = numbers(1000 + stride, stride);
+    const std::size_t target = stride / 2;
+    for (const std::size_t count : kCounts) {
+      std::vector<std::uint32_t> slots(count);
+      fill_indices(count, {}, kRows, slots);
+      std::vector<double> predictors(count + 1, 7.0);
+      std::vector<double> targets(count + 1, 7.0);
+      table().gather_dot(base, stride, slots.data(), count, coefficients.data(), 0.25, target,
+                         predictors.data(), targets.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        const double* row = base + slots[i] * stride;
+        long double sum = 0.25L;
+        long double size = 0.25L;
+        for (std::size_t j = 0; j < stride; ++j) {
+          const long double term = static_cast<long double>(row[j]) * coefficients[j];
+          sum += term;
+          size += std::abs(term);
+        }
+        // A sum of m terms errs by at most m eps times the sum of sizes.
+        const double bound = static_cast<double>(stride + 2) * kEpsilon * static_cast<double>(size);
+        ASSERT_NEAR(predictors[i], static_cast<double>(sum), bound) << stride << ' ' << count;
+        ASSERT_EQ(targets[i], row[target]);
+      }
+      ASSERT_EQ(predictors[count], 7.0) << "wrote past the end";
+      ASSERT_EQ(targets[count], 7.0) << "wrote past the end";
+    }
+  }
+}
+
+TEST_P(KernelTable, gather_axpy_agrees_with_plain_loop) {
+  for (std::size_t stride = 4; stride <= 104; stride += 4) {
+    const std::vector<double> storage = numbers(stride, kRows * stride + 1);
+    const double* base = storage.data() + 1;
+    for (const std::size_t count : kCounts) {
+      std::vector<std::uint32_t> slots(count);
+      fill_indices(count, {}, kRows, slots);
+      const std::vector<double> weights = numbers(2000 + count, count);
+      const std::vector<double> start = numbers(3000, stride);
+      std::vector<double> sum = start;
+      sum.push_back(7.0);
+      table().gather_axpy(base, stride, slots.data(), count, weights.data(), sum.data());
+      for (std::size_t j = 0; j < stride; ++j) {
+        long double expected = start[j];
+        long double size = std::abs(expected);
+        for (std::size_t i = 0; i < count; ++i) {
+          const long double term =
+              static_cast<long double>(base[slots[i] * stride + j]) * weights[i];
+          expected += term;
+          size += std::abs(term);
+        }
+        const double bound = static_cast<double>(count + 2) * kEpsilon * static_cast<double>(size);
+        ASSERT_NEAR(sum[j], static_cast<double>(expected), bound) << stride << ' ' << count;
+      }
+      ASSERT_EQ(sum[stride], 7.0) << "wrote past the end";
+    }
+  }
+}
+
+TEST_P(KernelTable, weighted_outer_agrees_with_plain_loop_and_leaves_zero_padding) {
+  for (std::size_t width = 4; width <= 104; width += 20) {
+    for (const std::size_t count : std::vector<std::size_t>{0, 1, 2, 5, 128}) {
+      std::vector<double> rows = numbers(width, count * width);
+      for (std::size_t i = 0; i < count; ++i) rows[i * width + width - 1] = 0;  // padding
+      const std::vector<double> weights = numbers(4000 + count, count);
+      std::vector<double> scaled(count * width + 1, 7.0);
+      std::vector<double> matrix(width * width + 1, 1.0);
+      table().weighted_outer(rows.data(), width, count, weights.data(), scaled.data(),
+                             matrix.data());
+      for (std::size_t column = 0; column < width; ++column) {
+        for (std::size_t row = column; row < width; ++row) {
+          long double expected = 1;
+          long double size = 1;
+          for (std::size_t i = 0; i < count; ++i) {
+            const long double term = static_cast<long double>(rows[i * width + row]) *
+                                     rows[i * width + column] * weights[i];
+            expected += term;
+            size += std::abs(term);
+          }
+          const double bound =
+              static_cast<double>(count + 3) * kEpsilon * static_cast<double>(size);
+          ASSERT_NEAR(matrix[column * width + row], static_cast<double>(expected), bound);
+        }
+        ASSERT_EQ(matrix[column * width + width - 1], 1.0) << "padding leaked";
+      }
+      ASSERT_EQ(matrix[width * width], 1.0) << "wrote past the end";
+      ASSERT_EQ(scaled[count * width], 7.0) << "wrote past the end";
+    }
+  }
+}
+
+double sigmoid_of(const Kernels& table, double x) {
+  double p = 0;
+  table.sigmoid(&x, 1, &p);
+  return p;
+}
+
+// 1 - p is p(-x), so that both tails are covered by x of both signs.
+TEST_P(KernelTable, sigmoid_is_accurate_in_both_tails) {
+  std::vector<double> x;
+  for (double value = -708.0; value <= 750.0; value += 0.0137) x.push_back(value);
+  for (const double value : {0.0, -0.0, 1e-300, -1e-300, 1e-9, -1e-9, 36.7, -36.7}) {
+    x.push_back(value);
+  }
+  std::vector<double> p(x.size());
+  table().sigmoid(x.data(), x.size(), p.data());
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double exact = 1 / (1 + std::exp(-static_cast<long double>(x[i])));
+    worst = std::max(worst, static_cast<double>(std::abs(p[i] - exact) / exact));
+  }
+  EXPECT_LT(worst, 1e-14);
+}
+
+TEST_P(KernelTable, sigmoid_far_out_stays_within_bounds) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double x : {708.0, 709.0, 720.0, 745.0, 750.0, 1e5, 1e300, kInfinity}) {
+    EXPECT_EQ(sigmoid_of(table(), x), 1.0) << x;
+    const double p = sigmoid_of(table(), -x);
+    EXPECT_GE(p, 0.0) << x;
+    EXPECT_LT(p, 3.4e-308) << x;  // exp(-708) where the exact value is smaller still
+  }
+  EXPECT_EQ(sigmoid_of(table(), 0.0), 0.5);
+}
+
+TEST_P(KernelTable, sigmoid_of_nan_is_nan_whatever_its_payload) {
+  for (const std::uint64_t bits : {0x7ff8000000000000ULL, 0xfff8000000000000ULL,
+                                   0x7ff8000000000001ULL, 0xfff8000000000fffULL}) {
+    EXPECT_TRUE(std::isnan(sigmoid_of(table(), std::bit_cast<double>(bits)))) << bits;
+  }
+}
+
+TEST_P(KernelTable, sigmoid_does_not_depend_on_the_place_in_the_array) {
+  const std::vector<double> x = numbers(5, 23);
+  std::vector<double> p(x.size());
+  table().sigmoid(x.data(), x.size(), p.data());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(p[i], sigmoid_of(table(), x[i]));
+}
+
+TEST(Kernels, table_is_that_of_the_instruction_set) {
+  const InstructionSet best = instruction_set();
+  limit_instruction_set(InstructionSet::kBaseline);
+  EXPECT_EQ(&kernels(), &kKernelsBaseline);
+  limit_instruction_set(best);
+  EXPECT_EQ(&kernels(), best == InstructionSet::kAvx512 ? &kKernelsAvx512
+                        : best == InstructionSet::kAvx2 ? &kKernelsAvx2
+                                                        : &kKernelsBaseline);
+}
+
+}  // namespace
+}  // namespace windhover

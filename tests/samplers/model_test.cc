@@ -1,0 +1,396 @@
+// Contract tests: every model of the registry, dense and sparse, with and without an intercept.
+#include "windhover/samplers/models/model.h"
+
+#include <gtest/gtest.h>
+
+#include "windhover/tests/samplers/heap_calls.h"
+#include "windhover/tests/samplers/support.h"
+
+namespace windhover {
+namespace {
+
+constexpr Index kRows = 150;  // more than one chunk of the implementation, no multiple of 4
+
+struct Case {
+  std::string_view model;
+  std::uint32_t features;
+  bool intercept;
+  bool sparse;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const ModelEntry& entry : model_registry()) {
+    for (const std::uint32_t features : {1U, 2U, 3U, 4U, 7U, 17U}) {
+      for (const bool intercept : {false, true}) {
+        for (const bool sparse : {false, true}) {
+          all.push_back({entry.name, features, intercept, sparse});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& instance) {
+  const Case& c = instance.param;
+  return test_name(c.model) + "_" + std::to_string(c.features) + (c.intercept ? "_intercept" : "") +
+         (c.sparse ? "_sparse" : "_dense");
+}
+
+ModelConfig config_of(const Case& c, bool sparse) {
+  ModelConfig config;
+  config.name = c.model;
+  config.features = c.features;
+  config.intercept = c.intercept;
+  config.max_nonzeros = sparse ? c.features : 0;
+  return config;
+}
+
+class ModelContract : public testing::TestWithParam<Case> {
+ protected:
+  ModelContract()
+      : config(config_of(GetParam(), GetParam().sparse)),
+        d(config.dimension()),
+        width(matrix_width(config.dimension())),
+        x(features()),
+        model(make(config)),
+        y(targets()),
+        theta(0.7 * normals(3, d, 1)) {}
+
+  Model& make(const ModelConfig& model_config) {
+    const ModelEntry* entry = find_model(model_config.name);
+    Model* made = entry->make(memory.arena(), model_config);
+    entry->reset(*made);
+    return *made;
+  }
+
+  // A third of the entries is 0.
+  Matrix features() const {
+    const Matrix z = normals(1, kRows, config.features);
+    return (z.array().abs() < 0.43).select(0.0, z);
+  }
+  // Real numbers where the model takes them, otherwise 0 and 1.
+  Vector targets() const {
+    Vector z = normals(2, kRows, 1);
+    for (double& value : z) {
+      if (!ok(model.check_target(value))) value = value > 0 ? 1.0 : 0.0;
+    }
+    return z;
+  }
+
+  struct Noise {
+    Vector gradient;
+    Matrix outer;
+    double rows;
+  };
+  Noise noise(Model& m, const RowBatch& batch) const {
+    const auto w = static_cast<Index>(width);
+    Noise result{Vector::Zero(d), Matrix::Zero(w, w), 0};
+    NoiseSums sums{result.gradient.data(), result.outer.data()};
+    m.add_noise(batch, theta.data(), sums);
+    result.rows = sums.rows;
+    return result;
+  }
+
+  struct Curvature {
+    Vector gradient;
+    Matrix curvature;  // both triangles, d x d
+    Matrix padded;
+    Vector third;
+    double loss;
+    double rows;
+  };
+  Curvature curvature(Model& m, const RowBatch& batch, const Vector& at,
+                      const Matrix* covariance = nullptr) const {
+    const auto w = static_cast<Index>(width);
+    Curvature result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0};
+    CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
+    m.add_curvature(batch, at.data(), covariance == nullptr ? nullptr : covariance->data(), 1.0,
+                    sums);
+    result.curvature = result.padded.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
+    result.loss = sums.loss;
+    result.rows = sums.rows;
+    return result;
+  }
+
+  Vector gradient(Model& m, const RowBatch& batch, const Vector& at) const {
+    Vector g = Vector::Constant(d, NAN);
+    m.gradient_sum(batch, at.data(), g.data());
+    return g;
+  }
+
+  Memory memory;
+  ModelConfig config;
+  Index d;
+  std::size_t width;
+  Matrix x;
+  Model& model;
+  Vector y;
+  Vector theta;
+};
+
+INSTANTIATE_TEST_SUITE_P(Registry, ModelContract, testing::ValuesIn(cases()), case_name);
+
+// Central differences with step h err by O(h^2): 1e-9 here, and by rounding, eps / h: 1e-11.
+constexpr double kStep = 1e-5;
+constexpr double kTolerance = 1e-7;
+
+TEST_P(ModelContract, gradient_is_the_difference_of_the_loss) {
+  const Table table(config, x, y);
+  const Vector g = gradient(model, table.all(), theta);
+  Vector expected(d);
+  for (Index j = 0; j < d; ++j) {
+    const Vector step = kStep * Vector::Unit(d, j);
+    expected(j) = (curvature(model, table.all(), theta + step).loss -
+                   curvature(model, table.all(), theta - step).loss) /
+                  (2 * kStep);
+  }
+  EXPECT_LT(relative_difference(g, expected), kTolerance);
+  EXPECT_LT(relative_difference(curvature(model, table.all(), theta).gradient, g), 1e-12);
+}
+
+TEST_P(ModelContract, curvature_is_the_difference_of_the_gradient) {
+  const Table table(config, x, y);
+  Matrix expected(d, d);
+  for (Index j = 0; j < d; ++j) {
+    const Vector step = kStep * Vector::Unit(d, j);
+    expected.col(j) =
+        (gradient(model, table.all(), theta + step) - gradient(model, table.all(), theta - step)) /
+        (2 * kStep);
+  }
+  const Curvature found = curvature(model, table.all(), theta);
+  EXPECT_LT(relative_difference(found.curvature, expected), kTolerance);
+  EXPECT_EQ(found.rows, static_cast<double>(kRows));
+  EXPECT_EQ(found.third, Vector::Zero(d)) << "third was not asked for";
+}
+
+TEST_P(ModelContract, third_is_the_difference_of_the_curvature) {
+  const Table table(config, x, y);
+  const Matrix p = random_covariance(4, d);
+  Vector expected(d);
+  for (Index j = 0; j < d; ++j) {
+    const Vector step = kStep * Vector::Unit(d, j);
+    const Matrix change = curvature(model, table.all(), theta + step).curvature -
+                          curvature(model, table.all(), theta - step).curvature;
+    expected(j) = p.cwiseProduct(change).sum() / (2 * kStep);
+  }
+  const Curvature found = curvature(model, table.all(), theta, &p);
+  if (model.quadratic()) {
+    EXPECT_EQ(found.third, Vector::Zero(d));
+    EXPECT_LT(expected.cwiseAbs().maxCoeff(), 1e-6);
+  } else {
+    EXPECT_LT((found.third - expected).cwiseAbs().maxCoeff(),
+              kTolerance * found.curvature.cwiseAbs().maxCoeff());
+  }
+}
+
+TEST_P(ModelContract, noise_sums_are_the_explicit_outer_products) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  Matrix outer = Matrix::Zero(d, d);
+  Vector sum = Vector::Zero(d);
+  for (std::size_t i = 0; i < all.count; ++i) {
+    const Vector g = gradient(model, all.part(i, 1), theta);
+    outer += g * g.transpose();
+    sum += g;
+  }
+  const Noise found = noise(model, all);
+  const Matrix lower = found.outer.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
+  EXPECT_LT(relative_difference(lower, outer), 1e-12);
+  EXPECT_LT(relative_difference(found.gradient, sum), 1e-11);
+  EXPECT_EQ(found.rows, static_cast<double>(kRows));
+}
+
+TEST_P(ModelContract, sums_accumulate_over_calls) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  const Noise whole = noise(model, all);
+  Noise parts{Vector::Zero(d), Matrix::Zero(whole.outer.rows(), whole.outer.cols()), 0};
+  NoiseSums sums{parts.gradient.data(), parts.outer.data()};
+  model.add_noise(all.part(0, 33), theta.data(), sums);
+  model.add_noise(all.part(33, all.count - 33), theta.data(), sums);
+  const Matrix difference = (parts.outer - whole.outer).triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-12 * whole.outer.cwiseAbs().maxCoeff());
+  EXPECT_LT(relative_difference(parts.gradient, whole.gradient), 1e-11);
+  EXPECT_EQ(sums.rows, whole.rows);
+}
+
+TEST_P(ModelContract, dense_and_sparse_rows_give_the_same) {
+  const ModelConfig other_config = config_of(GetParam(), !GetParam().sparse);
+  Model& other = make(other_config);
+  const Table table(config, x, y);
+  const Table other_table(other_config, x, y);
+  const Matrix p = random_covariance(4, d);
+  const Curvature a = curvature(model, table.all(), theta, &p);
+  const Curvature b = curvature(other, other_table.all(), theta, &p);
+  EXPECT_NEAR(a.loss, b.loss, 1e-12 * std::abs(b.loss));
+  EXPECT_LT(relative_difference(a.gradient, b.gradient), 1e-11);
+  EXPECT_LT(relative_difference(a.curvature, b.curvature), 1e-12);
+  EXPECT_LT((a.third - b.third).cwiseAbs().maxCoeff(), 1e-12 * b.curvature.cwiseAbs().maxCoeff());
+  const Matrix difference =
+      (noise(model, table.all()).outer - noise(other, other_table.all()).outer)
+          .triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-11 * static_cast<double>(kRows));
+}
+
+TEST_P(ModelContract, weight_minus_1_takes_rows_out_again) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  const Matrix p = random_covariance(4, d);
+  const Curvature rest = curvature(model, all.part(40, all.count - 40), theta, &p);
+  Curvature found = curvature(model, all, theta, &p);
+  CurvatureSums sums{found.gradient.data(), found.padded.data(), found.third.data(), found.loss,
+                     found.rows};
+  model.add_curvature(all.part(0, 40), theta.data(), p.data(), -1.0, sums);
+  EXPECT_EQ(sums.rows, rest.rows);
+  EXPECT_NEAR(sums.loss, rest.loss, 1e-11 * std::abs(rest.loss));
+  EXPECT_LT(relative_difference(found.gradient, rest.gradient), 1e-11);
+  const Matrix difference = (found.padded - rest.padded).triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-12 * rest.padded.cwiseAbs().maxCoeff());
+  EXPECT_LT((found.third - rest.third).cwiseAbs().maxCoeff(), 1e-12 * rest.padded.norm());
+}
+
+TEST_P(ModelContract, transform_equals_transformed_data) {
+  const Vector shift =
+      GetParam().sparse ? Vector::Zero(x.cols()) : Vector(3.0 * normals(6, x.cols(), 1));
+  const Vector inverse_scale = (0.5 * normals(7, x.cols(), 1)).array().exp();
+  const Matrix by_hand =
+      (x.rowwise() - shift.transpose()).array().rowwise() * inverse_scale.transpose().array();
+  Model& plain = make(config);
+  for (Index j = 0; j < x.cols(); ++j) {
+    model.transform().shift[static_cast<std::size_t>(j)] = shift(j);
+    model.transform().inverse_scale[static_cast<std::size_t>(j)] = inverse_scale(j);
+  }
+  const Table raw(config, x, y);
+  const Table transformed(config, by_hand, y);
+  const Matrix p = random_covariance(4, d);
+  const Curvature a = curvature(model, raw.all(), theta, &p);
+  const Curvature b = curvature(plain, transformed.all(), theta, &p);
+  EXPECT_NEAR(a.loss, b.loss, 1e-11 * std::abs(b.loss));
+  EXPECT_LT(relative_difference(a.gradient, b.gradient), 1e-10);
+  EXPECT_LT(relative_difference(a.curvature, b.curvature), 1e-11);
+  EXPECT_LT((a.third - b.third).cwiseAbs().maxCoeff(), 1e-11 * b.curvature.cwiseAbs().maxCoeff());
+  EXPECT_LT(relative_difference(gradient(model, raw.all(), theta),
+                                gradient(plain, transformed.all(), theta)),
+            1e-10);
+  const Matrix difference = (noise(model, raw.all()).outer - noise(plain, transformed.all()).outer)
+                                .triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-10 * noise(plain, transformed.all()).outer.norm());
+}
+
+TEST_P(ModelContract, padding_never_leaks) {
+  const Table clean(config, x, y);
+  const Table dirty(config, x, y, 1e100);
+  EXPECT_EQ(gradient(model, dirty.all(), theta), gradient(model, clean.all(), theta));
+  const Matrix outer = noise(model, dirty.all()).outer;
+  const Matrix padded = curvature(model, dirty.all(), theta).padded;
+  const auto w = static_cast<Index>(width);
+  for (const Matrix& matrix : {outer, padded}) {
+    EXPECT_EQ(matrix.rightCols(w - d), Matrix::Zero(w, w - d));
+    EXPECT_EQ(matrix.bottomRows(w - d), Matrix::Zero(w - d, w));
+  }
+  Vector guarded = Vector::Constant(d + 1, 7.0);
+  model.gradient_sum(clean.all(), theta.data(), guarded.data());
+  EXPECT_EQ(guarded(d), 7.0) << "wrote past the end";
+}
+
+TEST_P(ModelContract, repeated_and_no_rows_count_as_given) {
+  const Table table(config, x, y);
+  const std::vector<std::uint32_t> thrice = {5, 5, 5};
+  const std::vector<std::uint32_t> once = {5};
+  EXPECT_LT(relative_difference(gradient(model, table.batch(thrice), theta),
+                                3.0 * gradient(model, table.batch(once), theta)),
+            1e-13);
+  EXPECT_EQ(gradient(model, table.all().part(0, 0), theta), Vector::Zero(d));
+}
+
+TEST_P(ModelContract, passes_do_not_allocate) {
+  if (!test_heap_calls()) GTEST_SKIP() << "sanitizers own the heap";
+  const Table table(config, x, y);
+  const Matrix p = random_covariance(4, d);
+  const auto w = static_cast<Index>(width);
+  Matrix outer = Matrix::Zero(w, w);
+  Vector g = Vector::Zero(d);
+  Vector third = Vector::Zero(d);
+  const RowBatch all = table.all();
+  const auto before = test_heap_calls();
+  model.gradient_sum(all, theta.data(), g.data());
+  NoiseSums noise_sums{g.data(), outer.data()};
+  model.add_noise(all, theta.data(), noise_sums);
+  CurvatureSums curvature_sums{g.data(), outer.data(), third.data()};
+  model.add_curvature(all, theta.data(), p.data(), 1.0, curvature_sums);
+  EXPECT_EQ(test_heap_calls(), before);
+}
+
+TEST(ModelRegistry, names_are_unique_and_found) {
+  for (const ModelEntry& entry : model_registry()) {
+    EXPECT_FALSE(entry.name.empty());
+    EXPECT_FALSE(entry.likelihood.empty());
+    EXPECT_EQ(find_model(entry.name), &entry) << "a second entry of the name " << entry.name;
+    Memory memory;
+    ModelConfig config;
+    config.features = 3;
+    EXPECT_EQ(entry.make(memory.arena(), config)->name(), entry.name);
+  }
+  EXPECT_EQ(find_model("no such model"), nullptr);
+}
+
+TEST(ModelRegistry, measured_memory_is_what_is_taken) {
+  for (const ModelEntry& entry : model_registry()) {
+    for (const std::uint32_t nonzeros : {0U, 5U}) {
+      ModelConfig config;
+      config.features = 9;
+      config.max_nonzeros = nonzeros;
+      Arena measuring = Arena::measuring();
+      EXPECT_EQ(entry.make(measuring, config), nullptr);
+      Memory exact(measuring.used());
+      EXPECT_NE(entry.make(exact.arena(), config), nullptr);
+      EXPECT_EQ(exact.arena().used(), measuring.used());
+      Memory short_by_one(measuring.used() - 1);
+      entry.make(short_by_one.arena(), config);
+      EXPECT_TRUE(short_by_one.arena().exhausted());
+    }
+  }
+}
+
+Model& logistic(Memory& memory) {
+  ModelConfig config;
+  config.features = 1;
+  return *find_model("logistic")->make(memory.arena(), config);
+}
+
+TEST(LogisticModel, targets_other_than_0_and_1_are_refused) {
+  Memory memory;
+  const Model& model = logistic(memory);
+  for (const double y : {0.0, 1.0}) EXPECT_EQ(model.check_target(y), Status::kOk);
+  for (const double y : {-1.0, 0.5, 2.0, static_cast<double>(NAN)}) {
+    EXPECT_EQ(model.check_target(y), Status::kTargetOutOfDomain) << y;
+  }
+}
+
+TEST(LogisticModel, extreme_predictors_give_finite_sums) {
+  Memory memory;
+  Model& model = logistic(memory);
+  find_model("logistic")->reset(model);
+  ModelConfig config;
+  config.features = 1;
+  const Table table(config, Matrix{{1e4}, {-1e4}, {1e4}}, Vector{{1.0, 0.0, 0.0}});
+  const Vector theta{{1.0, 0.0}};
+  Vector g(2);
+  Vector third = Vector::Zero(2);
+  Matrix matrix = Matrix::Zero(4, 4);
+  CurvatureSums sums{g.setZero().data(), matrix.data(), third.data()};
+  const Matrix p = Matrix::Identity(2, 2);
+  model.add_curvature(table.all(), theta.data(), p.data(), 1.0, sums);
+  EXPECT_NEAR(sums.loss, 1e4, 1e-9);  // only the third row is on the wrong side
+  EXPECT_NEAR(g(0), 1e4, 1e-9);
+  EXPECT_TRUE(matrix.allFinite());
+  EXPECT_TRUE(third.allFinite());
+  for (const double eta : {-1e4, -1.0, 0.0, 1.0, 1e4}) {
+    EXPECT_NEAR(model.mean(eta) + model.mean(-eta), 1.0, 1e-15) << eta;
+  }
+}
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,267 @@
+// Contract tests: every sampler of the registry.
+#include "windhover/samplers/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/tests/samplers/heap_calls.h"
+#include "windhover/tests/samplers/support.h"
+
+namespace windhover {
+namespace {
+
+constexpr Index kDimension = 5;
+
+std::vector<std::string_view> sampler_names() {
+  std::vector<std::string_view> names;
+  for (const SamplerEntry& entry : sampler_registry()) names.push_back(entry.name);
+  return names;
+}
+
+OwnedEstimates ordinary_estimates(Index d = kDimension) {
+  return {random_covariance(1, d), random_covariance(2, d)};
+}
+
+class SamplerContract : public testing::TestWithParam<std::string_view> {
+ protected:
+  const SamplerEntry& entry = *find_sampler(GetParam());
+  AnySampler& make(const SamplerConfig& config, Index d = kDimension) {
+    return *entry.make(memory.arena(), config, static_cast<std::uint32_t>(d));
+  }
+
+  // A gradient that is the same at every theta, and no prior.
+  struct FixedGradient {
+    explicit FixedGradient(const Vector& g)
+        : config{.features = static_cast<std::uint32_t>(g.size()), .intercept = false},
+          table(config, g.transpose(), Vector::Zero(1)),
+          prior(Vector::Zero(g.size())),
+          model(config),
+          source(&model, config.features, prior.data()) {
+      source.set_scale(1000.0, 1.0);
+      source.set_minibatch(table.all());
+    }
+    ModelConfig config;
+    Table table;
+    Vector prior;
+    RowGradientModel model;
+    GradientSource source;
+  };
+
+  Memory memory;
+};
+
+INSTANTIATE_TEST_SUITE_P(Registry, SamplerContract, testing::ValuesIn(sampler_names()),
+                         [](const auto& name) { return test_name(name.param); });
+
+TEST(SamplerRegistry, names_are_unique_and_every_field_is_filled) {
+  ASSERT_FALSE(sampler_registry().empty());
+  for (const SamplerEntry& entry : sampler_registry()) {
+    EXPECT_FALSE(entry.name.empty());
+    EXPECT_EQ(find_sampler(entry.name), &entry) << "a second entry of the name " << entry.name;
+    EXPECT_FALSE(entry.approximates.empty()) << entry.name;
+    EXPECT_FALSE(entry.cost_per_step.empty()) << entry.name;
+    EXPECT_FALSE(entry.memory.empty()) << entry.name;
+    EXPECT_FALSE(entry.source.empty()) << entry.name;
+  }
+  EXPECT_EQ(find_sampler("no such sampler"), nullptr);
+  EXPECT_NE(find_sampler(SamplerConfig{}.name), nullptr) << "the default must exist";
+}
+
+TEST_P(SamplerContract, default_configuration_is_accepted) {
+  EXPECT_TRUE(entry.check(SamplerConfig{}).ok());
+  EXPECT_TRUE(entry.check(noiseless_config()).ok());
+}
+
+// A value that makes no sense is refused by whoever reads the field; for the others nothing may
+// depend on it.
+TEST_P(SamplerContract, nonsense_is_refused_or_not_read) {
+  const OwnedEstimates estimates = ordinary_estimates();
+  const Law usual = *law_of(entry.name, SamplerConfig{}, estimates);
+  for (const double bad : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    for (double SamplerConfig::*field :
+         {&SamplerConfig::injected_noise, &SamplerConfig::noise_scale,
+          &SamplerConfig::step_size_max}) {
+      SamplerConfig config;
+      config.*field = bad;
+      const auto checked = entry.check(config);
+      if (!checked.ok()) {
+        EXPECT_EQ(checked.status(), Status::kInvalidConfig);
+        EXPECT_STRNE(checked.error().sentence, "");
+        continue;
+      }
+      const auto law = law_of(entry.name, config, estimates);
+      ASSERT_TRUE(law.has_value());
+      EXPECT_EQ(law->h, usual.h) << "reads a field that its check let pass";
+      EXPECT_EQ(law->injected, usual.injected) << "reads a field that its check let pass";
+    }
+  }
+}
+
+TEST_P(SamplerContract, measured_memory_is_what_is_taken_and_what_is_said) {
+  constexpr std::uint32_t d = 64;
+  Arena measuring = Arena::measuring();
+  EXPECT_EQ(entry.make(measuring, SamplerConfig{}, d), nullptr);
+  Memory exact(measuring.used());
+  EXPECT_NE(entry.make(exact.arena(), SamplerConfig{}, d), nullptr);
+  EXPECT_FALSE(exact.arena().exhausted());
+  // "4 D^2" or "4 D" doubles, up to terms of lower order.
+  const bool square = entry.memory.ends_with("D^2");
+  ASSERT_TRUE(square || entry.memory.ends_with(" D")) << entry.memory;
+  const double said = std::stod(std::string(entry.memory)) * 8 * (square ? d * d : d);
+  const double lower_order = square ? 8.0 * 4 * d + 512 : 512;
+  EXPECT_LE(static_cast<double>(measuring.used()), said + lower_order);
+  EXPECT_GE(static_cast<double>(measuring.used()), said);
+}
+
+TEST_P(SamplerContract, make_refresh_step_and_law_do_not_allocate) {
+  if (!test_heap_calls()) GTEST_SKIP() << "sanitizers own the heap";
+  for (const Index d : {Index{1}, Index{5}, Index{40}, Index{100}}) {
+    const OwnedEstimates estimates = ordinary_estimates(d);
+    Law law{Matrix(d, d), Matrix(d, d)};
+    FixedGradient gradient(normals(3, d, 1));
+    Vector theta = Vector::Zero(d);
+    Chain chain{theta.data(), 0};
+    Rng rng(1);
+    const auto before = test_heap_calls();
+    AnySampler& sampler = make(SamplerConfig{}, d);
+    const Status refreshed = sampler.refresh(estimates.view());
+    const Status stepped = sampler.step(chain, gradient.source, rng);
+    sampler.law(law.h.data(), law.injected.data());
+    EXPECT_EQ(test_heap_calls(), before) << d;
+    EXPECT_EQ(refreshed, Status::kOk);
+    EXPECT_EQ(stepped, Status::kOk);
+  }
+}
+
+TEST_P(SamplerContract, no_gradient_and_no_noise_leave_theta_unmoved) {
+  AnySampler& sampler = make(noiseless_config());
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  FixedGradient gradient(Vector::Zero(kDimension));
+  const Vector start = normals(4, kDimension, 1);
+  Vector theta = start;
+  Chain chain{theta.data(), 0};
+  Rng rng(1);
+  for (int step = 0; step < 10; ++step) {
+    ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+  }
+  EXPECT_EQ(theta, start);
+}
+
+// The mean of many moves is -H g and their covariance H E H: law() is what step() does.
+TEST_P(SamplerContract, moves_by_its_law) {
+  AnySampler& sampler = make(SamplerConfig{});
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  const Law law = law_of(sampler, kDimension);
+  const Vector g = normals(5, kDimension, 1);
+  FixedGradient gradient(g);
+  constexpr int kMoves = 20'000;
+  Vector theta(kDimension);
+  Chain chain{theta.data(), 0};
+  Vector mean = Vector::Zero(kDimension);
+  Matrix second = Matrix::Zero(kDimension, kDimension);
+  const Vector expected = -law.h * g;
+  for (int move = 0; move < kMoves; ++move) {
+    Rng rng(9, {.step = static_cast<std::uint64_t>(move), .purpose = Purpose::kInjectedNoise});
+    theta.setZero();
+    ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+    mean += (theta - expected) / kMoves;
+    second += (theta - expected) * (theta - expected).transpose() / kMoves;
+  }
+  const Matrix covariance = law.h * law.injected * law.h.transpose();
+  const Vector deviation = covariance.diagonal().cwiseSqrt();
+  for (Index j = 0; j < kDimension; ++j) {
+    // Five standard errors of a mean and of a covariance, 1 / sqrt(n) and at most sqrt(2 / n).
+    EXPECT_NEAR(mean(j), 0.0, 5 * deviation(j) / std::sqrt(kMoves) + 1e-14);
+    for (Index i = 0; i < kDimension; ++i) {
+      EXPECT_NEAR(second(i, j), covariance(i, j),
+                  5 * deviation(i) * deviation(j) * std::sqrt(2.0 / kMoves) + 1e-28);
+    }
+  }
+}
+
+TEST_P(SamplerContract, same_random_numbers_give_the_same_path) {
+  AnySampler& sampler = make(SamplerConfig{});
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  FixedGradient gradient(normals(5, kDimension, 1));
+  Vector first = Vector::Zero(kDimension);
+  Vector second = first;
+  for (Vector* theta : {&first, &second}) {
+    Chain chain{theta->data(), 0};
+    Rng rng(7);
+    for (int step = 0; step < 20; ++step) {
+      ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+    }
+  }
+  EXPECT_EQ(first, second);
+}
+
+TEST_P(SamplerContract, theta_that_is_not_finite_is_reported) {
+  AnySampler& sampler = make(SamplerConfig{});
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    FixedGradient gradient(bad * Vector::Unit(kDimension, 3));
+    Vector theta = Vector::Zero(kDimension);
+    Chain chain{theta.data(), 0};
+    Rng rng(1);
+    EXPECT_EQ(sampler.step(chain, gradient.source, rng), Status::kDiverged) << bad;
+  }
+}
+
+TEST_P(SamplerContract, impossible_estimates_are_refused_and_change_nothing) {
+  AnySampler& sampler = make(SamplerConfig{});
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  const Law before = law_of(sampler, kDimension);
+  for (const double bad : {-1.0, static_cast<double>(NAN)}) {
+    OwnedEstimates curvature = ordinary_estimates();
+    curvature.curvature(2, 2) = bad;
+    OwnedEstimates noise = ordinary_estimates();
+    noise.noise(2, 2) = bad;
+    for (const OwnedEstimates& estimates : {curvature, noise}) {
+      const Status status = sampler.refresh(estimates.view());
+      const Law after = law_of(sampler, kDimension);
+      if (ok(status)) {
+        // It does not need that number, then its law must make sense.
+        EXPECT_TRUE(after.h.allFinite() && after.injected.allFinite()) << bad;
+        EXPECT_EQ(after.h.llt().info(), Eigen::Success) << bad;
+        ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+      } else {
+        EXPECT_EQ(status, Status::kNotPositiveDefinite);
+        EXPECT_EQ(after.h, before.h) << bad;
+        EXPECT_EQ(after.injected, before.injected) << bad;
+      }
+    }
+  }
+}
+
+// Directions without gradient noise: an unseen category, a collinear column, separable data. With
+// correlated features, so that a diagonal cap has to look beyond the diagonal.
+TEST_P(SamplerContract, missing_noise_never_makes_it_unstable) {
+  constexpr Index d = 8;
+  Matrix correlated = Matrix::Constant(d, d, 0.9);
+  correlated.diagonal().setOnes();
+  std::vector<Matrix> degenerate = {Matrix::Zero(d, d), 1e-12 * random_covariance(3, d)};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    degenerate.push_back(random_singular(10 + seed, d, 1 + static_cast<Index>(seed) % (d - 1)));
+  }
+  Matrix unseen = random_covariance(4, d);
+  unseen.row(2).setZero();
+  unseen.col(2).setZero();
+  degenerate.push_back(unseen);
+  for (const SamplerConfig& config : {SamplerConfig{}, noiseless_config()}) {
+    for (std::size_t i = 0; i < degenerate.size(); ++i) {
+      const auto law = law_of(entry.name, config, {correlated, degenerate[i], 1000, 50});
+      ASSERT_TRUE(law.has_value()) << i;
+      const Matrix root = correlated.llt().matrixL();
+      const Vector rates =
+          Eigen::SelfAdjointEigenSolver<Matrix>(root.transpose() * law->h * root).eigenvalues();
+      EXPECT_GT(rates(0), 0.0) << i;
+      // eig(HA) = 2 exactly is the bare optimum where nothing makes noise.
+      EXPECT_LE(rates(d - 1), 2.0 + 1e-9) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,227 @@
+// A linear regression with known answers: the posterior, and the exact stationary law of any
+// constant-rate sampler on it.
+#ifndef WINDHOVER_TESTS_SAMPLERS_REGRESSION_H_
+#define WINDHOVER_TESTS_SAMPLERS_REGRESSION_H_
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "windhover/tests/samplers/support.h"
+
+namespace windhover {
+
+struct RegressionShape {
+  Index features = 3;  // and an intercept
+  Index rows = 2000;
+  std::size_t minibatch_size = 50;
+};
+
+// Rows with correlated features (AR(1), 0.5) and a spread that grows with the first one, fitted by
+// a model of constant and known variance: C is far from A.
+class Regression {
+ public:
+  static constexpr double kDispersion = 1.0;
+
+  explicit Regression(const RegressionShape& shape = {})
+      : shape_(shape),
+        config_{.features = static_cast<std::uint32_t>(shape.features)},
+        x_(features(shape)),
+        y_(targets(x_)),
+        table_(config_, x_.leftCols(shape.features), y_),
+        prior_(Vector::Ones(dimension())) {
+    const double n = static_cast<double>(shape.rows);
+    estimates.n = n;
+    estimates.minibatch_size = static_cast<double>(shape.minibatch_size);
+    second_moment_ = x_.transpose() * x_ / (n * kDispersion);
+    estimates.curvature = second_moment_ + Matrix(prior_.asDiagonal()) / n;
+    mode = estimates.curvature.llt().solve(x_.transpose() * y_ / (n * kDispersion));
+    const Matrix gradients = ((x_ * mode - y_) / kDispersion).asDiagonal() * x_;
+    const Matrix centred = gradients.rowwise() - gradients.colwise().mean();
+    estimates.noise = centred.transpose() * centred / n;
+  }
+
+  Index dimension() const { return shape_.features + 1; }
+  const RegressionShape& shape() const { return shape_; }
+  Matrix posterior_precision() const { return estimates.n * estimates.curvature; }
+
+  // What the spread of theta adds to C on average: M(Sigma) = E[w^2 x x^T (x^T Sigma x)] - B Sigma
+  // B with w = 1 / dispersion and B = E[w x x^T].
+  Matrix noise_of_spread(const Matrix& sigma) const {
+    const Vector leverage = (x_ * sigma).cwiseProduct(x_).rowwise().sum();
+    return x_.transpose() * (leverage / (kDispersion * kDispersion)).asDiagonal() * x_ /
+               estimates.n -
+           second_moment_ * sigma * second_moment_;
+  }
+
+  // The covariance of theta <- theta - H (gradient + injected) under minibatches drawn with
+  // replacement, exactly: the fixed point of Sigma = R Sigma R^T + H ((C + M(Sigma)) / S + E) H^T.
+  // The mean is the mode.
+  Matrix exact_covariance(const Law& law) const {
+    const Index d = dimension();
+    Matrix sigma = Matrix::Zero(d, d);
+    const Matrix r = Matrix::Identity(d, d) - law.h * estimates.curvature;
+    Matrix system = Matrix::Identity(d * d, d * d);
+    for (Index i = 0; i < d; ++i) {
+      for (Index j = 0; j < d; ++j) system.block(i * d, j * d, d, d) -= r(i, j) * r;
+    }
+    const Eigen::PartialPivLU<Matrix> solver(system);
+    for (int round = 0; round < 200; ++round) {
+      const Matrix noise =
+          (estimates.noise + noise_of_spread(sigma)) / estimates.minibatch_size + law.injected;
+      const Matrix q = law.h * noise * law.h.transpose();
+      const Vector solution = solver.solve(Eigen::Map<const Vector>(q.data(), d * d));
+      sigma = Eigen::Map<const Matrix>(solution.data(), d, d);
+    }
+    return 0.5 * (sigma + sigma.transpose());
+  }
+
+  // The average of C over the posterior: what an average along the chains converges to.
+  Matrix average_noise() const {
+    return estimates.noise + noise_of_spread(posterior_precision().inverse());
+  }
+
+  // Steps for the slowest mode to fall to 1/e.
+  double relaxation(const Law& law) const {
+    const Matrix r = Matrix::Identity(dimension(), dimension()) - law.h * estimates.curvature;
+    return -1.0 / std::log(r.eigenvalues().cwiseAbs().maxCoeff());
+  }
+
+  RowBatch batch(const std::vector<std::uint32_t>& slots) const { return table_.batch(slots); }
+  const ModelConfig& config() const { return config_; }
+  const Vector& prior() const { return prior_; }
+
+  OwnedEstimates estimates;
+  Vector mode;
+
+ private:
+  static Matrix features(const RegressionShape& shape) {
+    Matrix x = normals(1, shape.rows, shape.features + 1);
+    for (Index j = 1; j < shape.features; ++j) {
+      x.col(j) = 0.5 * x.col(j - 1) + std::sqrt(0.75) * x.col(j);
+    }
+    x.col(shape.features).setOnes();
+    return x;
+  }
+  static Vector targets(const Matrix& x) {
+    const Vector spread = (0.25 + 0.75 * x.col(0).array().square()).sqrt();
+    return x * Vector::LinSpaced(x.cols(), -1.0, 1.0) +
+           spread.cwiseProduct(normals(2, x.rows(), 1));
+  }
+
+  RegressionShape shape_;
+  ModelConfig config_;
+  Matrix x_;  // with the intercept's column
+  Vector y_;
+  Table table_;
+  Vector prior_;
+  Matrix second_moment_;
+};
+
+// Mean and covariance of everything that was added.
+class Fit {
+ public:
+  explicit Fit(Index d) : sum_(Vector::Zero(d)), second_(Matrix::Zero(d, d)) {}
+  void add(const Vector& deviation) {
+    sum_ += deviation;
+    second_.selfadjointView<Eigen::Lower>().rankUpdate(deviation);
+    ++count_;
+  }
+  Vector mean() const { return sum_ / static_cast<double>(count_); }
+  Matrix covariance() const {
+    const Matrix full = second_.selfadjointView<Eigen::Lower>();
+    return full / static_cast<double>(count_) - mean() * mean().transpose();
+  }
+
+ private:
+  Vector sum_;
+  Matrix second_;
+  std::int64_t count_ = 0;
+};
+
+// Where the minibatch of a step comes from.
+enum class Draws {
+  kPrivate,  // with replacement, every chain its own
+  kShared,   // with replacement, the same for all chains
+  kEpochs,   // every chain shuffles the rows anew for each pass
+};
+
+// Runs one sampler on a regression.
+class ChainRunner {
+ public:
+  ChainRunner(const Regression& problem, std::string_view name, const SamplerConfig& config)
+      : problem_(problem),
+        model_(made(problem.config())),
+        source_(model_, static_cast<std::uint32_t>(problem.dimension()), problem.prior().data()),
+        sampler_(find_sampler(name)->make(memory_.arena(), config,
+                                          static_cast<std::uint32_t>(problem.dimension()))),
+        slots_(problem.shape().minibatch_size),
+        order_(static_cast<std::size_t>(problem.shape().rows)) {
+    source_.set_scale(problem.estimates.n, Regression::kDispersion);
+    source_.set_minibatch(problem.batch(slots_));
+    EXPECT_EQ(sampler_->refresh(problem.estimates.view()), Status::kOk);
+  }
+
+  AnySampler& sampler() { return *sampler_; }
+  Law law() const { return law_of(*sampler_, problem_.dimension()); }
+
+  // Moves theta on by `steps`, and gives visit(theta) each. `chain` tells its random numbers apart.
+  template <class Visit>
+  void run(Vector& theta, std::uint16_t chain, int steps, Draws draws, Visit&& visit) {
+    Chain state{theta.data(), chain};
+    for (int step = 0; step < steps; ++step) {
+      draw(static_cast<std::uint64_t>(step), chain, draws);
+      Rng rng(kSeed, {.step = static_cast<std::uint64_t>(step),
+                      .chain = chain,
+                      .purpose = Purpose::kInjectedNoise});
+      ASSERT_EQ(sampler_->step(state, source_, rng), Status::kOk);
+      visit(theta);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kSeed = 0x1234'5678;
+
+  Model* made(const ModelConfig& config) {
+    const ModelEntry* entry = find_model("linear");
+    Model* model = entry->make(memory_.arena(), config);
+    entry->reset(*model);
+    return model;
+  }
+
+  void draw(std::uint64_t step, std::uint16_t chain, Draws draws) {
+    if (draws != Draws::kEpochs) {
+      const std::uint16_t source = draws == Draws::kShared ? std::uint16_t{0} : chain;
+      fill_indices(kSeed, {.step = step, .chain = source, .purpose = Purpose::kMinibatch},
+                   static_cast<std::uint32_t>(order_.size()), slots_);
+      return;
+    }
+    const std::uint64_t steps_a_pass = order_.size() / slots_.size();
+    if (step % steps_a_pass == 0) shuffle(step, chain);
+    const auto first =
+        order_.begin() + static_cast<std::ptrdiff_t>((step % steps_a_pass) * slots_.size());
+    std::copy_n(first, slots_.size(), slots_.begin());
+  }
+
+  void shuffle(std::uint64_t step, std::uint16_t chain) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::vector<double> uniforms(order_.size());
+    fill_uniforms(kSeed, {.step = step, .chain = chain, .purpose = Purpose::kMinibatch}, uniforms);
+    for (std::size_t i = order_.size() - 1; i > 0; --i) {
+      std::swap(order_[i],
+                order_[static_cast<std::size_t>(uniforms[i] * static_cast<double>(i + 1))]);
+    }
+  }
+
+  const Regression& problem_;
+  Memory memory_;
+  Model* model_;
+  GradientSource source_;
+  AnySampler* sampler_;
+  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TESTS_SAMPLERS_REGRESSION_H_

@@ -1,0 +1,144 @@
+#include "windhover/tools/daemon_config.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "windhover/tests/tools/support.h"
+
+namespace windhover {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(DaemonConfig, ReadsEveryKindOfOption) {
+  DaemonConfig config;
+  config.read_toml(R"(
+[model]
+name = "logistic"
+features = 3
+intercept = false
+prior_precision = 2
+[sampler]
+noise_estimator = "within-minibatch"
+[engine]
+standardize = "given"
+feature_shift = [1, 2.5, -3]
+feature_scale = [1.0, 2, 4]
+[server]
+idle_timeout = 1500
+[server.query]
+unix_path = "/tmp/w.sock"
+tcp_address = ""
+)",
+                   "c.toml");
+  config.check();
+  const EngineConfig engine = config.engine();
+  EXPECT_EQ(engine.model.name, "logistic");
+  EXPECT_EQ(engine.model.features, 3U);
+  EXPECT_FALSE(engine.model.intercept);
+  EXPECT_EQ(engine.model.prior_precision, 2.0);
+  EXPECT_EQ(engine.sampler.noise_estimator, NoiseEstimator::kWithinMinibatch);
+  EXPECT_EQ(engine.feature_shift[1], 2.5);
+  EXPECT_EQ(config.server().idle_timeout, 1500ms);
+  EXPECT_EQ(config.server().query.unix_path, "/tmp/w.sock");
+  EXPECT_EQ(config.server().query.tcp_address, "");
+}
+
+TEST(DaemonConfig, DefaultsAreThoseOfTheLibraries) {
+  DaemonConfig config;
+  const EngineConfig expected;
+  const EngineConfig engine = config.engine();
+  EXPECT_EQ(engine.model.name, expected.model.name);
+  EXPECT_EQ(engine.sampler.name, expected.sampler.name);
+  EXPECT_EQ(engine.window_size, expected.window_size);
+  EXPECT_EQ(config.server().max_sessions, ServerConfig{}.max_sessions);
+  EXPECT_EQ(config.server().observe.tcp_address, ServerConfig{}.observe.tcp_address);
+}
+
+TEST(DaemonConfig, PrintsWhatItReads) {
+  DaemonConfig first;
+  first.read_toml("model.features = 7\nengine.draws_per_observation = 2.5\n", "c.toml");
+  first.set("server.observe.unix_path", "/tmp/a \"b\".sock", "--x");
+  DaemonConfig second;
+  second.read_toml(first.to_toml(), "printed.toml");
+  EXPECT_EQ(second.to_toml(), first.to_toml());
+  EXPECT_EQ(second.engine().model.features, 7U);
+  EXPECT_EQ(second.engine().draws_per_observation, 2.5);
+}
+
+TEST(DaemonConfig, NamesOfOptionsAreDifferent) {
+  const DaemonConfig config;
+  std::set<std::string> names;
+  for (const DaemonOption& option : config.options()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_FALSE(option.help.empty()) << option.name;
+  }
+}
+
+std::string refusal_of_toml(const std::string& text) {
+  return refusal_of([&] {
+    DaemonConfig config;
+    config.read_toml(text, "c.toml");
+    config.check();
+  });
+}
+
+TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nfaetures = 3"),
+                   "c.toml, line 2: unknown key model.faetures; there are model.schema"));
+  EXPECT_TRUE(says(refusal_of_toml("colour = 3"), "unknown key colour; the tables are model"));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = \"3\""),
+                   "model.features must be a whole number of 0 to 4294967295"));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = -3"),
+                   "model.features = \"-3\" is not allowed: a whole number of 0 to 4294967295"));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nname = \"probit\""), "one of linear, logistic"));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nprior_precision = nan"), "a finite number"));
+  EXPECT_TRUE(says(refusal_of_toml("[server]\nidle_timeout = 0"), "milliseconds"));
+  EXPECT_TRUE(says(refusal_of_toml("[model"), "c.toml, line 1"));
+  EXPECT_TRUE(says(refusal_of_toml("model.features = 0"), "model.features must be"));
+  EXPECT_TRUE(says(refusal_of_toml("model.features = 0"), "it is 0"));
+  EXPECT_TRUE(says(refusal_of_toml("model.features = 3\nprocess.query_cpu = 99999"),
+                   "process.query_cpu = 99999 is not allowed"));
+  EXPECT_TRUE(says(refusal_of([] { DaemonConfig().read_file("/no/file.toml"); }), "cannot read"));
+  EXPECT_TRUE(
+      says(refusal_of([] { DaemonConfig().set("model.features", "x", "--model.features"); }),
+           "--model.features: model.features = \"x\" is not allowed"));
+}
+
+TEST(DaemonConfig, TakesTheShapeOfRowsFromASchema) {
+  const std::string schema = file_with(
+      "rows.toml",
+      "target = \"y\"\nsparse = true\n[[feature]]\nfield = \"c\"\nkind = \"category\"\n"
+      "categories = [\"a\", \"b\"]\n[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\n"
+      "scale = 1\n");
+  DaemonConfig config;
+  config.set("model.schema", schema, "--model.schema");
+  config.check();
+  EXPECT_EQ(config.engine().model.features, 3U);
+  EXPECT_EQ(config.engine().model.max_nonzeros, 2U);
+  EXPECT_NE(config.engine().schema_fingerprint, 0U);
+}
+
+TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {
+  DaemonConfig config;
+  config.set("model.features", "2", "test");
+  config.use_real_time_profile();
+  config.check();
+  EXPECT_TRUE(config.lock_memory());
+  EXPECT_EQ(config.learner_thread().fifo_priority, 0);
+  EXPECT_GT(config.query_thread().fifo_priority, 0);
+}
+
+TEST(DaemonConfig, BlockHoldsTheEngineAndTheServer) {
+  DaemonConfig config;
+  config.set("model.features", "2", "test");
+  config.set("engine.window_size", "1000", "test");
+  config.check();
+  EXPECT_GE(config.block_bytes(), config.engine_bytes() + config.server_bytes());
+  EXPECT_LT(config.block_bytes(), config.engine_bytes() + config.server_bytes() + 64);
+}
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,114 @@
+#include "windhover/tools/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/moments.h"
+
+namespace windhover {
+namespace {
+
+std::string file_of(bool binary) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 2000; ++i) {
+    const double a = std::sin(i * 1.7), b = std::cos(i * 0.91) * 3 + 10;
+    const double y = 0.5 * a - 0.2 * b + std::sin(i * 12.9898) * 1.3 + 2;
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            (binary ? (y > 0 ? "yes" : "no") : std::to_string(y)) + "\n";
+  }
+  return file_with(binary ? "fit_binary.csv" : "fit_linear.csv", text);
+}
+
+FitOptions options_of(bool binary) {
+  FitOptions o;
+  o.path = file_of(binary);
+  o.data.target = "y";
+  o.standardize = true;
+  o.steps = 40'000;
+  o.sampler_config.chains = 4;
+  if (binary) {
+    o.model = "logistic";
+    o.data.positive = "yes";
+  }
+  return o;
+}
+
+// The thresholds are far above the Monte Carlo error of these few steps: what is tested here is
+// that each number is what its name says, not how good the sampler is.
+TEST(Fit, ReportsALinearFit) {
+  const auto out = fit(options_of(false));
+  EXPECT_GE(out["steps"].get<std::uint64_t>(), 40'000U);
+  EXPECT_GT(out["steps_counted"].get<std::uint64_t>(), 0U);
+  EXPECT_LT(out["kl_draws"].get<double>(), 0.1);
+  EXPECT_LT(out["kl_law"].get<double>(), 0.05);
+  EXPECT_LT(out["kl_summary"].get<double>(), 1e-3);
+  EXPECT_NEAR(out["noise_variance"].get<double>() / out["noise_variance_reference"].get<double>(),
+              1.0, 0.02);
+  EXPECT_GT(out["footprint_bytes"].get<std::uint64_t>(), 2000U * 32);
+  ASSERT_EQ(out["parameters"].size(), 3U);
+  EXPECT_EQ(out["parameters"][2]["name"], "intercept");
+  for (const char* key :
+       {"mean", "mode", "sd", "sd_robust", "q5", "q50", "q95", "ess_bulk", "r_hat"}) {
+    EXPECT_TRUE(out["parameters"][0][key].is_number()) << key;
+  }
+#ifdef WINDHOVER_SANITIZED
+  EXPECT_TRUE(out["allocations_after_start"].is_null());
+#else
+  EXPECT_EQ(out["allocations_after_start"], 0);
+#endif
+}
+
+TEST(Fit, ReportsALogisticFitWithoutIntercept) {
+  FitOptions o = options_of(true);
+  o.intercept = false;
+  const auto out = fit(o);
+  EXPECT_EQ(out["parameters"].size(), 2U);
+  EXPECT_LT(out["kl_law"].get<double>(), 0.05);
+  EXPECT_LT(out["kl_summary"].get<double>(), 0.05);
+}
+
+TEST(Fit, RepeatsItselfForTheSameSeed) {
+  const auto first = fit(options_of(false));
+  const auto second = fit(options_of(false));
+  EXPECT_EQ(first["kl_draws"], second["kl_draws"]);
+  FitOptions other = options_of(false);
+  other.seed = 2;
+  EXPECT_NE(fit(other)["kl_draws"], first["kl_draws"]);
+}
+
+TEST(Fit, RefusesWhatDoesNotGoTogether) {
+  FitOptions o = options_of(false);
+  o.noise_variance = "reference";
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "needs --reference"));
+  o.noise_variance = "-1";
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "--noise-variance \"-1\" is not allowed"));
+  o = options_of(false);
+  o.model = "logistic";
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "wants 0 or 1"));
+  o = options_of(false);
+  o.prior_precision = 0;
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "prior_precision"));
+  o = options_of(false);
+  o.reference = file_with("other.json",
+                          R"({"N": 5, "map": [1], "A": [[1]], "C": [[1]], "posterior_cov": [[1]],
+                             "noise_variance_sigma2": 1, "feature_shift": [], "feature_scale": []})");
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "it has 1 parameters, the model 3"));
+}
+
+TEST(Moments, AreThoseOfTheStream) {
+  Moments moments(Eigen::VectorXd::Constant(2, 1e6));
+  const double rows[3][2] = {{1e6 + 1, 1e6}, {1e6 + 3, 1e6 + 2}, {1e6 + 2, 1e6 + 4}};
+  for (const auto& row : rows) moments.add(row);
+  EXPECT_EQ(moments.count(), 3U);
+  EXPECT_NEAR(moments.mean()[0], 1e6 + 2, 1e-9);
+  EXPECT_NEAR(moments.covariance()(0, 0), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(moments.covariance()(1, 1), 8.0 / 3, 1e-12);
+  EXPECT_NEAR(moments.covariance()(0, 1), 2.0 / 3, 1e-12);
+  EXPECT_EQ(moments.covariance()(0, 1), moments.covariance()(1, 0));
+}
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,220 @@
+#include "windhover/tools/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/support.h"
+
+namespace windhover {
+namespace {
+
+using Numbers = std::vector<double>;
+using Names = std::vector<std::string>;
+
+constexpr const char* kFlights = R"(
+target = "delay"
+positive_above = 15
+missing = "skip"
+
+[derived.hour]
+from = "date"
+format = "MMDDhhmm"
+part = "hour"
+
+[[feature]]
+field = "distance"
+kind = "number"
+shift = 700
+scale = 500
+
+[[feature]]
+field = "hour"
+kind = "harmonic"
+period = 24
+harmonics = 2
+
+[[feature]]
+field = "origin"
+kind = "category"
+categories = ["ATL", "ORD"]
+other = "column"
+
+[[feature]]
+field = "destination"
+kind = "category"
+categories = ["LAX"]
+)";
+
+constexpr const char* kRows =
+    "date,delay,distance,origin,destination\n"
+    "01010600,16,1200,ORD,LAX\n"
+    "01011830,15,700,XYZ,LAX\n"
+    "01011830,,700,XYZ,LAX\n"
+    "01011830,3,700,ATL,JFK\n";
+
+Schema parsed(std::string text) { return Schema::from_text(text, "flights.toml"); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Schema, NamesItsFeatures) {
+  const Schema schema = parsed(kFlights);
+  EXPECT_EQ(schema.feature_names(),
+            (Names{"distance", "hour sin 1", "hour cos 1", "hour sin 2", "hour cos 2", "origin=ATL",
+                   "origin=ORD", "origin=other", "destination=LAX"}));
+  EXPECT_EQ(schema.max_nonzeros(), 7U);
+  EXPECT_EQ(schema.target_description(), "delay > 15");
+}
+
+TEST(Schema, EncodesRowsOfAFile) {
+  const Schema schema = parsed(kFlights);
+  Table table(file_with("flights.csv", kRows), schema.table_options());
+  const RowEncoder encoder(schema, table);
+  EncodedRow row;
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(encoder.encode(table, row));
+  const Numbers expected = {1, 1, 0, 0, -1, 0, 1, 0, 1};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(row.values[i], expected[i], 1e-12);
+  EXPECT_EQ(row.target, 1.0);
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(encoder.encode(table, row));
+  EXPECT_EQ(row.values[7], 1.0);
+  EXPECT_NEAR(row.values[1], std::sin(2 * M_PI * 18.5 / 24), 1e-12);
+  EXPECT_EQ(row.target, 0.0);
+  ASSERT_TRUE(table.next());
+  EXPECT_FALSE(encoder.encode(table, row)) << "the target is missing";
+  ASSERT_TRUE(table.next());
+  EXPECT_FALSE(encoder.encode(table, row)) << "a category that is not listed";
+}
+
+TEST(Schema, GivesTheSameNumbersSparse) {
+  const Schema dense = parsed(kFlights);
+  const Schema sparse = parsed(std::string("sparse = true\n") + kFlights);
+  Table table(file_with("sparse.csv", kRows), dense.table_options());
+  const RowEncoder encode_dense(dense, table);
+  const RowEncoder encode_sparse(sparse, table);
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(table.next());
+  EncodedRow a, b;
+  ASSERT_TRUE(encode_dense.encode(table, a));
+  ASSERT_TRUE(encode_sparse.encode(table, b));
+  Numbers spread(dense.features(), 0.0);
+  for (std::size_t i = 0; i < b.indices.size(); ++i) {
+    if (i > 0) {
+      EXPECT_LT(b.indices[i - 1], b.indices[i]);
+    }
+    EXPECT_NE(b.values[i], 0.0);
+    spread[b.indices[i]] = b.values[i];
+  }
+  EXPECT_EQ(spread, a.values);
+}
+
+TEST(Schema, EncodesAQuestionByName) {
+  const Schema schema = parsed(kFlights);
+  const EncodedRow direct = schema.encode(
+      {{"distance", "1200"}, {"hour", "6"}, {"origin", "ORD"}, {"destination", "LAX"}});
+  const EncodedRow by_date = schema.encode(
+      {{"distance", "1200"}, {"date", "01010600"}, {"origin", "ORD"}, {"destination", "LAX"}});
+  EXPECT_EQ(direct.values, by_date.values);
+  EXPECT_EQ(direct.values[6], 1.0);
+}
+
+TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {
+  const Schema schema = parsed(kFlights);
+  const auto refusal = [&](std::map<std::string, std::string> fields) {
+    return refusal_of([&] { (void)schema.encode(fields); });
+  };
+  std::map<std::string, std::string> good = {
+      {"distance", "1"}, {"hour", "6"}, {"origin", "ORD"}, {"destination", "LAX"}};
+  auto fields = good;
+  fields.erase("hour");
+  EXPECT_TRUE(says(refusal(fields), "also needs hour"));
+  fields = good;
+  fields["colour"] = "red";
+  EXPECT_TRUE(says(refusal(fields), "no field of the schema flights.toml; its fields are date, "));
+  fields = good;
+  fields["destination"] = "Mars";
+  EXPECT_TRUE(says(refusal(fields), "\"Mars\" is no destination"));
+  EXPECT_TRUE(says(refusal(fields), "LAX"));
+  fields = good;
+  fields["distance"] = "far";
+  EXPECT_TRUE(says(refusal(fields), "distance = \"far\""));
+  fields = good;
+  fields.erase("hour");
+  fields["date"] = "1010600";
+  EXPECT_TRUE(says(refusal(fields), "does not have the form MMDDhhmm"));
+}
+
+TEST(Schema, RefusesRowsWhenMissingIsRefused) {
+  const Schema schema = parsed(replaced(kFlights, "\"skip\"", "\"refuse\""));
+  Table table(file_with("refuse.csv", kRows), schema.table_options());
+  const RowEncoder encoder(schema, table);
+  EncodedRow row;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(table.next());
+  EXPECT_TRUE(says(refusal_of([&] { (void)encoder.encode(table, row); }),
+                   "refuse.csv, line 4, column delay: \"\" where a finite number is expected"));
+  ASSERT_TRUE(table.next());
+  EXPECT_TRUE(says(refusal_of([&] { (void)encoder.encode(table, row); }),
+                   "line 5, column destination: \"JFK\" is no destination"));
+}
+
+TEST(Schema, LeavesOtherCategoriesAtZeroWhenTold) {
+  const Schema schema = parsed(replaced(kFlights, "\"column\"", "\"zero\""));
+  EXPECT_EQ(schema.features(), 8U);
+  const EncodedRow row = schema.encode(
+      {{"distance", "700"}, {"hour", "6"}, {"origin", "XYZ"}, {"destination", "LAX"}});
+  EXPECT_EQ(row.values[5], 0.0);
+  EXPECT_EQ(row.values[6], 0.0);
+  EXPECT_EQ(row.values[7], 1.0);
+}
+
+TEST(Schema, RefusesWhatItCannotRead) {
+  const auto refusal = [](const std::string& from, const std::string& to) {
+    return refusal_of([&] { (void)parsed(replaced(kFlights, from, to)); });
+  };
+  EXPECT_TRUE(says(refusal("scale = 500", "scale = 0"), "feature 1: scale = 0 must be greater"));
+  EXPECT_TRUE(says(refusal("kind = \"harmonic\"", "kind = \"wave\""),
+                   "\"wave\" must be one of number, harmonic, category"));
+  EXPECT_TRUE(says(refusal("shift = 700", "shfit = 700"), "unknown key \"shfit\""));
+  EXPECT_TRUE(says(refusal("part = \"hour\"", "part = \"year\""), "has no Y"));
+  EXPECT_TRUE(says(refusal("target = \"delay\"", ""), "target is missing"));
+  EXPECT_TRUE(says(refusal("harmonics = 2", "harmonics = 0"), "harmonics = 0 must be 1 to 64"));
+  EXPECT_TRUE(says(refusal("[\"LAX\"]", "[\"LAX\", \"LAX\"]"), "different texts"));
+  EXPECT_TRUE(says(refusal("period = 24", "period = = 24"), "flights.toml, line"));
+  EXPECT_TRUE(says(refusal_of([] { (void)Schema::from_file("/no/schema.toml"); }), "cannot read"));
+  EXPECT_TRUE(says(refusal_of([] { (void)parsed("target = \"y\"\n"); }), "no [[feature]]"));
+}
+
+TEST(Schema, SurvivesBeingWrittenAndRead) {
+  const Schema schema = parsed(kFlights);
+  const Schema again = parsed(schema.to_toml());
+  EXPECT_EQ(again.description(), schema.description());
+  EXPECT_EQ(again.fingerprint(), schema.fingerprint());
+  EXPECT_EQ(again.to_toml(), schema.to_toml());
+  EXPECT_NE(parsed(replaced(kFlights, "shift = 700", "shift = 701")).fingerprint(),
+            schema.fingerprint());
+}
+
+TEST(Schema, FillsInADraftFromAFile) {
+  const Schema draft = parsed(
+      "target = \"y\"\n[[feature]]\nfield = \"x\"\nkind = \"number\"\n"
+      "[[feature]]\nfield = \"c\"\nkind = \"category\"\nmost = 2\nother = \"column\"\n");
+  EXPECT_TRUE(draft.is_draft());
+  EXPECT_TRUE(says(refusal_of([&] {
+                     (void)draft.encode({{"x", "1"}, {"c", "a"}});
+                   }),
+                   "is a draft"));
+  const Schema full =
+      draft.collected_from(file_with("draft.csv", "x,c,y\n1,b,0\n3,b,0\n5,a,0\n7,d,0\n,d,0\n"));
+  EXPECT_FALSE(full.is_draft());
+  EXPECT_EQ(full.feature_names(), (Names{"x", "c=b", "c=d", "c=other"}));
+  EXPECT_EQ(*full.rules()[0].shift, 4.0);
+  EXPECT_NEAR(*full.rules()[0].scale, std::sqrt(5.0), 1e-12);
+}
+
+}  // namespace
+}  // namespace windhover

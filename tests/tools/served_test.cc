@@ -1,0 +1,220 @@
+// The commands against a server in this process.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "windhover/io/server.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learner_thread.h"
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/answers.h"
+#include "windhover/tools/compare.h"
+#include "windhover/tools/send.h"
+
+namespace windhover {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kRows = 4000;
+
+std::string schema_file(bool sparse, const std::string& more = "") {
+  return file_with(
+      sparse ? "served_sparse.toml" : "served_dense.toml",
+      std::string("target = \"y\"\nmissing = \"skip\"\nsparse = ") + (sparse ? "true" : "false") +
+          "\n[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 0\nscale = 1\n"
+          "[[feature]]\nfield = \"c\"\nkind = \"category\"\ncategories = [\"u\", \"v\"]\n"
+          "other = \"zero\"\n" +
+          more);
+}
+
+std::string data_file() {
+  std::string text = "a,c,y\n";
+  for (int i = 0; i < kRows; ++i) {
+    const double a = std::sin(i * 1.7);
+    const char* c = i % 3 == 0 ? "u" : i % 3 == 1 ? "v" : "w";
+    const bool y = 0.8 * a + (i % 3 == 0 ? 0.7 : -0.2) + 2 * std::sin(i * 12.9898) > 0;
+    text += std::to_string(a) + "," + c + "," + (i % 100 == 50 ? "?" : y ? "1" : "0") + "\n";
+  }
+  return file_with("served.csv", text);
+}
+
+// An engine, its learner and a server on a Unix-domain socket.
+class Served {
+ public:
+  Served(const std::string& socket, const Schema& schema, const char* model)
+      : socket_(socket), block_(bytes_for(schema, model)) {
+    EngineConfig config = config_for(schema, model);
+    const std::size_t engine_bytes = Engine::footprint(config).value();
+    engine_ = Engine::create(config, block_.bytes().first(engine_bytes), clock_).value();
+    ServerConfig server_config;
+    server_config.observe.unix_path = socket_;
+    const std::size_t server_bytes = Server::footprint(server_config, config).value();
+    server_block_ = std::make_unique<MappedBlock>(server_bytes);
+    server_ = Server::create(server_config, *engine_, server_block_->bytes(), clock_).value();
+    EXPECT_TRUE(server_->open().ok());
+    EXPECT_TRUE(ok(learner_.start(*engine_, {}, IdleStrategy::kPark)));
+    EXPECT_TRUE(ok(server_->start()));
+  }
+  ~Served() {
+    server_->request_stop();
+    server_->join();
+    learner_.stop();
+  }
+
+  std::string address() const { return "unix:" + socket_; }
+  Engine& engine() { return *engine_; }
+
+ private:
+  static EngineConfig config_for(const Schema& schema, const char* model) {
+    EngineConfig config;
+    config.model.name = model;
+    config.model.features = schema.features();
+    config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
+    config.window_size = 2000;
+    config.max_frame_rows = 1000;
+    return config;
+  }
+  static std::size_t bytes_for(const Schema& schema, const char* model) {
+    return Engine::footprint(config_for(schema, model)).value();
+  }
+
+  std::string socket_;
+  RealClock clock_;
+  MappedBlock block_;
+  std::unique_ptr<MappedBlock> server_block_;
+  Engine* engine_ = nullptr;
+  LearnerThread learner_;
+  std::unique_ptr<Server> server_;
+};
+
+SendOptions options_for(const Served& served, const std::string& schema) {
+  SendOptions o;
+  o.path = data_file();
+  o.address = served.address();
+  o.schema = schema;
+  o.batch = 100;
+  return o;
+}
+
+class SendFile : public ::testing::TestWithParam<bool> {};  // sparse or dense
+
+TEST_P(SendFile, AccountsForEveryRow) {
+  const std::string schema = schema_file(GetParam());
+  Served served(path_of("send.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  o.score_every = 10;
+  double part = 0;
+  o.on_progress = [&part](double p, const std::string&) { part = p; };
+  const SendReport report = send_file(o);
+  EXPECT_TRUE(report.adds_up());
+  EXPECT_EQ(report.skipped, 40U);
+  EXPECT_EQ(report.totals.sent, 3960U);
+  EXPECT_EQ(report.totals.accepted, 3960U);
+  EXPECT_EQ(served.engine().head(), 3960U);
+  EXPECT_EQ(report.score->count(), 396U);
+  EXPECT_EQ(part, 1.0);
+  EXPECT_TRUE(says(report.closing_line(), "sent 3960 = accepted 3960 + refused 0 + duplicate 0"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SendFile, ::testing::Bool(),
+                         [](const auto& p) { return p.param ? "Sparse" : "Dense"; });
+
+TEST(SendFileTwice, IsDuplicateForTheSameProducer) {
+  const std::string schema = schema_file(false);
+  Served served(path_of("twice.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  o.producer = 9;
+  (void)send_file(o);
+  const SendReport again = send_file(o);
+  EXPECT_TRUE(again.adds_up());
+  EXPECT_EQ(again.totals.duplicate, 3960U);
+  EXPECT_EQ(served.engine().head(), 3960U);
+}
+
+TEST(SendFileRefused, CountsRowsOutsideTheDomain) {
+  const std::string schema = schema_file(false, "");
+  Served served(path_of("refused.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  o.path = file_with("domain.csv", "a,c,y\n1,u,0\n2,v,7\n3,u,1\n");
+  const SendReport report = send_file(o);
+  EXPECT_TRUE(report.adds_up());
+  EXPECT_EQ(report.totals.refused, 1U);
+  ASSERT_EQ(report.refused.size(), 1U);
+  EXPECT_EQ(report.refused[0].row, 1U);
+  EXPECT_EQ(report.refused[0].reason, Status::kTargetOutOfDomain);
+}
+
+TEST(SendFileBroken, CarriesOnWhenTheServerComesBack) {
+  const std::string schema = schema_file(false);
+  const std::string socket = path_of("broken.sock");
+  auto served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(*served, schema);
+  o.producer = 3;
+  o.rate = 4000;  // about a second
+  SendReport report;
+  std::thread sender([&] { report = send_file(o); });
+  std::this_thread::sleep_for(300ms);
+  served.reset();
+  served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
+  sender.join();
+  EXPECT_TRUE(report.adds_up()) << report.closing_line();
+  EXPECT_EQ(report.totals.sent, 3960U);
+  EXPECT_GE(report.reconnections, 1U);
+  EXPECT_GT(served->engine().head(), 0U);
+}
+
+TEST(CheckSchema, RefusesOneOfAnotherShape) {
+  const std::string dense = schema_file(false);
+  Served served(path_of("shape.sock"), Schema::from_file(dense), "logistic");
+  SendOptions o = options_for(served, schema_file(true));
+  EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "sparse rows, the server takes dense"));
+  o.schema =
+      schema_file(false, "[[feature]]\nfield = \"y\"\nkind = \"number\"\nshift = 0\nscale = 1\n");
+  EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "4 features, the server's model 3"));
+  o.batch = 0;
+  EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "--batch 0"));
+}
+
+TEST(SendFileNowhere, SaysSo) {
+  SendOptions o;
+  o.path = data_file();
+  o.schema = schema_file(false);
+  o.address = "unix:" + path_of("nobody.sock");
+  EXPECT_THROW((void)send_file(o), RunError);
+}
+
+// The covariance recovered from questions is that of the exact posterior of the window: for a
+// linear model the summary is exact once the learner has swept the window.
+TEST(FetchPosterior, RecoversTheGaussianThatTheServerAnswersFrom) {
+  for (const bool sparse : {false, true}) {
+    const std::string schema_path = schema_file(sparse);
+    const Schema schema = Schema::from_file(schema_path);
+    Served served(path_of("fetch.sock"), schema, "linear");
+    const SendOptions o = options_for(served, schema_path);
+    (void)send_file(o);
+    Client client;
+    connect_or_throw(client, served.address());
+    std::this_thread::sleep_for(500ms);
+    const ServedPosterior posterior = fetch_posterior(client, 10);
+    const Provenance& p = posterior.provenance;
+    EXPECT_EQ(p.sequence, 3960U);
+    const Dataset rows = encoded_rows(o.path, schema, p.sequence - p.n_eff, p.sequence);
+    EXPECT_EQ(rows.rows(), p.n_eff);
+    const ReferencePosterior exact =
+        exact_posterior(rows, {.intercept_precision = 0.1, .noise_variance = p.noise_variance},
+                        {0, 0, 0}, {1, 1, 1});
+    EXPECT_LT((posterior.covariance - exact.covariance).norm(), 1e-3 * exact.covariance.norm());
+    EXPECT_LT((posterior.mean - exact.mode).norm(), 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace windhover

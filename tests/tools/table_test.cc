@@ -1,0 +1,118 @@
+#include "windhover/tools/table.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Table, ReadsAQuotedHeaderAndSemicolons) {
+  Table table(file_with("quoted.csv", "\"fixed acidity\";\"a \"\"b\"\"\";c\n1;2.5;-3e2\n\n4;+5;6"),
+              {.separator = ';'});
+  EXPECT_EQ(table.columns(), (Names{"fixed acidity", "a \"b\"", "c"}));
+  EXPECT_EQ(table.column("c"), 2U);
+  EXPECT_EQ(table.column("2"), 1U);
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.line(), 2U);
+  EXPECT_EQ(table.require_number(2), -300.0);
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.line(), 4U);
+  EXPECT_EQ(table.require_number(1), 5.0);
+  EXPECT_FALSE(table.next());
+  EXPECT_EQ(table.progress(), 1.0);
+}
+
+TEST(Table, ReadsTabsCarriageReturnsAndNoHeader) {
+  Table table(file_with("tab.txt", "74\t85\t1\r\n73\t84\t2\r\n"),
+              {.separator = '\t', .header = false});
+  EXPECT_EQ(table.columns(), (Names{"1", "2", "3"}));
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.text(2), "1");
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.line(), 2U);
+  EXPECT_EQ(table.require_number(2), 2.0);
+  EXPECT_FALSE(table.next());
+}
+
+TEST(Table, ReadsCompressedFilesLargerThanAChunk) {
+  const std::string path = path_of("long.csv.gz");
+  gzFile out = gzopen(path.c_str(), "wb");
+  gzputs(out, "a,b\n");
+  for (int i = 0; i < 50'000; ++i) gzprintf(out, "%d,%d\n", i, 2 * i);
+  gzclose(out);
+  Table table(path, {});
+  int rows = 0;
+  while (table.next()) {
+    ASSERT_EQ(table.require_number(1), 2.0 * rows);
+    ASSERT_EQ(table.line(), static_cast<std::uint64_t>(rows) + 2);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 50'000);
+}
+
+TEST(Table, SaysThatACompressedFileIsCutOff) {
+  const std::string path = path_of("whole.csv.gz");
+  gzFile out = gzopen(path.c_str(), "wb");
+  for (int i = 0; i < 50'000; ++i) gzprintf(out, "%d,%d\n", i, (i * 7919) % 1000);
+  gzclose(out);
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  Table table(file_with("cut.csv.gz", bytes.substr(0, bytes.size() / 2)), {});
+  const std::string message = refusal_of([&] {
+    while (table.next()) {
+    }
+  });
+  EXPECT_TRUE(says(message, "damaged or cut off"));
+}
+
+TEST(Table, NamesThePlaceOfACellThatIsNoNumber) {
+  Table table(file_with("word.csv", "x,y\n1,2\n3,late\n,nan\n"), {});
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(table.next());
+  const std::string message = refusal_of([&] { (void)table.require_number(1); });
+  EXPECT_TRUE(says(message, "word.csv, line 3, column y: \"late\""));
+  ASSERT_TRUE(table.next());
+  EXPECT_FALSE(table.number(0).has_value());
+  EXPECT_FALSE(table.number(1).has_value());
+}
+
+TEST(Table, RefusesRowsOfAnotherWidthAndUnknownColumns) {
+  Table table(file_with("ragged.csv", "x,y\n1,2\n3\n"), {});
+  EXPECT_TRUE(
+      says(refusal_of([&] { (void)table.column("z"); }), "it has x, y, or the numbers 1 to 2"));
+  EXPECT_TRUE(says(refusal_of([&] { (void)table.column("3"); }), "no column \"3\""));
+  ASSERT_TRUE(table.next());
+  EXPECT_TRUE(says(refusal_of([&] { (void)table.next(); }), "line 3: 1 cells, but 2"));
+}
+
+TEST(Table, RefusesWhatIsNoFile) {
+  EXPECT_TRUE(says(refusal_of([] { Table table("/no/such/file.csv", {}); }), "cannot open"));
+  EXPECT_TRUE(says(refusal_of([] { Table table("/tmp", {}); }), "is a folder"));
+  EXPECT_TRUE(says(refusal_of([] { Table table(file_with("empty.csv", ""), {}); }), "is empty"));
+}
+
+TEST(Table, StopsAtAQuoteThatIsNeverClosed) {
+  std::string content = "x,y\n1,\"";
+  for (int i = 0; i < 400'000; ++i) content += "2,3,4\n";
+  Table table(file_with("open.csv", content), {});
+  EXPECT_TRUE(says(refusal_of([&] { (void)table.next(); }), "is a quote left open?"));
+}
+
+TEST(Table, KnowsSeparators) {
+  EXPECT_EQ(parse_separator("tab"), '\t');
+  EXPECT_EQ(parse_separator(";"), ';');
+  EXPECT_THROW((void)parse_separator(";;"), UserError);
+}
+
+}  // namespace
+}  // namespace windhover
