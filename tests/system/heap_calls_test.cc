@@ -1,0 +1,182 @@
+// No heap call from ready on, over the whole daemon, counted inside it and from outside.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/io/framing.h"
+#include "windhover/tests/io/raw_peer.h"
+#include "windhover/tools/child_daemon.h"
+#include "windhover/tools/frame_source.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::uint32_t kFeatures = 9;
+constexpr int kSessions = 40;
+
+const std::vector<std::string> kArguments = {
+    "--model.features",          "9",  "--engine.window_size",    "20000",
+    "--server.max_sessions",     "40", "--server.idle_timeout",   "5000",
+    "--server.observe.tcp_port", "0",  "--server.query.tcp_port", "0"};
+
+// More connections than there are sessions, all at once.
+void burst(const std::string& address) {
+  std::vector<std::unique_ptr<testing::RawPeer>> peers;
+  for (int i = 0; i < 2 * kSessions; ++i) {
+    peers.push_back(std::make_unique<testing::RawPeer>(address));
+  }
+}
+
+v1::Request rows(std::uint32_t count, double target) {
+  v1::Request request;
+  v1::Observe& observe = *request.mutable_observe();
+  observe.set_rows(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t j = 0; j < kFeatures; ++j) observe.add_features_f64(0.1 * j);
+    observe.add_targets_f64(target);
+  }
+  return request;
+}
+
+void misbehave(const std::string& address) {
+  {
+    testing::RawPeer before_hello(address);
+    EXPECT_TRUE(before_hello.send(rows(1, 1)));
+    EXPECT_TRUE(before_hello.ends());
+  }
+  {
+    testing::RawPeer oversized(address);
+    EXPECT_TRUE(oversized.hello());
+    oversized.send(std::string("\xff\xff\xff\x7f"));
+    EXPECT_TRUE(oversized.ends());
+  }
+  {
+    testing::RawPeer garbage(address);
+    EXPECT_TRUE(garbage.hello());
+    garbage.send(std::string("\x05\x00\x00\x00\x00\x00", 6));
+    EXPECT_TRUE(garbage.ends());
+  }
+  testing::RawPeer unknown(address);
+  EXPECT_TRUE(unknown.hello());
+  // A thousand fields that no version knows: varint fields number 1000, of value 1.
+  std::string body = rows(1, 1).SerializeAsString();
+  for (int i = 0; i < 1000; ++i) body += std::string("\xc0\x3e\x01", 3);
+  std::array<std::byte, kMaxFrameHeader> header{};
+  const std::size_t size =
+      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
+  EXPECT_TRUE(unknown.send(std::string(reinterpret_cast<const char*>(header.data()), size) + body));
+  v1::Response response;
+  EXPECT_TRUE(unknown.receive(response) && response.has_observe_ack());
+}
+
+// Ingest of a million messages on a connection of its own, questions on others, and 32 sessions
+// that say Hello and then let their idle timers run.
+void load(ChildDaemon& daemon) {
+  burst(daemon.observe_address());
+  burst(daemon.query_address());
+  const FrameSource source(daemon.observe_address(), kFeatures, 1, 0);
+  std::vector<std::unique_ptr<testing::RawPeer>> idle;
+  for (int i = 0; i < 32; ++i) {
+    idle.push_back(std::make_unique<testing::RawPeer>(daemon.observe_address()));
+    EXPECT_TRUE(idle.back()->hello());
+  }
+  Client client;
+  ASSERT_EQ(client.connect(daemon.query_address()), Status::kOk) << client.error_text();
+  const std::vector<double> x(2 * kFeatures, 0.1);
+  PredictRequest request;
+  request.rows = 2;
+  request.features = x;
+  const double quantiles[] = {0.05, 0.95};
+  request.quantile_probabilities = quantiles;
+  std::vector<PredictiveSummary> answers;
+  std::vector<ParameterSummary> parameters;
+  std::vector<double> draws;
+  v1::StatusResult status;
+  Provenance provenance;
+  for (int turn = 0; source.rows_sent() < 1'000'000 || turn < 200; ++turn) {
+    request.thompson_id = static_cast<std::uint64_t>(turn) + 1;
+    ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
+    if (turn % 20 != 0) continue;
+    ASSERT_EQ(client.posterior(parameters, provenance), Status::kOk) << client.error_text();
+    ASSERT_EQ(client.draws(draws, provenance), Status::kOk) << client.error_text();
+    ASSERT_EQ(client.status(status), Status::kOk) << client.error_text();
+    misbehave(daemon.observe_address());
+  }
+  EXPECT_GE(provenance.n_seen, 500'000U);
+  burst(daemon.query_address());
+}
+
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+std::uint64_t count_in(const std::string& file) {
+  std::uint64_t count = 0;
+  std::FILE* stream = std::fopen(file.c_str(), "rb");
+  if (stream == nullptr || std::fread(&count, sizeof(count), 1, stream) != 1) count = 0;
+  if (stream != nullptr) std::fclose(stream);
+  return count;
+}
+
+TEST(HeapCalls, MixedLoadFromReadyOn_None) {
+  const std::string file = "/tmp/windhover-heap-" + std::to_string(getpid());
+  std::unique_ptr<ChildDaemon> daemon;
+  {
+    const ScopedVariable preload("LD_PRELOAD", WINDHOVER_HEAP_COUNTER_PRELOAD);
+    const ScopedVariable count("WINDHOVER_HEAP_COUNT_FILE", file);
+    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, kArguments);
+  }
+  const std::uint64_t at_ready = count_in(file);
+  EXPECT_GT(at_ready, 0U) << "nothing was counted from outside";
+  load(*daemon);
+  EXPECT_EQ(count_in(file) - at_ready, 0U) << "counted from outside";
+  const ChildDaemon::Stopped stopped = daemon->stop();
+  EXPECT_EQ(stopped.exit_code, 0);
+  ASSERT_TRUE(stopped.heap_calls.has_value());
+  EXPECT_EQ(*stopped.heap_calls, 0U) << "counted inside";
+  EXPECT_GE(stopped.observations, 500'000U);
+  unlink(file.c_str());
+}
+
+TEST(HeapCalls, OneInjected_Seen) {
+  std::unique_ptr<ChildDaemon> daemon;
+  {
+    const ScopedVariable preload("LD_PRELOAD", WINDHOVER_INJECT_PRELOAD);
+    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, kArguments);
+  }
+  Client client;
+  ASSERT_EQ(client.connect(daemon->query_address()), Status::kOk) << client.error_text();
+  const std::vector<double> x(kFeatures, 0.1);
+  PredictRequest request;
+  request.rows = 1;
+  request.features = x;
+  std::vector<PredictiveSummary> answers;
+  Provenance provenance;
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
+  }
+  const ChildDaemon::Stopped stopped = daemon->stop();
+  ASSERT_TRUE(stopped.heap_calls.has_value());
+  EXPECT_GE(*stopped.heap_calls, 1U);
+}
+
+}  // namespace
+}  // namespace windhover
