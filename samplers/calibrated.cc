@@ -16,6 +16,11 @@ Result<bool> Calibrated::check(const SamplerConfig& config) noexcept {
 
 Status Calibrated::refresh(const Estimates& e) noexcept {
   const Index d = e.dimension;
+  // Both or neither: an H without its noise would have another law. C adds a positive semi-definite
+  // matrix, so that what passes here seldom fails below.
+  if (injected_noise_ > 0 && !preconditioner_.is_positive_definite(e.curvature)) {
+    return Status::kNotPositiveDefinite;
+  }
   MatrixMap metric(preconditioner_.scratch(), d, d);
   metric = (1.0 + injected_noise_) * ConstMatrixMap(e.curvature, d, d);
   metric += (e.n / e.minibatch_size) * ConstMatrixMap(e.noise_covariance, d, d);

@@ -11,10 +11,10 @@ Result<bool> DiagonalConstantSgd::check(const SamplerConfig&) noexcept { return 
 Result<bool> FullConstantSgd::check(const SamplerConfig&) noexcept { return true; }
 
 Status ScalarConstantSgd::refresh(const Estimates& e) noexcept {
+  if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   const Index d = e.dimension;
   const double noise_trace = ConstMatrixMap(e.noise_covariance, d, d).trace();
   const double curvature_trace = ConstMatrixMap(e.curvature, d, d).trace();
-  if (!(curvature_trace > 0)) return Status::kNotPositiveDefinite;
   const double optimum =
       2.0 * static_cast<double>(d) * e.minibatch_size / (e.n * std::max(noise_trace, 1e-300));
   // Tr A bounds the largest eigenvalue of A, and a rate below 2 over that is stable.
@@ -25,27 +25,32 @@ Status ScalarConstantSgd::refresh(const Estimates& e) noexcept {
 }
 
 Status DiagonalConstantSgd::refresh(const Estimates& e) noexcept {
-  const Index d = e.dimension;
-  const ConstMatrixMap noise(e.noise_covariance, d, d);
-  const ConstMatrixMap curvature(e.curvature, d, d);
-  for (Index j = 0; j < d; ++j) {
-    const double optimum = 2.0 * e.minibatch_size / (e.n * std::max(noise(j, j), 1e-300));
-    preconditioner_.step_size()[j] = std::min(optimum, 1.0 / curvature(j, j));
+  if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
+  for (std::size_t j = 0; j < e.dimension; ++j) {
+    const double c = e.noise_covariance[j * (e.dimension + 1)];
+    const double optimum = 2.0 * e.minibatch_size / (e.n * std::max(c, 1e-300));
+    preconditioner_.step_size()[j] = std::min(optimum, 1.0 / e.curvature[j * (e.dimension + 1)]);
     preconditioner_.noise_deviation()[j] = 0;
   }
+  preconditioner_.stabilize(e.curvature);
   preconditioner_.finish();
   return Status::kOk;
 }
 
 Status FullConstantSgd::refresh(const Estimates& e) noexcept {
-  const double scale = 2.0 * e.minibatch_size / e.n;
-  const Status status = preconditioner_.set_inverse(e.noise_covariance, scale);
-  if (ok(status)) return status;
   const Index d = e.dimension;
-  MatrixMap lifted(preconditioner_.scratch(), d, d);
-  lifted = ConstMatrixMap(e.noise_covariance, d, d);
-  lifted += (e.minibatch_size / e.n) * ConstMatrixMap(e.curvature, d, d);
-  return preconditioner_.set_inverse(preconditioner_.scratch(), scale);
+  const double ratio = e.minibatch_size / e.n;
+  const ConstMatrixMap noise(e.noise_covariance, d, d);
+  const ConstMatrixMap curvature(e.curvature, d, d);
+  MatrixMap metric(preconditioner_.scratch(), d, d);
+  // eig(HA) < 2 if and only if C - (S/n) A is positive definite. Whether C itself is cannot be told
+  // when it is singular up to rounding.
+  metric = noise;
+  metric -= ratio * curvature;
+  const bool stable = preconditioner_.is_positive_definite(preconditioner_.scratch());
+  metric = noise;
+  if (!stable) metric += ratio * curvature;
+  return preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 * ratio);
 }
 
 }  // namespace windhover

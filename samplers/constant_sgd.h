@@ -47,7 +47,7 @@ class DiagonalConstantSgd {
 };
 
 // H = (2 S / n) C^-1 (Theorem 2). Exact in continuous time; in discrete time its variance is too
-// large by about S/n A C^-1. A C that is not positive definite gets (S/n) A added.
+// large by about S/n A C^-1. Where that is unstable, C gets (S/n) A added.
 class FullConstantSgd {
  public:
   static constexpr std::string_view kName = "sgd-f";

@@ -42,13 +42,12 @@ void ChainDiagnostics::add(const double* theta) noexcept {
     }
   }
   ++count_;
-  if (++filling_ == batch_length_) {
-    const std::size_t cells = static_cast<std::size_t>(chains_) * dimension_;
-    for (std::size_t i = 0; i < cells; ++i) squares_[i] += pending_[i];
-    std::fill_n(pending_, cells, 0.0);
-    filling_ = 0;
-    ++full_;
-  }
+  if (++filling_ < batch_length_) return;
+  filling_ = 0;
+  if (++full_ % 2 != 0) return;
+  const std::size_t cells = static_cast<std::size_t>(chains_) * dimension_;
+  for (std::size_t i = 0; i < cells; ++i) squares_[i] += pending_[i];
+  std::fill_n(pending_, cells, 0.0);
 }
 
 void ChainDiagnostics::merge() noexcept {
@@ -91,10 +90,7 @@ ChainDiagnostics::Extremes ChainDiagnostics::summarize(double* ess_bulk,
         half_sum[b < used / 2 ? 0 : 1] += sum;
         batch_variance += (sum / length - grand) * (sum / length - grand);
       }
-      // With an odd number of full batches the last one's squares are in too; it is left out in
-      // proportion.
-      const double squares = squares_[static_cast<std::size_t>(c) * dimension_ + j] * used / full_;
-      within += squares;
+      within += squares_[static_cast<std::size_t>(c) * dimension_ + j];
       for (const double sum : half_sum) {
         const double mean = sum / half_length;
         within -= half_length * mean * mean;

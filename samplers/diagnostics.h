@@ -48,9 +48,9 @@ class ChainDiagnostics {
   std::uint32_t full_ = 0;          // complete batches
   std::uint64_t filling_ = 0;       // iterates in the batch being filled
   double* batches_;                 // sums: chains x kBatches x dimension
-  double* squares_;  // chains x dimension: sum of (theta - first)^2, complete batches
-  double* pending_;  // the same, of the batch being filled
-  double* origin_;   // chains x dimension: the first iterate; sums are relative to it
+  double* squares_;  // chains x dimension: sum of (theta - origin)^2, complete pairs of batches
+  double* pending_;  // the same, of the pair being filled
+  double* origin_;   // dimension: the first chain's first iterate; sums are relative to it
 };
 
 }  // namespace windhover

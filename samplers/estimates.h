@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_SAMPLERS_ESTIMATES_H_
 #define WINDHOVER_SAMPLERS_ESTIMATES_H_
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace windhover {
@@ -15,6 +17,16 @@ struct Estimates {
   const double* curvature =
       nullptr;  // A: Hessian of L at the mode, the prior's Lambda / n included
   const double* noise_covariance = nullptr;  // C: covariance of one row's gradient, chain average
+
+  // What a diagonal rate needs: every A_jj positive, every C_jj at least 0, all finite.
+  bool diagonals_are_sound() const noexcept {
+    for (std::size_t j = 0; j < dimension; ++j) {
+      const double a = curvature[j * (dimension + 1)];
+      const double c = noise_covariance[j * (dimension + 1)];
+      if (!(a > 0 && c >= 0 && std::isfinite(a + c))) return false;
+    }
+    return true;
+  }
 };
 
 }  // namespace windhover

@@ -35,13 +35,12 @@ Result<bool> FullFisherScoring::check(const SamplerConfig& config) noexcept {
 }
 
 Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
-  const Index d = e.dimension;
-  const ConstMatrixMap noise(e.noise_covariance, d, d);
-  const ConstMatrixMap curvature(e.curvature, d, d);
+  if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   const double alpha2 = noise_scale_ * noise_scale_;
-  for (Index j = 0; j < d; ++j) {
+  for (std::size_t j = 0; j < e.dimension; ++j) {
     // A direction without gradient noise would get an infinite step.
-    const double c = std::max(noise(j, j), e.minibatch_size / e.n * curvature(j, j));
+    const double c = std::max(e.noise_covariance[j * (e.dimension + 1)],
+                              e.minibatch_size / e.n * e.curvature[j * (e.dimension + 1)]);
     double injected = alpha2 * gamma(e) * c / e.n;
     double step_size = 2.0 / ((1.0 + alpha2) * gamma(e) * c);
     if (step_size_max_ > 0) {
@@ -51,6 +50,7 @@ Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
     preconditioner_.step_size()[j] = step_size;
     preconditioner_.noise_deviation()[j] = std::sqrt(injected);
   }
+  preconditioner_.stabilize(e.curvature);
   preconditioner_.finish();
   return Status::kOk;
 }
@@ -72,13 +72,15 @@ Status FullFisherScoring::refresh(const Estimates& e) noexcept {
   }
   const double alpha2 = noise_scale_ * noise_scale_;
   const double scale = 2.0 / ((1.0 + alpha2) * gamma(e));
+  const ConstMatrixMap curvature(e.curvature, d, d);
+  // As in FullConstantSgd: eig(HA) < 2 if and only if this is positive definite.
   metric = noise;
-  Status status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
-  if (!ok(status)) {
-    metric += (e.minibatch_size / e.n) * ConstMatrixMap(e.curvature, d, d);
-    status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
-    if (!ok(status)) return status;
-  }
+  metric -= (0.5 * scale) * curvature;
+  const bool stable = preconditioner_.is_positive_definite(preconditioner_.scratch());
+  metric = noise;
+  if (!stable) metric += (e.minibatch_size / e.n) * curvature;
+  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
+  if (!ok(status)) return status;
   return preconditioner_.set_noise(preconditioner_.scratch(), std::sqrt(alpha2 * gamma(e) / e.n));
 }
 

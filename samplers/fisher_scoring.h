@@ -9,7 +9,9 @@
 //
 // With step_size_max = h_max > 0 the noise is instead the least that keeps every H_kk <= h_max:
 // E_kk = max(0, 2 / (h_max n) - C_kk / S), H = (2 / n) (C / S + E)^-1 (Mandt et al. 2017, eq. 26,
-// with E13 applied).
+// with E13 applied). For the full matrix E = 2 / (h_max n) I, which bounds H whatever C is.
+//
+// Directions with too little gradient noise for a stable step get (S/n) A added to C.
 #ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_H_
 #define WINDHOVER_SAMPLERS_FISHER_SCORING_H_
 

@@ -29,6 +29,29 @@ void DiagonalPreconditioner::finish() noexcept {
                        [](double deviation) { return deviation > 0; });
 }
 
+void DiagonalPreconditioner::stabilize(const double* curvature) noexcept {
+  const Index d = dimension_;
+  const ConstMatrixMap a(curvature, d, d);
+  double bound = 0;  // of the eigenvalues of HA: the largest row sum
+  for (Index j = 0; j < d; ++j) bound = std::max(bound, step_size_[j] * a.col(j).lpNorm<1>());
+  if (bound < 2.0) return;
+  // Power iteration on HA, whose eigenvalues are those of the symmetric H^1/2 A H^1/2.
+  VectorMap vector(gradient_, d);
+  VectorMap image(normals_, d);
+  const ConstVectorMap rates(step_size_, d);
+  for (Index j = 0; j < d; ++j) vector(j) = 1.0 + 0.1 * static_cast<double>((7 * j + 3) % 11);
+  double eigenvalue = 0;
+  constexpr int kIterations = 200;
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    image.noalias() = a * vector;
+    image.array() *= rates.array();
+    eigenvalue = image.norm() / vector.norm();
+    vector = image / image.norm();
+  }
+  constexpr double kMargin = 1.9;  // power iteration comes from below
+  if (eigenvalue > kMargin) VectorMap(step_size_, d) *= 1.0 / eigenvalue;
+}
+
 Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
   gradient(chain.theta, gradient_);
   if (noisy_) {
@@ -70,8 +93,10 @@ Status FullPreconditioner::set_inverse(const double* matrix, double scale) noexc
 }
 
 Status FullPreconditioner::set_noise(const double* matrix, double scale) noexcept {
-  noisy_ = false;
-  if (scale == 0) return Status::kOk;
+  if (scale == 0) {
+    noisy_ = false;
+    return Status::kOk;
+  }
   const Status status = factor_.compute(matrix);
   if (!ok(status)) return status;
   factor_.root(scale, noise_root_);

@@ -19,6 +19,9 @@ class DiagonalPreconditioner {
 
   double* step_size() noexcept { return step_size_; }
   double* noise_deviation() noexcept { return noise_deviation_; }
+  // Scales the step down when an eigenvalue of HA reaches 2: little gradient noise asks for long
+  // steps, and correlated directions add theirs up. O(D^2) unless that is near, then 200 D^2.
+  void stabilize(const double* curvature) noexcept;
   // Call after writing the two: looks whether there is any noise to draw.
   void finish() noexcept;
 
@@ -41,8 +44,9 @@ class FullPreconditioner {
 
   // H = scale x matrix^-1. Reads the lower triangle. Keeps the old H when that fails.
   Status set_inverse(const double* matrix, double scale) noexcept;
-  // Noise of covariance scale^2 x matrix; 0: none. Call after set_inverse().
+  // Noise of covariance scale^2 x matrix; 0: none. Keeps the old noise when that fails.
   Status set_noise(const double* matrix, double scale) noexcept;
+  bool is_positive_definite(const double* matrix) noexcept { return ok(factor_.compute(matrix)); }
 
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
