@@ -58,6 +58,12 @@ double Learner::minibatch_size() const noexcept {
   return static_cast<double>(std::min<std::uint64_t>(config_.sampler.minibatch_size, quarter));
 }
 
+// One Newton step from an anchor this far away would leave an error that shows (for a quadratic
+// loss none does): squared distance in posterior standard deviations.
+bool Learner::far_from_mode() const noexcept {
+  return !model_->quadratic() && estimator_.newton_decrement() > 0.01;
+}
+
 bool Learner::rested() const noexcept {
   return config_.draws_per_observation > 0 && credit_ < minibatch_size();
 }
@@ -86,9 +92,12 @@ int Learner::poll(int max_work) noexcept {
 }
 
 int Learner::replay(std::uint64_t head, int max_work) noexcept {
-  take_head(head);
   int done = 0;
-  while (done < max_work && step()) ++done;
+  while (done < max_work) {
+    take_head(head);
+    if (!step()) break;
+    ++done;
+  }
   if (dirty_) publish();
   return done;
 }
@@ -100,6 +109,8 @@ bool Learner::step() noexcept {
   const bool rested = this->rested();
   if (pass_position_ == pass_end_ && pass_due()) begin_pass();
   const bool sweeping = pass_position_ != pass_end_;
+  // A pass that gains on the stream ends with the newest row, not with the newest when it began.
+  if (sweeping && fresh_ <= move_cost_rows()) pass_end_ = head_;
   const double tail_before = tail_rows_;
   add_tail();
   if (rested && !sweeping && tail_rows_ == tail_before && tail_rows_ == refreshed_tail_) {
@@ -114,9 +125,10 @@ bool Learner::step() noexcept {
 }
 
 void Learner::take_head(std::uint64_t head) noexcept {
-  if (head == head_) return;
+  fresh_ = head - head_;
+  if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
-  const double fresh = static_cast<double>(head - head_);
+  const double fresh = static_cast<double>(fresh_);
   remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);
@@ -159,6 +171,7 @@ void Learner::move_chains() noexcept {
     record(n);
   } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
     phase_ = Phase::kSampling;
+    relaxations_ = 0;
     diagnostics_.reset();
     consistency_.reset();
   }
@@ -216,6 +229,7 @@ void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain)
 void Learner::record(double n) noexcept {
   const auto relaxation =
       std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n / minibatch_size()));
+  relaxations_ += minibatch_size() / n;
   if (round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
@@ -251,7 +265,7 @@ bool Learner::lost(const Chain& chain) const noexcept {
 bool Learner::pass_due() const noexcept {
   if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
   const double fresh = static_cast<double>(head_ - pass_end_);
-  if (!exact_ && rested()) return true;
+  if (rested() && (!exact_ || far_from_mode())) return true;
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
 }
 
@@ -269,7 +283,8 @@ std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
   if (rested) return kWarmUpRows;
   const auto size = static_cast<std::uint64_t>(minibatch_size());
   if (phase_ != Phase::kSampling) return std::max<std::uint64_t>(size, 64);
-  return std::max<std::uint64_t>(size / (config_.draws_per_observation == 0 ? 4 : 2), 16);
+  const std::uint64_t share = size / (config_.draws_per_observation == 0 ? 4 : 2);
+  return std::max({share, 3 * std::min(fresh_, move_cost_rows()), std::uint64_t{16}});
 }
 
 bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
@@ -314,12 +329,10 @@ void Learner::complete_pass() noexcept {
   refresh();
 }
 
-// The newest rows join the estimates at the anchor they stand at, up to 2 % of the window; beyond
-// that a pass is under way and will bring them.
+// The newest rows join the estimates at the anchor they stand at.
 void Learner::add_tail() noexcept {
   tail_position_ = std::max(tail_position_, first_row());
-  const double limit = std::max(0.02 * static_cast<double>(rows_seen()), 8.0);
-  if (tail_position_ >= head_ || tail_rows_ >= limit) return;
+  if (tail_position_ >= head_) return;
   const std::uint64_t rows = rested() ? kTailRows : move_cost_rows();
   const std::uint64_t last = std::min(head_, tail_position_ + rows);
   estimator_.done().add(*model_, rows_between(tail_position_, last),

@@ -87,6 +87,7 @@ class Learner {
   void take_head(std::uint64_t head) noexcept;
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
+  bool far_from_mode() const noexcept;
   std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
   void move_chain(Chain& chain) noexcept;
@@ -137,6 +138,8 @@ class Learner {
   GradientSource gradient_;
 
   Phase phase_ = Phase::kWarmingUp;
+  std::uint64_t fresh_ = 0;  // rows that came with the newest head
+  double relaxations_ = 0;   // of each chain since sampling began: rounds x S / n
   std::uint64_t head_ = 0;   // rows [head - N, head) are readable
   std::uint64_t round_ = 0;  // rounds that moved the chains; the step of their random numbers
   std::uint64_t passes_ = 0;
@@ -169,6 +172,7 @@ class Learner {
   std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since these marks
   double drawn_rows_ = 0;
   double pace_ = 0;
+  bool pace_measured_ = false;  // over a quarter window, not just since the start
 
   double* thetas_;      // chains x dimension
   double* deviations_;  // likewise

@@ -34,7 +34,13 @@ void Learner::publish() noexcept {
   posterior.dispersion = estimator_.dispersion();
   posterior.dispersion_relative_sd =
       estimator_.dispersion_learned() ? std::sqrt(2.0 / std::max(n, 1.0)) : 0.0;
-  const auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);
+  auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);
+  // Batch means of a few relaxations are still correlated and would promise too much: no chain has
+  // more effective draws than relaxation times behind it.
+  const double most = relaxations_ * static_cast<double>(chains_.size());
+  for (std::uint32_t j = 0; j < d; ++j)
+    posterior.ess_bulk[j] = std::min(posterior.ess_bulk[j], most);
+  extremes.ess_min = std::min(extremes.ess_min, most);
   if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
     ratio_due_ = diagnostics_.iterates() + kRatioInterval;
     ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.noise_covariance(),
@@ -73,7 +79,8 @@ void Learner::update_pace() noexcept {
     pace_ = drawn_rows_ / fresh;
     drawn_rows_ = 0;
     pace_head_ = head_;
-  } else if (pace_ == 0 && head_ > 0) {
+    pace_measured_ = true;
+  } else if (!pace_measured_ && head_ > 0) {
     pace_ = drawn_rows_ / static_cast<double>(head_);
   }
 }

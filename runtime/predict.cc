@@ -53,19 +53,19 @@ struct NormalNodes {
   }
 };
 
-// In units of the sigmoid, over [-32, 32], one apart.
+// In units of the sigmoid, over [-28, 28].
 struct SigmoidNodes {
   std::array<double, kNodes> eta{};
-  std::array<double, kNodes> slope{};         // of the sigmoid
-  std::array<double, kNodes> square_slope{};  // of its square
+  std::array<double, kNodes> slope{};  // of the sigmoid, times the spacing, as below
   std::array<double, kNodes> entropy{};
   SigmoidNodes() noexcept {
     for (std::size_t i = 0; i < kNodes; ++i) {
-      eta[i] = static_cast<double>(i) + 0.5 - 0.5 * kNodes;
+      constexpr double kSpacing = 56.0 / kNodes;
+      eta[i] = kSpacing * (static_cast<double>(i) + 0.5) - 28.0;
       const double p = sigmoid(eta[i]);
-      slope[i] = p * sigmoid(-eta[i]);
-      square_slope[i] = 2 * p * slope[i];
-      entropy[i] = -p * log_sigmoid(eta[i]) - sigmoid(-eta[i]) * log_sigmoid(-eta[i]);
+      const double q = sigmoid(-eta[i]);
+      slope[i] = kSpacing * p * q;
+      entropy[i] = -kSpacing * (p * log_sigmoid(eta[i]) + q * log_sigmoid(-eta[i]));
     }
   }
 };
@@ -78,8 +78,8 @@ const NormalNodes& normal_nodes() noexcept {
 // Expectations over p = sigmoid(eta), eta ~ N(m, s^2).
 struct BernoulliMoments {
   double mean = 0;
-  double other = 0;  // E[1 - p]: 1 - mean loses everything once mean rounds to 1
-  double square = 0;
+  double other = 0;    // E[1 - p]: 1 - mean loses everything once mean rounds to 1
+  double product = 0;  // E[p (1 - p)]
   double entropy = 0;
 };
 
@@ -93,13 +93,16 @@ BernoulliMoments narrow_moments(double m, double s) noexcept {
   kernels().sigmoid(eta.data(), kNodes, p.data());
   for (std::size_t i = 0; i < kNodes; ++i) {
     moments.mean += nodes.weight[i] * p[i];
-    moments.square += nodes.weight[i] * p[i] * p[i];
     // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
     if (std::abs(nodes.z[i]) < 6) moments.entropy += nodes.weight[i] * entropy(p[i]);
   }
   for (double& e : eta) e = -e;
-  kernels().sigmoid(eta.data(), kNodes, p.data());
-  for (std::size_t i = 0; i < kNodes; ++i) moments.other += nodes.weight[i] * p[i];
+  std::array<double, kNodes> q;
+  kernels().sigmoid(eta.data(), kNodes, q.data());
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    moments.other += nodes.weight[i] * q[i];
+    moments.product += nodes.weight[i] * p[i] * q[i];
+  }
   return moments;
 }
 
@@ -111,10 +114,11 @@ BernoulliMoments wide_moments(double m, double s) noexcept {
   for (std::size_t i = 0; i < kNodes; ++i) {
     const double z = (m - nodes.eta[i]) / s;
     const double above = normal_cdf(z);
+    const double density = density_scale * std::exp(-0.5 * z * z);
     moments.mean += nodes.slope[i] * above;
-    moments.square += nodes.square_slope[i] * above;
     moments.other += nodes.slope[i] * normal_cdf(-z);
-    moments.entropy += nodes.entropy[i] * density_scale * std::exp(-0.5 * z * z);
+    moments.product += nodes.slope[i] * density;
+    moments.entropy += nodes.entropy[i] * density;
   }
   return moments;
 }
@@ -264,9 +268,9 @@ void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
       s.linpred_sd <= kNarrow ? narrow_moments(m, s.linpred_sd) : wide_moments(m, s.linpred_sd);
   const double mean = moments.mean;
   s.epred_mean = s.mean = mean;
-  s.var_epistemic = std::max(0.0, moments.square - mean * mean);
+  s.var_epistemic = std::max(0.0, mean * moments.other - moments.product);
   s.epred_sd = std::sqrt(s.var_epistemic);
-  s.var_aleatoric = std::max(0.0, mean - moments.square);
+  s.var_aleatoric = moments.product;
   s.sd = std::sqrt(mean * moments.other);
   s.entropy = entropy(mean);
   s.expected_entropy = std::min(moments.entropy, s.entropy);

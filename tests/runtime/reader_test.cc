@@ -163,17 +163,17 @@ TEST(Reader, ProvenanceSaysWhereTheAnswerComesFrom) {
   EngineConfig config = small_config("linear", 3, 400);
   config.model.noise_variance = 0;
   TestEngine engine(config, &clock);
-  const Data data = linear_data(1000, 3, 2.0, 6);
-  engine.feed(data, 0, 400);
-  engine.poll_until_idle();
-  engine.feed(data, 400, 1000);
-  engine.poll_until_idle();
+  const Data data = linear_data(6000, 3, 2.0, 6);
+  for (Index row = 0; row < 6000; row += 20) {
+    engine.feed(data, row, row + 20);
+    engine.poll_until_idle();
+  }
   clock.advance_ns(250);
   const Provenance p = engine.provenance();
   EXPECT_GT(p.snapshot_id, 1u);
-  EXPECT_EQ(p.n_seen, 1000u);
+  EXPECT_EQ(p.n_seen, 6000u);
   EXPECT_EQ(p.n_eff, 400u);
-  EXPECT_EQ(p.sequence, 1000u);
+  EXPECT_EQ(p.sequence, 6000u);
   EXPECT_EQ(p.age_ns, 250);
   EXPECT_EQ(p.steps, engine->counters().get(RuntimeCounter::kSteps));
   EXPECT_EQ(p.draws, 64u);

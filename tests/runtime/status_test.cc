@@ -78,7 +78,10 @@ TEST(Status, IsDegradedWhenThePaceCannotBeHeld) {
   ASSERT_TRUE(engine.poll_until_sampling());
   engine.poll_rounds(5000);
   engine->poll(0);
-  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+  const Provenance before = engine.provenance();
+  EXPECT_EQ(before.status, PosteriorStatus::kOk)
+      << "ou_ratio " << before.ou_ratio << ", ess " << before.ess_bulk << ", R "
+      << before.draws_per_observation;
   // One round of 64 rows for 200 new ones: R = 0.32.
   for (Index row = 1000; row < 6000; row += 200) {
     engine.feed(data, row, row + 200);
@@ -88,6 +91,17 @@ TEST(Status, IsDegradedWhenThePaceCannotBeHeld) {
   const Provenance p = engine.provenance();
   EXPECT_NEAR(p.draws_per_observation, 0.32, 0.05);
   EXPECT_EQ(p.status, PosteriorStatus::kDegraded);
+}
+
+// Ten passes of replay follow a cold start, whether the first answers were asked for early or late.
+TEST(Status, PaceDoesNotDependOnHowEarlyTheFirstSnapshotIs) {
+  const Data data = linear_data(1000, 4, 1.0, 75);
+  TestEngine engine(small_config("linear", 4, 1000));
+  engine.feed(data);
+  while (engine->poll(1) > 0) engine->poll(0);  // a snapshot a round
+  const Provenance p = engine.provenance();
+  EXPECT_GT(p.steps, 8 * 9 * 1000u / 64);
+  EXPECT_GE(p.draws_per_observation, 4.0);
 }
 
 TEST(Status, WorksOutTheMisspecificationIndex) {
