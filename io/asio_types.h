@@ -30,6 +30,22 @@ using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
+// Asio's timers are declared to throw, and do not: nothing about them can fail.
+inline void expire_after(Timer& timer, std::chrono::nanoseconds after) noexcept {
+  try {
+    timer.expires_after(after);
+  } catch (const boost::system::system_error&) {
+    return;
+  }
+}
+inline void cancel(Timer& timer) noexcept {
+  try {
+    timer.cancel();
+  } catch (const boost::system::system_error&) {
+    return;
+  }
+}
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_IO_ASIO_TYPES_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <vector>
 
 #include <sys/eventfd.h>
@@ -45,12 +46,17 @@ Endpoint::~Endpoint() {
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
-  sweep_timer_.cancel();
-  retry_timer_.cancel();
-  deadline_timer_.cancel();
+  cancel(sweep_timer_);
+  cancel(retry_timer_);
+  cancel(deadline_timer_);
   stopping_ = true;
   io_.restart();
-  io_.poll();  // cancelled operations come back before the memory they lie in goes
+  // Cancelled operations come back before the memory they lie in goes.
+  try {
+    io_.poll();
+  } catch (const std::exception&) {
+    state_.counters.add(IoCounter::kSocketErrors);
+  }
   for (Session& session : memory_.sessions) std::destroy_at(&session);
 }
 
@@ -103,12 +109,12 @@ Status Endpoint::warm_up() {
       {&deadline_timer_, &deadline_memory_},
   }};
   for (const auto& [timer, memory] : timers) {
-    timer->expires_after(std::chrono::hours(1));
+    expire_after(*timer, std::chrono::hours(1));
     timer->async_wait(with_memory(*memory, [](const ErrorCode&) {}));
   }
   tcp_.warm_up();
   unix_.warm_up();
-  for (const auto& [timer, memory] : timers) timer->cancel();
+  for (const auto& [timer, memory] : timers) cancel(*timer);
   tcp_.cool_down();
   unix_.cool_down();
   io_.poll();
@@ -116,7 +122,14 @@ Status Endpoint::warm_up() {
   return Status::kOk;
 }
 
-void Endpoint::run() noexcept { io_.run(); }
+void Endpoint::run() noexcept {
+  // run() passes on what handlers throw, and ours throw nothing.
+  try {
+    io_.run();
+  } catch (const std::exception&) {
+    state_.counters.add(IoCounter::kSocketErrors);
+  }
+}
 
 void Endpoint::request_stop() noexcept {
   const std::uint64_t one = 1;
@@ -151,7 +164,7 @@ void Endpoint::on_free(Session&) noexcept {
 void Endpoint::on_window_full(Session&) noexcept {
   if (retry_armed_) return;
   retry_armed_ = true;
-  retry_timer_.expires_after(kRetryAfter);
+  expire_after(retry_timer_, kRetryAfter);
   retry_timer_.async_wait(with_memory(retry_memory_, [this](const ErrorCode& error) {
     retry_armed_ = false;
     if (!error) retry();
@@ -163,7 +176,7 @@ void Endpoint::retry() noexcept {
 }
 
 void Endpoint::arm_sweep() noexcept {
-  sweep_timer_.expires_after(sweep_period_);
+  expire_after(sweep_timer_, sweep_period_);
   sweep_timer_.async_wait(with_memory(sweep_memory_, [this](const ErrorCode& error) {
     if (!error) sweep();
   }));
@@ -179,7 +192,7 @@ void Endpoint::stop() noexcept {
   stopping_ = true;
   tcp_.close();
   unix_.close();
-  deadline_timer_.expires_after(drain_timeout_);
+  expire_after(deadline_timer_, drain_timeout_);
   deadline_timer_.async_wait(with_memory(deadline_memory_, [this](const ErrorCode& error) {
     if (error) return;
     for (Session& session : memory_.sessions) session.abort();
@@ -191,9 +204,9 @@ void Endpoint::stop() noexcept {
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
   if (open_sessions_ > 0) return;
-  sweep_timer_.cancel();
-  retry_timer_.cancel();
-  deadline_timer_.cancel();
+  cancel(sweep_timer_);
+  cancel(retry_timer_);
+  cancel(deadline_timer_);
 }
 
 }  // namespace windhover

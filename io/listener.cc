@@ -86,11 +86,11 @@ Result<bool> Listener::open_unix(std::string_view path) {
 }
 
 void Listener::warm_up() {
-  pause_.expires_after(std::chrono::hours(1));
+  expire_after(pause_, std::chrono::hours(1));
   pause_.async_wait(with_memory(pause_memory_, [](const ErrorCode&) {}));
 }
 
-void Listener::cool_down() noexcept { pause_.cancel(); }
+void Listener::cool_down() noexcept { cancel(pause_); }
 
 void Listener::start() noexcept {
   if (is_open()) accept();
@@ -116,7 +116,7 @@ void Listener::on_accept(const ErrorCode& error) noexcept {
 }
 
 void Listener::pause() noexcept {
-  pause_.expires_after(kPause);
+  expire_after(pause_, kPause);
   pause_.async_wait(with_memory(pause_memory_, [this](const ErrorCode&) {
     if (is_open()) accept();
   }));
@@ -125,7 +125,7 @@ void Listener::pause() noexcept {
 void Listener::close() noexcept {
   ErrorCode ignored;
   acceptor_.close(ignored);
-  pause_.cancel();
+  cancel(pause_);
   struct stat file {};
   if (!unix_path_.empty() && unix_file_.st_ino != 0 && ::lstat(unix_path_.c_str(), &file) == 0 &&
       file.st_ino == unix_file_.st_ino && file.st_dev == unix_file_.st_dev) {

@@ -28,8 +28,8 @@ struct Layout {
     return arena;
   }
 
-  Limits limits;
   ServerState state;
+  Limits limits;
   ProducerTable producers;
   EndpointMemory observe;
   EndpointMemory query;

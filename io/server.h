@@ -10,7 +10,7 @@
 //
 // Two endpoints of one protocol (windhover.proto): the observe endpoint takes Observe and
 // questions, the query endpoint only questions, so that these do not wait behind ingest. Each has
-// its own io_context, thread, sessions and counters are shared.
+// its own io_context, thread and sessions; counters are shared.
 //
 // Memory: sessions, their buffers, the producer table and scratch lie in the block. The Server
 // itself and its Asio objects (io_context, sockets, timers) are made on the heap by create() and

@@ -69,18 +69,22 @@ void Session::read() noexcept {
                   [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
 }
 
-// While draining nothing is waited for: what has arrived is handled, then it is over.
+// While draining nothing is waited for: what had arrived when it began is handled, then it is over,
+// even if the peer goes on sending.
 void Session::read_now() noexcept {
+  if (drain_left_ == 0) return say_goodbye();
   make_room();
   const std::span<std::byte> room = read_room();
   ErrorCode error;
-  const std::size_t bytes = socket_->read_some(asio::buffer(room.data(), room.size()), error);
+  const std::size_t bytes =
+      socket_->read_some(asio::buffer(room.data(), std::min(room.size(), drain_left_)), error);
   if (error) {
     peer_finished_ = error != asio::error::would_block;
     say_goodbye();
     return;
   }
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
+  drain_left_ -= bytes;
   end_ += bytes;
   schedule_turn();
 }
@@ -205,6 +209,7 @@ void Session::drain() noexcept {
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
   ErrorCode ignored;
+  drain_left_ = socket_->available(ignored);
   socket_->cancel(ignored);
 }
 
@@ -215,10 +220,11 @@ void Session::say_goodbye() noexcept {
 }
 
 void Session::linger() noexcept {
-  if (peer_finished_) return abort();
+  ErrorCode ignored;
+  const bool nothing_unread = draining_ && socket_->available(ignored) == 0;
+  if (peer_finished_ || nothing_unread) return abort();
   state_ = State::kLingering;
   lingering_since_ns_ = now();
-  ErrorCode ignored;
   socket_->shutdown(Stream::shutdown_send, ignored);
   begin_ = end_ = 0;
   if (!reading_) read();

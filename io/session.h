@@ -97,6 +97,7 @@ class Session {
   bool writing_ = false;
   bool scheduled_ = false;
   bool draining_ = false;
+  std::size_t drain_left_ = 0;   // received when draining began, not read yet
   bool wants_room_ = false;      // a turn waits for replies to be sent
   bool window_full_ = false;     // a turn waits for the window
   bool peer_finished_ = false;   // the peer has closed its direction

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -14,14 +13,13 @@
 #include <exception>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "windhover/platform/histogram.h"
 #include "windhover/runtime/config.h"
 #include "windhover/tools/answers.h"
+#include "windhover/tools/background.h"
 #include "windhover/tools/child_daemon.h"
 #include "windhover/tools/compare.h"
 #include "windhover/tools/error.h"
@@ -33,8 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kPatienceSeconds = 20;
-constexpr double kPace = 1;  // draws per observation: every row has been seen once by each chain
+constexpr auto kPatience = 20s;
 
 struct Options {
   std::string folder;  // of flights.csv.gz and flights.toml
@@ -98,89 +95,6 @@ Answer ask(Client& client, const Schema& schema, const Question& question) {
   return answer;
 }
 
-// Asks without pause for breath longer than a few milliseconds, from a connection of its own, and
-// keeps the time from the question to the answer.
-class LatencyProbe {
- public:
-  LatencyProbe(const std::string& address, const Schema& schema)
-      : thread_([this, address, &schema] { run(address, schema); }) {}
-  ~LatencyProbe() { stop(); }
-  LatencyProbe(const LatencyProbe&) = delete;
-  LatencyProbe& operator=(const LatencyProbe&) = delete;
-
-  void stop() {
-    running_ = false;
-    if (thread_.joinable()) thread_.join();
-  }
-  const Histogram& latency() const { return latency_; }
-
- private:
-  void run(const std::string& address, const Schema& schema) {
-    try {
-      Client client;
-      connect_or_throw(client, address);
-      while (running_) {
-        const auto start = Clock::now();
-        (void)ask(client, schema, questions().front());
-        latency_.record(std::chrono::nanoseconds(Clock::now() - start).count());
-        std::this_thread::sleep_for(2ms);
-      }
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "the latency probe ended: {}\n", error.what());
-    }
-  }
-
-  std::atomic<bool> running_{true};
-  Histogram latency_;
-  std::thread thread_;
-};
-
-// Sends in a thread of its own and leaves its progress where the screen can look at it.
-class SendThread {
- public:
-  explicit SendThread(SendOptions options) : options_(std::move(options)) {
-    options_.on_progress = [this](double part, const std::string& text) {
-      const std::lock_guard lock(mutex_);
-      part_ = part;
-      text_ = text;
-    };
-    thread_ = std::thread([this] {
-      try {
-        report_ = send_file(options_);
-      } catch (...) {
-        failure_ = std::current_exception();
-      }
-      done_ = true;
-    });
-  }
-  ~SendThread() {
-    if (thread_.joinable()) thread_.join();
-  }
-  SendThread(const SendThread&) = delete;
-  SendThread& operator=(const SendThread&) = delete;
-
-  bool done() const { return done_; }
-  std::pair<double, std::string> progress() {
-    const std::lock_guard lock(mutex_);
-    return {part_, text_};
-  }
-  SendReport result() {
-    thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
-    return std::move(report_);
-  }
-
- private:
-  SendOptions options_;
-  std::thread thread_;
-  std::mutex mutex_;
-  double part_ = 0;
-  std::string text_;
-  std::atomic<bool> done_{false};
-  std::exception_ptr failure_;
-  SendReport report_;
-};
-
 struct LiveResult {
   SendReport sent;
   Provenance provenance;
@@ -235,7 +149,8 @@ std::string answers_text(Client& client, const Schema& schema, double second) {
 
 void compare_with_exact(Client& client, const Options& o, const Schema& schema,
                         LiveResult& result) {
-  const ServedPosterior served = fetch_posterior(client, kPatienceSeconds);
+  const ServedPosterior served =
+      fetch_posterior(client, std::chrono::duration<double>(kPatience).count());
   const Provenance& p = served.provenance;
   const Dataset rows = encoded_rows(o.data(), schema, p.sequence - p.n_eff, p.sequence);
   const std::vector<double> shift(rows.columns(), 0.0), scale(rows.columns(), 1.0);
@@ -259,7 +174,8 @@ LiveResult run_live(const Options& o, const Schema& schema, std::uint64_t rows) 
              daemon.observe_address(), o.seconds);
   Client client;
   connect_or_throw(client, daemon.query_address());
-  LatencyProbe probe(daemon.query_address(), schema);
+  LatencyProbe probe(daemon.query_address(),
+                     [&schema](Client& asker) { (void)ask(asker, schema, questions().front()); });
   const auto start = Clock::now();
   {
     SendOptions send;
@@ -303,7 +219,7 @@ LiveResult run_live(const Options& o, const Schema& schema, std::uint64_t rows) 
 
 struct FastResult {
   SendReport sent;
-  Provenance caught_up;            // when the posterior stood on the last row
+  Provenance caught_up;            // when the learner came to rest
   double seconds_to_catch_up = 0;  // after the last row was acknowledged
   ChildDaemon::Stopped stopped;
 };
@@ -323,13 +239,15 @@ FastResult run_fast(const Options& o, const Schema& schema, std::uint64_t rows) 
   Client client;
   connect_or_throw(client, daemon.query_address());
   const auto start = Clock::now();
+  auto moved = start;  // when the newest snapshot was first seen
+  Provenance seen;
   do {
     std::this_thread::sleep_for(5ms);
-    result.caught_up = ask(client, schema, questions().front()).provenance;
-    result.seconds_to_catch_up = std::chrono::duration<double>(Clock::now() - start).count();
-  } while (result.seconds_to_catch_up < kPatienceSeconds &&
-           (result.caught_up.sequence < rows || result.caught_up.draws_per_observation < kPace ||
-            result.caught_up.status == PosteriorStatus::kWarmingUp));
+    seen = ask(client, schema, questions().front()).provenance;
+    if (seen.snapshot_id != result.caught_up.snapshot_id) moved = Clock::now();
+    result.caught_up = seen;
+  } while (Clock::now() - start < kPatience && Clock::now() - moved < 1s);
+  result.seconds_to_catch_up = std::chrono::duration<double>(moved - start).count();
   client.close();
   result.stopped = daemon.stop();
   return result;
@@ -356,7 +274,7 @@ bool print_report(const LiveResult& live, const FastResult& fast) {
              live.provenance.draws_per_observation, to_string(live.provenance.status));
   fmt::print("Full speed      {}\n", fast.sent.closing_line());
   fmt::print(
-      "                {:.2f} s later the posterior stood on the last row, R {:.2f}, status {}\n",
+      "                {:.2f} s later the learner had caught up and rested: R {:.2f}, status {}\n",
       fast.seconds_to_catch_up, fast.caught_up.draws_per_observation,
       to_string(fast.caught_up.status));
   fmt::print(

@@ -1,0 +1,146 @@
+// A whole conversation with an engine: whatever comes in, in whatever pieces, every reply is a
+// response that a generated parser reads, and every row sent is counted once.
+#include "windhover/io/conversation.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "windhover/io/framing.h"
+#include "windhover/platform/memory.h"
+#include "windhover/tests/fuzz/driver.h"
+#include "windhover/tests/io/random_messages.h"
+
+namespace windhover::testing {
+namespace {
+
+EngineConfig engine_config() {
+  EngineConfig config;
+  config.model.name = "linear";
+  config.model.features = 2;
+  config.model.noise_variance = 1.0;
+  config.window_size = 500;
+  config.window_slack = 256;
+  config.max_frame_rows = 64;
+  config.max_query_rows = 4;
+  config.retained_draws = 8;
+  config.sampler.chains = 2;
+  return config;
+}
+
+ServerConfig server_config() {
+  ServerConfig config;
+  config.frame_cap = 4096;
+  config.max_producers = 4;
+  return config;
+}
+
+struct World {
+  World()
+      : engine_block(Engine::footprint(engine_config()).value()),
+        engine(Engine::create(engine_config(), engine_block.bytes(), clock).value()),
+        block(1 << 20),
+        arena(block.bytes()),
+        limits(limits_of(server_config(), with_defaults(engine_config()))),
+        queries(arena, limits),
+        producers(arena, server_config().max_producers),
+        replies(arena.allocate<std::byte>(limits.reply_buffer)),
+        conversation(context) {
+    state.limits = limits;
+    state.engine = engine;
+    state.clock = &clock;
+    queries.bind(state, EndpointKind::kObserve, engine->reader().value(), engine->reader().value());
+    context = {&state, &queries, &producers};
+    require(!arena.exhausted());
+  }
+
+  RealClock clock;
+  MappedBlock engine_block;
+  Engine* engine;
+  MappedBlock block;
+  Arena arena;
+  Limits limits;
+  ServerState state;
+  QueryHandler queries;
+  ProducerTable producers;
+  ReplyBuffer replies;
+  ConversationContext context;
+  Conversation conversation;
+};
+
+void read_replies(ReplyBuffer& replies) {
+  while (!replies.empty()) {
+    const FrameScan scan = scan_frame(replies.pending(), UINT32_MAX);
+    require(scan.kind == FrameScan::kFrame);
+    v1::Response response;
+    require(response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())));
+    require(response.body_case() != v1::Response::BODY_NOT_SET);
+    replies.consume(scan.consumed);
+  }
+}
+
+void converse(World& world, std::span<const std::byte> input, std::size_t step) {
+  world.conversation.begin();
+  world.replies.clear();
+  std::size_t begin = 0;
+  std::size_t shown = std::min(step, input.size());
+  for (;;) {
+    const Conversation::Turn turn =
+        world.conversation.handle(input.subspan(begin, shown - begin), world.replies);
+    require(turn.consumed <= shown - begin);
+    begin += turn.consumed;
+    if (turn.end == TurnEnd::kClose) break;
+    if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
+    if (turn.end == TurnEnd::kNeedRoom) {
+      require(!world.replies.empty());
+      read_replies(world.replies);
+    }
+    if (turn.end != TurnEnd::kNeedInput) continue;
+    if (shown == input.size()) break;
+    shown = std::min(shown + step, input.size());
+  }
+  world.conversation.flush_acknowledgement(world.replies);
+  read_replies(world.replies);
+  world.conversation.end();
+  const auto count = [&](IoCounter id) { return world.state.counters.get(id); };
+  require(count(IoCounter::kRowsReceived) == count(IoCounter::kRowsAccepted) +
+                                                 count(IoCounter::kRowsRefused) +
+                                                 count(IoCounter::kRowsDuplicate));
+  require(count(IoCounter::kRowsAccepted) == world.engine->head());
+}
+
+void add_frame(std::string& bytes, const v1::Request& request) {
+  const std::string body = request.SerializeAsString();
+  std::array<std::byte, kMaxFrameHeader> header{};
+  const std::size_t size =
+      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
+  bytes.append(reinterpret_cast<const char*>(header.data()), size);
+  bytes += body;
+}
+
+}  // namespace
+
+std::string make_case(std::mt19937_64& random) {
+  std::string bytes;
+  if (random() % 8 != 0) {
+    v1::Request hello;
+    hello.mutable_hello()->set_version_max(1);
+    add_frame(bytes, hello);
+  }
+  for (std::uint64_t n = random() % 12; n > 0; --n) add_frame(bytes, random_request(random));
+  return bytes;
+}
+
+}  // namespace windhover::testing
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace windhover::testing;
+  static const auto world = [] {
+    auto made = std::make_unique<World>();
+    made->producers.reset();
+    return made;
+  }();
+  converse(*world, std::as_bytes(std::span(data, size)), 1 + size % 200);
+  return 0;
+}

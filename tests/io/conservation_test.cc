@@ -1,0 +1,258 @@
+// Nothing is silently lost: sent = accepted + refused + duplicate, for the sender and in the
+// counters, whatever breaks on the way.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/io/server_fixture.h"
+
+namespace windhover {
+namespace {
+
+using testing::eventually;
+using testing::kFeatures;
+using testing::RawPeer;
+using testing::small_engine;
+using testing::small_server;
+using testing::TestRows;
+using testing::TestServer;
+
+TEST(Conservation, ManyProducersSomeResendingSomeSendingBadRows) {
+  TestServer server;
+  constexpr int kProducers = 8;
+  constexpr std::size_t kRows = 4000;
+  std::mutex mutex;
+  std::uint64_t sent = 0;
+  std::uint64_t judged = 0;
+  std::vector<std::thread> producers;
+  for (int p = 0; p < kProducers; ++p) {
+    producers.emplace_back([&, p] {
+      Client client;
+      ClientOptions options;
+      options.producer = static_cast<std::uint64_t>(p + 1);
+      options.max_rows_per_frame = static_cast<std::size_t>(1 + 13 * p);
+      options.wire_float = p % 2 == 1;
+      ASSERT_EQ(client.connect(server.observe_address(), options), Status::kOk)
+          << client.error_text();
+      TestRows rows(kRows, static_cast<std::size_t>(p));
+      std::size_t bad = 0;
+      for (std::size_t i = 0; p % 3 == 1 && i < kRows; i += 7, ++bad) {
+        rows.targets[i] = std::numeric_limits<double>::infinity();
+      }
+      ASSERT_EQ(client.observe(rows.rows()), Status::kOk) << client.error_text();
+      EXPECT_EQ(client.totals().refused, bad);
+      EXPECT_EQ(client.totals().accepted, kRows - bad);
+      if (p % 2 == 0) {  // says it all again from the middle
+        client.close();
+        ASSERT_TRUE(eventually([&] {
+          ClientOptions again = options;
+          again.first_sequence = kRows / 2;
+          return ok(client.connect(server.observe_address(), again));
+        }));
+        ASSERT_EQ(client.observe(rows.rows()), Status::kOk) << client.error_text();
+        EXPECT_EQ(client.totals().duplicate, kRows / 2);
+        const std::lock_guard lock(mutex);
+        sent += kRows;
+        judged += kRows;
+      }
+      const ObserveTotals& totals = client.totals();
+      EXPECT_EQ(totals.sent, totals.accepted + totals.refused + totals.duplicate);
+      const std::lock_guard lock(mutex);
+      sent += kRows;
+      judged += totals.accepted + totals.refused + totals.duplicate;
+    });
+  }
+  for (std::thread& producer : producers) producer.join();
+  EXPECT_EQ(sent, judged);
+  EXPECT_EQ(server.counter(IoCounter::kRowsReceived), sent);
+  // That these are accepted + refused + duplicate, and accepted the head, ~TestServer checks.
+}
+
+// A relay that breaks the connection after so many bytes in either direction.
+class BreakingRelay {
+ public:
+  BreakingRelay(std::string to, std::size_t bytes) : to_(std::move(to)), bytes_(bytes) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_, 4), 0);
+    socklen_t size = sizeof address;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~BreakingRelay() {
+    done_ = true;
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  int breaks() const { return breaks_; }
+
+ private:
+  void run() {
+    while (!done_) {
+      const int client = ::accept(listener_, nullptr, nullptr);
+      if (client < 0) return;
+      RawPeer server(to_);
+      relay(client, server.socket());
+      ::close(client);
+    }
+  }
+
+  void relay(int client, ClientSocket& server) {
+    std::array<char, 8192> some;
+    for (std::size_t passed = 0; passed < bytes_ || breaks_ >= 20;) {
+      if (done_) return;
+      const ssize_t up = ::recv(client, some.data(), some.size(), MSG_DONTWAIT);
+      if (up == 0) return;
+      for (std::size_t at = 0; up > 0 && at < static_cast<std::size_t>(up);) {
+        std::size_t sent = 0;
+        if (!ok(server.send_some(some.data() + at, static_cast<std::size_t>(up) - at, sent)))
+          return;
+        at += sent;
+      }
+      std::size_t down = 0;
+      if (!ok(server.receive_some(some.data(), some.size(), down))) return;
+      if (down > 0 && ::send(client, some.data(), down, MSG_NOSIGNAL) < 0) return;
+      passed += down + static_cast<std::size_t>(up > 0 ? up : 0);
+      if (up <= 0 && down == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    ++breaks_;
+  }
+
+  std::string to_;
+  std::size_t bytes_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+  std::atomic<bool> done_{false};
+  std::atomic<int> breaks_{0};
+  std::thread thread_;
+};
+
+TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
+  TestServer server;
+  // Breaks in the middle of frames and between a frame and its acknowledgement, 20 times.
+  BreakingRelay relay(server.observe_address(), 37'777);
+  Client client;
+  ClientOptions options;
+  options.producer = 42;
+  options.max_rows_per_frame = 50;
+  ASSERT_EQ(client.connect(relay.address(), options), Status::kOk) << client.error_text();
+  constexpr std::size_t kBatches = 300;
+  constexpr std::size_t kRows = 100;
+  const auto reconnect = [&](Status status) {
+    while (status == Status::kClosed || status == Status::kIoError) {
+      status = client.reconnect();
+      ASSERT_NE(status, Status::kTimeout);
+    }
+    ASSERT_EQ(status, Status::kOk) << client.error_text();
+  };
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    const TestRows rows(kRows, batch * kRows);
+    // A batch of which a part was taken over by the client goes on where that part ends.
+    const std::uint64_t before = client.totals().sent;
+    Status status = client.send_observe(rows.rows());
+    if (ok(status)) status = client.flush();
+    while (!ok(status)) {
+      reconnect(status);
+      const std::size_t taken = static_cast<std::size_t>(client.totals().sent - before);
+      if (taken == kRows) break;
+      const TestRows rest(kRows - taken, batch * kRows + taken);
+      status = client.send_observe(rest.rows());
+    }
+  }
+  for (Status status = client.wait_acknowledged(); !ok(status);
+       status = client.wait_acknowledged()) {
+    reconnect(status);
+  }
+  EXPECT_GE(relay.breaks(), 10);
+  EXPECT_EQ(client.totals().sent, kBatches * kRows);
+  EXPECT_EQ(client.outstanding_frames(), 0U);
+  EXPECT_EQ(client.totals().producer_next, kBatches * kRows);
+  EXPECT_EQ(server.engine().head(), kBatches * kRows);  // each exactly once
+  EXPECT_EQ(client.totals().sent,
+            client.totals().accepted + client.totals().refused + client.totals().duplicate);
+}
+
+TEST(Conservation, WithoutAProducerABrokenConnectionIsReported) {
+  auto server = std::make_unique<TestServer>(small_server(), small_engine(), false);
+  Client client;
+  ASSERT_EQ(client.connect(server->observe_address()), Status::kOk);
+  ASSERT_EQ(client.send_observe(TestRows(100).rows()), Status::kOk);
+  client.close();
+  ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.wait_acknowledged(), Status::kClosed);
+  EXPECT_EQ(client.wait_acknowledged(), Status::kOk);
+}
+
+TEST(Conservation, StoppingDrainsWhatWasReceivedAndAcknowledgesIt) {
+  auto server = std::make_unique<TestServer>();
+  Client client;
+  ASSERT_EQ(client.connect(server->observe_address()), Status::kOk);
+  constexpr std::size_t kRows = 20'000;
+  ASSERT_EQ(client.send_observe(TestRows(kRows).rows()), Status::kOk);
+  ASSERT_EQ(client.flush(), Status::kOk);  // all bytes are with the kernel
+  server->server().request_stop();
+  EXPECT_EQ(client.wait_acknowledged(), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.totals().accepted, kRows);
+  server->server().join();
+  EXPECT_EQ(server->engine().head(), kRows);
+  Client late;
+  EXPECT_EQ(late.connect(server->observe_address()), Status::kUnavailable);
+}
+
+TEST(Conservation, StoppingUnderASenderThatNeverStopsTellsItWhatWasStored) {
+  auto server = std::make_unique<TestServer>();
+  Client client;
+  ASSERT_EQ(client.connect(server->observe_address()), Status::kOk);
+  std::atomic<bool> go{true};
+  std::thread stopper([&] {
+    ASSERT_TRUE(eventually([&] { return server->engine().head() > 10'000; }));
+    server->server().request_stop();
+    server->server().join();
+    go = false;
+  });
+  const TestRows rows(500);
+  Status status = Status::kOk;
+  while (ok(status) && go) status = client.send_observe(rows.rows());
+  if (ok(status)) status = client.wait_acknowledged();
+  stopper.join();
+  EXPECT_EQ(status, Status::kClosed);
+  EXPECT_EQ(client.totals().accepted, server->engine().head());
+}
+
+TEST(Conservation, StoppingIsBoundedWhenTheWindowStaysFull) {
+  ServerConfig config = small_server();
+  config.drain_timeout = std::chrono::milliseconds(300);
+  auto server = std::make_unique<TestServer>(config, small_engine(), false);
+  Client client;
+  ClientOptions options;
+  options.reply_timeout = std::chrono::milliseconds(2000);
+  ASSERT_EQ(client.connect(server->observe_address(), options), Status::kOk);
+  (void)client.send_observe(TestRows(20'000).rows());
+  ASSERT_TRUE(eventually([&] { return server->counter(IoCounter::kWindowFullWaits) > 0; }));
+  const auto begin = std::chrono::steady_clock::now();
+  server->server().request_stop();
+  server->server().join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+}  // namespace
+}  // namespace windhover

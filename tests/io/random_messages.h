@@ -1,0 +1,182 @@
+// Random requests and the comparison of what the server's reader and a generated parser make of
+// them. Shared by the codec's test and its fuzzer.
+#ifndef WINDHOVER_TESTS_IO_RANDOM_MESSAGES_H_
+#define WINDHOVER_TESTS_IO_RANDOM_MESSAGES_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+
+#include "windhover/io/codec.h"
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover::testing {
+
+using Random = std::mt19937_64;
+
+inline std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
+
+template <class To, class From>
+To load(const From* bytes) {
+  To value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// A well-formed request of a random kind.
+inline v1::Request random_request(Random& random) {
+  v1::Request request;
+  request.set_id(random() >> below(random, 64));
+  const auto real = [&] { return static_cast<double>(random() % 2001) / 100.0 - 10.0; };
+  const std::uint64_t rows = below(random, 6);
+  const std::uint64_t columns = 1 + below(random, 5);
+  const bool narrow = below(random, 2) == 0;
+  const bool sparse = below(random, 3) == 0;
+  const auto fill_rows = [&](auto* body) {
+    body->set_rows(static_cast<std::uint32_t>(rows));
+    std::uint32_t values = 0;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      const std::uint64_t here = sparse ? below(random, columns + 1) : columns;
+      for (std::uint64_t j = 0; j < here; ++j, ++values) {
+        if (narrow) {
+          body->add_features_f32(static_cast<float>(real()));
+        } else {
+          body->add_features_f64(real());
+        }
+        if (sparse) body->add_indices(static_cast<std::uint32_t>(j));
+      }
+      if (sparse) body->add_row_ends(values);
+    }
+  };
+  switch (below(random, 8)) {
+    case 0:
+      request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
+      request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
+      request.mutable_hello()->set_model_id(static_cast<std::uint32_t>(below(random, 2)));
+      request.mutable_hello()->set_model_fingerprint(random());
+      break;
+    case 1:
+    case 2: {
+      v1::Observe* observe = request.mutable_observe();
+      observe->set_producer(below(random, 3));
+      observe->set_first_sequence(random() >> below(random, 64));
+      fill_rows(observe);
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        if (narrow) {
+          observe->add_targets_f32(static_cast<float>(real()));
+        } else {
+          observe->add_targets_f64(real());
+        }
+      }
+      break;
+    }
+    case 3:
+    case 4: {
+      v1::Predict* predict = request.mutable_predict();
+      fill_rows(predict);
+      for (std::uint64_t i = below(random, 4); i > 0; --i) {
+        predict->add_quantile_probabilities(real());
+      }
+      for (std::uint64_t i = below(random, 4); i > 0; --i) predict->add_thresholds(real());
+      if (below(random, 2) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) predict->add_outcomes(real());
+      }
+      predict->set_interval_probability(below(random, 2) == 0 ? 0.0 : real());
+      predict->set_thompson_id(below(random, 2) * random());
+      break;
+    }
+    case 5:
+      request.mutable_posterior_summary();
+      break;
+    case 6:
+      request.mutable_draws()->set_snapshot_id(random());
+      request.mutable_draws()->set_first(static_cast<std::uint32_t>(below(random, 100)));
+      request.mutable_draws()->set_count(static_cast<std::uint32_t>(random()));
+      break;
+    default:
+      request.mutable_status();
+  }
+  return request;
+}
+
+template <class Element, class Field>
+bool same_array(const std::byte* data, std::size_t count, const Field& field) {
+  if (count != static_cast<std::size_t>(field.size())) return false;
+  return count == 0 || std::memcmp(data, field.data(), count * sizeof(Element)) == 0;
+}
+
+template <class Element, class Field>
+bool same_array(const PackedArray& array, const Field& field) {
+  return same_array<Element>(array.data, array.count, field);
+}
+
+inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) {
+  const ObservationBatch& b = ours.batch;
+  const bool narrow = b.scalar == Scalar::kFloat32;
+  const bool sparse = b.row_ends != nullptr;
+  return ours.producer == theirs.producer() && ours.first_sequence == theirs.first_sequence() &&
+         b.rows == theirs.rows() &&
+         same_array<float>(b.features, narrow ? b.feature_values : 0, theirs.features_f32()) &&
+         same_array<double>(b.features, narrow ? 0 : b.feature_values, theirs.features_f64()) &&
+         same_array<float>(b.targets, narrow ? b.rows : 0, theirs.targets_f32()) &&
+         same_array<double>(b.targets, narrow ? 0 : b.rows, theirs.targets_f64()) &&
+         same_array<std::uint32_t>(b.indices, sparse ? b.feature_values : 0, theirs.indices()) &&
+         same_array<std::uint32_t>(b.row_ends, sparse ? b.rows : 0, theirs.row_ends());
+}
+
+inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
+  const bool narrow = ours.scalar == Scalar::kFloat32;
+  const PackedArray none;
+  const double interval = theirs.interval_probability();
+  return ours.rows == theirs.rows() &&
+         same_array<float>(narrow ? ours.features : none, theirs.features_f32()) &&
+         same_array<double>(narrow ? none : ours.features, theirs.features_f64()) &&
+         same_array<std::uint32_t>(ours.indices, theirs.indices()) &&
+         same_array<std::uint32_t>(ours.row_ends, theirs.row_ends()) &&
+         same_array<double>(ours.quantile_probabilities, theirs.quantile_probabilities()) &&
+         same_array<double>(ours.thresholds, theirs.thresholds()) &&
+         same_array<double>(ours.outcomes, theirs.outcomes()) &&
+         (interval == 0.0 ? ours.interval_probability == 0.9
+                          : std::bit_cast<std::uint64_t>(ours.interval_probability) ==
+                                std::bit_cast<std::uint64_t>(interval)) &&
+         ours.thompson_id == theirs.thompson_id();
+}
+
+// Whether both readers saw the same request.
+inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
+  if (ours.id != theirs.id()) return false;
+  switch (ours.kind) {
+    case RequestKind::kUnknown:
+      return theirs.body_case() == v1::Request::BODY_NOT_SET;
+    case RequestKind::kHello:
+      return theirs.has_hello() && ours.hello.version_min == theirs.hello().version_min() &&
+             ours.hello.version_max == theirs.hello().version_max() &&
+             ours.hello.model_id == theirs.hello().model_id() &&
+             ours.hello.model_fingerprint == theirs.hello().model_fingerprint();
+    case RequestKind::kObserve:
+      return theirs.has_observe() && same_observe(ours.observe, theirs.observe());
+    case RequestKind::kPredict:
+      return theirs.has_predict() && same_predict(ours.predict, theirs.predict());
+    case RequestKind::kPosteriorSummary:
+      return theirs.has_posterior_summary();
+    case RequestKind::kDraws:
+      return theirs.has_draws() && ours.draws.snapshot_id == theirs.draws().snapshot_id() &&
+             ours.draws.first == theirs.draws().first() &&
+             ours.draws.count == theirs.draws().count();
+    case RequestKind::kStatus:
+      return theirs.has_status();
+  }
+  return false;
+}
+
+inline std::span<const std::byte> as_frame(const std::string& text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+}  // namespace windhover::testing
+
+#endif  // WINDHOVER_TESTS_IO_RANDOM_MESSAGES_H_
