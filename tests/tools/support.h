@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -12,7 +14,10 @@
 
 namespace windhover {
 
-inline std::string path_of(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+// A path of this process alone: tests run side by side.
+inline std::string path_of(const std::string& name) {
+  return ::testing::TempDir() + "/" + std::to_string(::getpid()) + "-" + name;
+}
 
 // Writes a file of the test and gives its path.
 inline std::string file_with(const std::string& name, std::string_view content) {
