@@ -109,6 +109,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   limits.reply_buffer = reply + 2 * kSmallReplyBound;
   limits.idle_timeout_ns = nanoseconds(config.idle_timeout).count();
   limits.write_timeout_ns = nanoseconds(config.write_timeout).count();
+  limits.drain_timeout_ns = nanoseconds(config.drain_timeout).count();
   return limits;
 }
 

@@ -32,6 +32,7 @@ struct Limits {
   std::size_t reply_buffer = 0;  // likewise
   std::int64_t idle_timeout_ns = 0;
   std::int64_t write_timeout_ns = 0;
+  std::int64_t drain_timeout_ns = 0;
 };
 
 // REQUIRES: check(config, engine) is ok.

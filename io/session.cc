@@ -12,6 +12,7 @@ constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
 // How long a peer may take to notice that we said goodbye. Closing with unread bytes would reset
 // the connection, and the peer might lose the refusal that says why.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
+constexpr std::int64_t kQuietNs = 100'000'000;
 
 }  // namespace
 
@@ -69,22 +70,20 @@ void Session::read() noexcept {
                   [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
 }
 
-// While draining nothing is waited for: what had arrived when it began is handled, then it is over,
-// even if the peer goes on sending.
+// While draining nothing is waited for: what has arrived is handled, then it is over. A peer that
+// goes on sending gets half the time there is; the other half is for the goodbye.
 void Session::read_now() noexcept {
-  if (drain_left_ == 0) return say_goodbye();
   make_room();
   const std::span<std::byte> room = read_room();
   ErrorCode error;
-  const std::size_t bytes =
-      socket_->read_some(asio::buffer(room.data(), std::min(room.size(), drain_left_)), error);
+  const std::size_t bytes = socket_->read_some(asio::buffer(room.data(), room.size()), error);
   if (error) {
     peer_finished_ = error != asio::error::would_block;
     say_goodbye();
     return;
   }
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
-  drain_left_ -= bytes;
+  heard_ns_ = now();
   end_ += bytes;
   schedule_turn();
 }
@@ -124,10 +123,12 @@ void Session::turn() noexcept {
   if (state_ != State::kOpen) return;
   switch (turn.end) {
     case TurnEnd::kNeedInput:
-      if (draining_) {
+      if (!draining_) {
+        read();
+      } else if (now() < drain_until_ns_) {
         read_now();
       } else {
-        read();
+        say_goodbye();
       }
       break;
     case TurnEnd::kNeedRoom:
@@ -209,7 +210,7 @@ void Session::drain() noexcept {
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
   ErrorCode ignored;
-  drain_left_ = socket_->available(ignored);
+  drain_until_ns_ = now() + context_.state->limits.drain_timeout_ns / 2;
   socket_->cancel(ignored);
 }
 
@@ -221,8 +222,9 @@ void Session::say_goodbye() noexcept {
 
 void Session::linger() noexcept {
   ErrorCode ignored;
-  const bool nothing_unread = draining_ && socket_->available(ignored) == 0;
-  if (peer_finished_ || nothing_unread) return abort();
+  // A peer that has long been quiet is not about to send, so closing at once resets nothing.
+  const bool quiet = draining_ && now() - heard_ns_ > kQuietNs && socket_->available(ignored) == 0;
+  if (peer_finished_ || quiet) return abort();
   state_ = State::kLingering;
   lingering_since_ns_ = now();
   socket_->shutdown(Stream::shutdown_send, ignored);

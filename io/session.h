@@ -104,6 +104,7 @@ class Session {
   std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
+  std::int64_t drain_until_ns_ = 0;
 
   HandlerMemory read_memory_;
   HandlerMemory write_memory_;

@@ -324,7 +324,10 @@ void Learner::complete_pass() noexcept {
   damping_ = std::min(1.0, 2 * damping_);
   if (phase_ == Phase::kApproach && passes_ >= 2) {
     phase_ = Phase::kSettling;
-    settle_rounds_ = 2 * static_cast<double>(rows_seen()) / minibatch_size();
+    const double n = static_cast<double>(rows_seen());
+    settle_rounds_ = 2 * n / minibatch_size();
+    // The window may have grown a lot since the chains began: enough for settling and for draws.
+    credit_ = std::max(credit_, 6 * n);
   }
   refresh();
 }

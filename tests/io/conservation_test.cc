@@ -234,7 +234,8 @@ TEST(Conservation, StoppingUnderASenderThatNeverStopsTellsItWhatWasStored) {
   while (ok(status) && go) status = client.send_observe(rows.rows());
   if (ok(status)) status = client.wait_acknowledged();
   stopper.join();
-  EXPECT_EQ(status, Status::kClosed);
+  // kOk: the server caught the sender at a moment when everything sent had arrived.
+  EXPECT_TRUE(ok(status) || status == Status::kClosed) << to_string(status);
   EXPECT_EQ(client.totals().accepted, server->engine().head());
 }
 
