@@ -18,9 +18,9 @@ struct alignas(64) SnapshotPin {
 
 // Hands versions of a Slot from one publisher to at most max_readers readers, in max_readers + 2
 // fixed slots. Every reader pins at most one slot, one more is the newest, so one is always free to
-// be written: publishing never waits. Pinning is a store and two loads, and repeats only if the
-// publisher published in between; it never waits for a publisher that was descheduled half-way,
-// which is what ruled out a sequence lock.
+// be written: publishing never waits for anybody. Pinning is a store and two loads, and repeats
+// only if the publisher published in between; it never waits for a publisher that was descheduled
+// half-way, which is what ruled out a sequence lock.
 //
 // Threads: begin_publish() and publish() belong to one thread at a time, each reader id to one
 // thread at a time, reset() to nobody else at the same time.
@@ -65,7 +65,8 @@ class Snapshots {
   }
 
   // A slot that nobody reads, to be overwritten; it holds whatever an earlier publication left. The
-  // same slot until publish(). O(max_readers²) in the worst case, no waiting.
+  // same slot until publish(). O(max_readers²), times max_readers + 1 in the worst case; no
+  // waiting.
   Slot& begin_publish() noexcept {
     if (writing_ == kNone) writing_ = find_free();
     return slots_[writing_];
@@ -106,12 +107,17 @@ class Snapshots {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
+  // At any one moment a slot is free, but a search takes a while: a reader that was trying again
+  // can be seen in the slot it leaves and again in the one it goes to, so one pass may find none.
+  // Since nothing is published meanwhile, a reader makes at most one such move, to what it took for
+  // the newest before; all later ones lead to published_. So one of max_readers + 1 passes finds a
+  // slot, and a reader that was descheduled half-way delays nobody.
   std::uint32_t find_free() const noexcept {
-    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-      if (slot != published_ && !is_pinned(slot)) return slot;
+    for (;;) {
+      for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+        if (slot != published_ && !is_pinned(slot)) return slot;
+      }
     }
-    // Not reachable: at most one slot a reader and the newest are taken, and there is one more.
-    __builtin_unreachable();
   }
 
   bool is_pinned(std::uint32_t slot) const noexcept {

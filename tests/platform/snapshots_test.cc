@@ -139,6 +139,48 @@ TEST(Snapshots, ConcurrentReadersNeverSeeATornOrOlderSlot) {
   }
 }
 
+// With one reader and slots that cost nothing, the publisher often searches while the reader moves
+// from one old slot to another, and sees it in both.
+TEST(Snapshots, FindsASlotWhileAReaderMoves) {
+  struct Small {
+    std::atomic<std::uint64_t> word{0};
+  };
+  static std::array<Small, 3> slots;
+  static std::array<SnapshotPin, 1> pins;
+  Snapshots<Small> snapshots{slots, pins};
+  snapshots.reset();
+  std::atomic<bool> stop{false};
+  std::uint64_t backwards = 0;
+  std::thread reader([&] {
+    std::uint64_t last = 0;
+    while (!stop.load(std::memory_order_relaxed)) {
+      if (const Small* slot = snapshots.pin(0)) {
+        const std::uint64_t value = slot->word.load(std::memory_order_relaxed);
+        backwards += value < last;
+        last = value;
+      }
+      snapshots.unpin(0);
+    }
+  });
+  std::uint64_t published = 0;
+  bool outside = false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  while (!outside && std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 1000 && !outside; ++i) {
+      Small& slot = snapshots.begin_publish();
+      outside = &slot < slots.data() || &slot >= slots.data() + slots.size();
+      if (outside) break;
+      slot.word.store(++published, std::memory_order_relaxed);
+      snapshots.publish();
+    }
+  }
+  stop.store(true);
+  reader.join();
+  EXPECT_FALSE(outside) << "after " << published << " publications";
+  EXPECT_GT(published, 100u);
+  EXPECT_EQ(backwards, 0u);
+}
+
 TEST(Snapshots, LaysItselfOutOnAnArena) {
   constexpr std::size_t kReaders = 3;
   alignas(Arena::kAlignment) static std::byte block[1 << 15];
