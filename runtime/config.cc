@@ -124,4 +124,20 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept {
   return c;
 }
 
+// FNV-1a.
+std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto mix = [&hash](std::uint64_t value) {
+    for (int byte = 0; byte < 8; ++byte) {
+      hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 1099511628211ULL;
+    }
+  };
+  for (const char c : model.name) mix(static_cast<std::uint64_t>(c));
+  mix(model.features);
+  mix(model.max_nonzeros);
+  mix(model.intercept ? 1 : 0);
+  mix(schema_fingerprint);
+  return hash;
+}
+
 }  // namespace windhover

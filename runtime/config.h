@@ -45,6 +45,9 @@ Result<bool> check(const EngineConfig& config) noexcept;
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;
 
+// What the meaning of a row hangs on: likelihood, features, intercept, feature names and encodings.
+std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept;
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_RUNTIME_CONFIG_H_

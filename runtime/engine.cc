@@ -45,7 +45,7 @@ struct Parts {
         pins(arena.allocate<SnapshotPin>(config.max_readers)),
         snapshots(slots, pins),
         sampler(make_sampler(arena, config)),
-        ingest(window, model, counters),
+        ingest(window, model, config.max_frame_rows, counters),
         learner(start_region(arena, "estimates and chains"), config, window, model, sampler,
                 snapshots, clock, counters),
         predictors(make_predictors(arena, config)) {}
@@ -202,20 +202,7 @@ const EngineConfig& Engine::config() const noexcept { return layout_->config; }
 Counters<RuntimeCounter>& Engine::counters() noexcept { return layout_->counters; }
 
 std::uint64_t Engine::fingerprint() const noexcept {
-  // FNV-1a over what gives a row its meaning.
-  const ModelConfig& model = layout_->config.model;
-  std::uint64_t hash = 14695981039346656037ULL;
-  const auto mix = [&hash](std::uint64_t value) {
-    for (int byte = 0; byte < 8; ++byte) {
-      hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 1099511628211ULL;
-    }
-  };
-  for (const char c : model.name) mix(static_cast<std::uint64_t>(c));
-  mix(model.features);
-  mix(model.max_nonzeros);
-  mix(model.intercept ? 1 : 0);
-  mix(layout_->config.schema_fingerprint);
-  return hash;
+  return windhover::fingerprint(layout_->config.model, layout_->config.schema_fingerprint);
 }
 
 // --- Reader

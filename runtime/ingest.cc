@@ -132,7 +132,7 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
   }
   const std::uint64_t head = window_.head();
   const std::uint64_t wanted = batch.rows - batch.first_row;
-  if (wanted > (window_.capacity() - window_.size()) / 2) {
+  if (wanted > max_frame_rows_) {
     counters_.add(RuntimeCounter::kBatchesRefused);
     result.status = Status::kTooLarge;
     return result;

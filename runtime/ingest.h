@@ -15,8 +15,9 @@ namespace windhover {
 // The observe thread's half of the engine.
 class Ingest {
  public:
-  Ingest(Window& window, const Model* model, Counters<RuntimeCounter>& counters) noexcept
-      : window_(window), model_(model), counters_(counters) {}
+  Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows,
+         Counters<RuntimeCounter>& counters) noexcept
+      : window_(window), model_(model), max_frame_rows_(max_frame_rows), counters_(counters) {}
 
   // See Engine::observe.
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
@@ -30,6 +31,7 @@ class Ingest {
 
   Window& window_;
   const Model* model_;
+  std::uint32_t max_frame_rows_;
   Counters<RuntimeCounter>& counters_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -21,6 +23,28 @@ void check_reply(const Client& client, Status status, const char* doing) {
   throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
 }
 
+namespace {
+
+// The server says one number for all that gives a row its meaning. One made without a schema agrees
+// with any.
+bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
+  ModelConfig model;
+  model.features = welcome.features();
+  model.max_nonzeros = welcome.max_nonzeros();
+  for (const ModelEntry& entry : model_registry()) {
+    model.name = entry.name;
+    for (const bool intercept : {true, false}) {
+      model.intercept = intercept;
+      for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
+        if (fingerprint(model, meaning) == welcome.fingerprint()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void check_schema(const Client& client, const Schema& schema) {
   const v1::Welcome& welcome = client.welcome();
   if (schema.features() != welcome.features()) {
@@ -35,6 +59,10 @@ void check_schema(const Client& client, const Schema& schema) {
   if (schema.sparse() && schema.max_nonzeros() > welcome.max_nonzeros()) {
     throw UserError(fmt::format("rows of the schema have up to {} nonzeros, the server takes {}",
                                 schema.max_nonzeros(), welcome.max_nonzeros()));
+  }
+  if (!same_meaning(welcome, schema)) {
+    throw UserError(
+        "the schema has other feature names or encodings than the one the server was started with");
   }
 }
 

@@ -19,8 +19,8 @@ void connect_or_throw(Client& client, const std::string& address,
 // Throws RunError with the client's sentence when `status` is not kOk.
 void check_reply(const Client& client, Status status, const char* doing);
 
-// A schema must describe the rows of the server's model: number of features, dense or sparse.
-// UserError otherwise.
+// A schema must describe the rows of the server's model: number of features, dense or sparse and,
+// when the server was given a schema too, the same names and encodings. UserError otherwise.
 void check_schema(const Client& client, const Schema& schema);
 
 nlohmann::ordered_json to_json(const Provenance& provenance);

@@ -26,6 +26,7 @@ struct Options {
   std::uint32_t dimension = 0;  // 0: 10 for ingest, 100 for query
   std::uint32_t chains = 4;
   double seconds = 4;
+  double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
   bool json = false;
 };
@@ -69,7 +70,7 @@ Json ingest(const Options& o) {
   Json out = {{"suite", "ingest"}, {"dimension", dimension}, {"chains", o.chains}};
   for (const std::uint32_t rows_per_frame : {1U, 16U, 256U}) {
     ServedEngine served(engine_config(o, dimension));
-    const IngestResult r = measure_ingest(served, dimension - 1, rows_per_frame, 0, o.seconds);
+    const IngestResult r = measure_ingest(served, dimension - 1, rows_per_frame, o.rate, o.seconds);
     out["runs"].push_back({{"rows_per_frame", rows_per_frame},
                            {"rows_per_second", r.rows_a_second},
                            {"draws_per_observation", r.draws_per_observation},
@@ -197,6 +198,8 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--seconds", options->seconds, "Measured time of a run")
       ->check(CLI::Range(0.1, 1000.0));
+  command->add_option("--rate", options->rate, "ingest: rows a second; 0: as many as are taken")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--query-rate", options->query_rate, "Questions a second")
       ->check(CLI::Range(1.0, 1e6));
   command->add_flag("--json", options->json, "One JSON object");

@@ -87,8 +87,13 @@ Question from_vectors(const std::vector<std::string>& vectors, const v1::Welcome
 
 Question from_fields(const Options& o, const Client& client) {
   const Schema schema = Schema::from_file(o.schema);
-  EncodedRow row = schema.encode(parse_fields(o.set));
+  const std::map<std::string, std::string> fields = parse_fields(o.set);
+  EncodedRow row = schema.encode(fields);
   check_schema(client, schema);
+  for (const std::string& field : row.unlisted) {
+    fmt::print(stderr, "note: {} = \"{}\" is not listed in {}; answered as for any other {}\n",
+               field, fields.at(field), o.schema, field);
+  }
   Question q;
   q.rows = 1;
   q.features = std::move(row.values);

@@ -197,6 +197,7 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     }
     if (rule.kind == FeatureRule::Kind::kCategory) {
       if (!encode_category(r, text, row)) throw UserError(unknown_category(r, text));
+      if (!category_index_[r].contains(text)) row.unlisted.push_back(rule.field);
       continue;
     }
     const std::optional<double> value = parse_number(text);

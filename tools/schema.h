@@ -76,6 +76,8 @@ struct EncodedRow {
   std::vector<double> values;
   std::vector<std::uint32_t> indices;
   double target = 0;
+  // Of a question: the fields whose category is not listed, so that it is taken as any other.
+  std::vector<std::string> unlisted;
 };
 
 // Immutable once read. All errors are UserError, naming the file, the key or field, and what is

@@ -20,7 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class IngestTest : public testing::Test {
  protected:
   void make(const char* name, std::uint32_t features, std::uint32_t max_nonzeros = 0,
-            std::uint64_t slack = 64) {
+            std::uint64_t slack = 64, std::uint32_t max_frame_rows = 4096) {
     ModelConfig config;
     config.name = name;
     config.features = features;
@@ -31,7 +31,7 @@ class IngestTest : public testing::Test {
     find_model(name)->reset(*model);
     window_ = std::make_unique<Window>(*arena_, RowLayout(config), 100, slack);
     window_->reset();
-    ingest_ = std::make_unique<Ingest>(*window_, model, counters_);
+    ingest_ = std::make_unique<Ingest>(*window_, model, max_frame_rows, counters_);
   }
   template <class T>
   static const std::byte* bytes(const std::vector<T>& v) {
@@ -245,8 +245,8 @@ TEST_F(IngestTest, FullWindowTakesNothingUntilTheLeaseAdvances) {
   EXPECT_EQ(ingest_->observe(dense(x, x), {}).accepted, 4u);
 }
 
-TEST_F(IngestTest, BatchThatCouldNeverFitIsTooLarge) {
-  make("linear", 1, 0, 8);
+TEST_F(IngestTest, BatchOfMoreThanMaxFrameRowsIsTooLarge) {
+  make("linear", 1, 0, 16, 4);
   const std::vector<double> x(5, 1.0);
   EXPECT_EQ(ingest_->observe(dense(x, x), {}).status, Status::kTooLarge);
   EXPECT_EQ(count(RuntimeCounter::kBatchesRefused), 1u);

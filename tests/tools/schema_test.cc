@@ -121,6 +121,10 @@ TEST(Schema, EncodesAQuestionByName) {
       {{"distance", "1200"}, {"date", "01010600"}, {"origin", "ORD"}, {"destination", "LAX"}});
   EXPECT_EQ(direct.values, by_date.values);
   EXPECT_EQ(direct.values[6], 1.0);
+  EXPECT_TRUE(direct.unlisted.empty());
+  const EncodedRow elsewhere = schema.encode(
+      {{"distance", "1200"}, {"hour", "6"}, {"origin", "XXX"}, {"destination", "LAX"}});
+  EXPECT_EQ(elsewhere.unlisted, std::vector<std::string>{"origin"});
 }
 
 TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {

@@ -80,6 +80,7 @@ class Served {
     config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     config.window_size = 2000;
     config.max_frame_rows = 1000;
+    config.schema_fingerprint = schema.fingerprint();
     return config;
   }
   static std::size_t bytes_for(const Schema& schema, const char* model) {
@@ -181,6 +182,21 @@ TEST(CheckSchema, RefusesOneOfAnotherShape) {
   EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "4 features, the server's model 3"));
   o.batch = 0;
   EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "--batch 0"));
+}
+
+TEST(CheckSchema, RefusesOneOfAnotherMeaning) {
+  const std::string dense = schema_file(false);
+  Served served(path_of("meaning.sock"), Schema::from_file(dense), "logistic");
+  Client client;
+  connect_or_throw(client, served.address());
+  check_schema(client, Schema::from_file(dense));
+  const std::string other = file_with(
+      "other_meaning.toml",
+      "target = \"y\"\n[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 0\nscale = 2\n"
+      "[[feature]]\nfield = \"c\"\nkind = \"category\"\ncategories = [\"u\", \"v\"]\n"
+      "other = \"zero\"\n");
+  const auto check_other = [&] { check_schema(client, Schema::from_file(other)); };
+  EXPECT_TRUE(says(refusal_of(check_other), "other feature names or encodings"));
 }
 
 TEST(SendFileNowhere, SaysSo) {
