@@ -7,13 +7,13 @@ namespace windhover {
 
 using Eigen::Index;
 
-Consistency::Consistency(Arena& arena, std::uint32_t dimension) noexcept
-    : dimension_(dimension),
-      observed_(
-          arena.allocate<double>(dense() ? std::size_t{dimension} * dimension : dimension).data()),
-      deviation_(arena.allocate<double>(dimension).data()) {
-  if (!dense()) return;
+Consistency::Consistency(Arena& arena, std::uint32_t dimension, bool checked) noexcept
+    : dimension_(dimension), checked_(checked) {
+  if (!checked_) return;
   const std::size_t square = std::size_t{dimension} * dimension;
+  observed_ = arena.allocate<double>(dense() ? square : dimension).data();
+  deviation_ = arena.allocate<double>(dimension).data();
+  if (!dense()) return;
   predicted_ = arena.allocate<double>(square).data();
   preconditioner_ = arena.allocate<double>(square).data();
   noise_ = arena.allocate<double>(square).data();
@@ -21,11 +21,13 @@ Consistency::Consistency(Arena& arena, std::uint32_t dimension) noexcept
 }
 
 void Consistency::reset() noexcept {
+  if (!checked_) return;
   std::fill_n(observed_, dense() ? std::size_t{dimension_} * dimension_ : dimension_, 0.0);
   weight_ = 0;
 }
 
 void Consistency::add(const double* theta, const double* centre, double n) noexcept {
+  if (!checked_) return;
   const Index d = dimension_;
   const double scale = std::sqrt(n);
   for (Index j = 0; j < d; ++j) deviation_[j] = scale * (theta[j] - centre[j]);

@@ -5,13 +5,15 @@
 #define WINDHOVER_RUNTIME_CONSISTENCY_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "windhover/platform/arena.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
 
-// One thread. Memory 3 D^2 (and 5 D^2 more up to kLyapunovDimension).
+// One thread. Memory 8 D^2 up to kLyapunovDimension, 2 D above; none when not `checked`: with a
+// diagonal C there is no law to predict, every ratio is NaN.
 class Consistency {
  public:
   // Up to here the prediction solves the discrete Lyapunov equation; above, it is the posterior's
@@ -19,7 +21,7 @@ class Consistency {
   // are compared.
   static constexpr std::uint32_t kLyapunovDimension = 32;
 
-  Consistency(Arena& arena, std::uint32_t dimension) noexcept;
+  Consistency(Arena& arena, std::uint32_t dimension, bool checked) noexcept;
   void reset() noexcept;
 
   // One iterate's deviation from the centre. O(D^2) up to kLyapunovDimension, else O(D).
@@ -35,6 +37,10 @@ class Consistency {
   template <class Law>
   Ratio ratio(const double* curvature, const double* noise_covariance, const double* covariance,
               double minibatch_size, double n, Law&& law) noexcept {
+    if (!checked_) {
+      constexpr double kNotChecked = std::numeric_limits<double>::quiet_NaN();
+      return {kNotChecked, kNotChecked};
+    }
     if (weight_ < kLeast * (dense() ? dimension_ : 10)) return {};
     if (!dense()) return diagonal_ratio(covariance, n);
     law(preconditioner_, noise_);
@@ -53,9 +59,11 @@ class Consistency {
                     double n) noexcept;
 
   std::uint32_t dimension_;
+  bool checked_;
   double weight_ = 0;
-  double* observed_;  // sum of n (theta - centre)(theta - centre)^T; dense() or the diagonal
-  double* deviation_;
+  // Sum of n (theta - centre)(theta - centre)^T; dense() or the diagonal.
+  double* observed_ = nullptr;
+  double* deviation_ = nullptr;
   double* predicted_ = nullptr;
   double* preconditioner_ = nullptr;
   double* noise_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windhover/samplers/registry.h"
 
@@ -21,7 +22,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       mean_(arena.allocate<double>(dimension_).data()),
       step_(arena.allocate<double>(dimension_).data()),
       curvature_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
-      noise_covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
+      noise_covariance_(arena.allocate<double>(noise_numbers()).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_) {}
@@ -34,7 +35,7 @@ void Estimator::reset(const EngineConfig& config) noexcept {
   dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
-  std::fill_n(noise_covariance_, std::size_t{dimension_} * dimension_, 0.0);
+  std::fill_n(noise_covariance_, noise_numbers(), 0.0);
   pass_.begin(mode_);
   done_.begin(mode_);
   noise_.reset();
@@ -145,6 +146,10 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
   for (Index j = 0; j < d; ++j) mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
   const double noise_scale = 1.0 / (dispersion_ * dispersion_);
   for (Index j = 0; j < d; ++j) {
+    if (!noise_is_full()) {
+      noise_covariance_[j] = noise_scale * noise_.variances()[j];
+      continue;
+    }
     for (Index i = j; i < d; ++i) {
       const double c =
           noise_scale *
@@ -161,12 +166,22 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
   e.n = n_;
   e.minibatch_size = minibatch_size;
   e.curvature = curvature_;
-  e.noise_covariance = noise_known ? noise_covariance_ : curvature_;
+  if (!noise_known) {
+    e.noise_covariance = curvature_;
+  } else if (noise_is_full()) {
+    e.noise_covariance = noise_covariance_;
+  } else {
+    e.noise_variances = noise_covariance_;
+  }
   return e;
 }
 
 void Estimator::sandwich_sd(double* sd) const noexcept {
   const Index d = dimension_;
+  if (!noise_is_full()) {
+    std::fill_n(sd, d, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
   const ConstMatrixMap p(covariance_, d, d);
   const ConstMatrixMap c(noise_covariance_, d, d);
   VectorMap product(scratch_, d);
@@ -177,6 +192,7 @@ void Estimator::sandwich_sd(double* sd) const noexcept {
 }
 
 double Estimator::misspecification_index() const noexcept {
+  if (!noise_is_full()) return std::numeric_limits<double>::quiet_NaN();
   const Index d = dimension_;
   const ConstMatrixMap p(covariance_, d, d);
   const ConstMatrixMap c(noise_covariance_, d, d);

@@ -4,6 +4,7 @@
 #define WINDHOVER_RUNTIME_ESTIMATOR_H_
 
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/config.h"
@@ -14,7 +15,7 @@
 
 namespace windhover {
 
-// One thread. Memory about 8 D^2 doubles.
+// One thread. Memory about 8 D^2 doubles; 5 D^2 with NoiseStructure::kDiagonal.
 //
 // Two sets of anchor sums: `done` is the last complete pass over the window plus the rows that came
 // since (the tail), so the summary is current; `pass` is the one being summed at a newer anchor.
@@ -54,17 +55,24 @@ class Estimator {
   const double* mode() const noexcept { return mode_; }
   const double* mean() const noexcept { return mean_; }
   const double* curvature() const noexcept { return curvature_; }
-  const double* noise_covariance() const noexcept { return noise_covariance_; }
+  // C: D x D, or with NoiseStructure::kDiagonal its D variances.
+  std::span<const double> noise_covariance() const noexcept {
+    return {noise_covariance_, noise_numbers()};
+  }
+  bool noise_is_full() const noexcept { return noise_.structure() == NoiseStructure::kFull; }
   const double* covariance() const noexcept { return covariance_; }  // P
   const Factor& factor() const noexcept { return factor_; }          // of A
   const double* prior_precision() const noexcept { return prior_precision_; }
 
-  // sqrt diag of the sandwich A^-1 C A^-1 / n. Complexity O(D^3).
+  // sqrt diag of the sandwich A^-1 C A^-1 / n; NaN without the full C. Complexity O(D^3).
   void sandwich_sd(double* sd) const noexcept;
-  // Tr(A^-1 C) / D: 1 when the model holds.
+  // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept;
 
  private:
+  std::size_t noise_numbers() const noexcept {
+    return noise_is_full() ? std::size_t{dimension_} * dimension_ : dimension_;
+  }
   Status compute_curvature() noexcept;
   void update_dispersion(double target_variance) noexcept;
 
@@ -83,7 +91,7 @@ class Estimator {
   double* mean_;
   double* step_;
   double* curvature_;         // A
-  double* noise_covariance_;  // C
+  double* noise_covariance_;  // C, or its diagonal
   double* covariance_;        // P
   double* scratch_;
   Factor factor_;

@@ -27,7 +27,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       estimator_(arena, config),
       draws_(arena, dimension_, config.retained_draws),
       diagnostics_(arena, config.sampler.chains, dimension_),
-      consistency_(arena, dimension_),
+      consistency_(arena, dimension_, config.sampler.noise_structure == NoiseStructure::kFull),
       gradient_(model, dimension_, estimator_.prior_precision()),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),

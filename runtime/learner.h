@@ -76,8 +76,8 @@ class Learner {
     visit(std::span<std::uint64_t>(&passes_, 1));
     visit(std::span<double>(&credit_, 1));
     visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension_));
-    visit(std::span<double>(const_cast<double*>(estimator_.noise_covariance()),
-                            std::size_t{dimension_} * dimension_));
+    const std::span<const double> noise = estimator_.noise_covariance();
+    visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
   }
 
  private:

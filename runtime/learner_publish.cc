@@ -21,7 +21,8 @@ void Learner::publish() noexcept {
   for (std::uint32_t j = 0; j < d; ++j) {
     posterior.sd[j] = std::sqrt(estimator_.covariance()[std::size_t{j} * (d + 1)]);
   }
-  const bool noise_known = estimator_.noise().updates() > 0;
+  // Of a diagonal C both say NaN, from the start.
+  const bool noise_known = estimator_.noise().updates() > 0 || !estimator_.noise_is_full();
   if (noise_known) {
     estimator_.sandwich_sd(posterior.sd_robust);
   } else {
@@ -43,7 +44,7 @@ void Learner::publish() noexcept {
   extremes.ess_min = std::min(extremes.ess_min, most);
   if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
     ratio_due_ = diagnostics_.iterates() + kRatioInterval;
-    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.noise_covariance(),
+    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.noise_covariance().data(),
                                 estimator_.covariance(), minibatch_size(), n,
                                 [this](double* h, double* e) { sampler_->law(h, e); });
   }
@@ -87,7 +88,7 @@ void Learner::update_pace() noexcept {
 
 // The observed spread may differ from the predicted one by what `ess` effective draws leave open,
 // (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4: tau (1 - exp(-1 / tau))
-// with tau = 1 / (2 R)).
+// with tau = 1 / (2 R)). A ratio of NaN was not checked.
 PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) const noexcept {
   if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) {
     return PosteriorStatus::kWarmingUp;
@@ -95,7 +96,8 @@ PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) con
   const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
   const double upper = 1.3 * (1 + spread) * (1 + spread);
   const double lower = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0)) / 1.3;
-  const bool consistent = ratio.largest < upper && ratio.smallest > lower;
+  const bool consistent =
+      std::isnan(ratio.largest) || (ratio.largest < upper && ratio.smallest > lower);
   const bool paced = config_.draws_per_observation == 0 || pace_ >= 1;
   return consistent && paced && damping_ == 1 ? PosteriorStatus::kOk : PosteriorStatus::kDegraded;
 }

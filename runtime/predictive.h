@@ -20,6 +20,7 @@ enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded =
 const char* to_string(PosteriorStatus status) noexcept;
 
 // Where an answer comes from; it stands on every answer.
+// * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
 struct Provenance {
   std::uint64_t snapshot_id = 0;      // 1, 2, ... within the life of an engine
   std::uint64_t sequence = 0;         // the newest observation included: all below it are
@@ -31,8 +32,8 @@ struct Provenance {
   double ess_bulk = 0;                // smallest over the parameters, of the chains so far
   double r_hat = 0;                   // largest over the parameters
   double draws_per_observation = 0;   // R reached, per chain
-  double ou_ratio = 0;                // observed over predicted variance, the worst direction
-  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds
+  double ou_ratio = 0;                // observed over predicted variance, the worst direction *
+  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *
   double noise_variance = 0;          // linear: given or learned; otherwise 0
   double noise_variance_sd = 0;       // its posterior sd when learned; otherwise 0
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
@@ -79,11 +80,13 @@ struct PredictiveSummary {
   double thompson = 0;         // epred under one fresh draw of theta
 };
 
+// * NaN with NoiseStructure::kDiagonal.
 struct ParameterSummary {
   double mean = 0;
   double mode = 0;
-  double sd = 0;         // of the posterior
-  double sd_robust = 0;  // of the sandwich: holds when the model does not; independent rows assumed
+  double sd = 0;  // of the posterior
+  double sd_robust =
+      0;  // of the sandwich: holds when the model does not; independent rows assumed *
   double q5 = 0;
   double q50 = 0;
   double q95 = 0;

@@ -11,7 +11,7 @@ Result<bool> Calibrated::check(const SamplerConfig& config) noexcept {
     return Error{Status::kInvalidConfig, "injected_noise must be a finite number of at least 0",
                  config.injected_noise};
   }
-  return true;
+  return check_noise_is_full(config);
 }
 
 Status Calibrated::refresh(const Estimates& e) noexcept {

@@ -28,6 +28,12 @@ enum class NoiseEstimator : std::uint8_t {
   kRecursion,        // Mandt, Hoffman, Blei 2017, eq. 21, with its (1 - 1/S) bias removed
 };
 
+// How much of C is kept.
+enum class NoiseStructure : std::uint8_t {
+  kFull,      // D x D; O(S D^2) a minibatch
+  kDiagonal,  // the D variances alone; O(S D). For samplers that read no more
+};
+
 // The weight of the newest estimate at update t = 1, 2, ...
 enum class DecaySchedule : std::uint8_t {
   kHarmonic,    // 1 / t
@@ -41,6 +47,7 @@ struct SamplerConfig {
   std::uint32_t chains = 8;          // K, each with draws of its own
   bool shared_minibatches = false;   // refused with several chains: they would collapse
   NoiseEstimator noise_estimator = NoiseEstimator::kWindowSweep;
+  NoiseStructure noise_structure = NoiseStructure::kFull;
   DecaySchedule decay = DecaySchedule::kPolynomial;
   double decay_constant = 4.0;
   double injected_noise = 5.0;  // calibrated: tau of samplers/calibrated.h, >= 0

@@ -8,13 +8,19 @@ using Eigen::Index;
 
 Result<bool> ScalarConstantSgd::check(const SamplerConfig&) noexcept { return true; }
 Result<bool> DiagonalConstantSgd::check(const SamplerConfig&) noexcept { return true; }
-Result<bool> FullConstantSgd::check(const SamplerConfig&) noexcept { return true; }
+Result<bool> FullConstantSgd::check(const SamplerConfig& config) noexcept {
+  return check_noise_is_full(config);
+}
 
 Status ScalarConstantSgd::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   const Index d = e.dimension;
-  const double noise_trace = ConstMatrixMap(e.noise_covariance, d, d).trace();
-  const double curvature_trace = ConstMatrixMap(e.curvature, d, d).trace();
+  double noise_trace = 0;
+  double curvature_trace = 0;
+  for (std::size_t j = 0; j < e.dimension; ++j) {
+    noise_trace += e.noise_variance_of(j);
+    curvature_trace += e.curvature_of(j);
+  }
   const double optimum =
       2.0 * static_cast<double>(d) * e.minibatch_size / (e.n * std::max(noise_trace, 1e-300));
   // Tr A bounds the largest eigenvalue of A, and a rate below 2 over that is stable.
@@ -27,9 +33,9 @@ Status ScalarConstantSgd::refresh(const Estimates& e) noexcept {
 Status DiagonalConstantSgd::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   for (std::size_t j = 0; j < e.dimension; ++j) {
-    const double c = e.noise_covariance[j * (e.dimension + 1)];
-    const double optimum = 2.0 * e.minibatch_size / (e.n * std::max(c, 1e-300));
-    preconditioner_.step_size()[j] = std::min(optimum, 1.0 / e.curvature[j * (e.dimension + 1)]);
+    const double c = std::max(e.noise_variance_of(j), 1e-300);
+    const double optimum = 2.0 * e.minibatch_size / (e.n * c);
+    preconditioner_.step_size()[j] = std::min(optimum, 1.0 / e.curvature_of(j));
     preconditioner_.noise_deviation()[j] = 0;
   }
   preconditioner_.stabilize(e.curvature);

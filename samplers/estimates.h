@@ -17,12 +17,20 @@ struct Estimates {
   const double* curvature =
       nullptr;  // A: Hessian of L at the mode, the prior's Lambda / n included
   const double* noise_covariance = nullptr;  // C: covariance of one row's gradient, chain average
+  // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
+  const double* noise_variances = nullptr;
+
+  // A_jj and C_jj, whichever way C is given.
+  double curvature_of(std::size_t j) const noexcept { return curvature[j * (dimension + 1)]; }
+  double noise_variance_of(std::size_t j) const noexcept {
+    return noise_covariance != nullptr ? noise_covariance[j * (dimension + 1)] : noise_variances[j];
+  }
 
   // What a diagonal rate needs: every A_jj positive, every C_jj at least 0, all finite.
   bool diagonals_are_sound() const noexcept {
     for (std::size_t j = 0; j < dimension; ++j) {
-      const double a = curvature[j * (dimension + 1)];
-      const double c = noise_covariance[j * (dimension + 1)];
+      const double a = curvature_of(j);
+      const double c = noise_variance_of(j);
       if (!(a > 0 && c >= 0 && std::isfinite(a + c))) return false;
     }
     return true;

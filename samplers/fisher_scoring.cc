@@ -31,7 +31,8 @@ Result<bool> DiagonalFisherScoring::check(const SamplerConfig& config) noexcept 
   return check_fisher_scoring(config);
 }
 Result<bool> FullFisherScoring::check(const SamplerConfig& config) noexcept {
-  return check_fisher_scoring(config);
+  const Result<bool> full = check_noise_is_full(config);
+  return full.ok() ? check_fisher_scoring(config) : full;
 }
 
 Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
@@ -39,8 +40,7 @@ Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
   const double alpha2 = noise_scale_ * noise_scale_;
   for (std::size_t j = 0; j < e.dimension; ++j) {
     // A direction without gradient noise would get an infinite step.
-    const double c = std::max(e.noise_covariance[j * (e.dimension + 1)],
-                              e.minibatch_size / e.n * e.curvature[j * (e.dimension + 1)]);
+    const double c = std::max(e.noise_variance_of(j), e.minibatch_size / e.n * e.curvature_of(j));
     double injected = alpha2 * gamma(e) * c / e.n;
     double step_size = 2.0 / ((1.0 + alpha2) * gamma(e) * c);
     if (step_size_max_ > 0) {

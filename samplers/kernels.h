@@ -19,6 +19,10 @@ struct Kernels {
   // sum += sum_i weights[i] row_i.
   void (*gather_axpy)(const double* base, std::size_t stride, const std::uint32_t* slots,
                       std::size_t count, const double* weights, double* sum);
+  // sum += sum_i weights[i] (row_i - shift)^2, entry by entry; `shift` holds `stride` doubles.
+  void (*gather_squares)(const double* base, std::size_t stride, const std::uint32_t* slots,
+                         std::size_t count, const double* weights, const double* shift,
+                         double* sum);
   // p = 1 / (1 + exp(-x)), relative error below 1e-14 for x >= -708 (below that p is exp(-708)); a
   // NaN gives NaN. 1 - p is that accurate as the sigmoid of -x, not as a difference.
   void (*sigmoid)(const double* x, std::size_t count, double* p);

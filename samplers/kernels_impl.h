@@ -155,6 +155,31 @@ void gather_axpy(const double* base, std::size_t stride, const std::uint32_t* sl
   }
 }
 
+void gather_squares(const double* base, std::size_t stride, const std::uint32_t* slots,
+                    std::size_t count, const double* weights, const double* shift, double* total) {
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const double* r0 = base + slots[i] * stride;
+    const double* r1 = base + slots[i + 1] * stride;
+    const Vector w0 = broadcast(weights[i]);
+    const Vector w1 = broadcast(weights[i + 1]);
+    for (std::size_t j = 0; j < stride; j += kLanes) {
+      const Vector s = load(shift + j);
+      const Vector x0 = load(r0 + j) - s;
+      const Vector x1 = load(r1 + j) - s;
+      store(total + j, load(total + j) + (w0 * x0 * x0 + w1 * x1 * x1));
+    }
+  }
+  if (i < count) {
+    const double* row = base + slots[i] * stride;
+    const Vector w = broadcast(weights[i]);
+    for (std::size_t j = 0; j < stride; j += kLanes) {
+      const Vector x = load(row + j) - load(shift + j);
+      store(total + j, load(total + j) + w * x * x);
+    }
+  }
+}
+
 // exp(x) for x in [-708, 0]: x = k ln 2 + r with |r| <= ln 2 / 2, a Taylor polynomial of degree 13
 // in r (truncation below 1e-17 relative), and 2^k put into the exponent bits.
 inline Vector exp_nonpositive(Vector x) {
@@ -233,7 +258,8 @@ void weighted_outer(const double* rows, std::size_t width, std::size_t count, co
 
 }  // namespace
 
-const Kernels WINDHOVER_KERNELS = {gather_dot, gather_axpy, sigmoid, weighted_outer};
+const Kernels WINDHOVER_KERNELS = {gather_dot, gather_axpy, gather_squares, sigmoid,
+                                   weighted_outer};
 
 }  // namespace windhover
 

@@ -21,50 +21,66 @@ double decay_weight(DecaySchedule schedule, double constant, std::uint64_t t) no
 
 NoiseCovariance::NoiseCovariance(Arena& arena, const SamplerConfig& config,
                                  std::uint32_t dimension) noexcept
-    : decay_(config.decay),
+    : structure_(config.noise_structure),
+      decay_(config.decay),
       decay_constant_(config.decay_constant),
       dimension_(dimension),
       width_(matrix_width(dimension)),
-      estimate_(arena.allocate<double>(width_ * width_).data()) {
-  sums_.outer = arena.allocate<double>(width_ * width_).data();
-  sums_.gradient = arena.allocate<double>(dimension).data();
-  first_gradient_ = arena.allocate<double>(dimension).data();
-}
+      estimate_(arena.allocate<double>(size()).data()),
+      gradient_(arena.allocate<double>(dimension).data()),
+      second_(arena.allocate<double>(size()).data()),
+      first_gradient_(arena.allocate<double>(dimension).data()) {}
 
 void NoiseCovariance::reset() noexcept {
-  std::fill_n(estimate_, width_ * width_, 0.0);
+  std::fill_n(estimate_, size(), 0.0);
   updates_ = 0;
   clear_sums();
 }
 
 void NoiseCovariance::clear_sums() noexcept {
-  std::fill_n(sums_.outer, width_ * width_, 0.0);
-  std::fill_n(sums_.gradient, dimension_, 0.0);
-  sums_.rows = 0;
+  std::fill_n(second_, size(), 0.0);
+  std::fill_n(gradient_, dimension_, 0.0);
+  rows_ = 0;
 }
 
-// estimate <- (1 - weight) estimate + weight outer, where `outer` is already a covariance.
-void NoiseCovariance::blend(double weight) noexcept {
-  for (std::size_t i = 0; i < width_ * width_; ++i) {
-    estimate_[i] += weight * (sums_.outer[i] - estimate_[i]);
+// The sums become a covariance: (second moments about the mean gradient) / divisor.
+void NoiseCovariance::centre(double divisor) noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    if (!full()) {
+      // Rounding must not make a variance negative where the gradient does not vary.
+      second_[j] = std::max(second_[j] - gradient_[j] * gradient_[j] / rows_, 0.0) / divisor;
+      continue;
+    }
+    for (std::uint32_t i = j; i < dimension_; ++i) {
+      double& entry = second_[j * width_ + i];
+      entry = (entry - gradient_[i] * gradient_[j] / rows_) / divisor;
+    }
   }
+}
+
+// estimate <- (1 - weight) estimate + weight second, where `second_` is already a covariance.
+void NoiseCovariance::blend(double weight) noexcept {
+  for (std::size_t i = 0; i < size(); ++i) estimate_[i] += weight * (second_[i] - estimate_[i]);
   clear_sums();
 }
 
 void NoiseCovariance::add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept {
-  model.add_noise(rows, theta, sums_);
+  if (full()) {
+    NoiseSums sums{gradient_, second_, rows_};
+    model.add_noise(rows, theta, sums);
+    rows_ = sums.rows;
+  } else {
+    NoiseVarianceSums sums{gradient_, second_, rows_};
+    model.add_noise_variances(rows, theta, sums);
+    rows_ = sums.rows;
+  }
 }
 
 void NoiseCovariance::end_pass(double weight_floor) noexcept {
-  if (sums_.rows == 0) return;
+  if (rows_ == 0) return;
   // The rows are the whole window, so the mean gradient is that of the loss, not an estimate: the
   // covariance divides by the number of rows.
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    for (std::uint32_t i = j; i < dimension_; ++i) {
-      double& entry = sums_.outer[j * width_ + i];
-      entry = (entry - sums_.gradient[i] * sums_.gradient[j] / sums_.rows) / sums_.rows;
-    }
-  }
+  centre(rows_);
   ++updates_;
   blend(std::max(decay_weight(decay_, decay_constant_, updates_), std::min(weight_floor, 1.0)));
 }
@@ -72,14 +88,8 @@ void NoiseCovariance::end_pass(double weight_floor) noexcept {
 void NoiseCovariance::add_minibatch(Model& model, const RowBatch& minibatch,
                                     const double* theta) noexcept {
   if (minibatch.count < 2) return;
-  model.add_noise(minibatch, theta, sums_);
-  const double size = sums_.rows;
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    for (std::uint32_t i = j; i < dimension_; ++i) {
-      double& entry = sums_.outer[j * width_ + i];
-      entry = (entry - sums_.gradient[i] * sums_.gradient[j] / size) / (size - 1.0);
-    }
-  }
+  add_rows(model, minibatch, theta);
+  centre(rows_ - 1.0);
   ++updates_;
   blend(decay_weight(decay_, decay_constant_, updates_));
 }
@@ -88,15 +98,17 @@ void NoiseCovariance::add_pair(Model& model, const RowBatch& minibatch,
                                const double* theta) noexcept {
   if (minibatch.count < 2) return;
   const double size = static_cast<double>(minibatch.count);
-  model.gradient_sum(minibatch, theta, sums_.gradient);
+  model.gradient_sum(minibatch, theta, gradient_);
   model.gradient_sum(minibatch.part(0, 1), theta, first_gradient_);
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    first_gradient_[j] -= sums_.gradient[j] / size;
-  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) first_gradient_[j] -= gradient_[j] / size;
   const double unbias = size / (size - 1.0);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
+    if (!full()) {
+      second_[j] = unbias * first_gradient_[j] * first_gradient_[j];
+      continue;
+    }
     for (std::uint32_t i = j; i < dimension_; ++i) {
-      sums_.outer[j * width_ + i] = unbias * first_gradient_[i] * first_gradient_[j];
+      second_[j * width_ + i] = unbias * first_gradient_[i] * first_gradient_[j];
     }
   }
   ++updates_;

@@ -14,7 +14,8 @@ namespace windhover {
 // The weight of update t = 1, 2, ... under a schedule.
 double decay_weight(DecaySchedule schedule, double constant, std::uint64_t t) noexcept;
 
-// One thread. Everything is in units of dispersion 1. Memory 2 D^2.
+// One thread. Everything is in units of dispersion 1. Memory 2 D^2, and O(S D^2) work a minibatch;
+// with NoiseStructure::kDiagonal 4 D and O(S D).
 class NoiseCovariance {
  public:
   NoiseCovariance(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
@@ -33,22 +34,32 @@ class NoiseCovariance {
   // g_S.
   void add_pair(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
 
-  // D x D with width matrix_width(D), lower triangle.
+  NoiseStructure structure() const noexcept { return structure_; }
+  // kFull: D x D with width matrix_width(D), lower triangle.
   const double* matrix() const noexcept { return estimate_; }
+  // kDiagonal: the D variances.
+  const double* variances() const noexcept { return estimate_; }
   std::uint64_t updates() const noexcept { return updates_; }
-  double rows_in_pass() const noexcept { return sums_.rows; }
+  double rows_in_pass() const noexcept { return rows_; }
 
  private:
+  // Numbers that make up the estimate.
+  std::size_t size() const noexcept { return full() ? width_ * width_ : dimension_; }
+  bool full() const noexcept { return structure_ == NoiseStructure::kFull; }
   void clear_sums() noexcept;
+  void centre(double divisor) noexcept;
   void blend(double weight) noexcept;
 
+  NoiseStructure structure_;
   DecaySchedule decay_;
   double decay_constant_;
   std::uint32_t dimension_;
   std::size_t width_;
   std::uint64_t updates_ = 0;
   double* estimate_;
-  NoiseSums sums_{};
+  double* gradient_;  // sums over rows_ rows: of g, and of g g^T or its diagonal
+  double* second_;
+  double rows_ = 0;
   double* first_gradient_;
 };
 

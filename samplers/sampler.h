@@ -52,6 +52,15 @@ class GradientSource {
   double inverse_dispersion_ = 1;
 };
 
+// For check(): the refusal of a sampler whose refresh() reads C off the diagonal.
+inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
+  if (config.noise_structure != NoiseStructure::kFull) {
+    return Error{Status::kInvalidConfig,
+                 "noise_structure must be full: this sampler reads C off the diagonal", 1};
+  }
+  return true;
+}
+
 // One sampler object serves all chains and owns what they share.
 template <class S>
 concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain& chain,

@@ -17,6 +17,7 @@ struct Options {
   std::string separator = ",";
   std::string positive;
   std::string reference;
+  std::string noise_structure = "full";
   bool no_header = false;
   bool no_intercept = false;
   bool skip_missing = false;
@@ -64,6 +65,8 @@ void run(Options& o) {
   if (!o.reference.empty()) o.fit.reference = o.reference;
   if (o.skip_missing) o.fit.data.missing = MissingPolicy::kSkip;
   o.fit.intercept = !o.no_intercept;
+  o.fit.sampler_config.noise_structure =
+      o.noise_structure == "diagonal" ? NoiseStructure::kDiagonal : NoiseStructure::kFull;
   const nlohmann::ordered_json result = fit(o.fit);
   if (o.json) {
     fmt::print("{}\n", result.dump(2));
@@ -104,6 +107,11 @@ void add_fit(CLI::App& app) {
   command->add_option("--minibatch", o.fit.sampler_config.minibatch_size, "0: chosen");
   command->add_option("--chains", o.fit.sampler_config.chains)->capture_default_str();
   command->add_option("--injected-noise", o.fit.sampler_config.injected_noise)
+      ->capture_default_str();
+  command
+      ->add_option("--noise-structure", o.noise_structure,
+                   "Of the gradient-noise covariance: diagonal is for samplers that read no more")
+      ->check(CLI::IsMember({"full", "diagonal"}))
       ->capture_default_str();
   command->add_option("--steps", o.fit.steps, "Of all chains together")->capture_default_str();
   command->add_option("--seed", o.fit.seed)->capture_default_str();

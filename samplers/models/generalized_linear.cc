@@ -12,10 +12,13 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
       dimension_(config.dimension()),
       width_(matrix_width(config.dimension())) {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
-  transform_.shift = arena.allocate<double>(layout_.features());
+  // As long as a row, so that kernels need no tail; what is beyond the features stays 0.
+  shift_ = arena.allocate<double>(raw).data();
+  transform_.shift = {shift_, layout_.features()};
   transform_.inverse_scale = arena.allocate<double>(layout_.features());
   coefficients_ = arena.allocate<double>(raw).data();
   sum_ = arena.allocate<double>(raw).data();
+  squares_ = arena.allocate<double>(raw).data();
   rows_ = arena.allocate<double>(kChunk * width_).data();
   scaled_ = arena.allocate<double>(kChunk * width_).data();
   eta = arena.allocate<double>(kChunk).data();
@@ -29,8 +32,9 @@ void LinearRows::reset() noexcept {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
   std::fill_n(coefficients_, raw, 0.0);
   std::fill_n(sum_, raw, 0.0);
+  std::fill_n(squares_, raw, 0.0);
   std::fill_n(rows_, kChunk * width_, 0.0);
-  std::ranges::fill(transform_.shift, 0.0);
+  std::fill_n(shift_, raw, 0.0);
   std::ranges::fill(transform_.inverse_scale, 1.0);
 }
 
@@ -85,6 +89,35 @@ void LinearRows::finish_sum(double* sum, bool accumulate) noexcept {
     sum[j] += (sum_[j] - transform_.shift[j] * weight_sum_) * transform_.inverse_scale[j];
   }
   if (intercept_) sum[features] += weight_sum_;
+}
+
+void LinearRows::clear_squares() noexcept {
+  std::fill_n(squares_, layout_.sparse() ? layout_.features() : layout_.stride(), 0.0);
+  square_weight_sum_ = 0;
+}
+
+void LinearRows::add_squares(const RowBatch& chunk, const double* w) noexcept {
+  for (std::size_t i = 0; i < chunk.count; ++i) square_weight_sum_ += w[i];
+  if (!layout_.sparse()) {
+    kernels().gather_squares(chunk.base, layout_.stride(), chunk.slots, chunk.count, w, shift_,
+                             squares_);
+    return;
+  }
+  // A sparse transform never shifts (check() refuses it), so zeros add nothing.
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    for (std::size_t k = 0; k < row.count; ++k) {
+      squares_[row.indices[k]] += w[i] * row.values[k] * row.values[k];
+    }
+  }
+}
+
+void LinearRows::finish_squares(double* squares) noexcept {
+  const std::uint32_t features = layout_.features();
+  for (std::uint32_t j = 0; j < features; ++j) {
+    squares[j] += squares_[j] * transform_.inverse_scale[j] * transform_.inverse_scale[j];
+  }
+  if (intercept_) squares[features] += square_weight_sum_;
 }
 
 void LinearRows::expand(const double* row, double* out) const noexcept {

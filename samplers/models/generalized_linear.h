@@ -31,6 +31,10 @@ class LinearRows {
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
   void finish_sum(double* sum, bool accumulate) noexcept;
+  // Likewise sum_i weights[i] x_ij^2; `finish_squares` adds it to `squares`.
+  void clear_squares() noexcept;
+  void add_squares(const RowBatch& chunk, const double* weights) noexcept;
+  void finish_squares(double* squares) noexcept;
   // matrix += sum_i weights[i] x_i x_i^T.
   void add_outer(const RowBatch& chunk, const double* weights, double* matrix) noexcept;
   // leverage[i] = x_i^T P x_i, P dimension x dimension.
@@ -54,10 +58,13 @@ class LinearRows {
   std::uint32_t dimension_;
   std::size_t width_;
   FeatureTransform transform_;
+  double* shift_;         // of the transform, padded to a row
   double* coefficients_;  // stride (dense) or features (sparse)
   double* sum_;
+  double* squares_;  // likewise
   double offset_ = 0;
   double weight_sum_ = 0;
+  double square_weight_sum_ = 0;
   double* rows_;    // kChunk x width, transformed, intercept included
   double* scaled_;  // likewise, scratch
 };
@@ -90,14 +97,26 @@ class GeneralizedLinearModel final : public Model {
     rows_.set_coefficients(theta);
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
-      residuals(chunk);
+      squared_residuals(chunk);
       rows_.add_weighted(chunk, rows_.residuals);
-      for (std::size_t i = 0; i < chunk.count; ++i) {
-        rows_.weights[i] = rows_.residuals[i] * rows_.residuals[i];
-      }
       rows_.add_outer(chunk, rows_.weights, sums.outer);
     });
     rows_.finish_sum(sums.gradient, true);
+    sums.rows += static_cast<double>(batch.count);
+  }
+
+  void add_noise_variances(const RowBatch& batch, const double* theta,
+                           NoiseVarianceSums& sums) noexcept override {
+    rows_.set_coefficients(theta);
+    rows_.clear_sum();
+    rows_.clear_squares();
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      squared_residuals(chunk);
+      rows_.add_weighted(chunk, rows_.residuals);
+      rows_.add_squares(chunk, rows_.weights);
+    });
+    rows_.finish_sum(sums.gradient, true);
+    rows_.finish_squares(sums.squares);
     sums.rows += static_cast<double>(batch.count);
   }
 
@@ -134,6 +153,14 @@ class GeneralizedLinearModel final : public Model {
   void residuals(const RowBatch& chunk) noexcept {
     rows_.predictors(chunk, rows_.eta, rows_.targets);
     Likelihood::derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+  }
+
+  // Into `residuals`, and their squares into `weights`.
+  void squared_residuals(const RowBatch& chunk) noexcept {
+    residuals(chunk);
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      rows_.weights[i] = rows_.residuals[i] * rows_.residuals[i];
+    }
   }
 
   void add_third(const RowBatch& batch, const double* covariance, double weight,

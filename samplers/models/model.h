@@ -30,6 +30,13 @@ struct NoiseSums {
   double rows = 0;
 };
 
+// The same with the diagonal alone.
+struct NoiseVarianceSums {
+  double* gradient;  // sum of g_i, dimension
+  double* squares;   // sum of g_ij^2, dimension
+  double rows = 0;
+};
+
 // Sums over rows at an anchor, in units of dispersion 1.
 struct CurvatureSums {
   double* gradient;   // sum of g_i, dimension
@@ -62,6 +69,10 @@ class Model {
 
   // Adds the batch to `sums`. Complexity O(rows x dimension^2).
   virtual void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept = 0;
+
+  // Likewise. Complexity O(rows x features), or O(non-zeros).
+  virtual void add_noise_variances(const RowBatch& batch, const double* theta,
+                                   NoiseVarianceSums& sums) noexcept = 0;
 
   // Adds `weight` times the batch to `sums` (-1 takes rows out again); `covariance` is P (dimension
   // x dimension), or null to leave `third` out.

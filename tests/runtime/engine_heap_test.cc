@@ -55,8 +55,10 @@ namespace windhover::test {
 namespace {
 
 // From the first row to well into sampling, with the window turning over and questions in between.
-void run_whole_life(const char* model, std::uint32_t features, bool learn_noise) {
+void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
+                    const SamplerConfig& sampler = {}) {
   EngineConfig config = small_config(model, features, 8 * (features + 1));
+  config.sampler = sampler;
   if (learn_noise) config.model.noise_variance = 0;
   config.sampler.chains = 2;
   config.standardize = Standardize::kColdStart;
@@ -118,6 +120,10 @@ TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
 TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
 TEST(EngineHeap, LinearOfOneHundredNeverCalls) { run_whole_life("linear", 99, true); }
 TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99, false); }
+TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {
+  run_whole_life("linear", 99, true,
+                 {.name = "sgfs-d", .noise_structure = NoiseStructure::kDiagonal});
+}
 TEST(EngineHeap, LinearOfThreeHundredNeverCalls) { run_whole_life("linear", 299, false); }
 TEST(EngineHeap, LogisticOfThreeHundredNeverCalls) { run_whole_life("logistic", 299, false); }
 

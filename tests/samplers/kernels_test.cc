@@ -109,6 +109,36 @@ TEST_P(KernelTable, gather_axpy_agrees_with_plain_loop) {
   }
 }
 
+TEST_P(KernelTable, gather_squares_agrees_with_plain_loop) {
+  for (std::size_t stride = 4; stride <= 104; stride += 20) {
+    const std::vector<double> storage = numbers(stride, kRows * stride + 1);
+    const double* base = storage.data() + 1;
+    const std::vector<double> shift = numbers(5000 + stride, stride);
+    for (const std::size_t count : kCounts) {
+      std::vector<std::uint32_t> slots(count);
+      fill_indices(count, {}, kRows, slots);
+      const std::vector<double> weights = numbers(2000 + count, count);
+      const std::vector<double> start = numbers(3000, stride);
+      std::vector<double> sum = start;
+      sum.push_back(7.0);
+      table().gather_squares(base, stride, slots.data(), count, weights.data(), shift.data(),
+                             sum.data());
+      for (std::size_t j = 0; j < stride; ++j) {
+        long double expected = start[j];
+        long double size = std::abs(expected);
+        for (std::size_t i = 0; i < count; ++i) {
+          const long double x = static_cast<long double>(base[slots[i] * stride + j]) - shift[j];
+          expected += weights[i] * x * x;
+          size += std::abs(weights[i]) * (x * x + 2 * std::abs(x));
+        }
+        const double bound = static_cast<double>(count + 4) * kEpsilon * static_cast<double>(size);
+        ASSERT_NEAR(sum[j], static_cast<double>(expected), bound) << stride << ' ' << count;
+      }
+      ASSERT_EQ(sum[stride], 7.0) << "wrote past the end";
+    }
+  }
+}
+
 TEST_P(KernelTable, weighted_outer_agrees_with_plain_loop_and_leaves_zero_padding) {
   for (std::size_t width = 4; width <= 104; width += 20) {
     for (const std::size_t count : std::vector<std::size_t>{0, 1, 2, 5, 128}) {

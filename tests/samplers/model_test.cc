@@ -93,6 +93,19 @@ class ModelContract : public testing::TestWithParam<Case> {
     return result;
   }
 
+  struct NoiseVariances {
+    Vector gradient;
+    Vector squares;
+    double rows;
+  };
+  NoiseVariances noise_variances(Model& m, const RowBatch& batch) const {
+    NoiseVariances result{Vector::Zero(d), Vector::Zero(d), 0};
+    NoiseVarianceSums sums{result.gradient.data(), result.squares.data()};
+    m.add_noise_variances(batch, theta.data(), sums);
+    result.rows = sums.rows;
+    return result;
+  }
+
   struct Curvature {
     Vector gradient;
     Matrix curvature;  // both triangles, d x d
@@ -202,6 +215,19 @@ TEST_P(ModelContract, noise_sums_are_the_explicit_outer_products) {
   EXPECT_EQ(found.rows, static_cast<double>(kRows));
 }
 
+TEST_P(ModelContract, noise_variance_sums_are_the_diagonal_of_the_noise_sums) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  const Noise full = noise(model, all);
+  NoiseVariances parts{Vector::Zero(d), Vector::Zero(d), 0};
+  NoiseVarianceSums sums{parts.gradient.data(), parts.squares.data()};
+  model.add_noise_variances(all.part(0, 33), theta.data(), sums);
+  model.add_noise_variances(all.part(33, all.count - 33), theta.data(), sums);
+  EXPECT_LT(relative_difference(parts.squares, full.outer.diagonal().head(d)), 1e-12);
+  EXPECT_LT(relative_difference(parts.gradient, full.gradient), 1e-11);
+  EXPECT_EQ(sums.rows, full.rows);
+}
+
 TEST_P(ModelContract, sums_accumulate_over_calls) {
   const Table table(config, x, y);
   const RowBatch all = table.all();
@@ -277,6 +303,9 @@ TEST_P(ModelContract, transform_equals_transformed_data) {
   const Matrix difference = (noise(model, raw.all()).outer - noise(plain, transformed.all()).outer)
                                 .triangularView<Eigen::Lower>();
   EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-10 * noise(plain, transformed.all()).outer.norm());
+  EXPECT_LT(relative_difference(noise_variances(model, raw.all()).squares,
+                                noise_variances(plain, transformed.all()).squares),
+            1e-11);
 }
 
 TEST_P(ModelContract, padding_never_leaks) {
@@ -284,6 +313,8 @@ TEST_P(ModelContract, padding_never_leaks) {
   const Table dirty(config, x, y, 1e100);
   EXPECT_EQ(gradient(model, dirty.all(), theta), gradient(model, clean.all(), theta));
   const Matrix outer = noise(model, dirty.all()).outer;
+  EXPECT_EQ(noise_variances(model, dirty.all()).squares,
+            noise_variances(model, clean.all()).squares);
   const Matrix padded = curvature(model, dirty.all(), theta).padded;
   const auto w = static_cast<Index>(width);
   for (const Matrix& matrix : {outer, padded}) {
@@ -318,6 +349,8 @@ TEST_P(ModelContract, passes_do_not_allocate) {
   model.gradient_sum(all, theta.data(), g.data());
   NoiseSums noise_sums{g.data(), outer.data()};
   model.add_noise(all, theta.data(), noise_sums);
+  NoiseVarianceSums variance_sums{g.data(), third.data()};
+  model.add_noise_variances(all, theta.data(), variance_sums);
   CurvatureSums curvature_sums{g.data(), outer.data(), third.data()};
   model.add_curvature(all, theta.data(), p.data(), 1.0, curvature_sums);
   EXPECT_EQ(test_heap_calls(), before);

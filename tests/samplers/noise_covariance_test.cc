@@ -163,12 +163,62 @@ TEST_F(WindowSweep, estimators_do_not_allocate) {
   if (!test_heap_calls()) GTEST_SKIP() << "sanitizers own the heap";
   const Table table(config, x, y);
   const auto before = test_heap_calls();
-  NoiseCovariance noise(memory.arena(), SamplerConfig{}, config.dimension());
-  noise.reset();
-  sweep(noise, table, theta, 0.0);
-  noise.add_minibatch(*model, table.all(), theta.data());
-  noise.add_pair(*model, table.all(), theta.data());
+  for (const NoiseStructure structure : {NoiseStructure::kFull, NoiseStructure::kDiagonal}) {
+    NoiseCovariance noise(memory.arena(), {.noise_structure = structure}, config.dimension());
+    noise.reset();
+    sweep(noise, table, theta, 0.0);
+    noise.add_minibatch(*model, table.all(), theta.data());
+    noise.add_pair(*model, table.all(), theta.data());
+  }
   EXPECT_EQ(test_heap_calls(), before);
+}
+
+// The same stream, at an iterate that moves, through each of the three estimators.
+TEST_F(WindowSweep, diagonal_structure_is_the_diagonal_of_the_full_one) {
+  constexpr Index d = kFeatures + 1;
+  for (const std::uint32_t nonzeros : {0U, kFeatures}) {
+    ModelConfig rows = config;
+    rows.max_nonzeros = nonzeros;
+    model = find_model("linear")->make(memory.arena(), rows);
+    find_model("linear")->reset(*model);
+    const Table table(rows, x, y);
+    const auto estimates = [&](NoiseStructure structure) {
+      NoiseCovariance swept(memory.arena(), {.noise_structure = structure}, d);
+      NoiseCovariance within(memory.arena(), {.noise_structure = structure}, d);
+      NoiseCovariance pairs(memory.arena(), {.noise_structure = structure}, d);
+      Matrix result(d, 3);
+      for (NoiseCovariance* noise : {&swept, &within, &pairs}) noise->reset();
+      for (int update = 0; update < 20; ++update) {
+        const Vector at = (1 + 0.1 * update) * theta;
+        const RowBatch minibatch = table.all().part(static_cast<std::size_t>(update), 10);
+        sweep(swept, table, at, 0.0);
+        within.add_minibatch(*model, minibatch, at.data());
+        pairs.add_pair(*model, minibatch, at.data());
+      }
+      Index column = 0;
+      for (const NoiseCovariance* noise : {&swept, &within, &pairs}) {
+        EXPECT_EQ(noise->updates(), 20U);
+        result.col(column++) = structure == NoiseStructure::kFull
+                                   ? Vector(estimate_of(*noise, d).diagonal())
+                                   : Vector(Eigen::Map<const Vector>(noise->variances(), d));
+      }
+      return result;
+    };
+    const Matrix full = estimates(NoiseStructure::kFull);
+    const Matrix diagonal = estimates(NoiseStructure::kDiagonal);
+    EXPECT_GT(full.minCoeff(), 0.0);
+    EXPECT_LT((diagonal - full).cwiseQuotient(full).cwiseAbs().maxCoeff(), 1e-12) << nonzeros;
+  }
+}
+
+TEST(NoiseStructureMemory, is_linear_in_the_dimension_when_diagonal) {
+  const auto bytes = [](NoiseStructure structure, std::uint32_t dimension) {
+    Arena measuring = Arena::measuring();
+    NoiseCovariance noise(measuring, {.noise_structure = structure}, dimension);
+    return measuring.used();
+  };
+  EXPECT_EQ(bytes(NoiseStructure::kDiagonal, 1000), 4 * 1000 * sizeof(double));
+  EXPECT_GE(bytes(NoiseStructure::kFull, 1000), 2 * 1000 * 1000 * sizeof(double));
 }
 
 TEST_F(WindowSweep, minibatch_of_one_row_says_nothing) {

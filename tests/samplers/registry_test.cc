@@ -99,6 +99,34 @@ TEST_P(SamplerContract, nonsense_is_refused_or_not_read) {
   }
 }
 
+// The variances alone give the law that the whole of C gives, or the configuration is refused by
+// the name of the field.
+TEST_P(SamplerContract, diagonal_noise_is_enough_or_refused) {
+  SamplerConfig config;
+  config.noise_structure = NoiseStructure::kDiagonal;
+  const auto checked = entry.check(config);
+  if (!checked.ok()) {
+    EXPECT_EQ(checked.status(), Status::kInvalidConfig);
+    EXPECT_NE(std::string_view(checked.error().sentence).find("noise_structure"),
+              std::string_view::npos);
+    return;
+  }
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    OwnedEstimates owned = ordinary_estimates();
+    owned.noise = random_covariance(10 + seed, kDimension);
+    const Vector variances = owned.noise.diagonal();
+    Estimates diagonal = owned.view();
+    diagonal.noise_covariance = nullptr;
+    diagonal.noise_variances = variances.data();
+    AnySampler& sampler = make(config);
+    ASSERT_EQ(sampler.refresh(diagonal), Status::kOk);
+    const Law law = law_of(sampler, kDimension);
+    const Law full = *law_of(entry.name, SamplerConfig{}, owned);
+    EXPECT_EQ(law.h, full.h);
+    EXPECT_EQ(law.injected, full.injected);
+  }
+}
+
 TEST_P(SamplerContract, measured_memory_is_what_is_taken_and_what_is_said) {
   constexpr std::uint32_t d = 64;
   Arena measuring = Arena::measuring();

@@ -198,6 +198,17 @@ class RowGradientModel final : public Model {
     }
     sums.rows += static_cast<double>(batch.count);
   }
+  void add_noise_variances(const RowBatch& batch, const double*,
+                           NoiseVarianceSums& sums) noexcept override {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const double* g = row(batch, i);
+      for (std::size_t j = 0; j < layout_.features(); ++j) {
+        sums.gradient[j] += g[j];
+        sums.squares[j] += g[j] * g[j];
+      }
+    }
+    sums.rows += static_cast<double>(batch.count);
+  }
   void add_curvature(const RowBatch&, const double*, const double*, double,
                      CurvatureSums&) noexcept override {}
 

@@ -22,6 +22,8 @@ intercept = false
 prior_precision = 2
 [sampler]
 noise_estimator = "within-minibatch"
+noise_structure = "diagonal"
+name = "sgfs-d"
 [engine]
 standardize = "given"
 feature_shift = [1, 2.5, -3]
@@ -40,6 +42,7 @@ tcp_address = ""
   EXPECT_FALSE(engine.model.intercept);
   EXPECT_EQ(engine.model.prior_precision, 2.0);
   EXPECT_EQ(engine.sampler.noise_estimator, NoiseEstimator::kWithinMinibatch);
+  EXPECT_EQ(engine.sampler.noise_structure, NoiseStructure::kDiagonal);
   EXPECT_EQ(engine.feature_shift[1], 2.5);
   EXPECT_EQ(config.server().idle_timeout, 1500ms);
   EXPECT_EQ(config.server().query.unix_path, "/tmp/w.sock");

@@ -70,6 +70,17 @@ TEST(Fit, ReportsALogisticFitWithoutIntercept) {
   EXPECT_LT(out["kl_summary"].get<double>(), 0.05);
 }
 
+TEST(Fit, WithADiagonalNoiseCovarianceSaysNullWhereItTakesTheFullOne) {
+  FitOptions o = options_of(false);
+  o.sampler = "sgfs-d";
+  o.sampler_config.noise_structure = NoiseStructure::kDiagonal;
+  const auto out = nlohmann::json::parse(fit(o).dump());
+  EXPECT_TRUE(out["ou_ratio_max"].is_null());
+  EXPECT_TRUE(out["misspecification_index"].is_null());
+  EXPECT_TRUE(out["parameters"][0]["sd_robust"].is_null());
+  EXPECT_TRUE(out["parameters"][0]["sd"].is_number());
+}
+
 TEST(Fit, RepeatsItselfForTheSameSeed) {
   const auto first = fit(options_of(false));
   const auto second = fit(options_of(false));
