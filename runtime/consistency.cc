@@ -26,11 +26,17 @@ void Consistency::reset() noexcept {
   weight_ = 0;
 }
 
-void Consistency::add(const double* theta, const double* centre, double n) noexcept {
+void Consistency::add(const double* theta, const double* centre, double n, const Factor& curvature,
+                      const double* covariance) noexcept {
   if (!checked_) return;
   const Index d = dimension_;
-  const double scale = std::sqrt(n);
-  for (Index j = 0; j < d; ++j) deviation_[j] = scale * (theta[j] - centre[j]);
+  for (Index j = 0; j < d; ++j) deviation_[j] = theta[j] - centre[j];
+  if (dense()) {
+    VectorMap(deviation_, d) *= std::sqrt(n);
+    curvature.colour(deviation_);
+  } else {
+    for (Index j = 0; j < d; ++j) deviation_[j] /= std::sqrt(covariance[j * (d + 1)]);
+  }
   const bool fade = weight_ >= kMemory;
   if (fade) weight_ *= 0.5;
   weight_ += 1;
@@ -46,28 +52,33 @@ void Consistency::add(const double* theta, const double* centre, double n) noexc
   for (Index j = 0; j < d; ++j) sum.col(j).noalias() += deviation_[j] * deviation;
 }
 
-Consistency::Ratio Consistency::diagonal_ratio(const double* covariance, double n) const noexcept {
+Consistency::Ratio Consistency::diagonal_ratio() const noexcept {
   Ratio ratio{0, 1e300};
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double predicted = n * covariance[std::size_t{j} * dimension_ + j];
-    const double r = observed_[j] / weight_ / predicted;
+    const double r = observed_[j] / weight_;
     ratio.largest = std::max(ratio.largest, r);
     ratio.smallest = std::min(ratio.smallest, r);
   }
   return ratio;
 }
 
-Consistency::Ratio Consistency::dense_ratio(const double* curvature, const double* noise_covariance,
-                                            double minibatch_size, double n) noexcept {
+Consistency::Ratio Consistency::dense_ratio(const double* curvature, const Factor& factor,
+                                            const double* noise_covariance, double minibatch_size,
+                                            double n) noexcept {
   const Index d = dimension_;
   MatrixMap noise(noise_, d, d);
   noise += ConstMatrixMap(noise_covariance, d, d) / minibatch_size;
   if (!ok(stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_))) {
     return {};
   }
-  // Whiten: W = L^-1 observed L^-T with predicted = L L^T, both at n = 1.
+  // The prediction in the units of the deviations; then W = L^-1 observed L^-T with predicted =
+  // L L^T.
   MatrixMap predicted(predicted_, d, d);
   predicted *= n;
+  for (int side = 0; side < 2; ++side) {
+    for (Index j = 0; j < d; ++j) factor.colour(predicted_ + j * d);
+    predicted.transposeInPlace();
+  }
   if (!ok(cholesky(predicted_, d, predicted_))) return {};
   MatrixMap whitened(work_, d, d);
   whitened = ConstMatrixMap(observed_, d, d) / weight_;

@@ -24,8 +24,11 @@ class Consistency {
   Consistency(Arena& arena, std::uint32_t dimension, bool checked) noexcept;
   void reset() noexcept;
 
-  // One iterate's deviation from the centre. O(D^2) up to kLyapunovDimension, else O(D).
-  void add(const double* theta, const double* centre, double n) noexcept;
+  // One iterate's deviation from the centre, kept in units of the posterior of its own time, whose
+  // A has the factor `curvature` and whose covariance is `covariance`: as rows come and go,
+  // directions get more and less certain. O(D^2) up to kLyapunovDimension, else O(D).
+  void add(const double* theta, const double* centre, double n, const Factor& curvature,
+           const double* covariance) noexcept;
 
   // Largest and smallest ratio of observed to predicted variance over directions, given the law
   // (H, injected covariance) and estimates. O(60 D^3) up to kLyapunovDimension. Both 0 until
@@ -35,18 +38,21 @@ class Consistency {
     double smallest = 0;
   };
   template <class Law>
-  Ratio ratio(const double* curvature, const double* noise_covariance, const double* covariance,
+  Ratio ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
               double minibatch_size, double n, Law&& law) noexcept {
     if (!checked_) {
       constexpr double kNotChecked = std::numeric_limits<double>::quiet_NaN();
       return {kNotChecked, kNotChecked};
     }
-    if (weight_ < kLeast * (dense() ? dimension_ : 10)) return {};
-    if (!dense()) return diagonal_ratio(covariance, n);
+    if (!suffices()) return {};
+    if (!dense()) return diagonal_ratio();
     law(preconditioner_, noise_);
-    return dense_ratio(curvature, noise_covariance, minibatch_size, n);
+    return dense_ratio(curvature, factor, noise_covariance, minibatch_size, n);
   }
-  double count() const noexcept { return weight_; }
+  // Whether there are deviations enough for a ratio.
+  bool suffices() const noexcept {
+    return !checked_ || weight_ >= kLeast * (dense() ? dimension_ : 10);
+  }
 
  private:
   static constexpr double kLeast = 20;
@@ -54,14 +60,14 @@ class Consistency {
   static constexpr double kMemory = 20000;
 
   bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
-  Ratio diagonal_ratio(const double* covariance, double n) const noexcept;
-  Ratio dense_ratio(const double* curvature, const double* noise_covariance, double minibatch_size,
-                    double n) noexcept;
+  Ratio diagonal_ratio() const noexcept;
+  Ratio dense_ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
+                    double minibatch_size, double n) noexcept;
 
   std::uint32_t dimension_;
   bool checked_;
   double weight_ = 0;
-  // Sum of n (theta - centre)(theta - centre)^T; dense() or the diagonal.
+  // Sum of outer products of the deviations in those units; dense() or the diagonal.
   double* observed_ = nullptr;
   double* deviation_ = nullptr;
   double* predicted_ = nullptr;

@@ -23,6 +23,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       step_(arena.allocate<double>(dimension_).data()),
       curvature_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       noise_covariance_(arena.allocate<double>(noise_numbers()).data()),
+      noise_reference_(arena.allocate<double>(dimension_).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_) {}
@@ -39,6 +40,7 @@ void Estimator::reset(const EngineConfig& config) noexcept {
   pass_.begin(mode_);
   done_.begin(mode_);
   noise_.reset();
+  noise_reference_known_ = false;
 }
 
 void Estimator::set_mode(const double* mode) noexcept {
@@ -144,20 +146,49 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
   VectorMap mean(mean_, d);
   mean.noalias() = ConstMatrixMap(covariance_, d, d) * ConstVectorMap(done_.sums().third, d);
   for (Index j = 0; j < d; ++j) mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
-  const double noise_scale = 1.0 / (dispersion_ * dispersion_);
-  for (Index j = 0; j < d; ++j) {
+  compute_noise_covariance();
+  return Status::kOk;
+}
+
+void Estimator::end_noise_pass(double weight_floor) noexcept {
+  const double weight = noise_.end_pass(weight_floor);
+  if (weight == 0) return;
+  if (!noise_reference_known_) std::fill_n(noise_reference_, dimension_, 0.0);
+  noise_reference_known_ = true;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    noise_reference_[j] += weight * (data_curvature(j) - noise_reference_[j]);
+  }
+}
+
+// Of the rows in done(), per row, at dispersion 1.
+double Estimator::data_curvature(std::uint32_t j) const noexcept {
+  return done_.sums().curvature[j * (width_ + 1)] / std::max(done_.rows(), 1.0);
+}
+
+// C is an average over passes, A is that of now. Where rows of a kind have become more or fewer
+// since, both grow alike, so C is scaled with A's diagonal; where there were none, A itself stands
+// for it, as if the model held. A C that is too small there would make the draws too wide.
+void Estimator::compute_noise_covariance() noexcept {
+  const Index d = dimension_;
+  double* scale = scratch_;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const bool known = noise_reference_known_ && noise_reference_[j] > 0;
+    const double ratio = known ? data_curvature(j) / noise_reference_[j] : 1.0;
+    scale[j] = std::sqrt(std::max(ratio, 0.0)) / dispersion_;
+  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const bool never_seen = noise_reference_known_ && !(noise_reference_[j] > 0);
+    const double extra = never_seen ? std::max(data_curvature(j), 0.0) / dispersion_ : 0.0;
     if (!noise_is_full()) {
-      noise_covariance_[j] = noise_scale * noise_.variances()[j];
+      noise_covariance_[j] = scale[j] * scale[j] * noise_.variances()[j] + extra;
       continue;
     }
-    for (Index i = j; i < d; ++i) {
-      const double c =
-          noise_scale *
-          noise_.matrix()[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
+    for (std::uint32_t i = j; i < dimension_; ++i) {
+      const double c = scale[i] * scale[j] * noise_.matrix()[j * width_ + i];
       noise_covariance_[j * d + i] = noise_covariance_[i * d + j] = c;
     }
+    noise_covariance_[j * (dimension_ + 1)] += extra;
   }
-  return Status::kOk;
 }
 
 Estimates Estimator::estimates(double minibatch_size, bool noise_known) const noexcept {

@@ -31,6 +31,8 @@ class Estimator {
   // Anchor of the next pass: the current mode.
   void begin_pass() noexcept { pass_.begin(mode_); }
   void end_pass() noexcept { done_.copy_from(pass_); }
+  // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
+  void end_noise_pass(double weight_floor) noexcept;
 
   // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
   // of the rows seen so far and only steadies a learned dispersion while n is small.
@@ -74,6 +76,8 @@ class Estimator {
     return noise_is_full() ? std::size_t{dimension_} * dimension_ : dimension_;
   }
   Status compute_curvature() noexcept;
+  void compute_noise_covariance() noexcept;
+  double data_curvature(std::uint32_t j) const noexcept;
   void update_dispersion(double target_variance) noexcept;
 
   std::uint32_t dimension_;
@@ -92,7 +96,9 @@ class Estimator {
   double* step_;
   double* curvature_;         // A
   double* noise_covariance_;  // C, or its diagonal
-  double* covariance_;        // P
+  double* noise_reference_;   // data curvature A_jj averaged as C is, dispersion 1
+  bool noise_reference_known_ = false;
+  double* covariance_;  // P
   double* scratch_;
   Factor factor_;
 };

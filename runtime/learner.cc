@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
 constexpr std::int64_t kPublishIntervalNs = 1'000'000;
+constexpr double kMostOwedRelaxations = 32;
 constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
 
 }  // namespace
@@ -26,11 +27,13 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       counters_(counters),
       estimator_(arena, config),
       draws_(arena, dimension_, config.retained_draws),
+      factor_before_(arena, dimension_),
       diagnostics_(arena, config.sampler.chains, dimension_),
       consistency_(arena, dimension_, config.sampler.noise_structure == NoiseStructure::kFull),
       gradient_(model, dimension_, estimator_.prior_precision()),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
+      mean_before_(arena.allocate<double>(dimension_).data()),
       newton_previous_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       chains_(arena.allocate<Chain>(config.sampler.chains)),
@@ -65,7 +68,15 @@ bool Learner::far_from_mode() const noexcept {
 }
 
 bool Learner::rested() const noexcept {
-  return config_.draws_per_observation > 0 && credit_ < minibatch_size();
+  if (config_.draws_per_observation == 0 || credit_ >= minibatch_size()) return false;
+  return phase_ != Phase::kSampling || draws_suffice();
+}
+
+// Enough to serve and to judge them: no stream that stops early leaves fewer.
+bool Learner::draws_suffice() const noexcept {
+  const double chains = static_cast<double>(chains_.size());
+  const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
+  return relaxations_ >= to_serve && consistency_.suffices();
 }
 
 // Rows whose statistics cost about a tenth of moving all chains once.
@@ -160,7 +171,7 @@ void Learner::remove_leaving(std::uint64_t head) noexcept {
 
 void Learner::move_chains() noexcept {
   const double n = static_cast<double>(rows_seen());
-  credit_ -= minibatch_size();
+  credit_ = std::max(0.0, credit_ - minibatch_size());  // draws that are owed cost none
   gradient_.set_scale(n, estimator_.dispersion());
   for (Chain& chain : chains_) move_chain(chain);
   drawn_rows_ += minibatch_size();
@@ -233,7 +244,8 @@ void Learner::record(double n) noexcept {
   if (round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
-      consistency_.add(chain.theta, estimator_.mean(), n);
+      consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
+                       estimator_.covariance());
       // Deviations from the centre, at n = 1: a moving window and a growing n are no disagreement.
       double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
       for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -314,8 +326,8 @@ bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
 void Learner::complete_pass() noexcept {
   estimator_.end_pass();
   const double replaced = static_cast<double>(pass_end_ - previous_pass_end_);
-  estimator_.noise().end_pass(replaced /
-                              static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
+  estimator_.end_noise_pass(replaced /
+                            static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
   ++passes_;
   counters_.add(RuntimeCounter::kPasses);
   exact_ = pass_exact_;
@@ -352,25 +364,6 @@ RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last) noexcept
     if (++slot == capacity) slot = 0;
   }
   return {window_.rows(), indices_.data(), static_cast<std::size_t>(last - first)};
-}
-
-void Learner::refresh() noexcept {
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
-    counters_.add(RuntimeCounter::kFactorizationFailures);
-    return;
-  }
-  refreshed_n_ = static_cast<double>(rows_seen());
-  refreshed_tail_ = tail_rows_;
-  dirty_ = true;
-  refresh_sampler();
-}
-
-void Learner::refresh_sampler() noexcept {
-  const bool known = phase_ != Phase::kWarmingUp && phase_ != Phase::kApproach;
-  Estimates estimates = estimator_.estimates(minibatch_size(), known);
-  estimates.n /= damping_;
-  counters_.add(RuntimeCounter::kRefreshes);
-  if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
 }
 
 }  // namespace windhover

@@ -87,6 +87,7 @@ class Learner {
   void take_head(std::uint64_t head) noexcept;
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
+  bool draws_suffice() const noexcept;
   bool far_from_mode() const noexcept;
   std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
@@ -109,6 +110,7 @@ class Learner {
   void add_tail() noexcept;
   std::uint64_t sweep_rows(bool rested) const noexcept;
   void refresh() noexcept;
+  void carry_along(double n_before) noexcept;
   void refresh_sampler() noexcept;
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
 
@@ -133,6 +135,7 @@ class Learner {
 
   Estimator estimator_;
   RetainedDraws draws_;
+  Factor factor_before_;  // of A before the newest refresh
   ChainDiagnostics diagnostics_;
   Consistency consistency_;
   GradientSource gradient_;
@@ -174,8 +177,9 @@ class Learner {
   double pace_ = 0;
   bool pace_measured_ = false;  // over a quarter window, not just since the start
 
-  double* thetas_;      // chains x dimension
-  double* deviations_;  // likewise
+  double* thetas_;       // chains x dimension
+  double* deviations_;   // likewise
+  double* mean_before_;  // likewise
   double* newton_previous_;
   double* scratch_;
   std::span<Chain> chains_;

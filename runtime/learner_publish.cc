@@ -8,7 +8,7 @@ namespace windhover {
 
 namespace {
 
-constexpr std::uint64_t kRatioInterval = 64;  // recorded iterates between two Lyapunov solutions
+constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two Lyapunov solutions
 
 }  // namespace
 
@@ -44,8 +44,8 @@ void Learner::publish() noexcept {
   extremes.ess_min = std::min(extremes.ess_min, most);
   if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
     ratio_due_ = diagnostics_.iterates() + kRatioInterval;
-    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.noise_covariance().data(),
-                                estimator_.covariance(), minibatch_size(), n,
+    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
+                                estimator_.noise_covariance().data(), minibatch_size(), n,
                                 [this](double* h, double* e) { sampler_->law(h, e); });
   }
   update_pace();

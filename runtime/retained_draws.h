@@ -51,6 +51,18 @@ class RetainedDraws {
     next_ = (next_ + 1) % draws_;
   }
 
+  // Moves all draws from N(0, before^-1) to N(0, after^-1). O(draws x D^2).
+  void recolour(const Factor& before, const Factor& after) noexcept {
+    for (std::uint32_t m = 0; m < draws_; ++m) {
+      for (std::uint32_t j = 0; j < dimension_; ++j) {
+        scratch_[j] = deviations_[static_cast<std::size_t>(j) * draws_ + m];
+      }
+      before.colour(scratch_);
+      after.solve_root(scratch_);
+      put(m, scratch_);
+    }
+  }
+
   // Column-major draws x dimension, for this n.
   void copy_to(double* out, double n) const noexcept {
     const double scale = 1.0 / std::sqrt(n);

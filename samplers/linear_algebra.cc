@@ -111,6 +111,14 @@ void Factor::solve_root(double* b) const noexcept {
   VectorMap(b, dimension_).array() /= ConstVectorMap(scale_, dimension_).array();
 }
 
+void Factor::colour(double* b) const noexcept {
+  VectorMap(b, dimension_).array() *= ConstVectorMap(scale_, dimension_).array();
+  for (Index j = 0; j < dimension_; ++j) {
+    const Index rows = dimension_ - j;
+    b[j] = ConstVectorMap(lower_ + j * dimension_ + j, rows).dot(ConstVectorMap(b + j, rows));
+  }
+}
+
 void Factor::whiten(double* b) const noexcept {
   VectorMap(b, dimension_).array() /= ConstVectorMap(scale_, dimension_).array();
   solve_lower(lower_, dimension_, b);

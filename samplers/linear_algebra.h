@@ -41,6 +41,8 @@ class Factor {
   void solve(double* b) const noexcept;
   // b <- (S L)^-T b: turns a standard normal vector into a draw with covariance matrix^-1.
   void solve_root(double* b) const noexcept;
+  // b <- (S L)^T b, which undoes solve_root().
+  void colour(double* b) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
   void whiten(double* b) const noexcept;
   // inverse <- scale x matrix^-1, both triangles. Complexity 2/3 D^3.

@@ -76,13 +76,16 @@ void NoiseCovariance::add_rows(Model& model, const RowBatch& rows, const double*
   }
 }
 
-void NoiseCovariance::end_pass(double weight_floor) noexcept {
-  if (rows_ == 0) return;
+double NoiseCovariance::end_pass(double weight_floor) noexcept {
+  if (rows_ == 0) return 0.0;
   // The rows are the whole window, so the mean gradient is that of the loss, not an estimate: the
   // covariance divides by the number of rows.
   centre(rows_);
   ++updates_;
-  blend(std::max(decay_weight(decay_, decay_constant_, updates_), std::min(weight_floor, 1.0)));
+  const double weight =
+      std::max(decay_weight(decay_, decay_constant_, updates_), std::min(weight_floor, 1.0));
+  blend(weight);
+  return weight;
 }
 
 void NoiseCovariance::add_minibatch(Model& model, const RowBatch& minibatch,

@@ -25,7 +25,8 @@ class NoiseCovariance {
   // own sampling then adds no variance: as good after one pass as eq. 12 after some
   // 300. `end_pass` blends the pass in with weight max(decay, floor).
   void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
-  void end_pass(double weight_floor) noexcept;
+  // Returns that weight; 0 when the pass had no rows.
+  double end_pass(double weight_floor) noexcept;
 
   // Ahn et al. 2012, eq. 12: V = 1/(S-1) sum (g_i - g)(g_i - g)^T over one minibatch.
   void add_minibatch(Model& model, const RowBatch& minibatch, const double* theta) noexcept;

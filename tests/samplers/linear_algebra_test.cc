@@ -98,6 +98,8 @@ TEST_P(LinearAlgebra, factor_root_whiten_and_solve_root_belong_together) {
   for (Index j = 0; j < d; ++j) factor.solve_root(draws.col(j).data());
   const Matrix covariance = scale.asDiagonal() * draws * draws.transpose() * scale.asDiagonal();
   EXPECT_LT(relative_difference(covariance, reference), 1e-10);
+  for (Index j = 0; j < d; ++j) factor.colour(draws.col(j).data());
+  EXPECT_LT(relative_difference(draws, Matrix::Identity(d, d)), 1e-10);
   const Vector b = scale.asDiagonal() * normals(8, d, 1);
   Vector white = b;
   factor.whiten(white.data());

@@ -1,0 +1,51 @@
+// The part of the learner that takes new estimates into use.
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+void Learner::refresh() noexcept {
+  const double n_before = estimator_.n();
+  factor_before_.copy_from(estimator_.factor());
+  std::copy_n(estimator_.mean(), dimension_, mean_before_);
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    return;
+  }
+  carry_along(n_before);
+  refreshed_n_ = static_cast<double>(rows_seen());
+  refreshed_tail_ = tail_rows_;
+  dirty_ = true;
+  refresh_sampler();
+}
+
+// The posterior has changed, so every chain and every retained draw goes to the point of the new
+// one that answers to where it stood in the old one, both taken as Gaussians. Left to themselves
+// they would need a relaxation to follow: off centre under drift, and far too wide where the first
+// rows of a new category have come in.
+void Learner::carry_along(double n_before) noexcept {
+  for (Chain& chain : chains_) {
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      scratch_[j] = std::sqrt(n_before) * (chain.theta[j] - mean_before_[j]);
+    }
+    factor_before_.colour(scratch_);
+    estimator_.factor().solve_root(scratch_);
+    const double scale = 1.0 / std::sqrt(estimator_.n());
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      chain.theta[j] = estimator_.mean()[j] + scale * scratch_[j];
+    }
+  }
+  draws_.recolour(factor_before_, estimator_.factor());
+}
+
+void Learner::refresh_sampler() noexcept {
+  const bool known = phase_ != Phase::kWarmingUp && phase_ != Phase::kApproach;
+  Estimates estimates = estimator_.estimates(minibatch_size(), known);
+  estimates.n /= damping_;
+  counters_.add(RuntimeCounter::kRefreshes);
+  if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
+}
+
+}  // namespace windhover

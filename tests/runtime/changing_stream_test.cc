@@ -1,0 +1,118 @@
+// What becomes of the draws when the posterior they belong to changes.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+// Iterates against the centre and spread of their own time, in posterior standard deviations.
+struct Standardised {
+  const Learner* learner;
+  std::uint32_t parameter;
+  double count = 0;
+  double sum = 0;
+  double squares = 0;
+
+  static void add(void* self, std::uint16_t, const double* theta) noexcept {
+    auto& s = *static_cast<Standardised*>(self);
+    const Estimator& e = s.learner->estimator();
+    const std::size_t diagonal = std::size_t{s.parameter} * (e.factor().dimension() + 1);
+    const double z =
+        (theta[s.parameter] - e.mean()[s.parameter]) / std::sqrt(e.covariance()[diagonal]);
+    s.count += 1;
+    s.sum += z;
+    s.squares += z * z;
+  }
+  double mean() const { return sum / count; }
+  double mean_square() const { return squares / count; }
+};
+
+// One coefficient moves by ten posterior sd a window: chains left to themselves lag by more than
+// one. 20 windows at R = 4 and 4 chains are 160 independent iterates or more: 0.08 for the mean,
+// 0.11 for the mean square.
+TEST(ChangingStream, DriftingCoefficientLeavesNoChainBehind) {
+  constexpr Index kRows = 20'000;
+  constexpr Index kWindow = 1000;
+  Data data = linear_data(kRows, 3, 1.0, 81);
+  for (Index i = 0; i < kRows; ++i) {
+    data.y[i] += 10 * static_cast<double>(i) / kWindow / std::sqrt(kWindow) * data.x(i, 0);
+  }
+  EngineConfig config = small_config("linear", 3, kWindow);
+  config.sampler.chains = 4;
+  TestEngine engine(config);
+  Standardised moving{&engine->learner(), 0};
+  const_cast<Learner&>(engine->learner()).set_trace(&Standardised::add, &moving);
+  int answers = 0;
+  int ok_answers = 0;
+  for (Index row = 0; row < kRows; row += 20) {
+    engine.feed(data, row, row + 20);
+    engine.poll_until_idle();
+    if (row < 3000) continue;
+    ++answers;
+    ok_answers += engine.provenance().status == PosteriorStatus::kOk;
+  }
+  EXPECT_NEAR(moving.mean(), 0, 0.3);
+  EXPECT_GT(moving.mean_square(), 0.65);
+  EXPECT_LT(moving.mean_square(), 1.45);
+  EXPECT_GE(ok_answers, answers * 9 / 10);
+}
+
+// A feature that is 0 for five windows and then appears in a tenth of the rows: its posterior sd
+// falls from the prior's 1 to 0.1. Neither draws from before nor an estimate of its gradient noise
+// from before may make the spread too wide.
+TEST(ChangingStream, NewCategoryHasDrawsOfItsOwnWidth) {
+  constexpr Index kRows = 10'000;
+  constexpr Index kFirst = 5000;
+  for (const char* model : {"linear", "logistic"}) {
+    const bool linear = std::string_view(model) == "linear";
+    Data data = linear ? linear_data(kRows, 2, 1.0, 82) : logistic_data(kRows, 2, 0.0, 82);
+    for (Index i = 0; i < kRows; ++i) data.x(i, 1) = i >= kFirst && i % 10 == 0 ? 1.0 : 0.0;
+    EngineConfig config = small_config(model, 2, 1000);
+    config.sampler.chains = 4;
+    TestEngine engine(config);
+    Standardised spread{&engine->learner(), 1};
+    int not_ok = 0;
+    for (Index row = 0; row < kRows; row += 20) {
+      if (row == kFirst)
+        const_cast<Learner&>(engine->learner()).set_trace(&Standardised::add, &spread);
+      engine.feed(data, row, row + 20);
+      engine.poll_until_idle();
+      if (row < kFirst || row % 200 != 0) continue;
+      not_ok += engine.provenance().status != PosteriorStatus::kOk;
+      const MatrixXd draws = engine.draws();
+      const VectorXd column = draws.col(1).array() - draws.col(1).mean();
+      const double sd = std::sqrt(column.squaredNorm() / static_cast<double>(draws.rows() - 1));
+      // 64 draws, each chain's successors correlated: a relative error of 0.13.
+      EXPECT_NEAR(sd / engine.parameters()[1].sd, 1.0, 0.5) << model << ", row " << row;
+    }
+    EXPECT_GT(spread.mean_square(), 0.6) << model;
+    EXPECT_LT(spread.mean_square(), 1.5) << model;
+    EXPECT_LE(not_ok, 2) << model;
+  }
+}
+
+// A stream that comes in one burst and stops.
+TEST(ChangingStream, EndsWithDrawsEnoughToSayOk) {
+  for (const std::uint32_t chains : {1U, 4U}) {
+    for (const std::uint32_t features : {3U, 40U}) {
+      const Data data = linear_data(20'000, features, 1.0, 83);
+      EngineConfig config = small_config("linear", features, 16'000);
+      config.window_slack = 32'768;
+      config.sampler.chains = chains;
+      TestEngine engine(config);
+      engine.feed(data);
+      engine.poll_until_idle();
+      const Provenance p = engine.provenance();
+      EXPECT_EQ(p.status, PosteriorStatus::kOk)
+          << chains << " chains, " << features << " features, ou_ratio " << p.ou_ratio << ", ess "
+          << p.ess_bulk << ", R " << p.draws_per_observation;
+      EXPECT_EQ(p.sequence, 20'000u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windhover::test
