@@ -172,10 +172,11 @@ class Learner {
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;
 
-  std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since these marks
+  std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since this mark
   double drawn_rows_ = 0;
+  double pace_fresh_ = 0;  // new rows, and rows drawn, of the last quarter window before it
+  double pace_drawn_ = 0;
   double pace_ = 0;
-  bool pace_measured_ = false;  // over a quarter window, not just since the start
 
   double* thetas_;       // chains x dimension
   double* deviations_;   // likewise

@@ -73,17 +73,17 @@ void Learner::publish() noexcept {
   dirty_ = false;
 }
 
-// R: minibatch rows of one chain per new row, over the last quarter window of new rows.
+// R: minibatch rows of one chain per new row, since a quarter to half a window of new rows ago.
+// Draws that are made up for after a burst count for its rows.
 void Learner::update_pace() noexcept {
-  const double fresh = static_cast<double>(head_ - pace_head_);
+  double fresh = static_cast<double>(head_ - pace_head_);
   if (fresh >= std::max(1.0, 0.25 * static_cast<double>(rows_seen()))) {
-    pace_ = drawn_rows_ / fresh;
-    drawn_rows_ = 0;
+    pace_fresh_ = fresh;
+    pace_drawn_ = drawn_rows_;
+    fresh = drawn_rows_ = 0;
     pace_head_ = head_;
-    pace_measured_ = true;
-  } else if (!pace_measured_ && head_ > 0) {
-    pace_ = drawn_rows_ / static_cast<double>(head_);
   }
+  if (pace_fresh_ + fresh > 0) pace_ = (pace_drawn_ + drawn_rows_) / (pace_fresh_ + fresh);
 }
 
 // The observed spread may differ from the predicted one by what `ess` effective draws leave open,

@@ -127,6 +127,7 @@ void Learner::start_chains() noexcept {
   credit_ =
       std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());
   pace_head_ = head_;
+  pace_fresh_ = static_cast<double>(rows_seen());
   refresh_sampler();
   begin_pass();
 }
