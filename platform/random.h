@@ -27,6 +27,7 @@ enum class Purpose : std::uint16_t {
   kPredictive = 5,
   kSweep = 6,
   kTest = 7,
+  kInitialState = 8,
 };
 
 struct RandomPosition {

@@ -31,7 +31,9 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       diagnostics_(arena, config.sampler.chains, dimension_),
       consistency_(arena, dimension_, config.sampler.noise_structure == NoiseStructure::kFull),
       gradient_(model, dimension_, estimator_.prior_precision()),
+      state_size_(find_sampler(config.sampler.name)->state_size(config.sampler, dimension_)),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
+      states_(arena.allocate<double>(state_size_ * config.sampler.chains).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       mean_before_(arena.allocate<double>(dimension_).data()),
       newton_previous_(arena.allocate<double>(dimension_).data()),
@@ -46,8 +48,10 @@ void Learner::reset() noexcept {
   diagnostics_.reset();
   consistency_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
+  std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
-    chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c)};
+    chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),
+                  states_ + c * state_size_};
   }
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
   if (ok(estimator_.refresh(1.0, 1.0))) {
@@ -218,14 +222,20 @@ void Learner::move_chain(Chain& chain) noexcept {
 // over the window has completed.
 void Learner::recover(Chain& chain) noexcept {
   counters_.add(RuntimeCounter::kDivergences);
-  draws_.gaussian_draw(estimator_.factor(), config_.seed, (round_ << 16) + chain.index + 1,
-                       chain.theta);
+  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+  refresh_sampler();
+  start_chain(chain, (round_ << 16) + chain.index + 1);
+}
+
+// A Laplace draw, and the state that a chain begins with there.
+void Learner::start_chain(Chain& chain, std::uint64_t draw) noexcept {
+  draws_.gaussian_draw(estimator_.factor(), config_.seed, draw, chain.theta);
   const double scale = 1.0 / std::sqrt(estimator_.n());
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
   }
-  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
-  refresh_sampler();
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
+  sampler_->start(chain, rng);
 }
 
 void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept {

@@ -71,6 +71,7 @@ class Learner {
   template <class Visitor>
   void visit_state(Visitor&& visit) noexcept {
     visit(std::span<double>(thetas_, std::size_t{dimension_} * config_.sampler.chains));
+    visit(std::span<double>(states_, state_size_ * config_.sampler.chains));
     visit(std::span<std::uint64_t>(&round_, 1));
     visit(std::span<std::uint64_t>(&head_, 1));
     visit(std::span<std::uint64_t>(&passes_, 1));
@@ -95,6 +96,7 @@ class Learner {
   void estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept;
   void record(double n) noexcept;
   void recover(Chain& chain) noexcept;
+  void start_chain(Chain& chain, std::uint64_t draw) noexcept;
   bool lost(const Chain& chain) const noexcept;
 
   bool warm_up() noexcept;
@@ -178,9 +180,11 @@ class Learner {
   double pace_drawn_ = 0;
   double pace_ = 0;
 
-  double* thetas_;       // chains x dimension
-  double* deviations_;   // likewise
-  double* mean_before_;  // likewise
+  std::size_t state_size_;  // of the sampler's own numbers a chain
+  double* thetas_;          // chains x dimension
+  double* states_;          // chains x state_size_
+  double* deviations_;      // chains x dimension
+  double* mean_before_;     // dimension
   double* newton_previous_;
   double* scratch_;
   std::span<Chain> chains_;

@@ -113,14 +113,6 @@ void Learner::scan_rows() noexcept {
 
 void Learner::start_chains() noexcept {
   counters_.add(RuntimeCounter::kColdStarts);
-  const double scale = 1.0 / std::sqrt(estimator_.n());
-  for (Chain& chain : chains_) {
-    draws_.gaussian_draw(estimator_.factor(), config_.seed, chain.index + config_.retained_draws,
-                         chain.theta);
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
-    }
-  }
   phase_ = Phase::kApproach;
   passes_ = 0;
   // Enough to measure C, to settle and to retain draws, even if no further row ever comes.
@@ -129,6 +121,7 @@ void Learner::start_chains() noexcept {
   pace_head_ = head_;
   pace_fresh_ = static_cast<double>(rows_seen());
   refresh_sampler();
+  for (Chain& chain : chains_) start_chain(chain, chain.index + config_.retained_draws);
   begin_pass();
 }
 

@@ -6,44 +6,11 @@
 #include "windhover/samplers/constant_sgd.h"
 #include "windhover/samplers/fisher_scoring.h"
 #include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/sampler_entry.h"
 
 namespace windhover {
 
 namespace {
-
-template <Sampler S>
-class SamplerAdapter final : public AnySampler {
- public:
-  SamplerAdapter(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
-      : sampler_(arena, config, dimension) {}
-  Status refresh(const Estimates& estimates) noexcept override {
-    return sampler_.refresh(estimates);
-  }
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept override {
-    return sampler_.step(chain, gradient, rng);
-  }
-  void law(double* preconditioner, double* injected) const noexcept override {
-    sampler_.law(preconditioner, injected);
-  }
-
- private:
-  S sampler_;
-};
-
-template <Sampler S>
-constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_view cost,
-                                     std::string_view memory, std::string_view source) {
-  return {
-      S::kName,
-      approximates,
-      cost,
-      memory,
-      source,
-      [](const SamplerConfig& config) noexcept { return S::check(config); },
-      [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {
-        return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));
-      }};
-}
 
 template <class Likelihood>
 constexpr ModelEntry generalized_linear_entry(std::string_view likelihood) {

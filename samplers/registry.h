@@ -14,6 +14,8 @@ namespace windhover {
 class AnySampler {
  public:
   virtual Status refresh(const Estimates& estimates) noexcept = 0;
+  // Call whenever theta was put somewhere else than the last step left it.
+  virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
   virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept = 0;
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
 
@@ -28,6 +30,8 @@ struct SamplerEntry {
   std::string_view memory;
   std::string_view source;  // paper and equation
   Result<bool> (*check)(const SamplerConfig& config) noexcept;
+  // Of Chain::state; 0 for most.
+  std::size_t (*state_size)(const SamplerConfig& config, std::uint32_t dimension) noexcept;
   // Null while measuring. Look at arena.exhausted() before using what comes back.
   AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
 };

@@ -16,10 +16,12 @@
 
 namespace windhover {
 
-// One chain: its parameters and what tells its random numbers from the others'.
+// One chain: its parameters, what tells its random numbers from the others', and what its sampler
+// keeps for it from one step to the next.
 struct Chain {
   double* theta = nullptr;  // dimension
   std::uint16_t index = 0;
+  double* state = nullptr;  // state_size() numbers, which start() wrote first
 };
 
 // The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
@@ -82,6 +84,19 @@ concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain
   // `injected`, mean-loss scale; both D x D. For diagnostics and tests.
   { s.law(matrix, matrix) }
   noexcept;
+};
+
+// A sampler that keeps something a chain, e.g. a momentum, says how much and how it begins. A count
+// of steps is such a number too: doubles count exactly to 2^53.
+template <class S>
+concept KeepsState = Sampler<S> && requires(const S s, const SamplerConfig& config, Chain& chain,
+                                            Rng& rng, std::uint32_t dimension) {
+  // Numbers a chain.
+  { S::state_size(config, dimension) }
+  noexcept->std::same_as<std::size_t>;
+  // Writes all of chain.state, for a chain about to move from chain.theta. After a refresh().
+  { s.start(chain, rng) }
+  noexcept->std::same_as<void>;
 };
 
 }  // namespace windhover

@@ -5,7 +5,9 @@
 
 #include <limits>
 
+#include "windhover/samplers/calibrated.h"
 #include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/sampler_entry.h"
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/support.h"
 
@@ -149,13 +151,13 @@ TEST_P(SamplerContract, make_refresh_step_and_law_do_not_allocate) {
     const OwnedEstimates estimates = ordinary_estimates(d);
     Law law{Matrix(d, d), Matrix(d, d)};
     FixedGradient gradient(normals(3, d, 1));
-    Vector theta = Vector::Zero(d);
-    Chain chain{theta.data(), 0};
+    OwnedChain chain(entry, SamplerConfig{}, Vector::Zero(d));
     Rng rng(1);
     const auto before = test_heap_calls();
     AnySampler& sampler = make(SamplerConfig{}, d);
     const Status refreshed = sampler.refresh(estimates.view());
-    const Status stepped = sampler.step(chain, gradient.source, rng);
+    sampler.start(chain.get(), rng);
+    const Status stepped = sampler.step(chain.get(), gradient.source, rng);
     sampler.law(law.h.data(), law.injected.data());
     EXPECT_EQ(test_heap_calls(), before) << d;
     EXPECT_EQ(refreshed, Status::kOk);
@@ -168,13 +170,13 @@ TEST_P(SamplerContract, no_gradient_and_no_noise_leave_theta_unmoved) {
   ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
   FixedGradient gradient(Vector::Zero(kDimension));
   const Vector start = normals(4, kDimension, 1);
-  Vector theta = start;
-  Chain chain{theta.data(), 0};
+  OwnedChain chain(entry, noiseless_config(), start);
   Rng rng(1);
+  sampler.start(chain.get(), rng);
   for (int step = 0; step < 10; ++step) {
-    ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+    ASSERT_EQ(sampler.step(chain.get(), gradient.source, rng), Status::kOk);
   }
-  EXPECT_EQ(theta, start);
+  EXPECT_EQ(chain.theta(), start);
 }
 
 // The mean of many moves is -H g and their covariance H E H: law() is what step() does.
@@ -185,15 +187,16 @@ TEST_P(SamplerContract, moves_by_its_law) {
   const Vector g = normals(5, kDimension, 1);
   FixedGradient gradient(g);
   constexpr int kMoves = 20'000;
-  Vector theta(kDimension);
-  Chain chain{theta.data(), 0};
+  OwnedChain chain(entry, SamplerConfig{}, Vector::Zero(kDimension));
+  Vector& theta = chain.theta();
   Vector mean = Vector::Zero(kDimension);
   Matrix second = Matrix::Zero(kDimension, kDimension);
   const Vector expected = -law.h * g;
   for (int move = 0; move < kMoves; ++move) {
     Rng rng(9, {.step = static_cast<std::uint64_t>(move), .purpose = Purpose::kInjectedNoise});
     theta.setZero();
-    ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+    sampler.start(chain.get(), rng);
+    ASSERT_EQ(sampler.step(chain.get(), gradient.source, rng), Status::kOk);
     mean += (theta - expected) / kMoves;
     second += (theta - expected) * (theta - expected).transpose() / kMoves;
   }
@@ -213,16 +216,102 @@ TEST_P(SamplerContract, same_random_numbers_give_the_same_path) {
   AnySampler& sampler = make(SamplerConfig{});
   ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
   FixedGradient gradient(normals(5, kDimension, 1));
-  Vector first = Vector::Zero(kDimension);
-  Vector second = first;
-  for (Vector* theta : {&first, &second}) {
-    Chain chain{theta->data(), 0};
+  OwnedChain first(entry, SamplerConfig{}, Vector::Zero(kDimension));
+  OwnedChain second(entry, SamplerConfig{}, Vector::Zero(kDimension));
+  for (OwnedChain* chain : {&first, &second}) {
     Rng rng(7);
+    sampler.start(chain->get(), rng);
     for (int step = 0; step < 20; ++step) {
-      ASSERT_EQ(sampler.step(chain, gradient.source, rng), Status::kOk);
+      ASSERT_EQ(sampler.step(chain->get(), gradient.source, rng), Status::kOk);
     }
   }
-  EXPECT_EQ(first, second);
+  EXPECT_EQ(first.theta(), second.theta());
+  EXPECT_EQ(first.state(), second.state());
+}
+
+// What a chain's state is: so many numbers, all written by start(), enough to go on from.
+void expect_whole_state(const SamplerEntry& entry, AnySampler& sampler, GradientSource& gradient) {
+  OwnedChain chain(entry, SamplerConfig{}, Vector::Zero(kDimension));
+  Rng rng(7);
+  sampler.start(chain.get(), rng);
+  EXPECT_TRUE(chain.state().allFinite()) << "start() left some of the state unwritten";
+  const auto walk = [&](OwnedChain& moving, std::uint64_t from) {
+    for (std::uint64_t step = from; step < from + 10; ++step) {
+      rng.seek({.step = step, .purpose = Purpose::kInjectedNoise});
+      ASSERT_EQ(sampler.step(moving.get(), gradient, rng), Status::kOk);
+    }
+  };
+  walk(chain, 0);
+  EXPECT_TRUE(chain.guard_is_untouched()) << "more than state_size() numbers";
+  // A chain made of theta and state alone goes the same way, whatever others did in between.
+  OwnedChain copy(entry, SamplerConfig{}, chain.theta());
+  std::copy_n(chain.get().state, chain.state().size(), copy.get().state);
+  walk(chain, 10);
+  OwnedChain other(entry, SamplerConfig{}, normals(8, kDimension, 1));
+  sampler.start(other.get(), rng);
+  walk(other, 0);
+  walk(copy, 10);
+  EXPECT_EQ(copy.theta(), chain.theta());
+  EXPECT_EQ(copy.state(), chain.state());
+}
+
+TEST_P(SamplerContract, theta_and_state_are_all_there_is_to_a_chain) {
+  AnySampler& sampler = make(SamplerConfig{});
+  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+  FixedGradient gradient(normals(5, kDimension, 1));
+  expect_whole_state(entry, sampler, gradient.source);
+}
+
+// A sampler outside the registry that remembers its last gradient and counts its steps.
+class Remembering {
+ public:
+  static constexpr std::string_view kName = "remembering";
+  static Result<bool> check(const SamplerConfig&) noexcept { return true; }
+  Remembering(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
+      : dimension_(dimension), gradient_(arena.allocate<double>(dimension).data()) {}
+  static std::size_t state_size(const SamplerConfig& config, std::uint32_t dimension) noexcept {
+    return config.chains > 100 ? 0 : dimension + 1;
+  }
+  void start(Chain& chain, Rng& rng) const noexcept {
+    rng.fill_normals({chain.state, dimension_});
+    chain.state[dimension_] = 0;
+  }
+  Status refresh(const Estimates&) noexcept { return Status::kOk; }
+  Status step(Chain& chain, GradientSource& gradient, Rng&) noexcept {
+    gradient(chain.theta, gradient_);
+    chain.state[dimension_] += 1;
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      chain.theta[j] -= chain.state[j] / chain.state[dimension_];
+      chain.state[j] = gradient_[j];
+    }
+    return Status::kOk;
+  }
+  void law(double*, double*) const noexcept {}
+
+ private:
+  std::uint32_t dimension_;
+  double* gradient_;
+};
+static_assert(KeepsState<Remembering>);
+static_assert(!KeepsState<Calibrated>);
+
+TEST(SamplerState, entry_tells_its_size_and_hands_it_to_the_sampler) {
+  constexpr SamplerEntry kEntry = sampler_entry<Remembering>("", "", "1 D", "");
+  SamplerConfig config;
+  EXPECT_EQ(kEntry.state_size(config, 5), 6u);
+  config.chains = 101;
+  EXPECT_EQ(kEntry.state_size(config, 5), 0u);
+  EXPECT_EQ(find_sampler("calibrated")->state_size(config, 5), 0u);
+  Memory memory;
+  AnySampler& sampler = *kEntry.make(memory.arena(), SamplerConfig{}, kDimension);
+  const ModelConfig model_config{.features = kDimension, .intercept = false};
+  const Table table(model_config, normals(5, 1, kDimension), Vector::Zero(1));
+  RowGradientModel model(model_config);
+  const Vector prior = Vector::Zero(kDimension);
+  GradientSource gradient(&model, kDimension, prior.data());
+  gradient.set_scale(1000.0, 1.0);
+  gradient.set_minibatch(table.all());
+  expect_whole_state(kEntry, sampler, gradient);
 }
 
 TEST_P(SamplerContract, theta_that_is_not_finite_is_reported) {
@@ -230,10 +319,10 @@ TEST_P(SamplerContract, theta_that_is_not_finite_is_reported) {
   ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
   for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     FixedGradient gradient(bad * Vector::Unit(kDimension, 3));
-    Vector theta = Vector::Zero(kDimension);
-    Chain chain{theta.data(), 0};
+    OwnedChain chain(entry, SamplerConfig{}, Vector::Zero(kDimension));
     Rng rng(1);
-    EXPECT_EQ(sampler.step(chain, gradient.source, rng), Status::kDiverged) << bad;
+    sampler.start(chain.get(), rng);
+    EXPECT_EQ(sampler.step(chain.get(), gradient.source, rng), Status::kDiverged) << bad;
   }
 }
 

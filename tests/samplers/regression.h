@@ -153,8 +153,10 @@ class ChainRunner {
       : problem_(problem),
         model_(made(problem.config())),
         source_(model_, static_cast<std::uint32_t>(problem.dimension()), problem.prior().data()),
-        sampler_(find_sampler(name)->make(memory_.arena(), config,
-                                          static_cast<std::uint32_t>(problem.dimension()))),
+        entry_(*find_sampler(name)),
+        state_(entry_.state_size(config, static_cast<std::uint32_t>(problem.dimension()))),
+        sampler_(
+            entry_.make(memory_.arena(), config, static_cast<std::uint32_t>(problem.dimension()))),
         slots_(problem.shape().minibatch_size),
         order_(static_cast<std::size_t>(problem.shape().rows)) {
     source_.set_scale(problem.estimates.n, Regression::kDispersion);
@@ -168,7 +170,9 @@ class ChainRunner {
   // Moves theta on by `steps`, and gives visit(theta) each. `chain` tells its random numbers apart.
   template <class Visit>
   void run(Vector& theta, std::uint16_t chain, int steps, Draws draws, Visit&& visit) {
-    Chain state{theta.data(), chain};
+    Chain state{theta.data(), chain, state_.data()};
+    Rng initial(kSeed, {.chain = chain, .purpose = Purpose::kInitialState});
+    sampler_->start(state, initial);
     for (int step = 0; step < steps; ++step) {
       draw(static_cast<std::uint64_t>(step), chain, draws);
       Rng rng(kSeed, {.step = static_cast<std::uint64_t>(step),
@@ -217,6 +221,8 @@ class ChainRunner {
   Memory memory_;
   Model* model_;
   GradientSource source_;
+  const SamplerEntry& entry_;
+  std::vector<double> state_;
   AnySampler* sampler_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::uint32_t> order_;

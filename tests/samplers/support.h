@@ -101,6 +101,30 @@ inline Law law_of(const AnySampler& sampler, Index d) {
   return law;
 }
 
+// A chain with memory of its own, guarded and full of NaN until start() has written it.
+class OwnedChain {
+ public:
+  OwnedChain(const SamplerEntry& entry, const SamplerConfig& config, const Vector& theta)
+      : theta_(theta),
+        state_(Vector::Constant(
+            static_cast<Index>(entry.state_size(config, static_cast<std::uint32_t>(theta.size()))) +
+                kGuard,
+            NAN)),
+        chain_{theta_.data(), 0, state_.data()} {}
+  OwnedChain(const OwnedChain&) = delete;
+
+  Chain& get() { return chain_; }
+  Vector& theta() { return theta_; }
+  auto state() const { return state_.head(state_.size() - kGuard); }
+  bool guard_is_untouched() const { return state_.tail(kGuard).array().isNaN().all(); }
+
+ private:
+  static constexpr Index kGuard = 8;
+  Vector theta_;
+  Vector state_;
+  Chain chain_;
+};
+
 // A sampler of the registry by name, refreshed once, and its law.
 inline std::optional<Law> law_of(std::string_view name, const SamplerConfig& config,
                                  const OwnedEstimates& estimates) {

@@ -1,0 +1,65 @@
+// A line of the registry, made from a class that satisfies Sampler.
+#ifndef WINDHOVER_SAMPLERS_SAMPLER_ENTRY_H_
+#define WINDHOVER_SAMPLERS_SAMPLER_ENTRY_H_
+
+#include <string_view>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+template <Sampler S>
+class SamplerAdapter final : public AnySampler {
+ public:
+  SamplerAdapter(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : sampler_(arena, config, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept override {
+    return sampler_.refresh(estimates);
+  }
+  void start([[maybe_unused]] Chain& chain, [[maybe_unused]] Rng& rng) const noexcept override {
+    if constexpr (KeepsState<S>) sampler_.start(chain, rng);
+  }
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept override {
+    return sampler_.step(chain, gradient, rng);
+  }
+  void law(double* preconditioner, double* injected) const noexcept override {
+    sampler_.law(preconditioner, injected);
+  }
+
+ private:
+  S sampler_;
+};
+
+template <Sampler S>
+std::size_t state_size_of([[maybe_unused]] const SamplerConfig& config,
+                          [[maybe_unused]] std::uint32_t dimension) noexcept {
+  static_assert(KeepsState<S> || (
+                                     !requires { &S::state_size; } && !requires { &S::start; }),
+                "state_size() and start() go together, as KeepsState says");
+  if constexpr (KeepsState<S>) {
+    return S::state_size(config, dimension);
+  } else {
+    return 0;
+  }
+}
+
+template <Sampler S>
+constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_view cost,
+                                     std::string_view memory, std::string_view source) {
+  return {
+      S::kName,
+      approximates,
+      cost,
+      memory,
+      source,
+      [](const SamplerConfig& config) noexcept { return S::check(config); },
+      state_size_of<S>,
+      [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {
+        return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));
+      }};
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_SAMPLER_ENTRY_H_
