@@ -24,8 +24,11 @@ void Learner::refresh() noexcept {
 // The posterior has changed, so every chain and every retained draw goes to the point of the new
 // one that answers to where it stood in the old one, both taken as Gaussians. Left to themselves
 // they would need a relaxation to follow: off centre under drift, and far too wide where the first
-// rows of a new category have come in.
+// rows of a new category have come in. A chain with a state of its sampler's own cannot be put
+// elsewhere without starting it anew; it follows by itself.
 void Learner::carry_along(double n_before) noexcept {
+  draws_.recolour(factor_before_, estimator_.factor());
+  if (state_size_ > 0) return;
   for (Chain& chain : chains_) {
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       scratch_[j] = std::sqrt(n_before) * (chain.theta[j] - mean_before_[j]);
@@ -37,7 +40,6 @@ void Learner::carry_along(double n_before) noexcept {
       chain.theta[j] = estimator_.mean()[j] + scale * scratch_[j];
     }
   }
-  draws_.recolour(factor_before_, estimator_.factor());
 }
 
 void Learner::refresh_sampler() noexcept {
