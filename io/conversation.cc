@@ -11,6 +11,8 @@ namespace {
 ModelKind kind_of(std::string_view model) noexcept {
   if (model == "linear") return ModelKind::kLinear;
   if (model == "logistic") return ModelKind::kLogistic;
+  if (model == "poisson") return ModelKind::kPoisson;
+  if (model == "student-t") return ModelKind::kStudentT;
   return ModelKind::kOther;
 }
 

@@ -75,7 +75,13 @@ struct RequestView {
   DrawsQuery draws;
 };
 
-enum class ModelKind : std::uint8_t { kOther = 0, kLinear = 1, kLogistic = 2 };
+enum class ModelKind : std::uint8_t {
+  kOther = 0,
+  kLinear = 1,
+  kLogistic = 2,
+  kPoisson = 3,
+  kStudentT = 4,
+};
 
 struct WelcomeReply {
   std::uint32_t version = kProtocolVersion;

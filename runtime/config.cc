@@ -36,6 +36,9 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
     return invalid("model.noise_variance must be a finite number of at least 0 (0: learned)",
                    m.noise_variance);
   }
+  if (!(m.degrees_of_freedom >= 3) || m.degrees_of_freedom > 1000) {
+    return invalid("model.degrees_of_freedom must be 3 to 1000", m.degrees_of_freedom);
+  }
   return true;
 }
 

@@ -13,7 +13,7 @@ using Eigen::Index;
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : dimension_(config.model.dimension()),
       width_(matrix_width(dimension_)),
-      has_dispersion_(find_model(config.model.name)->response == Response::kGaussian),
+      has_dispersion_(has_dispersion(find_model(config.model.name)->response)),
       pass_(arena, dimension_),
       done_(arena, dimension_),
       noise_(arena, config.sampler, dimension_),
@@ -34,11 +34,15 @@ void Estimator::reset(const EngineConfig& config) noexcept {
   if (model.intercept) prior_precision_[model.features] = model.intercept_precision;
   learn_dispersion_ = has_dispersion_ && model.noise_variance == 0;
   dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
+  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B).
+  const double nu = model.degrees_of_freedom;
+  const bool student = find_model(model.name)->response == Response::kStudent;
+  dispersion_information_ = student ? 0.5 * nu / (nu + 3) : 0.5;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
   std::fill_n(noise_covariance_, noise_numbers(), 0.0);
-  pass_.begin(mode_);
-  done_.begin(mode_);
+  pass_.begin(mode_, dispersion_);
+  done_.begin(mode_, dispersion_);
   noise_.reset();
   noise_reference_known_ = false;
 }
@@ -88,13 +92,14 @@ Status Estimator::compute_curvature() noexcept {
 }
 
 // The fixed point of E_q[squared residual] with q the posterior under this dispersion:
-// RSS(mode) / rows + Tr(A_1 P), A_1 the data curvature in units of dispersion 1.
+// RSS(mode) / rows + Tr(A_1 P), A_1 the data curvature in units of dispersion 1. For Student's t
+// the squares are weighted with the anchor's dispersion: one step of the EM algorithm a pass.
 void Estimator::update_dispersion(double target_variance) noexcept {
   const Index d = dimension_;
   const double rows = done_.rows();
   if (rows == 0) return;
-  // RSS at the mode from the sums at the anchor: the loss is quadratic.
-  double rss = 2 * done_.sums().loss;
+  // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.
+  double rss = done_.sums().squares;
   double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j / n (A^-1)_jj
   for (Index j = 0; j < d; ++j) {
     double product = 0;
@@ -127,6 +132,7 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
   if (!ok(status)) return status;
   if (learn_dispersion_ && done_.rows() > 0) {
     constexpr int kMaxIterations = 8;
+    const double previous = dispersion_;
     for (int i = 0; i < kMaxIterations; ++i) {
       const double before = dispersion_;
       update_dispersion(target_variance);
@@ -137,6 +143,7 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
       }
       if (std::abs(dispersion_ - before) < 1e-9 * before) break;
     }
+    dispersion_step_ = std::abs(std::log(dispersion_ / previous));
   }
   for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - step_[j];
   factor_.inverse(1.0 / n_, covariance_);
@@ -205,6 +212,10 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
     e.noise_variances = noise_covariance_;
   }
   return e;
+}
+
+double Estimator::dispersion_relative_sd() const noexcept {
+  return learn_dispersion_ ? 1.0 / std::sqrt(dispersion_information_ * n_) : 0.0;
 }
 
 void Estimator::sandwich_sd(double* sd) const noexcept {

@@ -29,7 +29,7 @@ class Estimator {
   NoiseCovariance& noise() noexcept { return noise_; }
 
   // Anchor of the next pass: the current mode.
-  void begin_pass() noexcept { pass_.begin(mode_); }
+  void begin_pass() noexcept { pass_.begin(mode_, dispersion_); }
   void end_pass() noexcept { done_.copy_from(pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
   void end_noise_pass(double weight_floor) noexcept;
@@ -43,6 +43,8 @@ class Estimator {
   double objective() const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
+  // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
+  double dispersion_step() const noexcept { return dispersion_step_; }
   // Half-way back from the mode towards `previous`: damping of Newton's method.
   void halve_towards(const double* previous) noexcept;
   void set_mode(const double* mode) noexcept;
@@ -54,6 +56,8 @@ class Estimator {
   double n() const noexcept { return n_; }
   double dispersion() const noexcept { return dispersion_; }
   bool dispersion_learned() const noexcept { return learn_dispersion_; }
+  // sd(log dispersion) of the posterior; 0 when it is given.
+  double dispersion_relative_sd() const noexcept;
   const double* mode() const noexcept { return mode_; }
   const double* mean() const noexcept { return mean_; }
   const double* curvature() const noexcept { return curvature_; }
@@ -87,6 +91,8 @@ class Estimator {
   double dispersion_ = 1;
   double n_ = 0;
   double newton_decrement_ = 0;
+  double dispersion_step_ = 0;
+  double dispersion_information_ = 0;  // of one row about log dispersion
   AnchorSums pass_;
   AnchorSums done_;
   NoiseCovariance noise_;

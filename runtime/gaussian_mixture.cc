@@ -42,9 +42,43 @@ double normal_quantile(double p) noexcept {
   return z;
 }
 
+StudentScale::StudentScale(double nu, double relative_sd) noexcept {
+  // log p(v) of v = log(chi^2_nu / nu), up to a constant: nu/2 (v - e^v + 1), 0 at its mode v = 0.
+  const auto log_density = [nu](double v) { return 0.5 * nu * (v - std::expm1(v)); };
+  // To where it has fallen by e^-40 on each side; the left one may be far away.
+  constexpr double kFall = 40;
+  const auto edge = [&](double outside) {
+    double inside = 0;
+    for (int i = 0; i < 50; ++i) {
+      const double middle = 0.5 * (inside + outside);
+      (log_density(middle) > -kFall ? inside : outside) = middle;
+    }
+    return outside;
+  };
+  const double low = edge(-2 * kFall) - 8 * relative_sd;
+  const double high = edge(kFall) + 8 * relative_sd;
+  const double spacing = (high - low) / (kNodes - 1);
+  constexpr int kSpread = 12;  // nodes each side over the spread of the scale
+  double total = 0;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    const double v = high - spacing * static_cast<double>(i);
+    double density = 0;
+    const int reach = relative_sd > kSmallestSpread ? kSpread : 0;
+    for (int k = -reach; k <= reach; ++k) {
+      const double z = 0.5 * k;
+      density += std::exp(-0.5 * z * z + log_density(v + relative_sd * z));
+    }
+    factor[i] = std::exp(-v - 0.5 * relative_sd * relative_sd);
+    weight[i] = density;
+    total += density;
+  }
+  for (double& w : weight) w /= total;
+}
+
 GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,
                                  double relative_sd) noexcept
     : mean_(mean), components_(relative_sd > kSmallestSpread ? kComponents : 1) {
+  weight_.fill(1.0 / static_cast<double>(components_));
   if (components_ == 1) {
     sd_[0] = std::sqrt(epistemic + dispersion);
     return;
@@ -62,32 +96,42 @@ GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersio
   for (std::size_t i = 0; i < components_; ++i) sd_[i] = std::sqrt(epistemic + scale * sd_[i]);
 }
 
+GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,
+                                 const StudentScale& scale) noexcept
+    : mean_(mean), components_(StudentScale::kNodes), weight_(scale.weight) {
+  for (std::size_t i = 0; i < components_; ++i) {
+    sd_[i] = std::sqrt(epistemic + dispersion * scale.factor[i]);
+  }
+}
+
 double GaussianMixture::cdf(double y) const noexcept {
   double sum = 0;
-  for (std::size_t i = 0; i < components_; ++i) sum += normal_cdf((y - mean_) / sd_[i]);
-  return sum / static_cast<double>(components_);
+  for (std::size_t i = 0; i < components_; ++i) {
+    sum += weight_[i] * normal_cdf((y - mean_) / sd_[i]);
+  }
+  return sum;
 }
 
 double GaussianMixture::density(double y) const noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < components_; ++i) {
-    sum += normal_density((y - mean_) / sd_[i]) / sd_[i];
+    sum += weight_[i] * normal_density((y - mean_) / sd_[i]) / sd_[i];
   }
-  return sum / static_cast<double>(components_);
+  return sum;
 }
 
 double GaussianMixture::log_density(double y) const noexcept {
-  std::array<double, kComponents> terms{};
+  std::array<double, kMaxComponents> terms;
   double largest = -1e300;
   for (std::size_t i = 0; i < components_; ++i) {
     const double z = (y - mean_) / sd_[i];
     terms[i] = -0.5 * z * z - std::log(sd_[i]);
+    if (weight_[i] > 0) terms[i] += std::log(weight_[i]);
     largest = std::max(largest, terms[i]);
   }
   double sum = 0;
   for (std::size_t i = 0; i < components_; ++i) sum += std::exp(terms[i] - largest);
-  return largest + std::log(sum / static_cast<double>(components_)) -
-         0.5 * std::log(2 * std::numbers::pi);
+  return largest + std::log(sum) - 0.5 * std::log(2 * std::numbers::pi);
 }
 
 double GaussianMixture::quantile(double p) const noexcept {
@@ -96,7 +140,7 @@ double GaussianMixture::quantile(double p) const noexcept {
   // The components are ordered, so their own quantiles bracket the mixture's.
   double low = mean_ + z * (z < 0 ? sd_[components_ - 1] : sd_[0]);
   double high = mean_ + z * (z < 0 ? sd_[0] : sd_[components_ - 1]);
-  double y = 0.5 * (low + high);
+  double y = mean_ + z * sd_[components_ / 2];
   constexpr int kMaxSteps = 100;
   for (int i = 0; i < kMaxSteps && high - low > 1e-12 * sd_[0]; ++i) {
     const double error = cdf(y) - p;
@@ -115,13 +159,12 @@ double GaussianMixture::crps(double y) const noexcept {
   double between = 0;
   for (std::size_t i = 0; i < components_; ++i) {
     const double z = (y - mean_) / sd_[i];
-    to_outcome += sd_[i] * (z * (2 * normal_cdf(z) - 1) + 2 * normal_density(z));
+    to_outcome += weight_[i] * sd_[i] * (z * (2 * normal_cdf(z) - 1) + 2 * normal_density(z));
     for (std::size_t j = 0; j < components_; ++j) {
-      between += std::sqrt(sd_[i] * sd_[i] + sd_[j] * sd_[j]) * 2 * normal_density(0);
+      between += weight_[i] * weight_[j] * std::sqrt(sd_[i] * sd_[i] + sd_[j] * sd_[j]);
     }
   }
-  const double k = static_cast<double>(components_);
-  return to_outcome / k - 0.5 * between / (k * k);
+  return to_outcome - between * normal_density(0);
 }
 
 }  // namespace windhover

@@ -1,5 +1,5 @@
 // A mixture of Gaussians with one common mean: the predictive of a linear model whose noise
-// variance is known only up to a spread.
+// variance is known only up to a spread, or whose noise is Student's t.
 #ifndef WINDHOVER_RUNTIME_GAUSSIAN_MIXTURE_H_
 #define WINDHOVER_RUNTIME_GAUSSIAN_MIXTURE_H_
 
@@ -12,11 +12,26 @@ double normal_cdf(double z) noexcept;
 // Inverse of normal_cdf for p in (0, 1); relative error below 1e-13.
 double normal_quantile(double p) noexcept;
 
+// Student's t as a mixture of normals: y = scale x sqrt(factor) x N(0, 1), where log factor has the
+// density of -log(chi^2_nu / nu), widened by N(0, relative_sd^2) for a scale known only so far.
+// Nodes and weights of a trapezoidal rule over log factor, ascending.
+struct StudentScale {
+  static constexpr std::size_t kNodes = 64;
+  StudentScale() noexcept = default;  // means nothing
+  StudentScale(double degrees_of_freedom, double relative_sd) noexcept;
+
+  std::array<double, kNodes> factor{};
+  std::array<double, kNodes> weight{};
+};
+
 class GaussianMixture {
  public:
   // y ~ N(mean, epistemic + noise), log noise ~ N(log dispersion - c, relative_sd^2) discretised
   // into kComponents equal-weight parts, with c such that E noise = dispersion.
   GaussianMixture(double mean, double epistemic, double dispersion, double relative_sd) noexcept;
+  // y ~ N(mean, epistemic) + sqrt(dispersion) x Student's t.
+  GaussianMixture(double mean, double epistemic, double dispersion,
+                  const StudentScale& scale) noexcept;
 
   double cdf(double y) const noexcept;
   double log_density(double y) const noexcept;
@@ -27,11 +42,13 @@ class GaussianMixture {
 
  private:
   static constexpr std::size_t kComponents = 9;
+  static constexpr std::size_t kMaxComponents = StudentScale::kNodes;
   double density(double y) const noexcept;
 
   double mean_;
   std::size_t components_;
-  std::array<double, kComponents> sd_{};
+  std::array<double, kMaxComponents> sd_;  // ascending
+  std::array<double, kMaxComponents> weight_;
 };
 
 }  // namespace windhover

@@ -68,7 +68,9 @@ double Learner::minibatch_size() const noexcept {
 // One Newton step from an anchor this far away would leave an error that shows (for a quadratic
 // loss none does): squared distance in posterior standard deviations.
 bool Learner::far_from_mode() const noexcept {
-  return !model_->quadratic() && estimator_.newton_decrement() > 0.01;
+  const double moved = estimator_.dispersion_step();
+  return !model_->quadratic() && (estimator_.newton_decrement() > 0.01 ||
+                                  moved > 0.1 * estimator_.dispersion_relative_sd());
 }
 
 bool Learner::rested() const noexcept {
@@ -322,8 +324,13 @@ bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
     const bool third =
         !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
                                  (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
-    estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
+    if (starting_newton()) {
+      estimator_.pass().add_start(*model_, batch);
+    } else {
+      estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
+    }
     if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
+      model_->set_dispersion(estimator_.dispersion());
       estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
     }
     pass_position_ = part;

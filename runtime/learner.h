@@ -101,6 +101,10 @@ class Learner {
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
+  // The pass of Newton's method that stands at what the targets suggest.
+  bool starting_newton() const noexcept {
+    return newton_running_ && newton_iterations_ == 0 && model_->has_start();
+  }
   void start_chains() noexcept;
   void scan_rows() noexcept;
 

@@ -33,8 +33,7 @@ void Learner::publish() noexcept {
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
   posterior.dispersion = estimator_.dispersion();
-  posterior.dispersion_relative_sd =
-      estimator_.dispersion_learned() ? std::sqrt(2.0 / std::max(n, 1.0)) : 0.0;
+  posterior.dispersion_relative_sd = estimator_.dispersion_relative_sd();
   auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);
   // Batch means of a few relaxations are still correlated and would promise too much: no chain has
   // more effective draws than relaxation times behind it.
@@ -62,9 +61,8 @@ void Learner::publish() noexcept {
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
   p.misspecification_index = noise_known ? estimator_.misspecification_index() : 0.0;
-  const bool gaussian = model_->response() == Response::kGaussian;
-  p.noise_variance = gaussian ? estimator_.dispersion() : 0.0;
-  p.noise_variance_sd = gaussian ? p.noise_variance * posterior.dispersion_relative_sd : 0.0;
+  p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
+  p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   p.status = status(ratio_, extremes.ess_min);
   posterior.made_ns = clock_.now_ns();
   last_publish_ns_ = posterior.made_ns;

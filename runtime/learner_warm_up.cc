@@ -2,6 +2,7 @@
 // there are enough of them for chains.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windhover/runtime/learner.h"
 
@@ -22,15 +23,18 @@ bool Learner::warm_up() noexcept {
   }
   ++round_;
   if (!sweep(kWarmUpRows, false)) return true;
+  const bool starting = starting_newton();
   estimator_.end_pass();
   ++newton_iterations_;
   const double objective = estimator_.objective();
   const double mean_objective = objective / std::max(estimator_.done().rows(), 1.0);
   const bool same_rows = estimator_.done().rows() == last_rows_;
   last_rows_ = estimator_.done().rows();
+  // With a dispersion a step never raises the objective (likelihoods.h), and a learned one moves
+  // it.
   const bool worse = newton_iterations_ > 1 && same_rows &&
                      mean_objective > last_objective_ + 1e-9 * std::abs(last_objective_) &&
-                     !model_->quadratic();
+                     !has_dispersion(model_->response());
   if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     newton_running_ = false;
@@ -44,10 +48,12 @@ bool Learner::warm_up() noexcept {
     begin_pass();
     return true;
   }
-  last_objective_ = mean_objective;
+  last_objective_ = starting ? std::numeric_limits<double>::infinity() : mean_objective;
   std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
-  const bool converged = estimator_.newton_decrement() < 1e-10 || model_->quadratic() ||
-                         newton_iterations_ >= kMaxNewtonIterations;
+  const bool at_mode =
+      estimator_.newton_decrement() < 1e-10 && estimator_.dispersion_step() < 1e-6 && !starting;
+  const bool converged =
+      at_mode || model_->quadratic() || newton_iterations_ >= kMaxNewtonIterations;
   if (!converged) {
     begin_pass();
     return true;
@@ -68,6 +74,10 @@ void Learner::begin_newton() noexcept {
   newton_end_ = head_;
   last_rows_ = 0;
   scan_rows();
+  if (model_->has_start()) {
+    std::fill_n(scratch_, dimension_, 0.0);
+    estimator_.set_mode(scratch_);
+  }
   begin_pass();
 }
 

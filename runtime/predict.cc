@@ -7,6 +7,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/poisson_mixture.h"
 #include "windhover/samplers/kernels.h"
 
 namespace windhover {
@@ -23,6 +24,18 @@ bool usable(std::span<const double> values) noexcept {
 
 double sigmoid(double x) noexcept {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+// E[y | linear predictor].
+double expected(Response response, double eta) noexcept {
+  switch (response) {
+    case Response::kBernoulli:
+      return sigmoid(eta);
+    case Response::kCount:
+      return std::exp(std::min(eta, 690.0));
+    default:
+      return eta;
+  }
 }
 
 double entropy(double p) noexcept {
@@ -123,6 +136,25 @@ BernoulliMoments wide_moments(double m, double s) noexcept {
   return moments;
 }
 
+// What any distribution of y with a quantile() and a cdf() can say.
+template <class Distribution>
+void fill_quantiles(const Distribution& y, const PredictRequest& r, PredictiveSummary& s) noexcept {
+  s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
+  s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = y.quantile(r.quantile_probabilities[i]);
+  }
+  for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
+    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  }
+}
+
+void score(const GaussianMixture& y, double outcome, PredictiveSummary& s) noexcept {
+  s.log_score = y.log_density(outcome);
+  s.pit = y.cdf(outcome);
+  s.crps = y.crps(outcome);
+}
+
 // log E sigmoid(eta), where the expectation itself would underflow.
 double log_expected_sigmoid(double m, double s) noexcept {
   const NormalNodes& nodes = normal_nodes();
@@ -147,6 +179,7 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       max_nonzeros_(config.model.max_nonzeros),
       max_rows_(config.max_query_rows),
       draws_(config.retained_draws),
+      degrees_of_freedom_(config.model.degrees_of_freedom),
       x_(arena.allocate<double>(dimension_).data()),
       whitened_(arena.allocate<double>(dimension_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
@@ -185,10 +218,11 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     return Status::kInvalidArgument;
   }
   if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;
-  if (response == Response::kBernoulli) {
-    for (const double y : r.outcomes) {
-      if (y != 0 && y != 1) return Status::kTargetOutOfDomain;
-    }
+  for (const double y : r.outcomes) {
+    const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
+                           : response == Response::kCount   ? y >= 0 && y == std::floor(y)
+                                                            : true;
+    if (!in_domain) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;
 }
@@ -213,6 +247,9 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
                         const PredictRequest& request,
                         std::span<PredictiveSummary> summaries) noexcept {
   const Eigen::Index d = dimension_;
+  if (response == Response::kStudent) {
+    student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
+  }
   const bool common_draws = request.rows > 1 || request.thompson_id != 0;
   for (std::size_t row = 0; row < request.rows; ++row) {
     PredictiveSummary& s = summaries[row];
@@ -228,10 +265,18 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
       VectorMap(predictors_ + row * draws_, draws_).noalias() =
           ConstMatrixMap(p.deviations, draws_, d) * x;
     }
-    if (response == Response::kGaussian) {
-      predict_gaussian(p, request, row, s);
-    } else {
-      predict_bernoulli(request, row, s);
+    switch (response) {
+      case Response::kGaussian:
+        predict_gaussian(p, request, row, s);
+        break;
+      case Response::kStudent:
+        predict_student(p, request, row, s);
+        break;
+      case Response::kCount:
+        predict_count(request, row, s);
+        break;
+      case Response::kBernoulli:
+        predict_bernoulli(request, row, s);
     }
   }
   if (common_draws) compare(response, seed, request, summaries);
@@ -245,17 +290,34 @@ void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, st
   s.var_aleatoric = p.dispersion;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
-  s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
-  s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
-  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    s.quantiles[i] = y.quantile(r.quantile_probabilities[i]);
-  }
-  for (std::size_t i = 0; i < r.thresholds.size(); ++i)
-    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  fill_quantiles(y, r, s);
+  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+}
+
+void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                PredictiveSummary& s) noexcept {
+  s.epred_mean = s.mean = s.linpred_mean;
+  s.epred_sd = s.linpred_sd;
+  s.var_epistemic = s.linpred_sd * s.linpred_sd;
+  s.var_aleatoric = p.dispersion * degrees_of_freedom_ / (degrees_of_freedom_ - 2);
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_scale_);
+  fill_quantiles(y, r, s);
+  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+}
+
+void Predictor::predict_count(const PredictRequest& r, std::size_t row,
+                              PredictiveSummary& s) noexcept {
+  const PoissonMixture y(s.linpred_mean, s.linpred_sd);
+  s.epred_mean = s.mean = y.mean();
+  s.var_epistemic = y.var_epistemic();
+  s.epred_sd = std::sqrt(s.var_epistemic);
+  s.var_aleatoric = y.mean();
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  fill_quantiles(y, r, s);
   if (!r.outcomes.empty()) {
-    s.log_score = y.log_density(r.outcomes[row]);
+    s.log_score = y.log_probability(r.outcomes[row]);
     s.pit = y.cdf(r.outcomes[row]);
-    s.crps = y.crps(r.outcomes[row]);
   }
 }
 
@@ -303,7 +365,7 @@ void Predictor::compare(Response response, std::uint64_t seed, const PredictRequ
       const double eta = s[row].linpred_mean +
                          scale * ConstVectorMap(normals_, draws_)
                                      .dot(ConstVectorMap(predictors_ + row * draws_, draws_));
-      s[row].thompson = response == Response::kGaussian ? eta : sigmoid(eta);
+      s[row].thompson = expected(response, eta);
     }
   }
   if (r.rows < 2) return;
@@ -311,6 +373,9 @@ void Predictor::compare(Response response, std::uint64_t seed, const PredictRequ
     double* column = predictors_ + row * draws_;
     for (std::uint32_t m = 0; m < draws_; ++m) column[m] += s[row].linpred_mean;
     if (response == Response::kBernoulli) kernels().sigmoid(column, draws_, column);
+    if (response == Response::kCount) {
+      for (std::uint32_t m = 0; m < draws_; ++m) column[m] = expected(response, column[m]);
+    }
   }
   const double share = 1.0 / draws_;
   for (std::uint32_t m = 0; m < draws_; ++m) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/gaussian_mixture.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/predictive.h"
 #include "windhover/samplers/models/model.h"
@@ -28,6 +29,10 @@ class Predictor {
                 const Posterior& posterior) noexcept;
   void predict_gaussian(const Posterior& posterior, const PredictRequest& request, std::size_t row,
                         PredictiveSummary& summary) noexcept;
+  void predict_student(const Posterior& posterior, const PredictRequest& request, std::size_t row,
+                       PredictiveSummary& summary) noexcept;
+  void predict_count(const PredictRequest& request, std::size_t row,
+                     PredictiveSummary& summary) noexcept;
   void predict_bernoulli(const PredictRequest& request, std::size_t row,
                          PredictiveSummary& summary) noexcept;
   void compare(Response response, std::uint64_t seed, const PredictRequest& request,
@@ -40,11 +45,13 @@ class Predictor {
   std::uint32_t max_nonzeros_;
   std::uint32_t max_rows_;
   std::uint32_t draws_;
-  double* x_;           // dimension: the row in transformed features
-  double* whitened_;    // dimension
-  double* predictors_;  // max_query_rows x draws: linear predictors on common draws
-  double* normals_;     // draws
-  double* best_;        // draws
+  double degrees_of_freedom_;
+  StudentScale student_scale_;  // of the posterior at hand
+  double* x_;                   // dimension: the row in transformed features
+  double* whitened_;            // dimension
+  double* predictors_;          // max_query_rows x draws: linear predictors on common draws
+  double* normals_;             // draws
+  double* best_;                // draws
 };
 
 }  // namespace windhover

@@ -34,7 +34,7 @@ struct Provenance {
   double draws_per_observation = 0;   // R reached, per chain
   double ou_ratio = 0;                // observed over predicted variance, the worst direction *
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *
-  double noise_variance = 0;          // linear: given or learned; otherwise 0
+  double noise_variance = 0;          // linear, student-t (squared scale); otherwise 0
   double noise_variance_sd = 0;       // its posterior sd when learned; otherwise 0
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
 };
@@ -47,14 +47,15 @@ struct PredictRequest {
   std::span<const std::uint32_t> indices;
   std::span<const std::uint32_t> row_ends;
   std::span<const double> quantile_probabilities;  // each in (0, 1); at most kMaxQuantiles
-  std::span<const double> thresholds;  // regression: P(y > t) for each; at most kMaxThresholds
+  std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
   std::span<const double> outcomes;    // one a row: scored; empty: not
   double interval_probability = 0.9;   // of the equal-tailed interval, in (0, 1)
   std::uint64_t thompson_id = 0;       // not 0: a fresh Thompson draw, the same for the same id
 };
 
 // The answer for one x. linpred: the linear predictor; epred: E[y | x, theta], the expected value
-// (for classification the probability of class 1). Unused fields are 0.
+// (for classification the probability of class 1). Where it says regression, counts are meant too;
+// their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
   double linpred_mean = 0;  // classification: the log-odds
   double linpred_sd = 0;
@@ -73,7 +74,7 @@ struct PredictiveSummary {
   double mutual_information = 0;                    // epistemic
   double log_score = 0;                             // log p(outcome | x), when outcomes are given
   double pit = 0;                                   // regression: P(y <= outcome)
-  double crps = 0;             // regression: continuous ranked probability score
+  double crps = 0;             // regression, not counts: continuous ranked probability score
   double brier = 0;            // classification: (p - outcome)^2
   double prob_best = 0;        // share of draws in which this x has the largest epred
   double expected_regret = 0;  // E[max over the request's x of epred, less this x's]

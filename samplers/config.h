@@ -16,7 +16,9 @@ struct ModelConfig {
   bool intercept = true;           // a constant 1, the last coefficient
   double prior_precision = 1.0;    // of every coefficient but the intercept; Gaussian, mean 0
   double intercept_precision = 0.1;
-  double noise_variance = 0.0;  // linear: variance of y given x; 0 learns it
+  // linear: variance of y given x; student-t: the square of its scale. 0 learns it.
+  double noise_variance = 0.0;
+  double degrees_of_freedom = 4.0;  // student-t: at least 3
 
   std::uint32_t dimension() const { return features + (intercept ? 1U : 0U); }
 };

@@ -11,7 +11,8 @@
 namespace windhover {
 
 // Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
-// exactly for a quadratic loss. Memory D^2. One thread.
+// exactly for a quadratic loss. The dispersion that a model was told belongs to the anchor, so that
+// rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
   AnchorSums(Arena& arena, std::uint32_t dimension) noexcept
@@ -23,8 +24,9 @@ class AnchorSums {
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
   }
 
-  void begin(const double* anchor) noexcept {
+  void begin(const double* anchor, double dispersion = 1.0) noexcept {
     std::copy_n(anchor, dimension_, anchor_);
+    dispersion_ = dispersion;
     clear();
   }
   void clear() noexcept {
@@ -33,13 +35,21 @@ class AnchorSums {
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.loss = 0;
     sums_.rows = 0;
+    sums_.squares = 0;
+  }
+  // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
+  void add_start(Model& model, const RowBatch& rows) noexcept {
+    model.set_dispersion(dispersion_);
+    model.add_start(rows, sums_);
   }
   // `covariance` P for the third-order sums, or null.
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
   }
   // Takes out rows that were added before.
   void remove(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
   }
   void copy_from(const AnchorSums& other) noexcept {
@@ -49,6 +59,8 @@ class AnchorSums {
     std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
     sums_.loss = other.sums_.loss;
     sums_.rows = other.sums_.rows;
+    sums_.squares = other.sums_.squares;
+    dispersion_ = other.dispersion_;
   }
 
   const double* anchor() const noexcept { return anchor_; }
@@ -58,6 +70,7 @@ class AnchorSums {
  private:
   std::uint32_t dimension_;
   std::size_t width_;
+  double dispersion_ = 1;
   double* anchor_;
   CurvatureSums sums_{};
 };

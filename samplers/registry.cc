@@ -13,9 +13,15 @@ namespace windhover {
 namespace {
 
 template <class Likelihood>
-constexpr ModelEntry generalized_linear_entry(std::string_view likelihood) {
+constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
+                                              std::string_view source) {
   using M = GeneralizedLinearModel<Likelihood>;
-  return {Likelihood::kName, likelihood, Likelihood::kResponse,
+  return {Likelihood::kName,
+          likelihood,
+          "S F; curvature S D^2",
+          "256 D",
+          source,
+          Likelihood::kResponse,
           [](Arena& arena, const ModelConfig& config) noexcept {
             return static_cast<Model*>(arena.make<M>(arena, config));
           },
@@ -38,8 +44,14 @@ constexpr std::array kSamplers = {
 };
 
 constexpr std::array kModels = {
-    generalized_linear_entry<GaussianLikelihood>("y ~ normal(x theta, sigma)"),
-    generalized_linear_entry<BernoulliLogitLikelihood>("y ~ bernoulli_logit(x theta)"),
+    generalized_linear_entry<GaussianLikelihood>("y ~ normal(x theta, sigma)",
+                                                 "Mandt et al. 2017, section 6.1"),
+    generalized_linear_entry<BernoulliLogitLikelihood>("y ~ bernoulli_logit(x theta)",
+                                                       "Mandt et al. 2017, section 6.1"),
+    generalized_linear_entry<PoissonLikelihood>("y ~ poisson_log(x theta)",
+                                                "McCullagh and Nelder 1989, chapter 6"),
+    generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
+                                                "Lange, Little and Taylor 1989, appendix B"),
 };
 
 template <class Table>

@@ -39,6 +39,10 @@ struct SamplerEntry {
 struct ModelEntry {
   std::string_view name;
   std::string_view likelihood;
+  std::string_view
+      cost_per_step;        // of a gradient on S rows of F features and of a sum of curvature
+  std::string_view memory;  // doubles of its own
+  std::string_view source;
   Response response;
   Model* (*make)(Arena& arena, const ModelConfig& config) noexcept;
   void (*reset)(Model& model) noexcept;

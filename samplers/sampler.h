@@ -34,6 +34,7 @@ class GradientSource {
   void set_scale(double n, double dispersion) noexcept {
     inverse_n_ = 1.0 / n;
     inverse_dispersion_ = 1.0 / dispersion;
+    model_->set_dispersion(dispersion);
   }
   void set_minibatch(const RowBatch& batch) noexcept { batch_ = batch; }
 

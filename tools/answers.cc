@@ -91,7 +91,8 @@ ordered_json to_json(const ParameterSummary& s) {
 }
 
 ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
-                     bool classification) {
+                     v1::ModelKind model) {
+  const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   ordered_json out = {{"linpred_mean", s.linpred_mean},
                       {"linpred_sd", s.linpred_sd},
                       {"epred_mean", s.epred_mean},
@@ -123,7 +124,7 @@ ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
       out["brier"] = s.brier;
     } else {
       out["pit"] = s.pit;
-      out["crps"] = s.crps;
+      if (model != v1::MODEL_KIND_POISSON) out["crps"] = s.crps;
     }
   }
   if (request.rows > 1) {
@@ -143,7 +144,8 @@ std::string describe(const Provenance& p) {
 }
 
 std::string describe(const PredictiveSummary& s, const PredictRequest& request,
-                     bool classification) {
+                     v1::ModelKind model) {
+  const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   const double level = 100 * request.interval_probability;
   std::string out;
   if (classification) {

@@ -27,13 +27,13 @@ nlohmann::ordered_json to_json(const Provenance& provenance);
 nlohmann::ordered_json to_json(const ParameterSummary& summary);
 // `request` says which of the optional parts were asked for.
 nlohmann::ordered_json to_json(const PredictiveSummary& summary, const PredictRequest& request,
-                               bool classification);
+                               v1::ModelKind model);
 
 // One line: "ok: 250000 rows seen, ...".
 std::string describe(const Provenance& provenance);
 // One line an x: the probability or value with its interval.
 std::string describe(const PredictiveSummary& summary, const PredictRequest& request,
-                     bool classification);
+                     v1::ModelKind model);
 
 // Nanoseconds, readable: "23.4 us".
 std::string duration_text(double nanoseconds);

@@ -97,7 +97,10 @@ void add_fit(CLI::App& app) {
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
   command
       ->add_option("--noise-variance", o.fit.noise_variance,
-                   "Of y given x, linear: a number, \"learn\", or \"reference\"")
+                   "Linear: of y given x; student-t: squared scale; a number, \"learn\", or "
+                   "\"reference\"")
+      ->capture_default_str();
+  command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
       ->capture_default_str();
   command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();

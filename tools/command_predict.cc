@@ -110,7 +110,6 @@ void run(const Options& o) {
   Client client;
   connect_or_throw(client, o.address);
   const v1::Welcome& welcome = client.welcome();
-  const bool classification = welcome.model() == v1::MODEL_KIND_LOGISTIC;
   const Question q = o.schema.empty() ? from_vectors(o.vectors, welcome) : from_fields(o, client);
   if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
     throw UserError(
@@ -134,14 +133,14 @@ void run(const Options& o) {
     nlohmann::ordered_json out;
     out["predictions"] = nlohmann::ordered_json::array();
     for (const PredictiveSummary& s : summaries) {
-      out["predictions"].push_back(to_json(s, request, classification));
+      out["predictions"].push_back(to_json(s, request, welcome.model()));
     }
     out["provenance"] = to_json(provenance);
     fmt::print("{}\n", out.dump(2));
     return;
   }
   for (const PredictiveSummary& s : summaries) {
-    fmt::print("{}\n", describe(s, request, classification));
+    fmt::print("{}\n", describe(s, request, welcome.model()));
   }
   fmt::print("{}\n", describe(provenance));
 }
@@ -160,7 +159,8 @@ void add_predict(CLI::App& app) {
   command->add_option("--set", o.set, "NAME=VALUE of a field of the schema")
       ->allow_extra_args(false);
   command->add_option("--quantile", o.quantiles, "Probability in (0, 1); several times");
-  command->add_option("--threshold", o.thresholds, "Regression: P(y > t); several times");
+  command->add_option("--threshold", o.thresholds,
+                      "Regression and counts: P(y > t); several times");
   command->add_option("--outcome", o.outcomes, "y, to be scored; once a row");
   command->add_option("--interval", o.interval, "Probability of the interval")
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/heap_counter.h"
 #include "windhover/tools/moments.h"
@@ -47,7 +48,9 @@ Transform transform_of(const Dataset& data, bool standardize) {
 // Nothing: learned.
 std::optional<double> noise_variance_of(const FitOptions& options,
                                         const std::optional<ReferencePosterior>& published) {
-  if (options.model != "linear" || options.noise_variance == "learn") return std::nullopt;
+  if (!has_dispersion(find_model(options.model)->response) || options.noise_variance == "learn") {
+    return std::nullopt;
+  }
   if (options.noise_variance == "reference") {
     if (!published) throw UserError("--noise-variance reference needs --reference FILE");
     return published->noise_variance;
@@ -72,6 +75,20 @@ void check_labels(const FitOptions& options, const Dataset& data) {
         "them)",
         options.path, data.target_name, y, i + 1));
   }
+}
+
+// The posterior to measure against; nothing when it has no closed form and none was given.
+std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
+                                               const Transform& transform,
+                                               std::optional<double> noise_variance) {
+  if (options.model != "linear" && options.model != "logistic") return std::nullopt;
+  return exact_posterior(data,
+                         {.logistic = options.model == "logistic",
+                          .intercept = options.intercept,
+                          .prior_precision = options.prior_precision,
+                          .intercept_precision = options.intercept_precision,
+                          .noise_variance = noise_variance},
+                         transform.shift, transform.scale);
 }
 
 // A published posterior must be of this file and this model.
@@ -108,6 +125,7 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.prior_precision = options.prior_precision;
   config.model.intercept_precision = options.intercept_precision;
   config.model.noise_variance = noise_variance.value_or(0.0);
+  config.model.degrees_of_freedom = options.degrees_of_freedom;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
   config.window_size = data.rows();
@@ -205,15 +223,8 @@ ordered_json fit(const FitOptions& options) {
   const std::optional<double> noise_variance = noise_variance_of(options, published);
   const EngineConfig config = engine_config(options, data, transform, noise_variance);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
-  const ReferencePosterior reference =
-      published ? *published
-                : exact_posterior(data,
-                                  {.logistic = options.model == "logistic",
-                                   .intercept = options.intercept,
-                                   .prior_precision = options.prior_precision,
-                                   .intercept_precision = options.intercept_precision,
-                                   .noise_variance = noise_variance},
-                                  transform.shift, transform.scale);
+  const std::optional<ReferencePosterior> reference =
+      published ? published : reference_of(options, data, transform, noise_variance);
 
   const MappedBlock block(footprint);
   if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", footprint));
@@ -224,7 +235,7 @@ ordered_json fit(const FitOptions& options) {
   const std::uint32_t dimension = engine.dimension();
   std::vector<ParameterSummary> summaries(dimension);
   Provenance provenance;
-  Moments draws(reference.mode);
+  Moments draws(reference ? reference->mode : VectorXd::Zero(dimension));
   engine.learner().set_trace(
       [](void* context, std::uint16_t, const double* theta) noexcept {
         static_cast<Moments*>(context)->add(theta);
@@ -264,23 +275,26 @@ ordered_json fit(const FitOptions& options) {
   out["steps_counted"] = draws.count();
   out["seconds"] = seconds;
   out["examples_per_second"] = examples / seconds;
-  out["reference"] = options.reference ? *options.reference : "computed from the file";
-  if (draws.count() > 0) {
-    out["kl_draws"] =
-        gaussian_kl(draws.mean(), draws.covariance(), reference.mode, reference.covariance);
+  out["kl_draws"] = out["kl_law"] = out["kl_summary"] = nullptr;
+  if (reference) {
+    out["reference"] = options.reference ? *options.reference : "computed from the file";
+    if (draws.count() > 0) {
+      out["kl_draws"] =
+          gaussian_kl(draws.mean(), draws.covariance(), reference->mode, reference->covariance);
+    }
+    out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
+    out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
   } else {
-    out["kl_draws"] = nullptr;
+    out["reference"] = "none for this model: give --reference FILE";
   }
-  out["kl_law"] = stationary_kl(reference, preconditioner, learner.minibatch_size(), injected);
-  out["kl_summary"] = gaussian_kl(mean, covariance, reference.mode, reference.covariance);
   out["ess_min"] = provenance.ess_bulk;
   out["r_hat_max"] = provenance.r_hat;
   out["ou_ratio_max"] = provenance.ou_ratio;
   out["misspecification_index"] = provenance.misspecification_index;
-  if (options.model == "linear") {
+  if (has_dispersion(find_model(options.model)->response)) {
     out["noise_variance"] = provenance.noise_variance;
     out["noise_variance_sd"] = provenance.noise_variance_sd;
-    out["noise_variance_reference"] = reference.noise_variance;
+    if (reference) out["noise_variance_reference"] = reference->noise_variance;
   }
   out["status"] = to_string(provenance.status);
   if (heap_at_start && heap_at_end) {

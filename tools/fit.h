@@ -21,11 +21,13 @@ struct FitOptions {
   std::string noise_variance = "learn";  // a number, "learn", or "reference"
   double prior_precision = 1.0;
   double intercept_precision = 0.1;
+  double degrees_of_freedom = 4.0;
   std::string sampler = "calibrated";
   SamplerConfig sampler_config;     // its name is taken from `sampler`
   std::uint64_t steps = 1'000'000;  // of all chains together
   std::uint64_t seed = 1;
-  std::optional<std::string> reference;  // a JSON file; nothing: computed from the file
+  // A JSON file; nothing: computed from the file, for linear and logistic models.
+  std::optional<std::string> reference;
 };
 
 // Loads the file, runs the engine in driven mode until `steps` steps are done, and says what came

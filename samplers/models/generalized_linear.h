@@ -72,12 +72,17 @@ class LinearRows {
 template <class Likelihood>
 class GeneralizedLinearModel final : public Model {
  public:
-  GeneralizedLinearModel(Arena& arena, const ModelConfig& config) noexcept : rows_(arena, config) {}
+  GeneralizedLinearModel(Arena& arena, const ModelConfig& config) noexcept
+      : rows_(arena, config), likelihood_(config) {}
   void reset() noexcept { rows_.reset(); }
 
   std::string_view name() const noexcept override { return Likelihood::kName; }
   Response response() const noexcept override { return Likelihood::kResponse; }
   bool quadratic() const noexcept override { return Likelihood::kQuadratic; }
+  Curvature curvature() const noexcept override { return Likelihood::kCurvature; }
+  void set_dispersion(double dispersion) noexcept override {
+    likelihood_.set_dispersion(dispersion);
+  }
   double mean(double eta) const noexcept override { return Likelihood::mean(eta); }
   Status check_target(double y) const noexcept override { return Likelihood::check_target(y); }
   FeatureTransform& transform() noexcept override { return rows_.transform(); }
@@ -126,8 +131,9 @@ class GeneralizedLinearModel final : public Model {
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
-      sums.loss += weight * Likelihood::loss(rows_.eta, rows_.targets, chunk.count);
-      Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
+      sums.loss += weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+      sums.squares += weight * likelihood_.squares(rows_.eta, rows_.targets, chunk.count);
+      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.residuals[i] *= weight;
         rows_.weights[i] *= weight;
@@ -142,6 +148,28 @@ class GeneralizedLinearModel final : public Model {
     sums.rows += weight * static_cast<double>(batch.count);
   }
 
+  bool has_start() const noexcept override { return Likelihood::kHasStart; }
+  void add_start(const RowBatch& batch, CurvatureSums& sums) noexcept override {
+    if constexpr (Likelihood::kHasStart) {
+      rows_.clear_sum();
+      for_chunks(batch, [&](const RowBatch& chunk) {
+        rows_.predictors(chunk, rows_.eta, rows_.targets);
+        likelihood_.start(rows_.targets, chunk.count, rows_.eta);
+        likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+        likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+        // The quadratic in theta that agrees with the loss there, seen from theta = 0.
+        for (std::size_t i = 0; i < chunk.count; ++i) {
+          rows_.residuals[i] -= rows_.weights[i] * rows_.eta[i];
+          sums.squares += rows_.residuals[i] * rows_.residuals[i] / rows_.weights[i];
+        }
+        rows_.add_weighted(chunk, rows_.residuals);
+        rows_.add_outer(chunk, rows_.weights, sums.curvature);
+      });
+      rows_.finish_sum(sums.gradient, true);
+      sums.rows += static_cast<double>(batch.count);
+    }
+  }
+
  private:
   template <class F>
   void for_chunks(const RowBatch& batch, F&& f) noexcept {
@@ -152,7 +180,7 @@ class GeneralizedLinearModel final : public Model {
 
   void residuals(const RowBatch& chunk) noexcept {
     rows_.predictors(chunk, rows_.eta, rows_.targets);
-    Likelihood::derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+    likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
   }
 
   // Into `residuals`, and their squares into `weights`.
@@ -168,7 +196,7 @@ class GeneralizedLinearModel final : public Model {
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       rows_.predictors(chunk, rows_.eta, rows_.targets);
-      Likelihood::curvatures(rows_.eta, chunk.count, rows_.weights, rows_.third);
+      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
       rows_.leverages(chunk, covariance, rows_.weights);
       for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= weight * rows_.weights[i];
       rows_.add_weighted(chunk, rows_.third);
@@ -177,6 +205,7 @@ class GeneralizedLinearModel final : public Model {
   }
 
   LinearRows rows_;
+  Likelihood likelihood_;
 };
 
 }  // namespace windhover

@@ -1,10 +1,13 @@
 // Likelihoods of generalized linear models: what the observation y says about the linear predictor
 // eta = x^T theta, in units of dispersion 1. All work on arrays of one value a row.
 //
-// Each has: kName, kResponse, kQuadratic; check_target(y); mean(eta);
+// Each is made from the configuration and has: kName, kResponse, kCurvature, kQuadratic, kHasStart;
+//   check_target(y); mean(eta);
 //   derivatives(eta, y, n, residual): residual = d(-log p)/d eta;
-//   curvatures(eta, n, curvature, third): second and third derivative;
-//   loss(eta, y, n): sum of -log p, up to a constant.
+//   curvatures(eta, y, n, curvature, third): second derivative (or what kCurvature says), and
+//   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
+//   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
+//   predictors near the best ones.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -18,8 +21,20 @@
 
 namespace windhover {
 
+// A Hessian for a curvature, no dispersion and no start, unless a likelihood says otherwise.
+struct PlainLikelihood {
+  static constexpr Curvature kCurvature = Curvature::kHessian;
+  static constexpr bool kQuadratic = false;
+  static constexpr bool kHasStart = false;
+
+  explicit PlainLikelihood(const ModelConfig&) noexcept {}
+  void set_dispersion(double) noexcept {}
+  static double squares(const double*, const double*, std::size_t) noexcept { return 0.0; }
+};
+
 // y ~ N(eta, dispersion).
-struct GaussianLikelihood {
+struct GaussianLikelihood : PlainLikelihood {
+  using PlainLikelihood::PlainLikelihood;
   static constexpr std::string_view kName = "linear";
   static constexpr Response kResponse = Response::kGaussian;
   static constexpr bool kQuadratic = true;
@@ -31,22 +46,26 @@ struct GaussianLikelihood {
                           double* residual) noexcept {
     for (std::size_t i = 0; i < n; ++i) residual[i] = eta[i] - y[i];
   }
-  static void curvatures(const double*, std::size_t n, double* curvature, double* third) noexcept {
+  static void curvatures(const double*, const double*, std::size_t n, double* curvature,
+                         double* third) noexcept {
     std::fill_n(curvature, n, 1.0);
     std::fill_n(third, n, 0.0);
   }
   static double loss(const double* eta, const double* y, std::size_t n) noexcept {
+    return 0.5 * squares(eta, y, n);
+  }
+  static double squares(const double* eta, const double* y, std::size_t n) noexcept {
     double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += 0.5 * (eta[i] - y[i]) * (eta[i] - y[i]);
+    for (std::size_t i = 0; i < n; ++i) sum += (eta[i] - y[i]) * (eta[i] - y[i]);
     return sum;
   }
 };
 
 // y is 1 with probability 1 / (1 + exp(-eta)), otherwise 0.
-struct BernoulliLogitLikelihood {
+struct BernoulliLogitLikelihood : PlainLikelihood {
+  using PlainLikelihood::PlainLikelihood;
   static constexpr std::string_view kName = "logistic";
   static constexpr Response kResponse = Response::kBernoulli;
-  static constexpr bool kQuadratic = false;
 
   static Status check_target(double y) noexcept {
     return y == 0.0 || y == 1.0 ? Status::kOk : Status::kTargetOutOfDomain;
@@ -60,7 +79,7 @@ struct BernoulliLogitLikelihood {
     kernels().sigmoid(eta, n, residual);
     for (std::size_t i = 0; i < n; ++i) residual[i] -= y[i];
   }
-  static void curvatures(const double* eta, std::size_t n, double* curvature,
+  static void curvatures(const double* eta, const double*, std::size_t n, double* curvature,
                          double* third) noexcept {
     kernels().sigmoid(eta, n, third);
     for (std::size_t i = 0; i < n; ++i) {
@@ -77,6 +96,106 @@ struct BernoulliLogitLikelihood {
     }
     return sum;
   }
+};
+
+// y is Poisson with mean exp(eta). Beyond kLargest, further than any count that is accepted, the
+// loss goes on as the quadratic that agrees with it there: convex, and finite wherever Newton's
+// method may look.
+struct PoissonLikelihood : PlainLikelihood {
+  using PlainLikelihood::PlainLikelihood;
+  static constexpr std::string_view kName = "poisson";
+  static constexpr Response kResponse = Response::kCount;
+  static constexpr bool kHasStart = true;
+  static constexpr double kLargest = 50.0;           // of the linear predictor
+  static constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
+
+  static Status check_target(double y) noexcept {
+    return y >= 0.0 && y <= kLargestCount && y == std::floor(y) ? Status::kOk
+                                                                : Status::kTargetOutOfDomain;
+  }
+  static double mean(double eta) noexcept { return std::exp(std::min(eta, kLargest)); }
+
+  static void derivatives(const double* eta, const double* y, std::size_t n,
+                          double* residual) noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      residual[i] = mean(eta[i]) * (1.0 + std::max(eta[i] - kLargest, 0.0)) - y[i];
+    }
+  }
+  static void curvatures(const double* eta, const double*, std::size_t n, double* curvature,
+                         double* third) noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      curvature[i] = mean(eta[i]);
+      third[i] = eta[i] < kLargest ? curvature[i] : 0.0;
+    }
+  }
+  static double loss(const double* eta, const double* y, std::size_t n) noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double beyond = std::max(eta[i] - kLargest, 0.0);
+      sum += mean(eta[i]) * (1.0 + beyond * (1.0 + 0.5 * beyond)) - y[i] * eta[i];
+    }
+    return sum;
+  }
+  static void start(const double* y, std::size_t n, double* eta) noexcept {
+    for (std::size_t i = 0; i < n; ++i) eta[i] = std::log(y[i] + 0.1);
+  }
+};
+
+// (y - eta) / sqrt(dispersion) is Student's t. The Hessian is negative for outlying rows, so the
+// curvature is the Fisher information (Lange, Little and Taylor 1989, appendix B). Its step never
+// raises the loss with 3 degrees of freedom or more: the Hessian is at most (nu + 3) / nu of it.
+struct StudentLikelihood {
+  static constexpr std::string_view kName = "student-t";
+  static constexpr Response kResponse = Response::kStudent;
+  static constexpr Curvature kCurvature = Curvature::kFisher;
+  static constexpr bool kQuadratic = false;
+  static constexpr bool kHasStart = true;
+
+  explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
+  void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }
+
+  static Status check_target(double) noexcept { return Status::kOk; }
+  static double mean(double eta) noexcept { return eta; }
+
+  void derivatives(const double* eta, const double* y, std::size_t n,
+                   double* residual) const noexcept {
+    for (std::size_t i = 0; i < n; ++i) residual[i] = weight(eta[i] - y[i]) * (eta[i] - y[i]);
+  }
+  void curvatures(const double* eta, const double* y, std::size_t n, double* curvature,
+                  double* third) const noexcept {
+    std::fill_n(curvature, n, (nu_ + 1) / (nu_ + 3));
+    for (std::size_t i = 0; i < n; ++i) {
+      const double r = eta[i] - y[i];
+      const double square = r * r * inverse_;
+      const double scale = 1.0 / (nu_ + square);
+      third[i] = 2 * (nu_ + 1) * inverse_ * (r * scale) * ((square - 3 * nu_) * scale) * scale;
+    }
+  }
+  double loss(const double* eta, const double* y, std::size_t n) const noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += std::log1p((eta[i] - y[i]) * (eta[i] - y[i]) * inverse_ / nu_);
+    }
+    return 0.5 * (nu_ + 1) * sum / inverse_;
+  }
+  double squares(const double* eta, const double* y, std::size_t n) const noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += weight(eta[i] - y[i]) * (eta[i] - y[i]) * (eta[i] - y[i]);
+    }
+    return sum;
+  }
+  static void start(const double* y, std::size_t n, double* eta) noexcept {
+    std::copy_n(y, n, eta);
+  }
+
+ private:
+  double weight(double residual) const noexcept {
+    return (nu_ + 1) / (nu_ + residual * residual * inverse_);
+  }
+
+  double nu_;
+  double inverse_ = 1.0;  // 1 / dispersion
 };
 
 }  // namespace windhover

@@ -40,10 +40,11 @@ struct NoiseVarianceSums {
 // Sums over rows at an anchor, in units of dispersion 1.
 struct CurvatureSums {
   double* gradient;   // sum of g_i, dimension
-  double* curvature;  // sum of the Hessians of -log p(y_i | x_i, theta), as `outer` above
+  double* curvature;  // sum of the rows' curvatures (see Curvature), as `outer` above
   double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
+  double squares = 0;  // models with a dispersion: sum of w_i (y_i - eta_i)^2, w_i the row's weight
 };
 
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
@@ -51,6 +52,19 @@ inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) 
 enum class Response : std::uint8_t {
   kGaussian,   // y real, variance = dispersion
   kBernoulli,  // y is 0 or 1
+  kCount,      // y is 0, 1, 2, ...; the linear predictor is the log of its mean
+  kStudent,    // y real, squared scale = dispersion
+};
+
+// Whether -log p(y) is divided by a dispersion that may be learned.
+inline bool has_dispersion(Response response) {
+  return response == Response::kGaussian || response == Response::kStudent;
+}
+
+// What add_curvature() sums for a row, where theta stands.
+enum class Curvature : std::uint8_t {
+  kHessian,  // of -log p(y | x, theta), never negative definite
+  kFisher,   // its expectation over y: positive semi-definite where the Hessian is not
 };
 
 // Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).
@@ -79,8 +93,20 @@ class Model {
   virtual void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                              double weight, CurvatureSums& sums) noexcept = 0;
 
+  // Adds the batch to `sums` as at the linear predictors that the targets themselves suggest: one
+  // Newton step from theta = 0 is then a weighted least-squares fit, the usual start of iteratively
+  // reweighted least squares (McCullagh and Nelder 1989, section 2.5). `loss` stays as it was.
+  // Without has_start() Newton's method starts where it last ended.
+  virtual bool has_start() const noexcept { return false; }
+  virtual void add_start(const RowBatch&, CurvatureSums&) noexcept {}
+
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;
+  virtual Curvature curvature() const noexcept { return Curvature::kHessian; }
+
+  // A model whose loss is not a multiple of 1 / dispersion must know the dispersion: its sums are
+  // then those of dispersion x (-log p) and stand for this one.
+  virtual void set_dispersion(double) noexcept {}
 
   // E[y | linear predictor].
   virtual double mean(double linear_predictor) const noexcept = 0;

@@ -120,5 +120,56 @@ TEST(GaussianMixture, NineComponentsStandForTheContinuousMixture) {
   }
 }
 
+// Student's t plus a normal, by quadrature over the normal of the density and, for its cdf, over y.
+TEST(StudentScale, MakesStudentsTPlusANormal) {
+  for (const double nu : {3.0, 4.0, 10.0, 1000.0}) {
+    const StudentScale scale(nu, 0.0);
+    const double constant = std::exp(std::lgamma(0.5 * (nu + 1)) - std::lgamma(0.5 * nu)) /
+                            std::sqrt(nu * std::numbers::pi);
+    const auto t_density = [&](double t) {
+      return constant * std::pow(1 + t * t / nu, -0.5 * (nu + 1));
+    };
+    for (const double s : {0.0, 0.5, 3.0}) {
+      SCOPED_TRACE(testing::Message() << nu << " degrees of freedom, normal sd " << s);
+      const double sigma = 1.5;
+      const GaussianMixture y(2.0, s * s, sigma * sigma, scale);
+      const auto density = [&](double at) {
+        if (s == 0) return t_density((at - 2) / sigma) / sigma;
+        return integral(-9, 9, 4'000, [&](double z) {
+          return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi) *
+                 t_density((at - 2 - s * z) / sigma) / sigma;
+        });
+      };
+      for (const double at : {2.0, 2.7, -1.0, 8.0, 40.0}) {
+        if (at == 40 && nu == 1000) continue;  // further out than the nodes: a normal's tail
+        EXPECT_NEAR(y.log_density(at), std::log(density(at)), 1e-6) << at;
+      }
+      const double between = integral(-1, 2.7, 1'000, density);
+      EXPECT_NEAR(y.cdf(2.7) - y.cdf(-1), between, 1e-6);
+      EXPECT_NEAR(y.cdf(2.0), 0.5, 1e-12);
+      for (const double p : {0.001, 0.05, 0.5, 0.9, 0.999}) {
+        EXPECT_NEAR(y.cdf(y.quantile(p)), p, 1e-10) << p;
+      }
+    }
+  }
+  // 0.975 quantiles of Student's t from tables.
+  EXPECT_NEAR(GaussianMixture(0, 0, 1, StudentScale(3, 0)).quantile(0.975), 3.182446, 1e-6);
+  EXPECT_NEAR(GaussianMixture(0, 0, 1, StudentScale(10, 0)).quantile(0.975), 2.228139, 1e-6);
+}
+
+TEST(StudentScale, SpreadOfTheScaleKeepsTheMeanSquare) {
+  for (const double relative_sd : {0.0, 0.1, 0.5}) {
+    const StudentScale scale(5.0, relative_sd);
+    double square = 0;
+    for (std::size_t i = 0; i < StudentScale::kNodes; ++i) {
+      square += scale.weight[i] * scale.factor[i];
+    }
+    EXPECT_NEAR(square, 5.0 / 3.0, 1e-6) << relative_sd;
+  }
+  // Twice as uncertain a scale, heavier tails.
+  EXPECT_GT(GaussianMixture(0, 0, 1, StudentScale(5, 0.5)).quantile(0.999),
+            GaussianMixture(0, 0, 1, StudentScale(5, 0.0)).quantile(0.999));
+}
+
 }  // namespace
 }  // namespace windhover
