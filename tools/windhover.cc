@@ -20,6 +20,8 @@ int run(int argc, char** argv) {
   windhover::add_plan(app);
   windhover::add_fit(app);
   windhover::add_schema(app);
+  windhover::add_samplers(app);
+  windhover::add_models(app);
   windhover::add_bench(app);
   try {
     app.parse(argc, argv);
