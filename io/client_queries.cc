@@ -56,6 +56,12 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   to.prob_best = p.prob_best();
   to.expected_regret = p.expected_regret();
   to.thompson = p.thompson();
+  to.classes = static_cast<std::uint32_t>(
+      std::min(static_cast<std::size_t>(p.probs_size()), to.probs.size()));
+  copy_some(p.probs(), to.probs);
+  copy_some(p.probs_sd(), to.probs_sd);
+  copy_some(p.probs_eti_lower(), to.probs_eti_lower);
+  copy_some(p.probs_eti_upper(), to.probs_eti_upper);
   return to;
 }
 

@@ -34,8 +34,8 @@ std::size_t encode(std::uint64_t id, const StatusReply& reply, std::span<std::by
 std::size_t encode(std::uint64_t id, const RefusalReply& reply, std::span<std::byte> out) noexcept;
 
 // No response of these shapes is larger, prefix included.
-std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles,
-                                std::size_t thresholds) noexcept;
+std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::size_t thresholds,
+                                std::size_t classes) noexcept;
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept;
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept;
 inline constexpr std::size_t kSmallReplyBound = 2048;  // Welcome, Refusal, ObserveAck

@@ -79,6 +79,10 @@ void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantil
   out.real(20, s.prob_best);
   out.real(21, s.expected_regret);
   out.real(22, s.thompson);
+  out.doubles(23, s.classes, [&](std::size_t i) { return s.probs[i]; });
+  out.doubles(24, s.classes, [&](std::size_t i) { return s.probs_sd[i]; });
+  out.doubles(25, s.classes, [&](std::size_t i) { return s.probs_eti_lower[i]; });
+  out.doubles(26, s.classes, [&](std::size_t i) { return s.probs_eti_upper[i]; });
 }
 
 template <class Sink>
@@ -118,6 +122,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(12, r.observes ? 1 : 0);
     sink.u64(13, r.max_quantiles);
     sink.u64(14, r.max_thresholds);
+    sink.u64(15, r.classes);
   });
 }
 
@@ -195,10 +200,10 @@ std::size_t encode(std::uint64_t id, const RefusalReply& r, std::span<std::byte>
   });
 }
 
-std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles,
-                                std::size_t thresholds) noexcept {
-  // 20 numbers with tags of at most two bytes, two arrays, tag and length of the row.
-  const std::size_t row = 20 * 10 + 2 * 7 + 8 * (quantiles + thresholds) + 7;
+std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::size_t thresholds,
+                                std::size_t classes) noexcept {
+  // 20 numbers with tags of at most two bytes, six arrays, tag and length of the row.
+  const std::size_t row = 20 * 10 + 6 * 7 + 8 * (quantiles + thresholds + 4 * classes) + 7;
   return kHeaderBound + kProvenanceBound + rows * row;
 }
 

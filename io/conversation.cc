@@ -13,6 +13,7 @@ ModelKind kind_of(std::string_view model) noexcept {
   if (model == "logistic") return ModelKind::kLogistic;
   if (model == "poisson") return ModelKind::kPoisson;
   if (model == "student-t") return ModelKind::kStudentT;
+  if (model == "softmax") return ModelKind::kSoftmax;
   return ModelKind::kOther;
 }
 
@@ -115,6 +116,7 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   welcome.head = state.engine->head();
   welcome.fingerprint = fingerprint;
   welcome.model = kind_of(state.engine->config().model.name);
+  welcome.classes = state.limits.classes;
   welcome.observes = context_.producers != nullptr;
   flush_acknowledgement(replies);
   replies.append(encode(id, welcome, replies.room()));

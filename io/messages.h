@@ -81,6 +81,7 @@ enum class ModelKind : std::uint8_t {
   kLogistic = 2,
   kPoisson = 3,
   kStudentT = 4,
+  kSoftmax = 5,
 };
 
 struct WelcomeReply {
@@ -98,6 +99,7 @@ struct WelcomeReply {
   bool observes = false;
   std::uint32_t max_quantiles = kMaxQuantiles;
   std::uint32_t max_thresholds = kMaxThresholds;
+  std::uint32_t classes = 0;
 };
 
 // Acknowledgements merge while the peer does not read, so the list of refused rows is bounded.

@@ -64,7 +64,7 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
     case RequestKind::kPredict:
       if (too_large(request.predict)) return kSmallReplyBound;
       return predict_reply_bound(request.predict.rows, request.predict.quantile_probabilities.count,
-                                 request.predict.thresholds.count);
+                                 request.predict.thresholds.count, limits_.classes);
     case RequestKind::kPosteriorSummary:
       return posterior_reply_bound(limits_.dimension);
     case RequestKind::kDraws:

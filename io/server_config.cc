@@ -8,6 +8,7 @@
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
 #include "windhover/io/server_state.h"
+#include "windhover/samplers/registry.h"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -88,13 +89,16 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
 Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept {
   using std::chrono::nanoseconds;
   const std::size_t dimension = engine.model.dimension();
+  const bool categorical = find_model(engine.model.name)->response == Response::kCategorical;
+  const std::uint32_t classes = categorical ? engine.model.classes : 0;
   const std::size_t one_draw = draws_reply_bound(dimension, 1);
   const std::size_t reply =
-      std::max({predict_reply_bound(engine.max_query_rows, kMaxQuantiles, kMaxThresholds),
+      std::max({predict_reply_bound(engine.max_query_rows, kMaxQuantiles, kMaxThresholds, classes),
                 posterior_reply_bound(dimension), one_draw, kStatusReplyBound});
   Limits limits;
   limits.features = engine.model.features;
   limits.dimension = engine.model.dimension();
+  limits.classes = classes;
   limits.frame_cap = config.frame_cap;
   limits.reply_cap = static_cast<std::uint32_t>(reply);
   limits.max_rows = engine.max_frame_rows;

@@ -20,6 +20,7 @@ enum class EndpointKind : std::uint8_t { kObserve = 0, kQuery = 1 };
 struct Limits {
   std::uint32_t features = 0;
   std::uint32_t dimension = 0;
+  std::uint32_t classes = 0;  // of a model of classes; otherwise 0
   std::uint32_t frame_cap = 0;
   std::uint32_t reply_cap = 0;  // the largest answer, its prefix included
   std::uint32_t max_rows = 0;

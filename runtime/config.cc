@@ -36,6 +36,9 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
     return invalid("model.noise_variance must be a finite number of at least 0 (0: learned)",
                    m.noise_variance);
   }
+  if (m.classes < 2 || m.classes > kMaxClasses) {
+    return invalid("model.classes must be 2 to 32", m.classes);
+  }
   if (!(m.degrees_of_freedom >= 3) || m.degrees_of_freedom > 1000) {
     return invalid("model.degrees_of_freedom must be 3 to 1000", m.degrees_of_freedom);
   }
@@ -139,6 +142,7 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerp
   mix(model.features);
   mix(model.max_nonzeros);
   mix(model.intercept ? 1 : 0);
+  mix(model.dimension());
   mix(schema_fingerprint);
   return hash;
 }

@@ -30,8 +30,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   const ModelConfig& model = config.model;
-  std::fill_n(prior_precision_, dimension_, model.prior_precision);
-  if (model.intercept) prior_precision_[model.features] = model.intercept_precision;
+  find_model(model.name)->prior_precision(model, prior_precision_);
   learn_dispersion_ = has_dispersion_ && model.noise_variance == 0;
   dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
   // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B).

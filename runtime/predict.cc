@@ -180,6 +180,8 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       max_rows_(config.max_query_rows),
       draws_(config.retained_draws),
       degrees_of_freedom_(config.model.degrees_of_freedom),
+      classes_(config.model.classes),
+      class_probabilities_(arena, config.model),
       x_(arena.allocate<double>(dimension_).data()),
       whitened_(arena.allocate<double>(dimension_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
@@ -218,10 +220,15 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     return Status::kInvalidArgument;
   }
   if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;
+  if (response == Response::kCategorical &&
+      (!r.quantile_probabilities.empty() || !r.thresholds.empty() || r.thompson_id != 0)) {
+    return Status::kUnsupported;
+  }
   for (const double y : r.outcomes) {
+    if (response == Response::kCategorical && y >= classes_) return Status::kTargetOutOfDomain;
     const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
-                           : response == Response::kCount   ? y >= 0 && y == std::floor(y)
-                                                            : true;
+                           : has_dispersion(response)       ? true
+                                                            : y >= 0 && y == std::floor(y);
     if (!in_domain) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;
@@ -247,6 +254,7 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
                         const PredictRequest& request,
                         std::span<PredictiveSummary> summaries) noexcept {
   const Eigen::Index d = dimension_;
+  if (response == Response::kCategorical) class_probabilities_.begin(seed);
   if (response == Response::kStudent) {
     student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
   }
@@ -255,6 +263,11 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
     PredictiveSummary& s = summaries[row];
     s = {};
     load_row(request, row, p);
+    if (response == Response::kCategorical) {
+      const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
+      class_probabilities_.predict(p, x_, request.interval_probability, outcome, s);
+      continue;
+    }
     const ConstVectorMap x(x_, d);
     s.linpred_mean = x.dot(ConstVectorMap(p.mean, d));
     std::copy_n(x_, dimension_, whitened_);
@@ -275,11 +288,12 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
       case Response::kCount:
         predict_count(request, row, s);
         break;
-      case Response::kBernoulli:
+      default:
         predict_bernoulli(request, row, s);
     }
   }
-  if (common_draws) compare(response, seed, request, summaries);
+  if (common_draws && response != Response::kCategorical)
+    compare(response, seed, request, summaries);
 }
 
 void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,

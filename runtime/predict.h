@@ -5,6 +5,7 @@
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/class_probabilities.h"
 #include "windhover/runtime/gaussian_mixture.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/predictive.h"
@@ -17,7 +18,8 @@ class Predictor {
  public:
   Predictor(Arena& arena, const EngineConfig& config) noexcept;
 
-  // Is the request well formed for this model? Nothing else is judged later.
+  // Is the request well formed for this model? Nothing else is judged later. kUnsupported:
+  // quantiles, thresholds and Thompson draws of a class number.
   Status check(const PredictRequest& request, Response response) const noexcept;
 
   // Fills one summary a row. The request has passed check().
@@ -46,6 +48,8 @@ class Predictor {
   std::uint32_t max_rows_;
   std::uint32_t draws_;
   double degrees_of_freedom_;
+  std::uint32_t classes_;
+  ClassProbabilities class_probabilities_;
   StudentScale student_scale_;  // of the posterior at hand
   double* x_;                   // dimension: the row in transformed features
   double* whitened_;            // dimension

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "windhover/platform/status.h"
+#include "windhover/samplers/config.h"
 
 namespace windhover {
 
@@ -79,6 +80,13 @@ struct PredictiveSummary {
   double prob_best = 0;        // share of draws in which this x has the largest epred
   double expected_regret = 0;  // E[max over the request's x of epred, less this x's]
   double thompson = 0;         // epred under one fresh draw of theta
+  // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
+  // above then only the entropies, log_score and brier (the sum over classes) mean anything.
+  std::uint32_t classes = 0;
+  std::array<double, kMaxClasses> probs{};
+  std::array<double, kMaxClasses> probs_sd{};
+  std::array<double, kMaxClasses> probs_eti_lower{};
+  std::array<double, kMaxClasses> probs_eti_upper{};
 };
 
 // * NaN with NoiseStructure::kDiagonal.

@@ -7,6 +7,8 @@
 
 namespace windhover {
 
+inline constexpr std::uint32_t kMaxClasses = 32;
+
 // The names are looked up in the registry (samplers/registry.h). A string_view here must outlive
 // only the call that takes the configuration.
 struct ModelConfig {
@@ -19,8 +21,12 @@ struct ModelConfig {
   // linear: variance of y given x; student-t: the square of its scale. 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
+  std::uint32_t classes = 2;        // softmax: 2 to kMaxClasses; targets are 0 to classes - 1
 
-  std::uint32_t dimension() const { return features + (intercept ? 1U : 0U); }
+  // Of a row: the features, and the intercept's 1.
+  std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
+  // Parameters of the model of this name; columns() when there is none. Defined by the registry.
+  std::uint32_t dimension() const noexcept;
 };
 
 // How the gradient-noise covariance C is estimated.

@@ -6,11 +6,30 @@
 #include "windhover/samplers/constant_sgd.h"
 #include "windhover/samplers/fisher_scoring.h"
 #include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/softmax.h"
 #include "windhover/samplers/sampler_entry.h"
 
 namespace windhover {
 
 namespace {
+
+// Blocks of one coefficient a column, the intercept's last.
+void block_precision(const ModelConfig& config, double* precision) noexcept {
+  const std::uint32_t columns = config.columns();
+  for (std::uint32_t j = 0; j < config.dimension(); ++j) {
+    const bool intercept = config.intercept && j % columns == config.features;
+    precision[j] = intercept ? config.intercept_precision : config.prior_precision;
+  }
+}
+
+template <class M>
+Model* make_model(Arena& arena, const ModelConfig& config) noexcept {
+  return arena.make<M>(arena, config);
+}
+template <class M>
+void reset_model(Model& model) noexcept {
+  static_cast<M&>(model).reset();
+}
 
 template <class Likelihood>
 constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
@@ -22,10 +41,10 @@ constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
           "256 D",
           source,
           Likelihood::kResponse,
-          [](Arena& arena, const ModelConfig& config) noexcept {
-            return static_cast<Model*>(arena.make<M>(arena, config));
-          },
-          [](Model& model) noexcept { static_cast<M&>(model).reset(); }};
+          [](const ModelConfig& config) noexcept { return config.columns(); },
+          block_precision,
+          make_model<M>,
+          reset_model<M>};
 }
 
 constexpr std::array kSamplers = {
@@ -52,6 +71,10 @@ constexpr std::array kModels = {
                                                 "McCullagh and Nelder 1989, chapter 6"),
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
                                                 "Lange, Little and Taylor 1989, appendix B"),
+    ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",
+               "256 F + 64 C^2", "Bishop 2006, section 4.3.4", SoftmaxModel::kResponse,
+               SoftmaxModel::dimension, block_precision, make_model<SoftmaxModel>,
+               reset_model<SoftmaxModel>},
 };
 
 template <class Table>
@@ -68,5 +91,10 @@ std::span<const SamplerEntry> sampler_registry() noexcept { return kSamplers; }
 std::span<const ModelEntry> model_registry() noexcept { return kModels; }
 const SamplerEntry* find_sampler(std::string_view name) noexcept { return find(kSamplers, name); }
 const ModelEntry* find_model(std::string_view name) noexcept { return find(kModels, name); }
+
+std::uint32_t ModelConfig::dimension() const noexcept {
+  const ModelEntry* entry = find_model(name);
+  return entry != nullptr ? entry->dimension(*this) : columns();
+}
 
 }  // namespace windhover

@@ -44,6 +44,9 @@ struct ModelEntry {
   std::string_view memory;  // doubles of its own
   std::string_view source;
   Response response;
+  std::uint32_t (*dimension)(const ModelConfig& config) noexcept;
+  // Lambda, the prior precision of each parameter: `dimension` numbers.
+  void (*prior_precision)(const ModelConfig& config, double* precision) noexcept;
   Model* (*make)(Arena& arena, const ModelConfig& config) noexcept;
   void (*reset)(Model& model) noexcept;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "windhover/runtime/config.h"
@@ -35,6 +36,7 @@ bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
     model.name = entry.name;
     for (const bool intercept : {true, false}) {
       model.intercept = intercept;
+      model.classes = model.columns() > 0 ? welcome.dimension() / model.columns() + 1 : 2;
       for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
         if (fingerprint(model, meaning) == welcome.fingerprint()) return true;
       }
@@ -90,8 +92,43 @@ ordered_json to_json(const ParameterSummary& s) {
           {"r_hat", s.r_hat}};
 }
 
+namespace {
+
+ordered_json classes_json(const PredictiveSummary& s, const PredictRequest& request) {
+  const auto list = [&](const std::array<double, kMaxClasses>& values) {
+    return std::vector<double>(values.begin(), values.begin() + s.classes);
+  };
+  ordered_json out = {{"probs", list(s.probs)},
+                      {"probs_sd", list(s.probs_sd)},
+                      {"interval_probability", request.interval_probability},
+                      {"probs_eti_lower", list(s.probs_eti_lower)},
+                      {"probs_eti_upper", list(s.probs_eti_upper)},
+                      {"entropy", s.entropy},
+                      {"expected_entropy", s.expected_entropy},
+                      {"mutual_information", s.mutual_information}};
+  if (!request.outcomes.empty()) {
+    out["log_score"] = s.log_score;
+    out["brier"] = s.brier;
+  }
+  return out;
+}
+
+std::string describe_classes(const PredictiveSummary& s, const PredictRequest& request) {
+  const auto* best = std::max_element(s.probs.begin(), s.probs.begin() + s.classes);
+  std::string out = fmt::format("class {}; probabilities with {:g} % credible bands",
+                                best - s.probs.begin(), 100 * request.interval_probability);
+  for (std::uint32_t c = 0; c < s.classes; ++c) {
+    out += fmt::format("\n  {}: {:.1f} %, {:.1f} .. {:.1f} %", c, 100 * s.probs[c],
+                       100 * s.probs_eti_lower[c], 100 * s.probs_eti_upper[c]);
+  }
+  return out;
+}
+
+}  // namespace
+
 ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
                      v1::ModelKind model) {
+  if (s.classes > 0) return classes_json(s, request);
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   ordered_json out = {{"linpred_mean", s.linpred_mean},
                       {"linpred_sd", s.linpred_sd},
@@ -145,6 +182,7 @@ std::string describe(const Provenance& p) {
 
 std::string describe(const PredictiveSummary& s, const PredictRequest& request,
                      v1::ModelKind model) {
+  if (s.classes > 0) return describe_classes(s, request);
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   const double level = 100 * request.interval_probability;
   std::string out;

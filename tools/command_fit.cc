@@ -102,6 +102,7 @@ void add_fit(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
       ->capture_default_str();
+  command->add_option("--classes", o.fit.classes, "Of softmax; 0: as many as the file shows");
   command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
   command->add_option("--sampler", o.fit.sampler)

@@ -28,8 +28,14 @@ std::vector<std::string> parameter_names(const Options& o, const Client& client)
   } else {
     for (std::uint32_t j = 1; j <= welcome.features(); ++j) names.push_back(fmt::format("x{}", j));
   }
-  if (welcome.dimension() > welcome.features()) names.emplace_back("intercept");
-  return names;
+  const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
+  if (welcome.dimension() > outputs * welcome.features()) names.emplace_back("intercept");
+  if (outputs == 1) return names;
+  std::vector<std::string> all;
+  for (std::uint32_t c = 1; c <= outputs; ++c) {
+    for (const std::string& name : names) all.push_back(fmt::format("{}: {}", c, name));
+  }
+  return all;
 }
 
 void run(const Options& o) {

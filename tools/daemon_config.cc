@@ -106,6 +106,7 @@ void DaemonConfig::describe_options() {
       number("model.noise_variance", "linear: of y given x; student-t: squared scale; 0: learned",
              m.noise_variance),
       number("model.degrees_of_freedom", "student-t: 3 to 1000", m.degrees_of_freedom),
+      number("model.classes", "softmax: 2 to 32; targets count from 0", m.classes),
       choice("sampler.name", "how the chains move", v.sampler, names_of(sampler_registry())),
       number("sampler.minibatch_size", "rows a step and chain; 0: chosen", s.minibatch_size),
       number("sampler.chains", "with draws of their own", s.chains),

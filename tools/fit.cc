@@ -116,6 +116,17 @@ void check_reference(const FitOptions& options, const Dataset& data, const Trans
   }
 }
 
+std::uint32_t classes_of(const FitOptions& options, const Dataset& data) {
+  if (options.model != "softmax") return ModelConfig().classes;
+  if (options.classes != 0) return options.classes;
+  const double largest = *std::max_element(data.targets.begin(), data.targets.end());
+  if (!(largest >= 0 && largest < kMaxClasses)) {
+    throw UserError(fmt::format("{}: the target {} goes up to {}; classes are numbered 0 to {}",
+                                options.path, data.target_name, largest, kMaxClasses - 1));
+  }
+  return std::max(2U, static_cast<std::uint32_t>(largest) + 1);
+}
+
 EngineConfig engine_config(const FitOptions& options, const Dataset& data,
                            const Transform& transform, std::optional<double> noise_variance) {
   EngineConfig config;
@@ -126,6 +137,7 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.intercept_precision = options.intercept_precision;
   config.model.noise_variance = noise_variance.value_or(0.0);
   config.model.degrees_of_freedom = options.degrees_of_freedom;
+  config.model.classes = classes_of(options, data);
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
   config.window_size = data.rows();
@@ -190,8 +202,11 @@ ordered_json parameters_of(const Dataset& data, bool intercept,
   ordered_json list = ordered_json::array();
   for (std::size_t i = 0; i < summaries.size(); ++i) {
     const ParameterSummary& s = summaries[i];
-    const bool last = intercept && i + 1 == summaries.size();
-    list.push_back({{"name", last ? "intercept" : data.names[i]},
+    const std::size_t columns = data.columns() + (intercept ? 1 : 0);
+    const std::size_t column = i % columns;
+    std::string name = column == data.columns() ? "intercept" : data.names[column];
+    if (summaries.size() > columns) name = fmt::format("{}: {}", i / columns + 1, name);
+    list.push_back({{"name", name},
                     {"mean", s.mean},
                     {"mode", s.mode},
                     {"sd", s.sd},

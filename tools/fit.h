@@ -22,6 +22,7 @@ struct FitOptions {
   double prior_precision = 1.0;
   double intercept_precision = 0.1;
   double degrees_of_freedom = 4.0;
+  std::uint32_t classes = 0;  // softmax; 0: one more than the largest target
   std::string sampler = "calibrated";
   SamplerConfig sampler_config;     // its name is taken from `sampler`
   std::uint64_t steps = 1'000'000;  // of all chains together

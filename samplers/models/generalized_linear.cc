@@ -9,8 +9,8 @@ namespace windhover {
 LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
     : layout_(config),
       intercept_(config.intercept),
-      dimension_(config.dimension()),
-      width_(matrix_width(config.dimension())) {
+      dimension_(config.columns()),
+      width_(matrix_width(config.columns())) {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
   // As long as a row, so that kernels need no tail; what is beyond the features stays 0.
   shift_ = arena.allocate<double>(raw).data();

@@ -50,10 +50,11 @@ struct CurvatureSums {
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
 
 enum class Response : std::uint8_t {
-  kGaussian,   // y real, variance = dispersion
-  kBernoulli,  // y is 0 or 1
-  kCount,      // y is 0, 1, 2, ...; the linear predictor is the log of its mean
-  kStudent,    // y real, squared scale = dispersion
+  kGaussian,     // y real, variance = dispersion
+  kBernoulli,    // y is 0 or 1
+  kCount,        // y is 0, 1, 2, ...; the linear predictor is the log of its mean
+  kStudent,      // y real, squared scale = dispersion
+  kCategorical,  // y is the number of a class, from 0
 };
 
 // Whether -log p(y) is divided by a dispersion that may be learned.
@@ -108,7 +109,7 @@ class Model {
   // then those of dispersion x (-log p) and stand for this one.
   virtual void set_dispersion(double) noexcept {}
 
-  // E[y | linear predictor].
+  // E[y | linear predictor]; NaN where it takes more than one.
   virtual double mean(double linear_predictor) const noexcept = 0;
 
   virtual FeatureTransform& transform() noexcept = 0;

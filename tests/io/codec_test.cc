@@ -309,10 +309,14 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
     }
     for (double& q : s.quantiles) q = next++;
     for (double& e : s.exceedance) e = next++;
+    s.classes = kMaxClasses;
+    for (auto* list : {&s.probs, &s.probs_sd, &s.probs_eti_lower, &s.probs_eti_upper}) {
+      for (double& value : *list) value = next++;
+    }
   }
-  const v1::Response response =
-      round_trip(predict_reply_bound(3, kMaxQuantiles, kMaxThresholds), std::uint64_t{7},
-                 PredictReply{&provenance, summaries, kMaxQuantiles, kMaxThresholds});
+  const v1::Response response = round_trip(
+      predict_reply_bound(3, kMaxQuantiles, kMaxThresholds, kMaxClasses), std::uint64_t{7},
+      PredictReply{&provenance, summaries, kMaxQuantiles, kMaxThresholds});
   expect_same(response.predict_result().provenance(), provenance);
   ASSERT_EQ(response.predict_result().predictions_size(), 3);
   const v1::Prediction& p = response.predict_result().predictions(2);
@@ -324,6 +328,11 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
   EXPECT_EQ(p.quantiles(15), 36);
   ASSERT_EQ(p.exceedance_size(), 8);
   EXPECT_EQ(p.exceedance(7), 44);
+  ASSERT_EQ(p.probs_size(), 32);
+  EXPECT_EQ(p.probs(31), 76);
+  EXPECT_EQ(p.probs_sd(31), 108);
+  EXPECT_EQ(p.probs_eti_lower(31), 140);
+  EXPECT_EQ(p.probs_eti_upper(31), 172);
 }
 
 TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {

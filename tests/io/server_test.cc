@@ -302,6 +302,46 @@ TEST(Server, QuestionsAreAnsweredOnBothEndpoints) {
   }
 }
 
+TEST(Server, ClassProbabilitiesOfTheLargestQuestionFitAndAreThoseOfTheEngine) {
+  EngineConfig config = small_engine();
+  config.model.name = "softmax";
+  config.model.classes = kMaxClasses;
+  TestServer server(small_server(), config);
+  Client client;
+  ASSERT_EQ(client.connect(server.observe_address()), Status::kOk);
+  EXPECT_EQ(client.welcome().model(), v1::MODEL_KIND_SOFTMAX);
+  EXPECT_EQ(client.welcome().classes(), kMaxClasses);
+  EXPECT_EQ(client.welcome().dimension(), (kMaxClasses - 1) * (kFeatures + 1));
+  TestRows rows(300);
+  for (std::size_t i = 0; i < 300; ++i) rows.targets[i] = static_cast<double>(i % 3);
+  ASSERT_EQ(client.observe(rows.rows()), Status::kOk);
+  const std::vector<double> x(32 * kFeatures, 0.5);
+  const std::vector<double> outcomes(32, 2.0);
+  PredictRequest request;
+  request.rows = 32;
+  request.features = x;
+  request.outcomes = outcomes;
+  std::vector<PredictiveSummary> summaries;
+  Provenance provenance;
+  ASSERT_EQ(client.predict(request, summaries, provenance), Status::kOk) << client.error_text();
+  for (const PredictiveSummary& s : summaries) {
+    ASSERT_EQ(s.classes, kMaxClasses);
+    double total = 0;
+    for (std::size_t c = 0; c < s.classes; ++c) {
+      total += s.probs[c];
+      EXPECT_GT(s.probs_sd[c], 0);
+      EXPECT_LT(s.probs_eti_lower[c], s.probs_eti_upper[c]);
+    }
+    EXPECT_NEAR(total, 1.0, 1e-9);
+    EXPECT_LT(s.log_score, 0);
+  }
+  request.thompson_id = 1;
+  EXPECT_EQ(client.predict(request, summaries, provenance), Status::kUnsupported);
+  rows.targets.back() = kMaxClasses;  // one too many
+  ASSERT_EQ(client.observe(rows.rows()), Status::kOk);
+  EXPECT_EQ(client.totals().refused, 1U);
+}
+
 TEST(Server, WrongQuestionIsRefusedAndTheConnectionStays) {
   TestServer server;
   Client client;

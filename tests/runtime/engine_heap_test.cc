@@ -78,9 +78,11 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   request.rows = 2;
   request.features = {data.x.data(), 2 * std::size_t{features}};
   request.outcomes = outcomes;
-  request.quantile_probabilities = levels;
-  request.thresholds = levels;
-  request.thompson_id = 9;
+  if (config.model.name != "softmax") {
+    request.quantile_probabilities = levels;
+    request.thresholds = levels;
+    request.thompson_id = 9;
+  }
   bool fine = true;
   Index fed = 0;
 
@@ -118,6 +120,9 @@ TEST(EngineHeap, CounterSeesAnAllocation) {
 
 TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
 TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
+TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
+TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
+TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
 TEST(EngineHeap, LinearOfOneHundredNeverCalls) { run_whole_life("linear", 99, true); }
 TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99, false); }
 TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {

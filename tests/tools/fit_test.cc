@@ -81,6 +81,37 @@ TEST(Fit, WithADiagonalNoiseCovarianceSaysNullWhereItTakesTheFullOne) {
   EXPECT_TRUE(out["parameters"][0]["sd"].is_number());
 }
 
+TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 1500; ++i) {
+    const double a = std::sin(i * 1.7), b = std::cos(i * 0.91);
+    const double y = 1.2 * a - b + std::sin(i * 12.9898);
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            (y > 0.5    ? "2"
+             : y > -0.5 ? "1"
+                        : "0") +
+            "\n";
+  }
+  FitOptions o;
+  o.path = file_with("fit_counts.csv", text);
+  o.data.target = "y";
+  o.steps = 20'000;
+  for (const char* model : {"poisson", "student-t", "softmax"}) {
+    o.model = model;
+    const auto out = fit(o);
+    EXPECT_TRUE(out["kl_draws"].is_null() && out["kl_summary"].is_null()) << model;
+    EXPECT_GE(out["steps"].get<std::uint64_t>(), 20'000U);
+    EXPECT_EQ(out.contains("noise_variance"), std::string(model) == "student-t");
+    const bool softmax = std::string(model) == "softmax";
+    ASSERT_EQ(out["parameters"].size(), softmax ? 6U : 3U) << model;
+    EXPECT_EQ(out["parameters"][0]["name"], softmax ? "1: a" : "a");
+    const auto& last = out["parameters"][softmax ? 3 : 0];  // the effect of a is positive
+    EXPECT_GT(last["mean"].get<double>(), 2 * last["sd"].get<double>()) << model;
+  }
+  o.classes = 2;
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "is refused"));
+}
+
 TEST(Fit, RepeatsItselfForTheSameSeed) {
   const auto first = fit(options_of(false));
   const auto second = fit(options_of(false));

@@ -1,0 +1,156 @@
+#include "windhover/runtime/class_probabilities.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/platform/random.h"
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+namespace {
+
+constexpr std::size_t kPairs = ClassProbabilities::kDraws / 2;
+
+std::uint32_t classes_of(const ModelConfig& model) noexcept {
+  return find_model(model.name)->response == Response::kCategorical ? model.classes : 0;
+}
+
+// Of sorted values, between neighbours.
+double sample_quantile(const double* sorted, std::size_t count, double p) noexcept {
+  const double position = p * static_cast<double>(count - 1);
+  const auto low = std::min(static_cast<std::size_t>(position), count - 2);
+  const double part = position - static_cast<double>(low);
+  return sorted[low] + part * (sorted[low + 1] - sorted[low]);
+}
+
+double plogp(double p) noexcept { return p > 0 ? p * std::log(p) : 0.0; }
+
+}  // namespace
+
+ClassProbabilities::ClassProbabilities(Arena& arena, const ModelConfig& model) noexcept
+    : classes_(classes_of(model)),
+      outputs_(classes_ == 0 ? 0 : classes_ - 1),
+      columns_(model.columns()),
+      dimension_(outputs_ * columns_),
+      normals_(arena.allocate<double>(kPairs * outputs_).data()),
+      whitened_(arena.allocate<double>(std::size_t{dimension_} * outputs_).data()),
+      centre_(arena.allocate<double>(outputs_).data()),
+      root_(arena.allocate<double>(std::size_t{outputs_} * outputs_).data()),
+      eta_(arena.allocate<double>(2 * std::size_t{outputs_}).data()),
+      probs_(arena.allocate<double>(kDraws * classes_).data()) {}
+
+void ClassProbabilities::begin(std::uint64_t seed) noexcept {
+  fill_normals(seed, {0, 0, Purpose::kPredictive}, {normals_, kPairs * outputs_});
+  // Orthogonal columns of length sqrt(kPairs), by Gram and Schmidt.
+  for (std::uint32_t a = 0; a < outputs_; ++a) {
+    VectorMap column(normals_ + a * kPairs, kPairs);
+    for (std::uint32_t b = 0; b < a; ++b) {
+      const ConstVectorMap before(normals_ + b * kPairs, kPairs);
+      const double overlap = column.dot(before) / static_cast<double>(kPairs);
+      column.noalias() -= overlap * before;
+    }
+    column *= std::sqrt(static_cast<double>(kPairs)) / column.norm();
+  }
+}
+
+// Centre and covariance root of the linear predictors at x.
+void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
+  const double n = static_cast<double>(std::max<std::uint64_t>(posterior.provenance.n_eff, 1));
+  const ConstVectorMap row(x, columns_);
+  for (std::uint32_t a = 0; a < outputs_; ++a) {
+    centre_[a] = row.dot(ConstVectorMap(posterior.mean + a * columns_, columns_));
+    double* whitened = whitened_ + std::size_t{a} * dimension_;
+    std::fill_n(whitened, dimension_, 0.0);
+    std::copy_n(x, columns_, whitened + a * columns_);
+    posterior.curvature_factor.whiten(whitened);
+  }
+  MatrixMap root(root_, outputs_, outputs_);
+  double trace = 0;
+  for (std::uint32_t a = 0; a < outputs_; ++a) {
+    for (std::uint32_t b = 0; b <= a; ++b) {
+      root(a, b) = ConstVectorMap(whitened_ + std::size_t{a} * dimension_, dimension_)
+                       .dot(ConstVectorMap(whitened_ + std::size_t{b} * dimension_, dimension_)) /
+                   n;
+    }
+    trace += root(a, a);
+  }
+  // An x of zeros without an intercept has no spread at all.
+  for (std::uint32_t a = 0; a < outputs_; ++a) root(a, a) += 1e-13 * trace + 1e-200;
+  if (!ok(cholesky(root_, outputs_, root_))) root.setZero();
+}
+
+void ClassProbabilities::predict(const Posterior& posterior, const double* x,
+                                 double interval_probability, const double* outcome,
+                                 PredictiveSummary& s) noexcept {
+  colour(posterior, x);
+  const ConstMatrixMap root(root_, outputs_, outputs_);
+  double log_score_peak = -1e300;  // log-sum-exp of the outcome's log probabilities
+  double log_score_sum = 0;
+  for (std::size_t pair = 0; pair < kPairs; ++pair) {
+    for (std::uint32_t a = 0; a < outputs_; ++a) {
+      double step = 0;
+      for (std::uint32_t b = 0; b <= a; ++b) step += root(a, b) * normals_[b * kPairs + pair];
+      eta_[a] = centre_[a] + step;
+      eta_[outputs_ + a] = centre_[a] - step;
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::size_t draw = 2 * pair + side;
+      const double* eta = eta_ + side * outputs_;
+      double largest = 0;  // the reference's predictor
+      for (std::uint32_t a = 0; a < outputs_; ++a) largest = std::max(largest, eta[a]);
+      double total = 0;
+      for (std::uint32_t c = 0; c < classes_; ++c) {
+        const double p = std::exp((c == 0 ? 0.0 : eta[c - 1]) - largest);
+        probs_[c * kDraws + draw] = p;
+        total += p;
+      }
+      double entropy = 0;
+      for (std::uint32_t c = 0; c < classes_; ++c) {
+        double& p = probs_[c * kDraws + draw];
+        p /= total;
+        entropy -= plogp(p);
+      }
+      s.expected_entropy += entropy / static_cast<double>(kDraws);
+      if (outcome != nullptr) {
+        const auto y = static_cast<std::uint32_t>(*outcome);
+        const double log_p = (y == 0 ? 0.0 : eta[y - 1]) - largest - std::log(total);
+        if (log_p > log_score_peak) {
+          log_score_sum = 1 + log_score_sum * std::exp(log_score_peak - log_p);
+          log_score_peak = log_p;
+        } else {
+          log_score_sum += std::exp(log_p - log_score_peak);
+        }
+      }
+    }
+  }
+  summarize(interval_probability, s);
+  if (outcome != nullptr) {
+    s.log_score = log_score_peak + std::log(log_score_sum / static_cast<double>(kDraws));
+    for (std::uint32_t c = 0; c < classes_; ++c) {
+      const double error = s.probs[c] - (static_cast<double>(c) == *outcome ? 1.0 : 0.0);
+      s.brier += error * error;
+    }
+  }
+}
+
+void ClassProbabilities::summarize(double interval_probability, PredictiveSummary& s) noexcept {
+  s.classes = classes_;
+  for (std::uint32_t c = 0; c < classes_; ++c) {
+    double* p = probs_ + c * kDraws;
+    const VectorMap sample(p, kDraws);
+    s.probs[c] = sample.mean();
+    s.probs_sd[c] = std::sqrt((sample.array() - s.probs[c]).square().mean());
+    std::sort(p, p + kDraws);
+    s.probs_eti_lower[c] = sample_quantile(p, kDraws, 0.5 * (1 - interval_probability));
+    s.probs_eti_upper[c] = sample_quantile(p, kDraws, 0.5 * (1 + interval_probability));
+    s.entropy -= plogp(s.probs[c]);
+  }
+  s.expected_entropy = std::min(s.expected_entropy, s.entropy);
+  s.mutual_information = s.entropy - s.expected_entropy;
+}
+
+}  // namespace windhover

@@ -1,0 +1,193 @@
+#include "windhover/samplers/models/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+SoftmaxModel::SoftmaxModel(Arena& arena, const ModelConfig& config) noexcept
+    : rows_(arena, config),
+      outputs_(config.classes - 1),
+      columns_(config.columns()),
+      dimension_(dimension(config)) {
+  const std::size_t width = matrix_width(columns_);
+  probabilities_ = arena.allocate<double>(outputs_ * kChunk).data();
+  leverages_ = arena.allocate<double>(outputs_ * (outputs_ + 1) / 2 * kChunk).data();
+  block_ = arena.allocate<double>(width * width).data();
+  spread_ = arena.allocate<double>(2 * outputs_).data();
+}
+
+Status SoftmaxModel::check_target(double y) const noexcept {
+  return y >= 0 && y <= static_cast<double>(outputs_) && y == std::floor(y)
+             ? Status::kOk
+             : Status::kTargetOutOfDomain;
+}
+
+double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexcept {
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    rows_.set_coefficients(theta + c * columns_);
+    rows_.predictors(chunk, probability(c), rows_.targets);
+  }
+  double loss = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    double largest = 0;  // the reference's predictor
+    for (std::size_t c = 0; c < outputs_; ++c) largest = std::max(largest, probability(c)[i]);
+    const auto y = static_cast<std::size_t>(rows_.targets[i]);
+    const double chosen = y == 0 ? 0.0 : probability(y - 1)[i];
+    double total = std::exp(-largest);
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      double& p = probability(c)[i];
+      p = std::exp(p - largest);
+      total += p;
+    }
+    for (std::size_t c = 0; c < outputs_; ++c) probability(c)[i] /= total;
+    loss += largest + std::log(total) - chosen;
+  }
+  return loss;
+}
+
+void SoftmaxModel::subtract_targets(std::size_t rows) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto y = static_cast<std::size_t>(rows_.targets[i]);
+    if (y > 0) probability(y - 1)[i] -= 1.0;
+  }
+}
+
+void SoftmaxModel::add_vector(const RowBatch& chunk, const double* weights, std::size_t output,
+                              double* sum) noexcept {
+  rows_.clear_sum();
+  rows_.add_weighted(chunk, weights);
+  rows_.finish_sum(sum + output * columns_, true);
+}
+
+void SoftmaxModel::add_block(const RowBatch& chunk, const double* weights, std::size_t a,
+                             std::size_t b, double* matrix) noexcept {
+  const std::size_t width = matrix_width(columns_);
+  const std::size_t whole = matrix_width(dimension_);
+  std::fill_n(block_, width * width, 0.0);
+  rows_.add_outer(chunk, weights, block_);
+  for (std::size_t j = 0; j < columns_; ++j) {
+    double* out = matrix + (b * columns_ + j) * whole + a * columns_;
+    for (std::size_t i = a == b ? j : 0; i < columns_; ++i) {
+      out[i] += block_[std::min(i, j) * width + std::max(i, j)];
+    }
+  }
+}
+
+void SoftmaxModel::gradient_sum(const RowBatch& batch, const double* theta,
+                                double* gradient) noexcept {
+  std::fill_n(gradient, dimension_, 0.0);
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    (void)classify(chunk, theta);
+    subtract_targets(chunk.count);
+    for (std::size_t c = 0; c < outputs_; ++c) add_vector(chunk, probability(c), c, gradient);
+  }
+}
+
+void SoftmaxModel::add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept {
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    (void)classify(chunk, theta);
+    subtract_targets(chunk.count);
+    for (std::size_t b = 0; b < outputs_; ++b) {
+      add_vector(chunk, probability(b), b, sums.gradient);
+      for (std::size_t a = b; a < outputs_; ++a) {
+        for (std::size_t i = 0; i < chunk.count; ++i) {
+          rows_.weights[i] = probability(a)[i] * probability(b)[i];
+        }
+        add_block(chunk, rows_.weights, a, b, sums.outer);
+      }
+    }
+  }
+  sums.rows += static_cast<double>(batch.count);
+}
+
+void SoftmaxModel::add_noise_variances(const RowBatch& batch, const double* theta,
+                                       NoiseVarianceSums& sums) noexcept {
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    (void)classify(chunk, theta);
+    subtract_targets(chunk.count);
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      add_vector(chunk, probability(c), c, sums.gradient);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        rows_.weights[i] = probability(c)[i] * probability(c)[i];
+      }
+      rows_.clear_squares();
+      rows_.add_squares(chunk, rows_.weights);
+      rows_.finish_squares(sums.squares + c * columns_);
+    }
+  }
+  sums.rows += static_cast<double>(batch.count);
+}
+
+void SoftmaxModel::add_curvature(const RowBatch& batch, const double* anchor,
+                                 const double* covariance, double weight,
+                                 CurvatureSums& sums) noexcept {
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    sums.loss += weight * classify(chunk, anchor);
+    for (std::size_t b = 0; b < outputs_; ++b) {
+      for (std::size_t a = b; a < outputs_; ++a) {
+        for (std::size_t i = 0; i < chunk.count; ++i) {
+          rows_.weights[i] =
+              weight * probability(a)[i] * ((a == b ? 1.0 : 0.0) - probability(b)[i]);
+        }
+        add_block(chunk, rows_.weights, a, b, sums.curvature);
+      }
+    }
+    if (covariance != nullptr) add_third(chunk, covariance, weight, sums.third);
+    subtract_targets(chunk.count);
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.weights[i] = weight * probability(c)[i];
+      add_vector(chunk, rows_.weights, c, sums.gradient);
+    }
+  }
+  sums.rows += weight * static_cast<double>(batch.count);
+}
+
+// The third derivative in the linear predictors is the third cumulant of the class indicator e.
+// With M_bc = x^T P_bc x and q_k = (e_k - p)^T M (e_k - p):  sum_bc kappa_abc M_bc = p_a (q_a - E
+// q).
+void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, double weight,
+                             double* third) noexcept {
+  std::size_t pair = 0;
+  for (std::size_t a = 0; a < outputs_; ++a) {
+    for (std::size_t b = 0; b <= a; ++b, ++pair) {
+      const double* from = covariance + b * columns_ * dimension_ + a * columns_;
+      // Its symmetric part, which is all that x^T P_ab x sees.
+      for (std::size_t j = 0; j < columns_; ++j) {
+        for (std::size_t i = 0; i < columns_; ++i) {
+          block_[j * columns_ + i] = 0.5 * (from[j * dimension_ + i] + from[i * dimension_ + j]);
+        }
+      }
+      rows_.leverages(chunk, block_, leverages_ + pair * kChunk);
+    }
+  }
+  double* product = spread_;  // M p
+  double* derivative = spread_ + outputs_;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto leverage = [&](std::size_t a, std::size_t b) {
+      const std::size_t high = std::max(a, b);
+      return leverages_[(high * (high + 1) / 2 + std::min(a, b)) * kChunk + i];
+    };
+    double quadratic = 0;  // p^T M p, which is q of the reference
+    double diagonal = 0;
+    for (std::size_t a = 0; a < outputs_; ++a) {
+      product[a] = 0;
+      for (std::size_t b = 0; b < outputs_; ++b) product[a] += leverage(a, b) * probability(b)[i];
+      quadratic += probability(a)[i] * product[a];
+      diagonal += probability(a)[i] * leverage(a, a);
+    }
+    const double expected = diagonal - quadratic;  // E q: the trace of M times the covariance of e
+    for (std::size_t a = 0; a < outputs_; ++a) {
+      derivative[a] = probability(a)[i] * (leverage(a, a) - 2 * product[a] + quadratic - expected);
+    }
+    // M is not needed for this row any more: its place takes the result.
+    for (std::size_t a = 0; a < outputs_; ++a) leverages_[a * kChunk + i] = weight * derivative[a];
+  }
+  for (std::size_t a = 0; a < outputs_; ++a) add_vector(chunk, leverages_ + a * kChunk, a, third);
+}
+
+}  // namespace windhover

@@ -1,0 +1,75 @@
+// Softmax regression: one of C classes, over dense or sparse rows.
+//
+// theta holds C - 1 blocks of one coefficient a column (features, then the intercept), for classes
+// 1 to C - 1; class 0 is the reference, its linear predictor is 0. So a coefficient is the change
+// of the log-odds against class 0, every direction of theta means something, and with two classes
+// the model is the logistic one.
+#ifndef WINDHOVER_SAMPLERS_MODELS_SOFTMAX_H_
+#define WINDHOVER_SAMPLERS_MODELS_SOFTMAX_H_
+
+#include <limits>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// Curvature: the Hessian, (diag(p) - p p^T) x x^T for each pair of blocks. Memory of its own about
+// (C^2 / 2 + 2 C) chunks of rows and two matrices of one block.
+class SoftmaxModel final : public Model {
+ public:
+  static constexpr std::string_view kName = "softmax";
+  static constexpr Response kResponse = Response::kCategorical;
+
+  static std::uint32_t dimension(const ModelConfig& config) noexcept {
+    return (config.classes - 1) * config.columns();
+  }
+
+  SoftmaxModel(Arena& arena, const ModelConfig& config) noexcept;
+  void reset() noexcept { rows_.reset(); }
+
+  std::string_view name() const noexcept override { return kName; }
+  Response response() const noexcept override { return kResponse; }
+  bool quadratic() const noexcept override { return false; }
+  double mean(double) const noexcept override { return std::numeric_limits<double>::quiet_NaN(); }
+  Status check_target(double y) const noexcept override;
+  FeatureTransform& transform() noexcept override { return rows_.transform(); }
+
+  void gradient_sum(const RowBatch& batch, const double* theta, double* gradient) noexcept override;
+  void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override;
+  void add_noise_variances(const RowBatch& batch, const double* theta,
+                           NoiseVarianceSums& sums) noexcept override;
+  void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
+                     double weight, CurvatureSums& sums) noexcept override;
+
+ private:
+  static constexpr std::size_t kChunk = LinearRows::kChunk;
+
+  double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
+  // Probabilities of classes 1 to C - 1; returns the sum of -log p(y).
+  double classify(const RowBatch& chunk, const double* theta) noexcept;
+  // Turns probabilities into p - [y = class].
+  void subtract_targets(std::size_t rows) noexcept;
+  // sum block `output` += sum_i weights[i] x_i.
+  void add_vector(const RowBatch& chunk, const double* weights, std::size_t output,
+                  double* sum) noexcept;
+  // Block (a, b), a >= b, of the D x D sum += sum_i weights[i] x_i x_i^T.
+  void add_block(const RowBatch& chunk, const double* weights, std::size_t a, std::size_t b,
+                 double* matrix) noexcept;
+  void add_third(const RowBatch& chunk, const double* covariance, double weight,
+                 double* third) noexcept;
+
+  LinearRows rows_;
+  std::size_t outputs_;  // C - 1
+  std::size_t columns_;
+  std::size_t dimension_;
+  double* probabilities_;  // outputs x kChunk: linear predictors, then probabilities
+  double* leverages_;      // outputs (outputs + 1) / 2 x kChunk
+  double* block_;          // one block, with the width of LinearRows
+  double* spread_;         // 2 x outputs, of one row
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_SOFTMAX_H_
