@@ -1,0 +1,47 @@
+// Ground truth, offline: Hamiltonian Monte Carlo and the No-U-Turn sampler on a full log density.
+// These are no samplers of the engine: they take their memory from the heap and see all the data.
+#ifndef WINDHOVER_SAMPLERS_REFERENCE_HAMILTONIAN_MONTE_CARLO_H_
+#define WINDHOVER_SAMPLERS_REFERENCE_HAMILTONIAN_MONTE_CARLO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace windhover::reference {
+
+// Log density up to a constant, and its gradient (written to the second argument, same length).
+using LogDensity = std::function<double(const std::vector<double>&, std::vector<double>&)>;
+
+struct Options {
+  std::size_t warm_up = 1000;  // moves that adapt step size and mass, thrown away
+  std::size_t draws = 1000;
+  double target_acceptance = 0.8;
+  double path_length = 1.6;  // HMC: in posterior standard deviations; about a quarter turn
+  int max_depth = 10;        // NUTS: at most 2^max_depth leapfrog steps a move
+  std::uint64_t seed = 1;
+  std::uint16_t chain = 0;
+};
+
+struct Run {
+  std::vector<std::vector<double>> draws;  // draws x dimension
+  std::vector<double> inverse_mass;        // what the warm-up found the variances to be
+  double step_size = 0;
+  double acceptance = 0;  // average, after the warm-up
+  std::size_t divergences = 0;
+  std::size_t gradients = 0;  // evaluations, warm-up included
+};
+
+// Static trajectories of random length in (0, 2 path_length], leapfrog, Metropolis; diagonal mass
+// and step size adapted as below (Neal 2011).
+Run hamiltonian_monte_carlo(const LogDensity& log_density, const std::vector<double>& start,
+                            const Options& options);
+
+// Multinomial NUTS (Hoffman and Gelman 2014; Betancourt 2017, appendix A) with dual averaging of
+// the step size and a diagonal mass adapted over windows of doubling length.
+Run no_u_turn(const LogDensity& log_density, const std::vector<double>& start,
+              const Options& options);
+
+}  // namespace windhover::reference
+
+#endif  // WINDHOVER_SAMPLERS_REFERENCE_HAMILTONIAN_MONTE_CARLO_H_
