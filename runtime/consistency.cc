@@ -52,25 +52,26 @@ void Consistency::add(const double* theta, const double* centre, double n, const
   for (Index j = 0; j < d; ++j) sum.col(j).noalias() += deviation_[j] * deviation;
 }
 
-Consistency::Ratio Consistency::diagonal_ratio() const noexcept {
+Consistency::Ratio Consistency::diagonal_ratio(double temperature) const noexcept {
   Ratio ratio{0, 1e300};
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double r = observed_[j] / weight_;
+    const double r = observed_[j] / weight_ / temperature;
     ratio.largest = std::max(ratio.largest, r);
     ratio.smallest = std::min(ratio.smallest, r);
   }
   return ratio;
 }
 
-Consistency::Ratio Consistency::dense_ratio(const double* curvature, const Factor& factor,
-                                            const double* noise_covariance, double minibatch_size,
-                                            double n) noexcept {
+Status Consistency::predict(const double* curvature, const double* noise_covariance,
+                            double minibatch_size) noexcept {
   const Index d = dimension_;
   MatrixMap noise(noise_, d, d);
   noise += ConstMatrixMap(noise_covariance, d, d) / minibatch_size;
-  if (!ok(stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_))) {
-    return {};
-  }
+  return stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_);
+}
+
+Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n) noexcept {
+  const Index d = dimension_;
   // The prediction in the units of the deviations; then W = L^-1 observed L^-T with predicted =
   // L L^T.
   MatrixMap predicted(predicted_, d, d);

@@ -30,24 +30,31 @@ class Consistency {
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
            const double* covariance) noexcept;
 
-  // Largest and smallest ratio of observed to predicted variance over directions, given the law
-  // (H, injected covariance) and estimates. O(60 D^3) up to kLyapunovDimension. Both 0 until
-  // there are kLeast x D deviations (kLeast x 10 where only variances are compared).
+  // Largest and smallest ratio of observed to predicted variance over directions, given estimates
+  // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
+  // covariance, times the temperature, is the prediction. O(60 D^3) up to kLyapunovDimension. Both
+  // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared).
   struct Ratio {
     double largest = 0;
     double smallest = 0;
   };
   template <class Law>
   Ratio ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
-              double minibatch_size, double n, Law&& law) noexcept {
+              const double* covariance, double minibatch_size, double n, double temperature,
+              Law&& law) noexcept {
     if (!checked_) {
       constexpr double kNotChecked = std::numeric_limits<double>::quiet_NaN();
       return {kNotChecked, kNotChecked};
     }
     if (!suffices()) return {};
-    if (!dense()) return diagonal_ratio();
-    law(preconditioner_, noise_);
-    return dense_ratio(curvature, factor, noise_covariance, minibatch_size, n);
+    if (!dense()) return diagonal_ratio(temperature);
+    if (!law(preconditioner_, noise_)) {
+      MatrixMap(predicted_, dimension_, dimension_) =
+          temperature * ConstMatrixMap(covariance, dimension_, dimension_);
+    } else if (!ok(predict(curvature, noise_covariance, minibatch_size))) {
+      return {};
+    }
+    return dense_ratio(factor, n);
   }
   // Whether there are deviations enough for a ratio.
   bool suffices() const noexcept {
@@ -60,9 +67,10 @@ class Consistency {
   static constexpr double kMemory = 20000;
 
   bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
-  Ratio diagonal_ratio() const noexcept;
-  Ratio dense_ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
-                    double minibatch_size, double n) noexcept;
+  Ratio diagonal_ratio(double temperature) const noexcept;
+  Status predict(const double* curvature, const double* noise_covariance,
+                 double minibatch_size) noexcept;
+  Ratio dense_ratio(const Factor& factor, double n) noexcept;
 
   std::uint32_t dimension_;
   bool checked_;

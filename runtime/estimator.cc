@@ -21,6 +21,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       mode_(arena.allocate<double>(dimension_).data()),
       mean_(arena.allocate<double>(dimension_).data()),
       step_(arena.allocate<double>(dimension_).data()),
+      anchor_gradient_(arena.allocate<double>(dimension_).data()),
       curvature_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       noise_covariance_(arena.allocate<double>(noise_numbers()).data()),
       noise_reference_(arena.allocate<double>(dimension_).data()),
@@ -83,10 +84,10 @@ Status Estimator::compute_curvature() noexcept {
   newton_decrement_ = 0;
   for (Index j = 0; j < d; ++j) {
     step_[j] = data_scale * done_.sums().gradient[j] + prior_precision_[j] / n_ * done_.anchor()[j];
-    scratch_[j] = step_[j];
+    anchor_gradient_[j] = step_[j];
   }
   factor_.solve(step_);
-  for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * scratch_[j];
+  for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * anchor_gradient_[j];
   return Status::kOk;
 }
 
@@ -210,6 +211,8 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
   } else {
     e.noise_variances = noise_covariance_;
   }
+  e.anchor = done_.anchor();
+  e.anchor_gradient = anchor_gradient_;
   return e;
 }
 

@@ -100,6 +100,7 @@ class Estimator {
   double* mode_;
   double* mean_;
   double* step_;
+  double* anchor_gradient_;   // of L at the anchor of done(), prior included
   double* curvature_;         // A
   double* noise_covariance_;  // C, or its diagonal
   double* noise_reference_;   // data curvature A_jj averaged as C is, dispersion 1

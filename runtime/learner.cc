@@ -32,6 +32,8 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       consistency_(arena, dimension_, config.sampler.noise_structure == NoiseStructure::kFull),
       gradient_(model, dimension_, estimator_.prior_precision()),
       state_size_(find_sampler(config.sampler.name)->state_size(config.sampler, dimension_)),
+      first_order_(find_sampler(config.sampler.name)->has_law),
+      temperature_(config.sampler.temperature),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       states_(arena.allocate<double>(state_size_ * config.sampler.chains).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
@@ -48,6 +50,7 @@ void Learner::reset() noexcept {
   diagnostics_.reset();
   consistency_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
+  first_order_ = first_order_ && sampler_->momentum() == 0;
   std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),
@@ -83,6 +86,12 @@ bool Learner::draws_suffice() const noexcept {
   const double chains = static_cast<double>(chains_.size());
   const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
   return relaxations_ >= to_serve && consistency_.suffices();
+}
+
+// Moves in which a chain forgets where it was.
+double Learner::relaxation() const noexcept {
+  const double window = static_cast<double>(rows_seen()) / minibatch_size();
+  return std::max({1.0, window, sampler_->relaxation()});
 }
 
 // Rows whose statistics cost about a tenth of moving all chains once.
@@ -215,7 +224,7 @@ void Learner::move_chain(Chain& chain) noexcept {
       chain.index == round_ % chains_.size()) {
     estimate_noise_from(minibatch, chain);
   }
-  if (trace_ != nullptr && phase_ == Phase::kSampling) {
+  if (trace_ != nullptr && phase_ == Phase::kSampling && chain.is_draw) {
     trace_(trace_context_, chain.index, chain.theta);
   }
 }
@@ -250,10 +259,10 @@ void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain)
 
 // Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
 void Learner::record(double n) noexcept {
-  const auto relaxation =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n / minibatch_size()));
-  relaxations_ += minibatch_size() / n;
-  if (round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
+  const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
+  relaxations_ += 1.0 / this->relaxation();
+  const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
+  if (all_draws && round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
       consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
@@ -268,7 +277,7 @@ void Learner::record(double n) noexcept {
   }
   for (Chain& chain : chains_) {
     const std::uint64_t offset = chain.index * relaxation / chains_.size();
-    if ((round_ + offset) % relaxation == 0) {
+    if (chain.is_draw && (round_ + offset) % relaxation == 0) {
       draws_.retain(chain.theta, estimator_.mean(), n);
       dirty_ = true;
     }
@@ -353,10 +362,9 @@ void Learner::complete_pass() noexcept {
   damping_ = std::min(1.0, 2 * damping_);
   if (phase_ == Phase::kApproach && passes_ >= 2) {
     phase_ = Phase::kSettling;
-    const double n = static_cast<double>(rows_seen());
-    settle_rounds_ = 2 * n / minibatch_size();
+    settle_rounds_ = 2 * relaxation();
     // The window may have grown a lot since the chains began: enough for settling and for draws.
-    credit_ = std::max(credit_, 6 * n);
+    credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   refresh();
 }

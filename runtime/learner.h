@@ -89,6 +89,7 @@ class Learner {
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
+  double relaxation() const noexcept;
   bool far_from_mode() const noexcept;
   std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
@@ -185,6 +186,8 @@ class Learner {
   double pace_ = 0;
 
   std::size_t state_size_;  // of the sampler's own numbers a chain
+  bool first_order_;        // the sampler has a law, without momentum
+  double temperature_;      // of what it draws from
   double* thetas_;          // chains x dimension
   double* states_;          // chains x state_size_
   double* deviations_;      // chains x dimension

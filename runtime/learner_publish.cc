@@ -44,8 +44,12 @@ void Learner::publish() noexcept {
   if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
     ratio_due_ = diagnostics_.iterates() + kRatioInterval;
     ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
-                                estimator_.noise_covariance().data(), minibatch_size(), n,
-                                [this](double* h, double* e) { sampler_->law(h, e); });
+                                estimator_.noise_covariance().data(), estimator_.covariance(),
+                                minibatch_size(), n, temperature_, [this](double* h, double* e) {
+                                  if (!first_order_) return false;
+                                  sampler_->law(h, e);
+                                  return true;
+                                });
   }
   update_pace();
 

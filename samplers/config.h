@@ -8,6 +8,7 @@
 namespace windhover {
 
 inline constexpr std::uint32_t kMaxClasses = 32;
+class Metric;
 
 // The names are looked up in the registry (samplers/registry.h). A string_view here must outlive
 // only the call that takes the configuration.
@@ -61,6 +62,22 @@ struct SamplerConfig {
   double injected_noise = 5.0;  // calibrated: tau of samplers/calibrated.h, >= 0
   double noise_scale = 1.0;     // SGFS: alpha of samplers/fisher_scoring.h, >= 0
   double step_size_max = 0.0;   // SGFS: h_max, 0: none
+
+  // The Langevin family: samplers/langevin.h and the page of each sampler in samplers/docs.
+  double step_size = 0.0;               // h (santa: eta); 0: computed from the estimates
+  double step_decay = 0.0;              // sgld: gamma of h (1 + t / b)^-gamma
+  double step_offset = 1000.0;          // sgld: b
+  double temperature = 1.0;             // of the whole posterior; below 1 is a cold posterior
+  double initial_temperature = 0.0;     // sgld, santa: annealing starts here; 0: none
+  double annealing_steps = 1000.0;      // sgld, santa: moves in which the temperature falls
+  double annealing_exponent = 1.0;      // sgld, santa: and how fast
+  double friction = 0.0;                // sghmc, thermostats: lost a move, at most 1; 0: chosen
+  double smoothing = 0.99;              // psgld, santa: weight of the past in the preconditioner
+  double preconditioner_floor = 1e-5;   // psgld, santa: lambda, keeps it finite
+  std::uint32_t cycle_steps = 10'000;   // csgld: moves a cycle
+  double exploration = 0.25;            // csgld: share of a cycle without noise
+  std::uint64_t exploration_steps = 0;  // santa: moves until it refines; 0: it never does
+  const Metric* metric = nullptr;       // rsgld: the host's own; null: the curvature
 };
 
 }  // namespace windhover

@@ -17,6 +17,9 @@ struct Estimates {
   const double* curvature =
       nullptr;  // A: Hessian of L at the mode, the prior's Lambda / n included
   const double* noise_covariance = nullptr;  // C: covariance of one row's gradient, chain average
+  // A point near the mode and the gradient of L there over all rows; null when there is none.
+  const double* anchor = nullptr;
+  const double* anchor_gradient = nullptr;
   // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
   const double* noise_variances = nullptr;
 

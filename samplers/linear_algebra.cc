@@ -200,8 +200,11 @@ void symmetrize(double* matrix, Index d) noexcept {
   }
 }
 
-double largest_eigenvalue(const double* matrix, Index d, double* work) noexcept {
-  const ConstMatrixMap full(matrix, d, d);
+namespace {
+
+// apply(image, vector) is one product; `work` holds 2 d doubles.
+template <class Apply>
+double power_iteration(Index d, double* work, Apply&& apply) noexcept {
   VectorMap vector(work, d);
   VectorMap image(work + d, d);
   for (Index j = 0; j < d; ++j) {
@@ -212,7 +215,7 @@ double largest_eigenvalue(const double* matrix, Index d, double* work) noexcept 
   double eigenvalue = 0;
   constexpr int kMaxIterations = 1000;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
-    image.noalias() = full * vector;
+    apply(image, vector);
     const double size = image.norm();
     if (!(size > 0)) {
       return 0;
@@ -225,6 +228,43 @@ double largest_eigenvalue(const double* matrix, Index d, double* work) noexcept 
     eigenvalue = size;
   }
   return eigenvalue;
+}
+
+}  // namespace
+
+double largest_eigenvalue(const double* matrix, Index d, double* work) noexcept {
+  const ConstMatrixMap full(matrix, d, d);
+  return power_iteration(
+      d, work, [&](VectorMap& image, const VectorMap& vector) { image.noalias() = full * vector; });
+}
+
+double largest_scaled_eigenvalue(const double* scale, const double* matrix, Index d,
+                                 double* work) noexcept {
+  const ConstMatrixMap full(matrix, d, d);
+  const ConstVectorMap scales(scale, d);
+  return power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
+    image.noalias() = full * vector;
+    image.array() *= scales.array();
+  });
+}
+
+double largest_ratio(const double* matrix, const Factor& metric, double* work) noexcept {
+  const Index d = metric.dimension();
+  const ConstMatrixMap full(matrix, d, d);
+  return power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
+    image.noalias() = full * vector;
+    metric.solve(image.data());
+  });
+}
+
+double smallest_eigenvalue(const double* matrix, double largest, Index d, double* work) noexcept {
+  const ConstMatrixMap full(matrix, d, d);
+  // A little beyond, so that the shifted matrix is positive semi-definite.
+  const double shift = 1.05 * largest;
+  return shift - power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
+           image = shift * vector;
+           image.noalias() -= full * vector;
+         });
 }
 
 }  // namespace windhover

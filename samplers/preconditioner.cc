@@ -7,16 +7,6 @@ namespace windhover {
 
 using Eigen::Index;
 
-namespace {
-
-Status finite_or_diverged(const double* theta, std::uint32_t dimension) noexcept {
-  double sum = 0;  // one comparison a step: a NaN or an infinity anywhere survives a sum of 0 * x
-  for (std::uint32_t j = 0; j < dimension; ++j) sum += 0.0 * theta[j];
-  return sum == 0.0 ? Status::kOk : Status::kDiverged;
-}
-
-}  // namespace
-
 DiagonalPreconditioner::DiagonalPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
       step_size_(arena.allocate<double>(dimension).data()),
@@ -82,8 +72,7 @@ FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) no
           arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
       noise_root_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
       scratch_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
-      gradient_(arena.allocate<double>(dimension).data()),
-      normals_(arena.allocate<double>(dimension).data()),
+      work_(arena.allocate<double>(2 * std::size_t{dimension}).data()),
       factor_(arena, dimension) {}
 
 Status FullPreconditioner::set_inverse(const double* matrix, double scale) noexcept {
@@ -104,15 +93,24 @@ Status FullPreconditioner::set_noise(const double* matrix, double scale) noexcep
   return Status::kOk;
 }
 
-Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+double FullPreconditioner::largest_ratio(const double* matrix) noexcept {
+  return windhover::largest_ratio(matrix, factor_, work_);
+}
+
+void FullPreconditioner::displace(const double* at, GradientSource& gradient, Rng& rng,
+                                  double* target) noexcept {
   const Index d = dimension_;
-  gradient(chain.theta, gradient_);
-  VectorMap g(gradient_, d);
+  gradient(at, work_);
+  VectorMap g(work_, d);
   if (noisy_) {
-    rng.fill_normals({normals_, dimension_});
-    g.noalias() += ConstMatrixMap(noise_root_, d, d) * ConstVectorMap(normals_, d);
+    rng.fill_normals({work_ + d, dimension_});
+    g.noalias() += ConstMatrixMap(noise_root_, d, d) * ConstVectorMap(work_ + d, d);
   }
-  VectorMap(chain.theta, d).noalias() -= ConstMatrixMap(preconditioner_, d, d) * g;
+  VectorMap(target, d).noalias() -= ConstMatrixMap(preconditioner_, d, d) * g;
+}
+
+Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  displace(chain.theta, gradient, rng, chain.theta);
   return finite_or_diverged(chain.theta, dimension_);
 }
 

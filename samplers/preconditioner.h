@@ -48,10 +48,17 @@ class FullPreconditioner {
   Status set_noise(const double* matrix, double scale) noexcept;
   bool is_positive_definite(const double* matrix) noexcept { return ok(factor_.compute(matrix)); }
 
+  // The largest eigenvalue of A^-1 matrix, A being what set_inverse, set_noise or
+  // is_positive_definite was last given with success. O(D^2) an iteration.
+  double largest_ratio(const double* matrix) noexcept;
+
+  // target <- target - H (gradient(at) + noise)
+  void displace(const double* at, GradientSource& gradient, Rng& rng, double* target) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
 
   double* scratch() noexcept { return scratch_; }  // D x D, free between calls
+  double* work() noexcept { return work_; }        // 2 D, likewise
 
  private:
   std::uint32_t dimension_;
@@ -59,8 +66,7 @@ class FullPreconditioner {
   double* preconditioner_;
   double* noise_root_;
   double* scratch_;
-  double* gradient_;
-  double* normals_;
+  double* work_;  // gradient and normals, D each
   Factor factor_;
 };
 

@@ -4,10 +4,20 @@
 
 #include "windhover/samplers/calibrated.h"
 #include "windhover/samplers/constant_sgd.h"
+#include "windhover/samplers/control_variate_sgld.h"
+#include "windhover/samplers/cyclical_sgld.h"
 #include "windhover/samplers/fisher_scoring.h"
+#include "windhover/samplers/hamiltonian.h"
 #include "windhover/samplers/models/generalized_linear.h"
 #include "windhover/samplers/models/softmax.h"
+#include "windhover/samplers/modified_sgld.h"
+#include "windhover/samplers/nose_hoover.h"
+#include "windhover/samplers/preconditioned_sgld.h"
+#include "windhover/samplers/riemannian_sgld.h"
+#include "windhover/samplers/rmsprop_sgld.h"
 #include "windhover/samplers/sampler_entry.h"
+#include "windhover/samplers/santa.h"
+#include "windhover/samplers/sgld.h"
 
 namespace windhover {
 
@@ -60,6 +70,31 @@ constexpr std::array kSamplers = {
                                          "Ahn et al. 2012, Algorithm 1, diagonal"),
     sampler_entry<FullFisherScoring>("posterior, exact when A = C", "S D + 2 D^2", "4 D^2",
                                      "Ahn et al. 2012, Algorithm 1"),
+    sampler_entry<Sgld>("posterior as the step goes to 0", "S D + D", "2 D",
+                        "Welling and Teh 2011, eq. 4"),
+    sampler_entry<PreconditionedSgld>("posterior as the step goes to 0", "S D + 2 D^2", "4 D^2",
+                                      "Ahn et al. 2012, eq. 1"),
+    sampler_entry<ModifiedSgld>("posterior as the step goes to 0, minibatch noise taken off",
+                                "S D + 2 D^2", "4 D^2", "Vollmer et al. 2016, mSGLD"),
+    sampler_entry<RmspropSgld>("posterior, biased by an adaptive preconditioner", "S D + 2 D",
+                               "4 D", "Li et al. 2016, Algorithm 1"),
+    sampler_entry<RiemannianSgld>("posterior as the step goes to 0", "S D + 2 D^2", "2 D^2",
+                                  "Patterson and Teh 2013; Ma et al. 2015, Theorem 1"),
+    sampler_entry<CyclicalSgld>("posterior with several modes", "S D + D", "2 D",
+                                "Zhang et al. 2020, Algorithm 1"),
+    sampler_entry<ControlVariateSgld>("posterior as the step goes to 0", "2 S D + 2 D", "5 D",
+                                      "Baker et al. 2019, section 2.2; Dubey et al. 2016"),
+    sampler_entry<Hamiltonian>("posterior as the step goes to 0, second order", "S D + 2 D^2",
+                               "4 D^2", "Chen et al. 2014, eq. 15"),
+    sampler_entry<ScalarNoseHoover>("posterior, noise of one strength absorbed", "S D + 2 D", "4 D",
+                                    "Ding et al. 2014, eq. 6"),
+    sampler_entry<DiagonalNoseHoover>("posterior, noise absorbed by parameter", "S D + 2 D", "4 D",
+                                      "Chen et al. 2016, section 2"),
+    sampler_entry<SymmetricSanta>("annealed posterior, then its mode", "S D + 6 D", "4 D",
+                                  "Chen et al. 2016, Algorithm 2"),
+    sampler_entry<EulerSanta>("annealed posterior, then its mode", "S D + 5 D", "4 D",
+                              "Chen et al. 2016, Algorithm 1"),
+    sampler_entry<RefiningSanta>("mode", "S D + 4 D", "4 D", "Chen et al. 2016, section 5.2"),
 };
 
 constexpr std::array kModels = {

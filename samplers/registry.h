@@ -17,7 +17,11 @@ class AnySampler {
   // Call whenever theta was put somewhere else than the last step left it.
   virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
   virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept = 0;
+  // See HasLaw; writes nothing where the entry says there is none.
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
+  virtual double momentum() const noexcept = 0;
+  // Moves in which a chain forgets, as the last refresh() tells; 0: about n / S.
+  virtual double relaxation() const noexcept = 0;
 
  protected:
   ~AnySampler() = default;
@@ -30,6 +34,7 @@ struct SamplerEntry {
   std::string_view memory;
   std::string_view source;  // paper and equation
   Result<bool> (*check)(const SamplerConfig& config) noexcept;
+  bool has_law;
   // Of Chain::state; 0 for most.
   std::size_t (*state_size)(const SamplerConfig& config, std::uint32_t dimension) noexcept;
   // Null while measuring. Look at arena.exhausted() before using what comes back.

@@ -22,6 +22,7 @@ struct Chain {
   double* theta = nullptr;  // dimension
   std::uint16_t index = 0;
   double* state = nullptr;  // state_size() numbers, which start() wrote first
+  bool is_draw = true;      // the sampler says false while it explores or optimises
 };
 
 // The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
@@ -64,11 +65,17 @@ inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
   return true;
 }
 
+// One comparison a step: a NaN or an infinity anywhere survives a sum of 0 * x.
+inline Status finite_or_diverged(const double* theta, std::uint32_t dimension) noexcept {
+  double sum = 0;
+  for (std::uint32_t j = 0; j < dimension; ++j) sum += 0.0 * theta[j];
+  return sum == 0.0 ? Status::kOk : Status::kDiverged;
+}
+
 // One sampler object serves all chains and owns what they share.
 template <class S>
 concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain& chain,
-                           GradientSource& gradient, const Estimates& estimates, Rng& rng,
-                           double* matrix, std::uint32_t dimension) {
+                           GradientSource& gradient, const Estimates& estimates, Rng& rng) {
   { S::kName } -> std::convertible_to<std::string_view>;
   // Is this configuration possible? Set-up only.
   { S::check(config) }
@@ -81,8 +88,14 @@ concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain
   // One move of one chain. `rng` stands at this step and chain. kDiverged: theta is not finite.
   { s.step(chain, gradient, rng) }
   noexcept->std::same_as<Status>;
-  // The law it moves by, dense: theta <- theta - H (gradient + injected), and the covariance of
-  // `injected`, mean-loss scale; both D x D. For diagnostics and tests.
+};
+
+// A sampler that moves by a law of constant coefficients can say it: H and the covariance of
+// `injected`, both D x D, mean-loss scale, of
+//   v <- momentum v - H (gradient + injected),  theta <- theta + v,
+// where momentum is 0 for all that have no momentum(). For diagnostics and tests.
+template <class S>
+concept HasLaw = Sampler<S> && requires(const S s, double* matrix) {
   { s.law(matrix, matrix) }
   noexcept;
 };

@@ -23,8 +23,17 @@ class SamplerAdapter final : public AnySampler {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept override {
     return sampler_.step(chain, gradient, rng);
   }
-  void law(double* preconditioner, double* injected) const noexcept override {
-    sampler_.law(preconditioner, injected);
+  void law([[maybe_unused]] double* preconditioner,
+           [[maybe_unused]] double* injected) const noexcept override {
+    if constexpr (HasLaw<S>) sampler_.law(preconditioner, injected);
+  }
+  double momentum() const noexcept override {
+    if constexpr (requires(const S s) { s.momentum(); }) return sampler_.momentum();
+    return 0;
+  }
+  double relaxation() const noexcept override {
+    if constexpr (requires(const S s) { s.relaxation(); }) return sampler_.relaxation();
+    return 0;
   }
 
  private:
@@ -54,6 +63,7 @@ constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_
       memory,
       source,
       [](const SamplerConfig& config) noexcept { return S::check(config); },
+      HasLaw<S>,
       state_size_of<S>,
       [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {
         return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));

@@ -58,6 +58,34 @@ std::vector<Violation> violations() {
       c.sampler.step_size_max = bad;
     });
   }
+  struct Field {
+    const char* name;
+    const char* sampler;
+    double SamplerConfig::*member;
+  };
+  for (const Field& field :
+       {Field{"step_size", "sgld", &SamplerConfig::step_size},
+        Field{"step_decay", "sgld", &SamplerConfig::step_decay},
+        Field{"step_offset", "sgld", &SamplerConfig::step_offset},
+        Field{"temperature", "sghmc", &SamplerConfig::temperature},
+        Field{"initial_temperature", "santa", &SamplerConfig::initial_temperature},
+        Field{"annealing_steps", "santa", &SamplerConfig::annealing_steps},
+        Field{"annealing_exponent", "sgld", &SamplerConfig::annealing_exponent},
+        Field{"friction", "sghmc", &SamplerConfig::friction},
+        Field{"smoothing", "psgld", &SamplerConfig::smoothing},
+        Field{"preconditioner_floor", "psgld", &SamplerConfig::preconditioner_floor},
+        Field{"exploration", "csgld", &SamplerConfig::exploration}}) {
+    for (const double bad : {-1.0, kNan, kInfinity}) {
+      add(field.name, [field, bad](EngineConfig& c) {
+        c.sampler.name = field.sampler;
+        c.sampler.*field.member = bad;
+      });
+    }
+  }
+  add("cycle_steps", [](EngineConfig& c) {
+    c.sampler.name = "csgld";
+    c.sampler.cycle_steps = 1;
+  });
   add("sampler.name", [](EngineConfig& c) { c.sampler.name = "adam"; });
   add("sampler.minibatch_size", [](EngineConfig& c) { c.sampler.minibatch_size = 100'001; });
   add("sampler.chains", [](EngineConfig& c) { c.sampler.chains = 0; });

@@ -211,5 +211,30 @@ TEST_P(LinearAlgebra, largest_eigenvalue_is_within_three_percent_from_below) {
   EXPECT_EQ(largest_eigenvalue(zero.data(), d, work.data()), 0.0);
 }
 
+TEST_P(LinearAlgebra, scaled_and_relative_largest_eigenvalues_are_within_three_percent) {
+  const Matrix a = random_covariance(1, d);
+  const Matrix c = random_covariance(2, d);
+  Vector scale = normals(3, d, 1).array().abs() + 0.1;
+  Vector work(2 * d);
+  const Matrix root = scale.cwiseSqrt().asDiagonal();
+  const double scaled = Eigen::SelfAdjointEigenSolver<Matrix>(root * a * root).eigenvalues()(d - 1);
+  EXPECT_NEAR(largest_scaled_eigenvalue(scale.data(), a.data(), d, work.data()) / scaled, 1.0,
+              0.03);
+  Memory memory;
+  Factor factor(memory.arena(), static_cast<std::uint32_t>(d));
+  ASSERT_EQ(factor.compute(a.data()), Status::kOk);
+  const double ratio = Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(c, a).eigenvalues()(d - 1);
+  EXPECT_NEAR(largest_ratio(c.data(), factor, work.data()) / ratio, 1.0, 0.03);
+}
+
+TEST_P(LinearAlgebra, smallest_eigenvalue_is_never_too_small) {
+  const Matrix a = random_covariance(1, d);
+  const Vector eigenvalues = Eigen::SelfAdjointEigenSolver<Matrix>(a).eigenvalues();
+  Vector work(2 * d);
+  const double smallest = smallest_eigenvalue(a.data(), eigenvalues(d - 1), d, work.data());
+  EXPECT_GE(smallest, eigenvalues(0) * (1 - 1e-6));
+  EXPECT_LE(smallest, 1.5 * eigenvalues(0));
+}
+
 }  // namespace
 }  // namespace windhover

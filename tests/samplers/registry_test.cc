@@ -51,6 +51,44 @@ class SamplerContract : public testing::TestWithParam<std::string_view> {
     GradientSource source;
   };
 
+  // Where a chain is after a few moves.
+  Vector path(AnySampler& sampler, const SamplerConfig& config) {
+    FixedGradient gradient(normals(5, kDimension, 1));
+    OwnedChain chain(entry, config, Vector::Zero(kDimension));
+    Rng rng(7);
+    sampler.start(chain.get(), rng);
+    for (int step = 0; step < 5; ++step) {
+      EXPECT_EQ(sampler.step(chain.get(), gradient.source, rng), Status::kOk);
+    }
+    return chain.theta();
+  }
+  // Without a law to look at: a walk on the quadratic loss itself.
+  void stays_near_the_mode(const SamplerConfig& config, const OwnedEstimates& estimates) {
+    Memory own;
+    const Index d = estimates.curvature.rows();
+    AnySampler& sampler = *entry.make(own.arena(), config, static_cast<std::uint32_t>(d));
+    ASSERT_EQ(sampler.refresh(estimates.view()), Status::kOk);
+    FunctionGradient gradient(d, [&](const double* theta, double* g) {
+      Eigen::Map<Vector>(g, d) = estimates.curvature * Eigen::Map<const Vector>(theta, d);
+    });
+    OwnedChain chain(entry, config, Vector::Zero(d));
+    Rng rng(7);
+    sampler.start(chain.get(), rng);
+    double farthest = 0;
+    for (int step = 0; step < 1000; ++step) {
+      ASSERT_EQ(sampler.step(chain.get(), gradient.source(), rng), Status::kOk);
+      const Vector& at = chain.theta();
+      farthest = std::max(farthest, estimates.n * at.dot(estimates.curvature * at));
+    }
+    // Chi-squared with d degrees of freedom, and room for how well each of them does.
+    EXPECT_LT(farthest, 20.0 * static_cast<double>(d));
+  }
+  Vector path(const SamplerConfig& config) {
+    AnySampler& sampler = make(config);
+    EXPECT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
+    return path(sampler, config);
+  }
+
   Memory memory;
 };
 
@@ -79,12 +117,15 @@ TEST_P(SamplerContract, default_configuration_is_accepted) {
 // A value that makes no sense is refused by whoever reads the field; for the others nothing may
 // depend on it.
 TEST_P(SamplerContract, nonsense_is_refused_or_not_read) {
-  const OwnedEstimates estimates = ordinary_estimates();
-  const Law usual = *law_of(entry.name, SamplerConfig{}, estimates);
+  const Vector usual = path(SamplerConfig{});
   for (const double bad : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     for (double SamplerConfig::*field :
          {&SamplerConfig::injected_noise, &SamplerConfig::noise_scale,
-          &SamplerConfig::step_size_max}) {
+          &SamplerConfig::step_size_max, &SamplerConfig::step_size, &SamplerConfig::step_decay,
+          &SamplerConfig::step_offset, &SamplerConfig::temperature,
+          &SamplerConfig::initial_temperature, &SamplerConfig::annealing_steps,
+          &SamplerConfig::annealing_exponent, &SamplerConfig::friction, &SamplerConfig::smoothing,
+          &SamplerConfig::preconditioner_floor, &SamplerConfig::exploration}) {
       SamplerConfig config;
       config.*field = bad;
       const auto checked = entry.check(config);
@@ -93,10 +134,7 @@ TEST_P(SamplerContract, nonsense_is_refused_or_not_read) {
         EXPECT_STRNE(checked.error().sentence, "");
         continue;
       }
-      const auto law = law_of(entry.name, config, estimates);
-      ASSERT_TRUE(law.has_value());
-      EXPECT_EQ(law->h, usual.h) << "reads a field that its check let pass";
-      EXPECT_EQ(law->injected, usual.injected) << "reads a field that its check let pass";
+      EXPECT_EQ(path(config), usual) << "reads a field that its check let pass";
     }
   }
 }
@@ -181,6 +219,7 @@ TEST_P(SamplerContract, no_gradient_and_no_noise_leave_theta_unmoved) {
 
 // The mean of many moves is -H g and their covariance H E H: law() is what step() does.
 TEST_P(SamplerContract, moves_by_its_law) {
+  if (!entry.has_law) GTEST_SKIP() << "its coefficients are not constant";
   AnySampler& sampler = make(SamplerConfig{});
   ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
   const Law law = law_of(sampler, kDimension);
@@ -329,7 +368,7 @@ TEST_P(SamplerContract, theta_that_is_not_finite_is_reported) {
 TEST_P(SamplerContract, impossible_estimates_are_refused_and_change_nothing) {
   AnySampler& sampler = make(SamplerConfig{});
   ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
-  const Law before = law_of(sampler, kDimension);
+  const Vector before = path(sampler, SamplerConfig{});
   for (const double bad : {-1.0, static_cast<double>(NAN)}) {
     OwnedEstimates curvature = ordinary_estimates();
     curvature.curvature(2, 2) = bad;
@@ -337,16 +376,19 @@ TEST_P(SamplerContract, impossible_estimates_are_refused_and_change_nothing) {
     noise.noise(2, 2) = bad;
     for (const OwnedEstimates& estimates : {curvature, noise}) {
       const Status status = sampler.refresh(estimates.view());
-      const Law after = law_of(sampler, kDimension);
+      const Vector after = path(sampler, SamplerConfig{});
       if (ok(status)) {
         // It does not need that number, then its law must make sense.
-        EXPECT_TRUE(after.h.allFinite() && after.injected.allFinite()) << bad;
-        EXPECT_EQ(after.h.llt().info(), Eigen::Success) << bad;
+        EXPECT_TRUE(after.allFinite()) << bad;
+        if (entry.has_law) {
+          const Law law = law_of(sampler, kDimension);
+          EXPECT_TRUE(law.h.allFinite() && law.injected.allFinite()) << bad;
+          EXPECT_EQ(law.h.llt().info(), Eigen::Success) << bad;
+        }
         ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
       } else {
         EXPECT_EQ(status, Status::kNotPositiveDefinite);
-        EXPECT_EQ(after.h, before.h) << bad;
-        EXPECT_EQ(after.injected, before.injected) << bad;
+        EXPECT_EQ(after, before) << bad;
       }
     }
   }
@@ -368,6 +410,10 @@ TEST_P(SamplerContract, missing_noise_never_makes_it_unstable) {
   degenerate.push_back(unseen);
   for (const SamplerConfig& config : {SamplerConfig{}, noiseless_config()}) {
     for (std::size_t i = 0; i < degenerate.size(); ++i) {
+      if (!entry.has_law) {
+        stays_near_the_mode(config, {correlated, degenerate[i], 1000, 50});
+        continue;
+      }
       const auto law = law_of(entry.name, config, {correlated, degenerate[i], 1000, 50});
       ASSERT_TRUE(law.has_value()) << i;
       const Matrix root = correlated.llt().matrixL();

@@ -54,26 +54,44 @@ class Regression {
            second_moment_ * sigma * second_moment_;
   }
 
-  // The covariance of theta <- theta - H (gradient + injected) under minibatches drawn with
-  // replacement, exactly: the fixed point of Sigma = R Sigma R^T + H ((C + M(Sigma)) / S + E) H^T.
-  // The mean is the mode.
-  Matrix exact_covariance(const Law& law) const {
+  // R of the recursion of theta - mode, or of (theta - mode, v) where there is a momentum.
+  Matrix transition(const Law& law) const {
     const Index d = dimension();
-    Matrix sigma = Matrix::Zero(d, d);
-    const Matrix r = Matrix::Identity(d, d) - law.h * estimates.curvature;
-    Matrix system = Matrix::Identity(d * d, d * d);
-    for (Index i = 0; i < d; ++i) {
-      for (Index j = 0; j < d; ++j) system.block(i * d, j * d, d, d) -= r(i, j) * r;
+    const Matrix ha = law.h * estimates.curvature;
+    const Matrix identity = Matrix::Identity(d, d);
+    if (law.momentum == 0) return identity - ha;
+    Matrix r(2 * d, 2 * d);
+    r << identity - ha, law.momentum * identity, -ha, law.momentum * identity;
+    return r;
+  }
+
+  // The covariance of that state under minibatches drawn with replacement, exactly: the fixed point
+  // of Sigma = R Sigma R^T + H ((C + M(Sigma)) / S + E) H^T. The mean is the mode. `noise` is C at
+  // the mode.
+  Matrix exact_state_covariance(const Law& law, const Matrix& noise_at_mode) const {
+    const Index d = dimension();
+    const Matrix r = transition(law);
+    const Index m = r.rows();
+    Matrix input(m, d);
+    for (Index i = 0; i < m; i += d) input.middleRows(i, d) = law.h;
+    Matrix sigma = Matrix::Zero(m, m);
+    Matrix system = Matrix::Identity(m * m, m * m);
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j < m; ++j) system.block(i * m, j * m, m, m) -= r(i, j) * r;
     }
     const Eigen::PartialPivLU<Matrix> solver(system);
     for (int round = 0; round < 200; ++round) {
       const Matrix noise =
-          (estimates.noise + noise_of_spread(sigma)) / estimates.minibatch_size + law.injected;
-      const Matrix q = law.h * noise * law.h.transpose();
-      const Vector solution = solver.solve(Eigen::Map<const Vector>(q.data(), d * d));
-      sigma = Eigen::Map<const Matrix>(solution.data(), d, d);
+          (noise_at_mode + noise_of_spread(sigma.topLeftCorner(d, d))) / estimates.minibatch_size +
+          law.injected;
+      const Matrix q = input * noise * input.transpose();
+      const Vector solution = solver.solve(Eigen::Map<const Vector>(q.data(), m * m));
+      sigma = Eigen::Map<const Matrix>(solution.data(), m, m);
     }
     return 0.5 * (sigma + sigma.transpose());
+  }
+  Matrix exact_covariance(const Law& law) const {
+    return exact_state_covariance(law, estimates.noise).topLeftCorner(dimension(), dimension());
   }
 
   // The average of C over the posterior: what an average along the chains converges to.
@@ -83,9 +101,11 @@ class Regression {
 
   // Steps for the slowest mode to fall to 1/e.
   double relaxation(const Law& law) const {
-    const Matrix r = Matrix::Identity(dimension(), dimension()) - law.h * estimates.curvature;
-    return -1.0 / std::log(r.eigenvalues().cwiseAbs().maxCoeff());
+    return -1.0 / std::log(transition(law).eigenvalues().cwiseAbs().maxCoeff());
   }
+
+  // Of the mean loss over all rows, the prior included.
+  Vector full_gradient(const Vector& theta) const { return estimates.curvature * (theta - mode); }
 
   RowBatch batch(const std::vector<std::uint32_t>& slots) const { return table_.batch(slots); }
   const ModelConfig& config() const { return config_; }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,14 +90,15 @@ struct OwnedEstimates {
   }
 };
 
-// What a sampler moves by: theta <- theta - H (gradient + injected).
+// What a sampler moves by: v <- momentum v - H (gradient + injected), theta <- theta + v.
 struct Law {
   Matrix h;
   Matrix injected;
+  double momentum = 0;
 };
 
 inline Law law_of(const AnySampler& sampler, Index d) {
-  Law law{Matrix::Constant(d, d, NAN), Matrix::Constant(d, d, NAN)};
+  Law law{Matrix::Constant(d, d, NAN), Matrix::Constant(d, d, NAN), sampler.momentum()};
   sampler.law(law.h.data(), law.injected.data());
   return law;
 }
@@ -141,6 +143,7 @@ inline SamplerConfig noiseless_config() {
   SamplerConfig config;
   config.injected_noise = 0;
   config.noise_scale = 0;
+  config.temperature = 0;
   return config;
 }
 
@@ -243,6 +246,53 @@ class RowGradientModel final : public Model {
 
   RowLayout layout_;
   FeatureTransform transform_;
+};
+
+// A model whose every row has the gradient that a function of theta says.
+class FunctionModel final : public Model {
+ public:
+  using Gradient = std::function<void(const double* theta, double* gradient)>;
+  FunctionModel(Index dimension, Gradient gradient)
+      : dimension_(static_cast<std::size_t>(dimension)), gradient_(std::move(gradient)) {}
+  std::string_view name() const noexcept override { return "function"; }
+  Response response() const noexcept override { return Response::kGaussian; }
+  Status check_target(double) const noexcept override { return Status::kOk; }
+  bool quadratic() const noexcept override { return false; }
+  double mean(double predictor) const noexcept override { return predictor; }
+  FeatureTransform& transform() noexcept override { return transform_; }
+  void gradient_sum(const RowBatch& batch, const double* theta,
+                    double* gradient) noexcept override {
+    gradient_(theta, gradient);
+    for (std::size_t j = 0; j < dimension_; ++j) gradient[j] *= static_cast<double>(batch.count);
+  }
+  void add_noise(const RowBatch&, const double*, NoiseSums&) noexcept override {}
+  void add_curvature(const RowBatch&, const double*, const double*, double,
+                     CurvatureSums&) noexcept override {}
+
+ private:
+  std::size_t dimension_;
+  Gradient gradient_;
+  FeatureTransform transform_;
+};
+
+// The gradient of a mean loss that a function of theta gives, without a prior.
+class FunctionGradient {
+ public:
+  FunctionGradient(Index dimension, FunctionModel::Gradient gradient)
+      : model_(dimension, std::move(gradient)),
+        prior_(Vector::Zero(dimension)),
+        source_(&model_, static_cast<std::uint32_t>(dimension), prior_.data()) {
+    source_.set_scale(1.0, 1.0);
+    source_.set_minibatch({nullptr, &slot_, 1});
+  }
+  FunctionGradient(const FunctionGradient&) = delete;
+  GradientSource& source() { return source_; }
+
+ private:
+  std::uint32_t slot_ = 0;
+  FunctionModel model_;
+  Vector prior_;
+  GradientSource source_;
 };
 
 }  // namespace windhover
