@@ -59,12 +59,15 @@ struct SamplerConfig {
   NoiseStructure noise_structure = NoiseStructure::kFull;
   DecaySchedule decay = DecaySchedule::kPolynomial;
   double decay_constant = 4.0;
-  double injected_noise = 5.0;  // calibrated: tau of samplers/calibrated.h, >= 0
-  double noise_scale = 1.0;     // SGFS: alpha of samplers/fisher_scoring.h, >= 0
-  double step_size_max = 0.0;   // SGFS: h_max, 0: none
+  double injected_noise = 5.0;   // calibrated: tau of samplers/calibrated.h, >= 0
+  double noise_scale = 1.0;      // SGFS: alpha of samplers/fisher_scoring.h, >= 0
+  double step_size_max = 0.0;    // SGFS: h_max, 0: none
+  std::uint32_t block_size = 8;  // sgfs-block: parameters a block, >= 1
+  std::uint32_t rank = 4;        // sgfs-lr: factors beside the diagonal
 
   // The Langevin family: samplers/langevin.h and the page of each sampler in samplers/docs.
-  double step_size = 0.0;               // h (santa: eta); 0: computed from the estimates
+  // h (santa: eta); also the rate of sandwich.h and noise_completion.h. 0: computed
+  double step_size = 0.0;
   double step_decay = 0.0;              // sgld: gamma of h (1 + t / b)^-gamma
   double step_offset = 1000.0;          // sgld: b
   double temperature = 1.0;             // of the whole posterior; below 1 is a cold posterior

@@ -17,6 +17,7 @@ namespace windhover {
 class ControlVariateSgld {
  public:
   static constexpr std::string_view kName = "sgld-cv";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept { return check_langevin(config); }
   ControlVariateSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : dimension_(dimension),

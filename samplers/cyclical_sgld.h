@@ -18,6 +18,7 @@ namespace windhover {
 class CyclicalSgld {
  public:
   static constexpr std::string_view kName = "csgld";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   CyclicalSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : dimension_(dimension),

@@ -7,8 +7,6 @@ namespace windhover {
 
 using Eigen::Index;
 
-namespace {
-
 Result<bool> check_fisher_scoring(const SamplerConfig& config) noexcept {
   if (!(config.noise_scale >= 0) || !std::isfinite(config.noise_scale)) {
     return Error{Status::kInvalidConfig, "noise_scale must be a finite number of at least 0",
@@ -22,11 +20,33 @@ Result<bool> check_fisher_scoring(const SamplerConfig& config) noexcept {
   return true;
 }
 
+namespace {
+
 // (S + n) / S: the 1 in it is the curvature term of the exact law when A = C.
 double gamma(const Estimates& e) noexcept { return (e.minibatch_size + e.n) / e.minibatch_size; }
 
+// Rate and injected variance of one parameter with noise variance c and curvature a.
+struct Rate {
+  double step_size;
+  double injected;
+};
+Rate rate_of(const Estimates& e, double c, double a, double noise_scale,
+             double step_size_max) noexcept {
+  // A direction without gradient noise would get an infinite step.
+  c = std::max(c, e.minibatch_size / e.n * a);
+  if (step_size_max > 0) {
+    const double injected = std::max(0.0, 2.0 / (step_size_max * e.n) - c / e.minibatch_size);
+    return {2.0 / (e.n * (c / e.minibatch_size + injected)), injected};
+  }
+  const double alpha2 = noise_scale * noise_scale;
+  return {2.0 / ((1.0 + alpha2) * gamma(e) * c), alpha2 * gamma(e) * c / e.n};
+}
+
 }  // namespace
 
+Result<bool> ScalarFisherScoring::check(const SamplerConfig& config) noexcept {
+  return check_fisher_scoring(config);
+}
 Result<bool> DiagonalFisherScoring::check(const SamplerConfig& config) noexcept {
   return check_fisher_scoring(config);
 }
@@ -35,20 +55,29 @@ Result<bool> FullFisherScoring::check(const SamplerConfig& config) noexcept {
   return full.ok() ? check_fisher_scoring(config) : full;
 }
 
+Status ScalarFisherScoring::refresh(const Estimates& e) noexcept {
+  if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
+  double noise = 0;
+  double curvature = 0;
+  for (std::size_t j = 0; j < e.dimension; ++j) {
+    noise += e.noise_variance_of(j) / e.dimension;
+    curvature += e.curvature_of(j) / e.dimension;
+  }
+  const Rate rate = rate_of(e, noise, curvature, noise_scale_, step_size_max_);
+  std::fill_n(preconditioner_.step_size(), e.dimension, rate.step_size);
+  std::fill_n(preconditioner_.noise_deviation(), e.dimension, std::sqrt(rate.injected));
+  preconditioner_.stabilize(e.curvature);
+  preconditioner_.finish();
+  return Status::kOk;
+}
+
 Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
-  const double alpha2 = noise_scale_ * noise_scale_;
   for (std::size_t j = 0; j < e.dimension; ++j) {
-    // A direction without gradient noise would get an infinite step.
-    const double c = std::max(e.noise_variance_of(j), e.minibatch_size / e.n * e.curvature_of(j));
-    double injected = alpha2 * gamma(e) * c / e.n;
-    double step_size = 2.0 / ((1.0 + alpha2) * gamma(e) * c);
-    if (step_size_max_ > 0) {
-      injected = std::max(0.0, 2.0 / (step_size_max_ * e.n) - c / e.minibatch_size);
-      step_size = 2.0 / (e.n * (c / e.minibatch_size + injected));
-    }
-    preconditioner_.step_size()[j] = step_size;
-    preconditioner_.noise_deviation()[j] = std::sqrt(injected);
+    const Rate rate =
+        rate_of(e, e.noise_variance_of(j), e.curvature_of(j), noise_scale_, step_size_max_);
+    preconditioner_.step_size()[j] = rate.step_size;
+    preconditioner_.noise_deviation()[j] = std::sqrt(rate.injected);
   }
   preconditioner_.stabilize(e.curvature);
   preconditioner_.finish();

@@ -20,6 +20,31 @@
 
 namespace windhover {
 
+// What all of this family read: noise_scale and step_size_max.
+Result<bool> check_fisher_scoring(const SamplerConfig& config) noexcept;
+
+// One rate and one noise for all: C in the rules above is Tr(C)/D I (Mandt et al. 2017, Corollary
+// 6, scalar). The larger alpha, the nearer to the posterior and the slower.
+class ScalarFisherScoring {
+ public:
+  static constexpr std::string_view kName = "sgfs";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  ScalarFisherScoring(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
+      : noise_scale_(config.noise_scale),
+        step_size_max_(config.step_size_max),
+        preconditioner_(arena, dimension) {}
+  Status refresh(const Estimates& estimates) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+    return preconditioner_.step(chain, gradient, rng);
+  }
+  void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+ private:
+  double noise_scale_;
+  double step_size_max_;
+  DiagonalPreconditioner preconditioner_;
+};
+
 class DiagonalFisherScoring {
  public:
   static constexpr std::string_view kName = "sgfs-d";

@@ -22,6 +22,7 @@ namespace windhover {
 class Hamiltonian {
  public:
   static constexpr std::string_view kName = "sghmc";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   Hamiltonian(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : dimension_(dimension),

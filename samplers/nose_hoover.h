@@ -48,6 +48,7 @@ class NoseHoover {
 class ScalarNoseHoover : public NoseHoover {
  public:
   static constexpr std::string_view kName = "sgnht";
+  static constexpr bool kTempered = true;
   ScalarNoseHoover(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : NoseHoover(arena, config, dimension, true) {}
   static std::size_t state_size(const SamplerConfig&, std::uint32_t dimension) noexcept {
@@ -58,6 +59,7 @@ class ScalarNoseHoover : public NoseHoover {
 class DiagonalNoseHoover : public NoseHoover {
  public:
   static constexpr std::string_view kName = "msgnht";
+  static constexpr bool kTempered = true;
   DiagonalNoseHoover(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : NoseHoover(arena, config, dimension, false) {}
   static std::size_t state_size(const SamplerConfig&, std::uint32_t dimension) noexcept {

@@ -15,6 +15,7 @@ namespace windhover {
 class PreconditionedSgld {
  public:
   static constexpr std::string_view kName = "sgld-p";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept { return check_langevin(config); }
   PreconditionedSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : given_step_(config.step_size), temperature_(config), preconditioner_(arena, dimension) {}

@@ -25,21 +25,12 @@ void DiagonalPreconditioner::stabilize(const double* curvature) noexcept {
   double bound = 0;  // of the eigenvalues of HA: the largest row sum
   for (Index j = 0; j < d; ++j) bound = std::max(bound, step_size_[j] * a.col(j).lpNorm<1>());
   if (bound < 2.0) return;
-  // Power iteration on HA, whose eigenvalues are those of the symmetric H^1/2 A H^1/2.
-  VectorMap vector(gradient_, d);
-  VectorMap image(normals_, d);
-  const ConstVectorMap rates(step_size_, d);
-  for (Index j = 0; j < d; ++j) vector(j) = 1.0 + 0.1 * static_cast<double>((7 * j + 3) % 11);
-  double eigenvalue = 0;
-  constexpr int kIterations = 200;
-  for (int iteration = 0; iteration < kIterations; ++iteration) {
-    image.noalias() = a * vector;
-    image.array() *= rates.array();
-    eigenvalue = image.norm() / vector.norm();
-    vector = image / image.norm();
-  }
-  constexpr double kMargin = 1.9;  // power iteration comes from below
-  if (eigenvalue > kMargin) VectorMap(step_size_, d) *= 1.0 / eigenvalue;
+  const double* rates = step_size_;
+  const double eigenvalue =
+      largest_rate(curvature, d, gradient_, normals_, [rates](double* b, Index size) {
+        for (Index k = 0; k < size; ++k) b[k] *= rates[k];
+      });
+  if (eigenvalue > kLargestRate) VectorMap(step_size_, d) *= 1.0 / eigenvalue;
 }
 
 Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {

@@ -2,22 +2,28 @@
 
 #include <array>
 
+#include "windhover/samplers/block_fisher_scoring.h"
 #include "windhover/samplers/calibrated.h"
 #include "windhover/samplers/constant_sgd.h"
 #include "windhover/samplers/control_variate_sgld.h"
 #include "windhover/samplers/cyclical_sgld.h"
 #include "windhover/samplers/fisher_scoring.h"
 #include "windhover/samplers/hamiltonian.h"
+#include "windhover/samplers/low_rank_fisher_scoring.h"
 #include "windhover/samplers/models/generalized_linear.h"
 #include "windhover/samplers/models/softmax.h"
 #include "windhover/samplers/modified_sgld.h"
+#include "windhover/samplers/noise_completion.h"
 #include "windhover/samplers/nose_hoover.h"
 #include "windhover/samplers/preconditioned_sgld.h"
+#include "windhover/samplers/reverse_kl_sgd.h"
 #include "windhover/samplers/riemannian_sgld.h"
 #include "windhover/samplers/rmsprop_sgld.h"
 #include "windhover/samplers/sampler_entry.h"
+#include "windhover/samplers/sandwich.h"
 #include "windhover/samplers/santa.h"
 #include "windhover/samplers/sgld.h"
+#include "windhover/samplers/square_root_sgd.h"
 
 namespace windhover {
 
@@ -95,6 +101,25 @@ constexpr std::array kSamplers = {
     sampler_entry<EulerSanta>("annealed posterior, then its mode", "S D + 5 D", "4 D",
                               "Chen et al. 2016, Algorithm 1"),
     sampler_entry<RefiningSanta>("mode", "S D + 4 D", "4 D", "Chen et al. 2016, section 5.2"),
+    sampler_entry<SquareRootSgd>("posterior, best rate of its shape", "S D + D", "4 D",
+                                 "Mandt et al. 2017, Theorem 7, eq. 47"),
+    sampler_entry<ReverseKlSgd>("posterior, best scalar rate for the reverse KL", "S D + D",
+                                "1 D^2 + 6 D", "Mandt et al. 2017, Appendix C, eq. 41"),
+    sampler_entry<Sandwich>("sandwich, exact in discrete time", "S D + 2 D^2", "4 D^2",
+                            "Mandt et al. 2017, Theorem 2, in discrete time for A^-1 C A^-1"),
+    sampler_entry<ScalarNoiseCompletion>("posterior, exact at a scalar rate", "S D + D^2",
+                                         "3 D^2 + 5 D",
+                                         "Ma et al. 2015, in discrete time for a linear gradient"),
+    sampler_entry<DiagonalNoiseCompletion>(
+        "posterior, exact at diagonal rates", "S D + D^2", "3 D^2 + 5 D",
+        "Ma et al. 2015, in discrete time for a linear gradient"),
+    sampler_entry<ScalarFisherScoring>("posterior, one rate and noise", "S D + 2 D", "4 D",
+                                       "Ahn et al. 2012, Algorithm 1, scalar"),
+    sampler_entry<BlockFisherScoring>("posterior, rates and noise in blocks", "S D + 2 D b",
+                                      "2 D b", "Ahn et al. 2012, section 4"),
+    sampler_entry<LowRankFisherScoring>(
+        "posterior, exact when A + (n/S) C has rank r beside a diagonal", "S D + 4 D r",
+        "1 D^2 + 6 D r", "Ahn et al. 2012, Algorithm 1; Rubin and Thayer 1982"),
 };
 
 constexpr std::array kModels = {

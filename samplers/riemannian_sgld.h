@@ -20,6 +20,7 @@ namespace windhover {
 class RiemannianSgld {
  public:
   static constexpr std::string_view kName = "rsgld";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   RiemannianSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   Status refresh(const Estimates& estimates) noexcept;

@@ -18,6 +18,7 @@ namespace windhover {
 class RmspropSgld {
  public:
   static constexpr std::string_view kName = "psgld";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   RmspropSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : dimension_(dimension),

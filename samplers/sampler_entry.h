@@ -53,6 +53,20 @@ std::size_t state_size_of([[maybe_unused]] const SamplerConfig& config,
   }
 }
 
+// A sampler that can draw from exp(-U / T), T = SamplerConfig::temperature, says kTempered = true;
+// to the others a temperature would mean nothing.
+template <Sampler S>
+Result<bool> check_sampler(const SamplerConfig& config) noexcept {
+  if constexpr (!requires { requires S::kTempered; }) {
+    if (config.temperature != 1.0) {
+      return Error{Status::kInvalidConfig,
+                   "sampler.temperature must be 1: this sampler draws from the posterior itself",
+                   config.temperature};
+    }
+  }
+  return S::check(config);
+}
+
 template <Sampler S>
 constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_view cost,
                                      std::string_view memory, std::string_view source) {
@@ -62,7 +76,7 @@ constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_
       cost,
       memory,
       source,
-      [](const SamplerConfig& config) noexcept { return S::check(config); },
+      check_sampler<S>,
       HasLaw<S>,
       state_size_of<S>,
       [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {

@@ -58,6 +58,7 @@ class Santa {
 class SymmetricSanta : public Santa {
  public:
   static constexpr std::string_view kName = "santa";
+  static constexpr bool kTempered = true;
   SymmetricSanta(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : Santa(arena, config, dimension, Scheme::kSymmetric) {}
 };
@@ -65,6 +66,7 @@ class SymmetricSanta : public Santa {
 class EulerSanta : public Santa {
  public:
   static constexpr std::string_view kName = "santa-e";
+  static constexpr bool kTempered = true;
   EulerSanta(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : Santa(arena, config, dimension, Scheme::kEuler) {}
 };
@@ -72,6 +74,7 @@ class EulerSanta : public Santa {
 class RefiningSanta : public Santa {
  public:
   static constexpr std::string_view kName = "santa-r";
+  static constexpr bool kTempered = true;
   RefiningSanta(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : Santa(arena, config, dimension, Scheme::kRefine) {}
 };

@@ -17,6 +17,7 @@ namespace windhover {
 class Sgld {
  public:
   static constexpr std::string_view kName = "sgld";
+  static constexpr bool kTempered = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   Sgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   static std::size_t state_size(const SamplerConfig& config, std::uint32_t dimension) noexcept;

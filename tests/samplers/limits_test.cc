@@ -4,8 +4,7 @@
 #include "windhover/samplers/calibrated.h"
 #include "windhover/samplers/constant_sgd.h"
 #include "windhover/samplers/fisher_scoring.h"
-#include "windhover/samplers/linear_algebra.h"
-#include "windhover/tests/samplers/support.h"
+#include "windhover/tests/samplers/laws.h"
 
 namespace windhover {
 namespace {
@@ -19,22 +18,6 @@ SamplerConfig with_alpha(double alpha) {
   SamplerConfig config;
   config.noise_scale = alpha;
   return config;
-}
-
-OwnedEstimates random_estimates(std::uint64_t seed, Index d) {
-  return {random_covariance(seed, d), random_covariance(seed + 1000, d), 1000, 40};
-}
-
-// The law's covariance with constant C, from the library's own solver.
-Matrix stationary(const Law& law, const OwnedEstimates& e) {
-  const Index d = e.curvature.rows();
-  Matrix sigma(d, d);
-  std::vector<double> work(static_cast<std::size_t>(4 * d * d));
-  const Matrix noise = e.noise / e.minibatch_size + law.injected;
-  EXPECT_EQ(stationary_covariance(law.h.data(), e.curvature.data(), noise.data(), d, sigma.data(),
-                                  work.data()),
-            Status::kOk);
-  return sigma;
 }
 
 class Limits : public testing::TestWithParam<Index> {

@@ -1,0 +1,127 @@
+#include "windhover/samplers/block_fisher_scoring.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/fisher_scoring.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+Result<bool> BlockFisherScoring::check(const SamplerConfig& config) noexcept {
+  if (config.block_size < 1) {
+    return Error{Status::kInvalidConfig, "block_size must be at least 1", 0};
+  }
+  const Result<bool> full = check_noise_is_full(config);
+  return full.ok() ? check_fisher_scoring(config) : full;
+}
+
+BlockFisherScoring::BlockFisherScoring(Arena& arena, const SamplerConfig& config,
+                                       std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      block_size_(std::min(config.block_size, dimension)),
+      blocks_((dimension_ + block_size_ - 1) / block_size_),
+      noise_scale_(config.noise_scale),
+      factor_(arena, static_cast<std::uint32_t>(block_size_)) {
+  const auto square = static_cast<std::size_t>(block_size_ * block_size_);
+  inverses_ = arena.allocate<double>(square * static_cast<std::size_t>(blocks_)).data();
+  roots_ = arena.allocate<double>(square * static_cast<std::size_t>(blocks_)).data();
+  scratch_ = arena.allocate<double>(square).data();
+  gradient_ = arena.allocate<double>(dimension).data();
+  image_ = arena.allocate<double>(dimension).data();
+}
+
+Index BlockFisherScoring::width(Index block) const noexcept {
+  return std::min(block_size_, dimension_ - first(block));
+}
+
+// Of the block of C, made stable with that of A for H = scale C^-1. A short last block is filled up
+// with ones on the diagonal, which nothing reads.
+Status BlockFisherScoring::factorize(const Estimates& e, Index block, double scale) noexcept {
+  const Index begin = first(block);
+  const Index size = width(block);
+  const auto noise =
+      ConstMatrixMap(e.noise_covariance, dimension_, dimension_).block(begin, begin, size, size);
+  const auto curvature =
+      ConstMatrixMap(e.curvature, dimension_, dimension_).block(begin, begin, size, size);
+  MatrixMap metric(scratch_, block_size_, block_size_);
+  metric.setIdentity();
+  metric.topLeftCorner(size, size) = noise - (0.5 * scale) * curvature;
+  const bool stable = ok(factor_.compute(scratch_));
+  metric.topLeftCorner(size, size) = noise;
+  if (!stable) metric.topLeftCorner(size, size) += (e.minibatch_size / e.n) * curvature;
+  return factor_.compute(scratch_);
+}
+
+// vector <- H vector.
+void BlockFisherScoring::apply(double* vector) noexcept {
+  for (Index block = 0; block < blocks_; ++block) {
+    const Index size = width(block);
+    const ConstMatrixMap h(inverse(block), block_size_, block_size_);
+    VectorMap part(vector + first(block), size);
+    VectorMap product(scratch_, size);
+    product.noalias() = h.topLeftCorner(size, size) * part;
+    part = product;
+  }
+}
+
+Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
+  const double alpha2 = noise_scale_ * noise_scale_;
+  const double gamma = (e.minibatch_size + e.n) / e.minibatch_size;
+  const double scale = 2.0 / ((1.0 + alpha2) * gamma);
+  // All blocks or none.
+  for (Index block = 0; block < blocks_; ++block) {
+    if (const Status status = factorize(e, block, scale); !ok(status)) return status;
+  }
+  for (Index block = 0; block < blocks_; ++block) {
+    if (const Status status = factorize(e, block, scale); !ok(status)) return status;
+    factor_.inverse(scale, inverse(block));
+    factor_.root(std::sqrt(alpha2 * gamma / e.n), root(block));
+  }
+  noisy_ = alpha2 > 0;
+  const double rate = largest_rate(e.curvature, dimension_, gradient_, image_,
+                                   [this](double* b, Index) { apply(b); });
+  if (rate > kLargestRate) {
+    VectorMap(inverses_, blocks_ * block_size_ * block_size_) *= 1.0 / rate;
+  }
+  return Status::kOk;
+}
+
+Status BlockFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  gradient(chain.theta, gradient_);
+  if (noisy_) {
+    rng.fill_normals({image_, static_cast<std::size_t>(dimension_)});
+    for (Index block = 0; block < blocks_; ++block) {
+      const Index size = width(block);
+      const ConstMatrixMap lower(root(block), block_size_, block_size_);
+      VectorMap(gradient_ + first(block), size).noalias() +=
+          lower.topLeftCorner(size, size) * ConstVectorMap(image_ + first(block), size);
+    }
+  }
+  apply(gradient_);
+  VectorMap(chain.theta, dimension_) -= ConstVectorMap(gradient_, dimension_);
+  return finite_or_diverged(chain.theta, static_cast<std::uint32_t>(dimension_));
+}
+
+void BlockFisherScoring::law(double* h, double* injected) const noexcept {
+  MatrixMap preconditioner(h, dimension_, dimension_);
+  MatrixMap covariance(injected, dimension_, dimension_);
+  preconditioner.setZero();
+  covariance.setZero();
+  for (Index block = 0; block < blocks_; ++block) {
+    const Index begin = first(block);
+    const Index size = width(block);
+    preconditioner.block(begin, begin, size, size) =
+        ConstMatrixMap(inverse(block), block_size_, block_size_).topLeftCorner(size, size);
+    if (!noisy_) continue;
+    const ConstMatrixMap lower(root(block), block_size_, block_size_);
+    for (Index j = 0; j < size; ++j) {
+      for (Index k = 0; k < size; ++k) {
+        covariance.col(begin + j).segment(begin, size) += lower(j, k) * lower.col(k).head(size);
+      }
+    }
+  }
+}
+
+}  // namespace windhover

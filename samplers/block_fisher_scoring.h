@@ -1,0 +1,55 @@
+// Stochastic gradient Fisher scoring with a block-diagonal Fisher matrix: Ahn, Korattikara and
+// Welling 2012, section 4. As fisher_scoring.h, with the blocks of C along its diagonal in place of
+// C: block_size neighbouring parameters each, the last one what is left.
+//
+// A block whose gradient noise is too small for a stable step gets (S/n) A added; where blocks that
+// are stable one by one are not so together, all rates are cut.
+#ifndef WINDHOVER_SAMPLERS_BLOCK_FISHER_SCORING_H_
+#define WINDHOVER_SAMPLERS_BLOCK_FISHER_SCORING_H_
+
+#include "windhover/samplers/preconditioner.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// Memory 2 D b and 2 b^2 with b = block_size, at most D.
+class BlockFisherScoring {
+ public:
+  static constexpr std::string_view kName = "sgfs-block";
+  static Result<bool> check(const SamplerConfig& config) noexcept;
+  BlockFisherScoring(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
+  // Complexity O(D b^2 + D b x 200) where a cut is to be looked for.
+  Status refresh(const Estimates& estimates) noexcept;
+  // Complexity 2 D b.
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  void law(double* h, double* injected) const noexcept;
+
+ private:
+  // The parameters of a block, and the room it takes: block_size_ squared.
+  Eigen::Index first(Eigen::Index block) const noexcept { return block * block_size_; }
+  Eigen::Index width(Eigen::Index block) const noexcept;
+  double* inverse(Eigen::Index block) const noexcept {
+    return inverses_ + block * block_size_ * block_size_;
+  }
+  double* root(Eigen::Index block) const noexcept {
+    return roots_ + block * block_size_ * block_size_;
+  }
+  Status factorize(const Estimates& estimates, Eigen::Index block, double scale) noexcept;
+  void apply(double* vector) noexcept;
+
+  Eigen::Index dimension_;
+  Eigen::Index block_size_;
+  Eigen::Index blocks_;
+  double noise_scale_;
+  bool noisy_ = false;
+  double* inverses_;  // of H
+  double* roots_;     // of the injected noise
+  double* scratch_;   // a block
+  double* gradient_;
+  double* image_;
+  Factor factor_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_BLOCK_FISHER_SCORING_H_
