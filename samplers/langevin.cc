@@ -1,5 +1,7 @@
 #include "windhover/samplers/langevin.h"
 
+#include "windhover/samplers/sampler.h"
+
 namespace windhover {
 
 namespace {

@@ -126,7 +126,7 @@ void DaemonConfig::describe_options() {
       number("sampler.injected_noise", "calibrated: tau", s.injected_noise),
       number("sampler.noise_scale", "SGFS: alpha", s.noise_scale),
       number("sampler.step_size_max", "SGFS: h_max; 0: none", s.step_size_max),
-      number("sampler.step_size", "sandwich, sgd-completed, sgd-d-completed; 0: chosen",
+      number("sampler.step_size", "the Langevin family, sandwich, completed noise; 0: computed",
              s.step_size),
       number("sampler.block_size", "sgfs-block: parameters a block", s.block_size),
       number("sampler.rank", "sgfs-lr: factors beside the diagonal", s.rank),

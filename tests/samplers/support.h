@@ -266,6 +266,7 @@ class FunctionModel final : public Model {
     for (std::size_t j = 0; j < dimension_; ++j) gradient[j] *= static_cast<double>(batch.count);
   }
   void add_noise(const RowBatch&, const double*, NoiseSums&) noexcept override {}
+  void add_noise_variances(const RowBatch&, const double*, NoiseVarianceSums&) noexcept override {}
   void add_curvature(const RowBatch&, const double*, const double*, double,
                      CurvatureSums&) noexcept override {}
 
