@@ -14,6 +14,9 @@ ModelKind kind_of(std::string_view model) noexcept {
   if (model == "poisson") return ModelKind::kPoisson;
   if (model == "student-t") return ModelKind::kStudentT;
   if (model == "softmax") return ModelKind::kSoftmax;
+  if (model == "mlp-linear") return ModelKind::kLinear;
+  if (model == "mlp-logistic") return ModelKind::kLogistic;
+  if (model == "mlp-softmax" || model == "drbm") return ModelKind::kSoftmax;
   return ModelKind::kOther;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "windhover/platform/random.h"
+#include "windhover/runtime/sample_summary.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/registry.h"
 
@@ -16,18 +17,9 @@ namespace {
 constexpr std::size_t kPairs = ClassProbabilities::kDraws / 2;
 
 std::uint32_t classes_of(const ModelConfig& model) noexcept {
-  return find_model(model.name)->response == Response::kCategorical ? model.classes : 0;
+  const ModelEntry* entry = find_model(model.name);
+  return entry->response == Response::kCategorical && !entry->network ? model.classes : 0;
 }
-
-// Of sorted values, between neighbours.
-double sample_quantile(const double* sorted, std::size_t count, double p) noexcept {
-  const double position = p * static_cast<double>(count - 1);
-  const auto low = std::min(static_cast<std::size_t>(position), count - 2);
-  const double part = position - static_cast<double>(low);
-  return sorted[low] + part * (sorted[low + 1] - sorted[low]);
-}
-
-double plogp(double p) noexcept { return p > 0 ? p * std::log(p) : 0.0; }
 
 }  // namespace
 
@@ -88,8 +80,7 @@ void ClassProbabilities::predict(const Posterior& posterior, const double* x,
                                  PredictiveSummary& s) noexcept {
   colour(posterior, x);
   const ConstMatrixMap root(root_, outputs_, outputs_);
-  double log_score_peak = -1e300;  // log-sum-exp of the outcome's log probabilities
-  double log_score_sum = 0;
+  LogMeanExp likelihood;  // of the outcome
   for (std::size_t pair = 0; pair < kPairs; ++pair) {
     for (std::uint32_t a = 0; a < outputs_; ++a) {
       double step = 0;
@@ -117,19 +108,13 @@ void ClassProbabilities::predict(const Posterior& posterior, const double* x,
       s.expected_entropy += entropy / static_cast<double>(kDraws);
       if (outcome != nullptr) {
         const auto y = static_cast<std::uint32_t>(*outcome);
-        const double log_p = (y == 0 ? 0.0 : eta[y - 1]) - largest - std::log(total);
-        if (log_p > log_score_peak) {
-          log_score_sum = 1 + log_score_sum * std::exp(log_score_peak - log_p);
-          log_score_peak = log_p;
-        } else {
-          log_score_sum += std::exp(log_p - log_score_peak);
-        }
+        likelihood.add((y == 0 ? 0.0 : eta[y - 1]) - largest - std::log(total));
       }
     }
   }
   summarize(interval_probability, s);
   if (outcome != nullptr) {
-    s.log_score = log_score_peak + std::log(log_score_sum / static_cast<double>(kDraws));
+    s.log_score = likelihood.value();
     for (std::uint32_t c = 0; c < classes_; ++c) {
       const double error = s.probs[c] - (static_cast<double>(c) == *outcome ? 1.0 : 0.0);
       s.brier += error * error;

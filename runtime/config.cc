@@ -39,6 +39,12 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.classes < 2 || m.classes > kMaxClasses) {
     return invalid("model.classes must be 2 to 32", m.classes);
   }
+  if (m.hidden < 1 || m.hidden > 1024) return invalid("model.hidden must be 1 to 1024", m.hidden);
+  if (m.hidden2 > 1024) return invalid("model.hidden2 must be 0 to 1024", m.hidden2);
+  // Curvature and noise covariance are dense.
+  if (find_model(m.name)->network && m.dimension() > 4096) {
+    return invalid("a network must have at most 4096 parameters", m.dimension());
+  }
   if (!(m.degrees_of_freedom >= 3) || m.degrees_of_freedom > 1000) {
     return invalid("model.degrees_of_freedom must be 3 to 1000", m.degrees_of_freedom);
   }

@@ -10,10 +10,18 @@ namespace windhover {
 
 using Eigen::Index;
 
+namespace {
+
+// Of a network's curvature, in units of its mean eigenvalue.
+constexpr double kDamping = 0.1;
+
+}  // namespace
+
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : dimension_(config.model.dimension()),
       width_(matrix_width(dimension_)),
       has_dispersion_(has_dispersion(find_model(config.model.name)->response)),
+      damped_(find_model(config.model.name)->network),
       pass_(arena, dimension_),
       done_(arena, dimension_),
       noise_(arena, config.sampler, dimension_),
@@ -52,12 +60,12 @@ void Estimator::set_mode(const double* mode) noexcept {
   std::copy_n(mode, dimension_, mean_);
 }
 
-double Estimator::objective() const noexcept {
+double Estimator::prior_loss() const noexcept {
   double prior = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     prior += 0.5 * prior_precision_[j] * done_.anchor()[j] * done_.anchor()[j];
   }
-  return done_.sums().loss / dispersion_ + prior;
+  return prior;
 }
 
 void Estimator::halve_towards(const double* previous) noexcept {
@@ -77,6 +85,15 @@ Status Estimator::compute_curvature() noexcept {
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
     }
     a(j, j) += prior_precision_[j] / n_;
+  }
+  // Directions that a network's data hardly inform are not straight for as far as their posterior
+  // is wide: steps and starts must be shorter there. The calibrated sampler then injects the noise
+  // that belongs to the shorter steps, so its law there has tau / (1 + tau) of the posterior's
+  // variance.
+  if (damped_) {
+    double trace = 0;
+    for (Index j = 0; j < d; ++j) trace += a(j, j) - prior_precision_[j] / n_;
+    for (Index j = 0; j < d; ++j) a(j, j) += kDamping * trace / static_cast<double>(d);
   }
   symmetrize(curvature_, d);
   const Status status = factor_.compute(curvature_);
@@ -125,7 +142,7 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   if (variance > 0 && std::isfinite(variance)) dispersion_ = variance;
 }
 
-Status Estimator::refresh(double n, double target_variance) noexcept {
+Status Estimator::refresh(double n, double target_variance, double longest) noexcept {
   n_ = std::max(n, 1.0);
   const Index d = dimension_;
   Status status = compute_curvature();
@@ -145,7 +162,8 @@ Status Estimator::refresh(double n, double target_variance) noexcept {
     }
     dispersion_step_ = std::abs(std::log(dispersion_ / previous));
   }
-  for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - step_[j];
+  const double length = std::sqrt(std::min(1.0, longest / std::max(newton_decrement_, 1e-300)));
+  for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - length * step_[j];
   factor_.inverse(1.0 / n_, covariance_);
   // Mean = mode - P/2 sum l''' x (x^T P x), the first-order correction for skewness; 0 for a
   // quadratic loss.

@@ -17,6 +17,9 @@ namespace windhover {
 
 // One thread. Memory about 8 D^2 doubles; 5 D^2 with NoiseStructure::kDiagonal.
 //
+// Of a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
+// mean eigenvalue on the diagonal, as Levenberg and Marquardt would: a guide for steps, no summary.
+//
 // Two sets of anchor sums: `done` is the last complete pass over the window plus the rows that came
 // since (the tail), so the summary is current; `pass` is the one being summed at a newer anchor.
 class Estimator {
@@ -26,6 +29,7 @@ class Estimator {
 
   AnchorSums& pass() noexcept { return pass_; }
   AnchorSums& done() noexcept { return done_; }
+  const AnchorSums& done() const noexcept { return done_; }
   NoiseCovariance& noise() noexcept { return noise_; }
 
   // Anchor of the next pass: the current mode.
@@ -37,10 +41,11 @@ class Estimator {
   // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
   // of the rows seen so far and only steadies a learned dispersion while n is small.
   // kNotPositiveDefinite leaves the old values. Complexity O(D^3).
-  Status refresh(double n, double target_variance) noexcept;
+  // A Newton step longer than `longest` (squared, in posterior standard deviations) is shortened.
+  Status refresh(double n, double target_variance, double longest = 1e300) noexcept;
 
-  // -log posterior at the anchor of done(), up to a constant, at the current dispersion.
-  double objective() const noexcept;
+  // -log prior at the anchor of done(), up to a constant.
+  double prior_loss() const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
@@ -88,6 +93,7 @@ class Estimator {
   std::size_t width_;
   bool has_dispersion_;
   bool learn_dispersion_ = false;
+  bool damped_;
   double dispersion_ = 1;
   double n_ = 0;
   double newton_decrement_ = 0;

@@ -72,8 +72,9 @@ double Learner::minibatch_size() const noexcept {
 // loss none does): squared distance in posterior standard deviations.
 bool Learner::far_from_mode() const noexcept {
   const double moved = estimator_.dispersion_step();
-  return !model_->quadratic() && (estimator_.newton_decrement() > 0.01 ||
-                                  moved > 0.1 * estimator_.dispersion_relative_sd());
+  return !model_->quadratic() && model_->log_concave() &&
+         (estimator_.newton_decrement() > 0.01 ||
+          moved > 0.1 * estimator_.dispersion_relative_sd());
 }
 
 bool Learner::rested() const noexcept {

@@ -102,6 +102,7 @@ class Learner {
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
+  bool newton_went_up() const noexcept;
   // The pass of Newton's method that stands at what the targets suggest.
   bool starting_newton() const noexcept {
     return newton_running_ && newton_iterations_ == 0 && model_->has_start();
@@ -122,6 +123,7 @@ class Learner {
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
 
   void publish() noexcept;
+  void describe_by_draws(Posterior& posterior) const noexcept;
   void update_pace() noexcept;
   PosteriorStatus status(const Consistency::Ratio& ratio, double ess) const noexcept;
 
@@ -172,7 +174,8 @@ class Learner {
   bool newton_running_ = false;
   int newton_iterations_ = 0;
   std::uint64_t newton_end_ = 0;
-  double last_objective_ = 0;
+  double last_loss_ = 0;   // at newton_previous_
+  double last_prior_ = 0;  // likewise
   double last_rows_ = 0;
   double settle_rounds_ = 0;
   std::int64_t last_publish_ns_ = 0;

@@ -1,8 +1,10 @@
 // The part of the learner that fills a snapshot and judges it.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windhover/runtime/learner.h"
+#include "windhover/runtime/sample_summary.h"
 
 namespace windhover {
 
@@ -68,11 +70,26 @@ void Learner::publish() noexcept {
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   p.status = status(ratio_, extremes.ess_min);
+  if (!model_->log_concave()) describe_by_draws(posterior);
   posterior.made_ns = clock_.now_ns();
   last_publish_ns_ = posterior.made_ns;
   snapshots_.publish();
   counters_.add(RuntimeCounter::kSnapshots);
   dirty_ = false;
+}
+
+// With several modes there is no mode to name, and the curvature at one of them is no summary: the
+// spread is that of the draws. Nothing says either whether they spread as they should, so the
+// status is never `ok`.
+void Learner::describe_by_draws(Posterior& posterior) const noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double* column = posterior.deviations + std::size_t{j} * posterior.draws;
+    posterior.sd[j] = std::sqrt(sample_moments(column, posterior.draws).variance);
+    posterior.mode[j] = posterior.sd_robust[j] = std::numeric_limits<double>::quiet_NaN();
+  }
+  Provenance& p = posterior.provenance;
+  p.ou_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
+  p.status = phase_ == Phase::kSampling ? PosteriorStatus::kDegraded : PosteriorStatus::kWarmingUp;
 }
 
 // R: minibatch rows of one chain per new row, since a quarter to half a window of new rows ago.

@@ -10,7 +10,9 @@ void Learner::refresh() noexcept {
   const double n_before = estimator_.n();
   factor_before_.copy_from(estimator_.factor());
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+  // Where the loss is not convex a step may not be trusted further than the posterior is wide.
+  const double longest = model_->log_concave() ? 1e300 : 1.0;
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return;
   }
@@ -27,6 +29,7 @@ void Learner::refresh() noexcept {
 // rows of a new category have come in. A chain with a state of its sampler's own cannot be put
 // elsewhere without starting it anew; it follows by itself.
 void Learner::carry_along(double n_before) noexcept {
+  if (!model_->log_concave()) return;  // no Gaussian describes it
   draws_.recolour(factor_before_, estimator_.factor());
   if (state_size_ > 0) return;
   for (Chain& chain : chains_) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and scale
 constexpr int kMaxNewtonIterations = 50;
+constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-concave
 constexpr double kColdStartPasses = 10;
 
 }  // namespace
@@ -26,34 +27,29 @@ bool Learner::warm_up() noexcept {
   const bool starting = starting_newton();
   estimator_.end_pass();
   ++newton_iterations_;
-  const double objective = estimator_.objective();
-  const double mean_objective = objective / std::max(estimator_.done().rows(), 1.0);
-  const bool same_rows = estimator_.done().rows() == last_rows_;
-  last_rows_ = estimator_.done().rows();
-  // With a dispersion a step never raises the objective (likelihoods.h), and a learned one moves
-  // it.
-  const bool worse = newton_iterations_ > 1 && same_rows &&
-                     mean_objective > last_objective_ + 1e-9 * std::abs(last_objective_) &&
-                     !has_dispersion(model_->response());
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
-    counters_.add(RuntimeCounter::kFactorizationFailures);
-    newton_running_ = false;
-    warm_head_ = head_;
-    return true;
-  }
-  if (worse && newton_iterations_ < kMaxNewtonIterations) {
+  const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
+  if (newton_iterations_ > 1 && newton_iterations_ < most && newton_went_up()) {
     std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
     estimator_.set_mode(scratch_);
     estimator_.halve_towards(newton_previous_);
     begin_pass();
     return true;
   }
-  last_objective_ = starting ? std::numeric_limits<double>::infinity() : mean_objective;
+  last_rows_ = estimator_.done().rows();
+  last_prior_ = estimator_.prior_loss();
+  last_loss_ = starting ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    newton_running_ = false;
+    warm_head_ = head_;
+    return true;
+  }
   std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
-  const bool at_mode =
-      estimator_.newton_decrement() < 1e-10 && estimator_.dispersion_step() < 1e-6 && !starting;
-  const bool converged =
-      at_mode || model_->quadratic() || newton_iterations_ >= kMaxNewtonIterations;
+  // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
+  const double near = model_->log_concave() ? 1e-10 : 1e-4;
+  const bool at_mode = estimator_.newton_decrement() < near &&
+                       estimator_.dispersion_step() < std::sqrt(0.01 * near) && !starting;
+  const bool converged = at_mode || model_->quadratic() || newton_iterations_ >= most;
   if (!converged) {
     begin_pass();
     return true;
@@ -78,7 +74,25 @@ void Learner::begin_newton() noexcept {
     std::fill_n(scratch_, dimension_, 0.0);
     estimator_.set_mode(scratch_);
   }
+  if (!model_->log_concave()) {
+    // Always from the random start: the mode of the first few rows has units that do nothing, and
+    // the way back from there is flat.
+    model_->initial(config_.seed, scratch_);
+    estimator_.set_mode(scratch_);
+  }
   begin_pass();
+}
+
+// Whether the objective is higher than where the last step began, at the dispersion that step was
+// made with. For Student's t a step never raises it (likelihoods.h), and its loss would have to be
+// summed again at another dispersion.
+bool Learner::newton_went_up() const noexcept {
+  if (model_->quadratic() || model_->response() == Response::kStudent) return false;
+  const AnchorSums& done = estimator_.done();
+  const double dispersion = estimator_.dispersion();
+  const double now = done.sums().loss / dispersion + estimator_.prior_loss();
+  const double before = last_loss_ / dispersion + last_prior_;
+  return done.rows() == last_rows_ && now > before + 1e-9 * std::abs(before);
 }
 
 // The spread of the targets, and for Standardize::kColdStart location and scale of the features,

@@ -1,14 +1,14 @@
 #include "windhover/runtime/predict.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numbers>
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/logit_normal.h"
 #include "windhover/runtime/poisson_mixture.h"
 #include "windhover/samplers/kernels.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -22,10 +22,6 @@ bool usable(std::span<const double> values) noexcept {
   return std::ranges::all_of(values, [](double x) { return std::abs(x) <= 1e100; });
 }
 
-double sigmoid(double x) noexcept {
-  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-}
-
 // E[y | linear predictor].
 double expected(Response response, double eta) noexcept {
   switch (response) {
@@ -36,104 +32,6 @@ double expected(Response response, double eta) noexcept {
     default:
       return eta;
   }
-}
-
-double entropy(double p) noexcept {
-  const double q = 1 - p;
-  return (p > 0 ? -p * std::log(p) : 0.0) + (q > 0 ? -q * std::log(q) : 0.0);
-}
-
-double log_sigmoid(double x) noexcept {
-  return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x)));
-}
-
-// Trapezoidal rules: for functions analytic in a strip their error falls geometrically in the
-// number of nodes.
-constexpr std::size_t kNodes = 64;
-
-// In units of the linear predictor's sd, over [-8, 8].
-struct NormalNodes {
-  std::array<double, kNodes> z{};
-  std::array<double, kNodes> weight{};
-  NormalNodes() noexcept {
-    double total = 0;
-    for (std::size_t i = 0; i < kNodes; ++i) {
-      z[i] = -8.0 + 16.0 * (static_cast<double>(i) + 0.5) / kNodes;
-      weight[i] = std::exp(-0.5 * z[i] * z[i]);
-      total += weight[i];
-    }
-    for (double& w : weight) w /= total;
-  }
-};
-
-// In units of the sigmoid, over [-28, 28].
-struct SigmoidNodes {
-  std::array<double, kNodes> eta{};
-  std::array<double, kNodes> slope{};  // of the sigmoid, times the spacing, as below
-  std::array<double, kNodes> entropy{};
-  SigmoidNodes() noexcept {
-    for (std::size_t i = 0; i < kNodes; ++i) {
-      constexpr double kSpacing = 56.0 / kNodes;
-      eta[i] = kSpacing * (static_cast<double>(i) + 0.5) - 28.0;
-      const double p = sigmoid(eta[i]);
-      const double q = sigmoid(-eta[i]);
-      slope[i] = kSpacing * p * q;
-      entropy[i] = -kSpacing * (p * log_sigmoid(eta[i]) + q * log_sigmoid(-eta[i]));
-    }
-  }
-};
-
-const NormalNodes& normal_nodes() noexcept {
-  static const NormalNodes nodes;
-  return nodes;
-}
-
-// Expectations over p = sigmoid(eta), eta ~ N(m, s^2).
-struct BernoulliMoments {
-  double mean = 0;
-  double other = 0;    // E[1 - p]: 1 - mean loses everything once mean rounds to 1
-  double product = 0;  // E[p (1 - p)]
-  double entropy = 0;
-};
-
-// Good to 1e-8 for s up to about 4: then the sigmoid is too steep for these nodes.
-BernoulliMoments narrow_moments(double m, double s) noexcept {
-  const NormalNodes& nodes = normal_nodes();
-  std::array<double, kNodes> eta;
-  std::array<double, kNodes> p;
-  BernoulliMoments moments;
-  for (std::size_t i = 0; i < kNodes; ++i) eta[i] = m + s * nodes.z[i];
-  kernels().sigmoid(eta.data(), kNodes, p.data());
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    moments.mean += nodes.weight[i] * p[i];
-    // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
-    if (std::abs(nodes.z[i]) < 6) moments.entropy += nodes.weight[i] * entropy(p[i]);
-  }
-  for (double& e : eta) e = -e;
-  std::array<double, kNodes> q;
-  kernels().sigmoid(eta.data(), kNodes, q.data());
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    moments.other += nodes.weight[i] * q[i];
-    moments.product += nodes.weight[i] * p[i] * q[i];
-  }
-  return moments;
-}
-
-// By parts, for s above: E f(eta) = integral of f'(t) P(eta > t) for f that rises from 0 to 1.
-BernoulliMoments wide_moments(double m, double s) noexcept {
-  static const SigmoidNodes nodes;
-  BernoulliMoments moments;
-  const double density_scale = 1 / (s * std::sqrt(2 * std::numbers::pi));
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    const double z = (m - nodes.eta[i]) / s;
-    const double above = normal_cdf(z);
-    const double density = density_scale * std::exp(-0.5 * z * z);
-    moments.mean += nodes.slope[i] * above;
-    moments.other += nodes.slope[i] * normal_cdf(-z);
-    moments.product += nodes.slope[i] * density;
-    moments.entropy += nodes.entropy[i] * density;
-  }
-  return moments;
 }
 
 // What any distribution of y with a quantile() and a cdf() can say.
@@ -155,20 +53,6 @@ void score(const GaussianMixture& y, double outcome, PredictiveSummary& s) noexc
   s.crps = y.crps(outcome);
 }
 
-// log E sigmoid(eta), where the expectation itself would underflow.
-double log_expected_sigmoid(double m, double s) noexcept {
-  const NormalNodes& nodes = normal_nodes();
-  std::array<double, kNodes> terms;
-  double largest = -1e300;
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    terms[i] = std::log(nodes.weight[i]) + log_sigmoid(m + s * nodes.z[i]);
-    largest = std::max(largest, terms[i]);
-  }
-  double sum = 0;
-  for (const double term : terms) sum += std::exp(term - largest);
-  return largest + std::log(sum);
-}
-
 }  // namespace
 
 Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
@@ -181,7 +65,9 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       draws_(config.retained_draws),
       degrees_of_freedom_(config.model.degrees_of_freedom),
       classes_(config.model.classes),
+      network_(find_model(config.model.name)->network),
       class_probabilities_(arena, config.model),
+      network_predictor_(arena, config),
       x_(arena.allocate<double>(dimension_).data()),
       whitened_(arena.allocate<double>(dimension_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
@@ -224,6 +110,7 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
       (!r.quantile_probabilities.empty() || !r.thresholds.empty() || r.thompson_id != 0)) {
     return Status::kUnsupported;
   }
+  if (network_ && r.thompson_id != 0) return Status::kUnsupported;
   for (const double y : r.outcomes) {
     if (response == Response::kCategorical && y >= classes_) return Status::kTargetOutOfDomain;
     const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
@@ -254,7 +141,7 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
                         const PredictRequest& request,
                         std::span<PredictiveSummary> summaries) noexcept {
   const Eigen::Index d = dimension_;
-  if (response == Response::kCategorical) class_probabilities_.begin(seed);
+  if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
   if (response == Response::kStudent) {
     student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
   }
@@ -263,8 +150,12 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
     PredictiveSummary& s = summaries[row];
     s = {};
     load_row(request, row, p);
+    const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
+    if (network_) {
+      network_predictor_.predict(p, x_, request, outcome, predictors_ + row * draws_, s);
+      continue;
+    }
     if (response == Response::kCategorical) {
-      const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
       class_probabilities_.predict(p, x_, request.interval_probability, outcome, s);
       continue;
     }
@@ -337,11 +228,9 @@ void Predictor::predict_count(const PredictRequest& r, std::size_t row,
 
 void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
                                   PredictiveSummary& s) noexcept {
-  constexpr double kNarrow = 4;
   constexpr double kUnderflow = 1e-8;
   const double m = s.linpred_mean;
-  const BernoulliMoments moments =
-      s.linpred_sd <= kNarrow ? narrow_moments(m, s.linpred_sd) : wide_moments(m, s.linpred_sd);
+  const LogitNormalMoments moments = logit_normal_moments(m, s.linpred_sd);
   const double mean = moments.mean;
   s.epred_mean = s.mean = mean;
   s.var_epistemic = std::max(0.0, mean * moments.other - moments.product);

@@ -7,6 +7,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/class_probabilities.h"
 #include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/network_predictor.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/predictive.h"
 #include "windhover/samplers/models/model.h"
@@ -49,7 +50,9 @@ class Predictor {
   std::uint32_t draws_;
   double degrees_of_freedom_;
   std::uint32_t classes_;
+  bool network_;
   ClassProbabilities class_probabilities_;
+  NetworkPredictor network_predictor_;
   StudentScale student_scale_;  // of the posterior at hand
   double* x_;                   // dimension: the row in transformed features
   double* whitened_;            // dimension

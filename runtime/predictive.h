@@ -16,7 +16,8 @@ inline constexpr std::size_t kMaxQuantiles = 16;
 inline constexpr std::size_t kMaxThresholds = 8;
 
 // Whether to believe an answer. The order is from worst news to best where several apply:
-// warming up, drifting, degraded, ok.
+// warming up, drifting, degraded, ok. A network is never ok: nothing checks the spread of its
+// draws.
 enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded = 2, kDrifting = 3 };
 const char* to_string(PosteriorStatus status) noexcept;
 
@@ -34,7 +35,7 @@ struct Provenance {
   double r_hat = 0;                   // largest over the parameters
   double draws_per_observation = 0;   // R reached, per chain
   double ou_ratio = 0;                // observed over predicted variance, the worst direction *
-  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *
+  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
   double noise_variance = 0;          // linear, student-t (squared scale); otherwise 0
   double noise_variance_sd = 0;       // its posterior sd when learned; otherwise 0
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
@@ -92,8 +93,8 @@ struct PredictiveSummary {
 // * NaN with NoiseStructure::kDiagonal.
 struct ParameterSummary {
   double mean = 0;
-  double mode = 0;
-  double sd = 0;  // of the posterior
+  double mode = 0;  // NaN, like sd_robust, where there may be several: networks
+  double sd = 0;    // of the posterior; networks: of the retained draws
   double sd_robust =
       0;  // of the sandwich: holds when the model does not; independent rows assumed *
   double q5 = 0;

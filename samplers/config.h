@@ -10,6 +10,9 @@ namespace windhover {
 inline constexpr std::uint32_t kMaxClasses = 32;
 class Metric;
 
+// Of the hidden units of a network.
+enum class Activation : std::uint8_t { kTanh, kRelu, kLogistic };
+
 // The names are looked up in the registry (samplers/registry.h). A string_view here must outlive
 // only the call that takes the configuration.
 struct ModelConfig {
@@ -22,7 +25,12 @@ struct ModelConfig {
   // linear: variance of y given x; student-t: the square of its scale. 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
-  std::uint32_t classes = 2;        // softmax: 2 to kMaxClasses; targets are 0 to classes - 1
+  std::uint32_t classes =
+      2;  // softmax, mlp-softmax, drbm: 2 to kMaxClasses; targets are 0 to classes - 1
+
+  std::uint32_t hidden = 8;   // networks: units of the first hidden layer
+  std::uint32_t hidden2 = 0;  // likewise of the second; 0: there is none
+  Activation activation = Activation::kTanh;
 
   // Of a row: the features, and the intercept's 1.
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }

@@ -11,6 +11,7 @@
 #include "windhover/samplers/hamiltonian.h"
 #include "windhover/samplers/low_rank_fisher_scoring.h"
 #include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/network.h"
 #include "windhover/samplers/models/softmax.h"
 #include "windhover/samplers/modified_sgld.h"
 #include "windhover/samplers/noise_completion.h"
@@ -57,11 +58,39 @@ constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
           "256 D",
           source,
           Likelihood::kResponse,
+          false,
           [](const ModelConfig& config) noexcept { return config.columns(); },
           block_precision,
           make_model<M>,
           reset_model<M>};
 }
+
+// One entry a head: the name is part of the type because the factory is a plain function.
+template <const std::string_view& kName, Response kHead>
+constexpr ModelEntry network_entry(std::string_view likelihood, std::string_view source) {
+  return {
+      kName,
+      likelihood,
+      "S D; curvature S D^2 (C times with classes)",
+      "130 D",
+      source,
+      kHead,
+      true,
+      [](const ModelConfig& config) noexcept { return NetworkShape(config, kHead).dimension(); },
+      [](const ModelConfig& config, double* precision) noexcept {
+        NetworkShape(config, kHead).prior_precision(config, precision);
+      },
+      [](Arena& arena, const ModelConfig& config) noexcept {
+        return static_cast<Model*>(arena.make<NetworkModel>(arena, config, kName, kHead));
+      },
+      reset_model<NetworkModel>};
+}
+
+constexpr std::string_view kBackPropagation = "Rumelhart et al. 1986; curvature Schraudolph 2002";
+constexpr std::string_view kBoltzmannMachine = NetworkShape::kBoltzmannName;
+constexpr std::string_view kNetworkLinear = "mlp-linear";
+constexpr std::string_view kNetworkLogistic = "mlp-logistic";
+constexpr std::string_view kNetworkSoftmax = "mlp-softmax";
 
 constexpr std::array kSamplers = {
     sampler_entry<Calibrated>("posterior, exact in discrete time", "S D + 2 D^2", "4 D^2",
@@ -132,9 +161,17 @@ constexpr std::array kModels = {
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
                                                 "Lange, Little and Taylor 1989, appendix B"),
     ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",
-               "256 F + 64 C^2", "Bishop 2006, section 4.3.4", SoftmaxModel::kResponse,
+               "256 F + 64 C^2", "Bishop 2006, section 4.3.4", SoftmaxModel::kResponse, false,
                SoftmaxModel::dimension, block_precision, make_model<SoftmaxModel>,
                reset_model<SoftmaxModel>},
+    network_entry<kNetworkLinear, Response::kGaussian>("y ~ normal(f(x; theta), sigma)",
+                                                       kBackPropagation),
+    network_entry<kNetworkLogistic, Response::kBernoulli>("y ~ bernoulli_logit(f(x; theta))",
+                                                          kBackPropagation),
+    network_entry<kNetworkSoftmax, Response::kCategorical>("y ~ categorical_logit(f(x; theta))",
+                                                           kBackPropagation),
+    network_entry<kBoltzmannMachine, Response::kCategorical>("y ~ drbm(x; theta)",
+                                                             "Ahn et al. 2012, section 5.3"),
 };
 
 template <class Table>

@@ -49,6 +49,7 @@ struct ModelEntry {
   std::string_view memory;  // doubles of its own
   std::string_view source;
   Response response;
+  bool network;  // models/network.h: predictions run the draws forward
   std::uint32_t (*dimension)(const ModelConfig& config) noexcept;
   // Lambda, the prior precision of each parameter: `dimension` numbers.
   void (*prior_precision)(const ModelConfig& config, double* precision) noexcept;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "windhover/samplers/registry.h"
@@ -103,6 +104,14 @@ void add_fit(CLI::App& app) {
   command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
       ->capture_default_str();
   command->add_option("--classes", o.fit.classes, "Of softmax; 0: as many as the file shows");
+  command->add_option("--hidden", o.fit.hidden, "Units of a network's first hidden layer")
+      ->capture_default_str();
+  command->add_option("--hidden2", o.fit.hidden2, "Of its second; 0: none")->capture_default_str();
+  command->add_option("--activation", o.fit.activation, "Of its hidden units: tanh, relu, logistic")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Activation>{{"tanh", Activation::kTanh},
+                                            {"relu", Activation::kRelu},
+                                            {"logistic", Activation::kLogistic}}));
   command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
   command->add_option("--sampler", o.fit.sampler)

@@ -30,6 +30,13 @@ std::vector<std::string> parameter_names(const Options& o, const Client& client)
   }
   const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
   if (welcome.dimension() > outputs * welcome.features()) names.emplace_back("intercept");
+  if (outputs * names.size() != welcome.dimension()) {  // a network's parameters have no names
+    names.clear();
+    for (std::uint32_t j = 0; j < welcome.dimension(); ++j) {
+      names.push_back(fmt::format("theta{}", j));
+    }
+    return names;
+  }
   if (outputs == 1) return names;
   std::vector<std::string> all;
   for (std::uint32_t c = 1; c <= outputs; ++c) {

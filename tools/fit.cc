@@ -117,7 +117,7 @@ void check_reference(const FitOptions& options, const Dataset& data, const Trans
 }
 
 std::uint32_t classes_of(const FitOptions& options, const Dataset& data) {
-  if (options.model != "softmax") return ModelConfig().classes;
+  if (find_model(options.model)->response != Response::kCategorical) return ModelConfig().classes;
   if (options.classes != 0) return options.classes;
   const double largest = *std::max_element(data.targets.begin(), data.targets.end());
   if (!(largest >= 0 && largest < kMaxClasses)) {
@@ -138,6 +138,9 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.noise_variance = noise_variance.value_or(0.0);
   config.model.degrees_of_freedom = options.degrees_of_freedom;
   config.model.classes = classes_of(options, data);
+  config.model.hidden = options.hidden;
+  config.model.hidden2 = options.hidden2;
+  config.model.activation = options.activation;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
   config.window_size = data.rows();
@@ -197,7 +200,7 @@ void run(Engine& engine, std::uint64_t steps) {
   }
 }
 
-ordered_json parameters_of(const Dataset& data, bool intercept,
+ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
                            const std::vector<ParameterSummary>& summaries) {
   ordered_json list = ordered_json::array();
   for (std::size_t i = 0; i < summaries.size(); ++i) {
@@ -206,6 +209,7 @@ ordered_json parameters_of(const Dataset& data, bool intercept,
     const std::size_t column = i % columns;
     std::string name = column == data.columns() ? "intercept" : data.names[column];
     if (summaries.size() > columns) name = fmt::format("{}: {}", i / columns + 1, name);
+    if (network) name = fmt::format("theta{}", i);
     list.push_back({{"name", name},
                     {"mean", s.mean},
                     {"mode", s.mode},
@@ -318,7 +322,8 @@ ordered_json fit(const FitOptions& options) {
     out["allocations_after_start"] = nullptr;
   }
   out["footprint_bytes"] = footprint;
-  out["parameters"] = parameters_of(data, options.intercept, summaries);
+  out["parameters"] =
+      parameters_of(data, options.intercept, find_model(options.model)->network, summaries);
   return out;
 }
 

@@ -22,7 +22,10 @@ struct FitOptions {
   double prior_precision = 1.0;
   double intercept_precision = 0.1;
   double degrees_of_freedom = 4.0;
-  std::uint32_t classes = 0;  // softmax; 0: one more than the largest target
+  std::uint32_t classes = 0;                      // softmax; 0: one more than the largest target
+  std::uint32_t hidden = ModelConfig().hidden;    // networks
+  std::uint32_t hidden2 = ModelConfig().hidden2;  // likewise
+  Activation activation = Activation::kTanh;
   std::string sampler = "calibrated";
   SamplerConfig sampler_config;     // its name is taken from `sampler`
   std::uint64_t steps = 1'000'000;  // of all chains together

@@ -6,6 +6,22 @@
 
 namespace windhover {
 
+void expand_features(const RowLayout& layout, const FeatureTransform& transform, const double* row,
+                     double* out) noexcept {
+  const std::uint32_t features = layout.features();
+  const double* shift = transform.shift.data();
+  const double* inverse_scale = transform.inverse_scale.data();
+  if (!layout.sparse()) {
+    for (std::uint32_t j = 0; j < features; ++j) out[j] = (row[j] - shift[j]) * inverse_scale[j];
+    return;
+  }
+  const SparseRow sparse(layout, row);
+  for (std::uint32_t j = 0; j < features; ++j) out[j] = -shift[j] * inverse_scale[j];
+  for (std::size_t k = 0; k < sparse.count; ++k) {
+    out[sparse.indices[k]] += sparse.values[k] * inverse_scale[sparse.indices[k]];
+  }
+}
+
 LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
     : layout_(config),
       intercept_(config.intercept),
@@ -121,19 +137,8 @@ void LinearRows::finish_squares(double* squares) noexcept {
 }
 
 void LinearRows::expand(const double* row, double* out) const noexcept {
-  const std::uint32_t features = layout_.features();
-  const double* shift = transform_.shift.data();
-  const double* inverse_scale = transform_.inverse_scale.data();
-  if (!layout_.sparse()) {
-    for (std::uint32_t j = 0; j < features; ++j) out[j] = (row[j] - shift[j]) * inverse_scale[j];
-  } else {
-    const SparseRow sparse(layout_, row);
-    for (std::uint32_t j = 0; j < features; ++j) out[j] = -shift[j] * inverse_scale[j];
-    for (std::size_t k = 0; k < sparse.count; ++k) {
-      out[sparse.indices[k]] += sparse.values[k] * inverse_scale[sparse.indices[k]];
-    }
-  }
-  if (intercept_) out[features] = 1.0;
+  expand_features(layout_, transform_, row, out);
+  if (intercept_) out[layout_.features()] = 1.0;
 }
 
 void LinearRows::gather(const RowBatch& chunk) noexcept {

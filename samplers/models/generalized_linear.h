@@ -15,6 +15,10 @@
 
 namespace windhover {
 
+// out[j] = transformed feature j of a row.
+void expand_features(const RowLayout& layout, const FeatureTransform& transform, const double* row,
+                     double* out) noexcept;
+
 // What does not depend on the likelihood: linear predictors, weighted sums and outer products.
 class LinearRows {
  public:

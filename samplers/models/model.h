@@ -64,8 +64,9 @@ inline bool has_dispersion(Response response) {
 
 // What add_curvature() sums for a row, where theta stands.
 enum class Curvature : std::uint8_t {
-  kHessian,  // of -log p(y | x, theta), never negative definite
-  kFisher,   // its expectation over y: positive semi-definite where the Hessian is not
+  kHessian,      // of -log p(y | x, theta), never negative definite
+  kGaussNewton,  // J^T H J, with H the Hessian in the linear predictors and J their derivative
+  kFisher,       // its expectation over y: positive semi-definite where the Hessian is not
 };
 
 // Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).
@@ -108,6 +109,12 @@ class Model {
   // A model whose loss is not a multiple of 1 / dispersion must know the dispersion: its sums are
   // then those of dispersion x (-log p) and stand for this one.
   virtual void set_dispersion(double) noexcept {}
+
+  // False where the posterior may have several modes: Newton's method then descends from initial()
+  // to one of them, the chains explore what lies around it, and no mode or exact summary is served.
+  virtual bool log_concave() const noexcept { return true; }
+  // Random parameters to start from. Without log_concave() only.
+  virtual void initial(std::uint64_t, double*) const noexcept {}
 
   // E[y | linear predictor]; NaN where it takes more than one.
   virtual double mean(double linear_predictor) const noexcept = 0;

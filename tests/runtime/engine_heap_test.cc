@@ -78,7 +78,7 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   request.rows = 2;
   request.features = {data.x.data(), 2 * std::size_t{features}};
   request.outcomes = outcomes;
-  if (config.model.name != "softmax") {
+  if (!find_model(model)->network && config.model.name != "softmax") {
     request.quantile_probabilities = levels;
     request.thresholds = levels;
     request.thompson_id = 9;
@@ -123,6 +123,11 @@ TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false)
 TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
+TEST(EngineHeap, NetworksNeverCall) {
+  for (const char* model : {"mlp-linear", "mlp-logistic", "mlp-softmax", "drbm"}) {
+    run_whole_life(model, 3, true);
+  }
+}
 TEST(EngineHeap, LinearOfOneHundredNeverCalls) { run_whole_life("linear", 99, true); }
 TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99, false); }
 TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {

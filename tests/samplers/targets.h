@@ -187,6 +187,15 @@ class TargetModel final : public Model {
     Eigen::Map<Matrix>(sums.outer, width, width).topLeftCorner(d, d) += rows * g * g.transpose();
     sums.rows += rows;
   }
+  void add_noise_variances(const RowBatch& batch, const double* theta,
+                           NoiseVarianceSums& sums) noexcept override {
+    const Index d = target_.dimension();
+    const Vector g = target_.gradient(Eigen::Map<const Vector>(theta, d)) / n_;
+    const auto rows = static_cast<double>(batch.count);
+    Eigen::Map<Vector>(sums.gradient, d) += rows * g;
+    Eigen::Map<Vector>(sums.squares, d).array() += rows * g.array().square();
+    sums.rows += rows;
+  }
   void add_curvature(const RowBatch&, const double*, const double*, double,
                      CurvatureSums&) noexcept override {}
 

@@ -96,11 +96,17 @@ TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
   o.path = file_with("fit_counts.csv", text);
   o.data.target = "y";
   o.steps = 20'000;
-  for (const char* model : {"poisson", "student-t", "softmax"}) {
+  for (const char* model : {"poisson", "student-t", "softmax", "mlp-linear"}) {
     o.model = model;
     const auto out = fit(o);
     EXPECT_TRUE(out["kl_draws"].is_null() && out["kl_summary"].is_null()) << model;
     EXPECT_GE(out["steps"].get<std::uint64_t>(), 20'000U);
+    if (std::string(model) == "mlp-linear") {
+      EXPECT_EQ(out["parameters"].size(), 8U * 3 + 9);
+      EXPECT_TRUE(std::isnan(out["parameters"][0]["mode"].get<double>()));
+      EXPECT_EQ(out["parameters"][32]["name"], "theta32");
+      continue;
+    }
     EXPECT_EQ(out.contains("noise_variance"), std::string(model) == "student-t");
     const bool softmax = std::string(model) == "softmax";
     ASSERT_EQ(out["parameters"].size(), softmax ? 6U : 3U) << model;

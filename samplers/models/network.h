@@ -1,0 +1,123 @@
+// Feed-forward networks of one or two hidden layers, dense or sparse rows, with the head of a
+// linear, logistic or softmax model; and the discriminative restricted Boltzmann machine, which is
+// another such function in front of a softmax.
+//
+// theta holds, layer after layer and unit after unit, the weights of what comes in and then the
+// bias. The loss is not convex: see Model::log_concave().
+#ifndef WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
+#define WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+enum class NetworkKind : std::uint8_t {
+  kFeedForward,
+  // The discriminative restricted Boltzmann machine: p(y | x) in proportion to
+  // exp(b_y) prod_j (1 + exp(c_j + U_jy + w_j^T x)). theta holds for each hidden unit w_j, c_j, and
+  // U_jy of classes 1 to C - 1, then b_y of those: U_j0 and b_0 are 0, c_j and b_y take up the
+  // rest.
+  kBoltzmann,
+};
+
+// Widths, and the passes forward and backward: everything that needs no memory of its own.
+struct NetworkShape {
+  static constexpr std::size_t kMaxLayers = 3;  // two hidden ones and the head
+
+  // The name of the model says which kind it is.
+  static constexpr std::string_view kBoltzmannName = "drbm";
+
+  NetworkShape(const ModelConfig& config, Response response) noexcept;
+
+  std::uint32_t dimension() const noexcept;
+  std::size_t units() const noexcept;  // of all layers, the head's included
+  std::size_t outputs() const noexcept { return width[layers]; }
+  // Weights have precision prior_precision x fan-in, biases intercept_precision.
+  void prior_precision(const ModelConfig& config, double* precision) const noexcept;
+  // Normal weights of variance 1 / fan-in, biases 0.
+  void initial(std::uint64_t seed, double* theta) const noexcept;
+
+  // `values` takes the outputs of all units, layer after layer; returns those of the head: the
+  // linear predictors. Complexity O(dimension).
+  const double* forward(const double* theta, const double* x, double* values) const noexcept;
+  // gradient += weight x J^T head, J the derivative of the linear predictors that forward() left in
+  // `values`. `errors` is scratch of units() numbers.
+  void backward(const double* theta, const double* x, const double* values, const double* head,
+                double weight, double* errors, double* gradient) const noexcept;
+
+  NetworkKind kind;
+  std::size_t layers;
+  std::array<std::uint32_t, kMaxLayers + 1> width{};  // width[0]: features
+  Activation activation;
+};
+
+// Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
+// head's Hessian in them. Memory of its own kRows x D doubles, twice.
+class NetworkModel final : public Model {
+ public:
+  NetworkModel(Arena& arena, const ModelConfig& config, std::string_view name,
+               Response response) noexcept;
+  void reset() noexcept;
+
+  std::string_view name() const noexcept override { return name_; }
+  Response response() const noexcept override { return response_; }
+  bool quadratic() const noexcept override { return false; }
+  bool log_concave() const noexcept override { return false; }
+  Curvature curvature() const noexcept override { return Curvature::kGaussNewton; }
+  double mean(double) const noexcept override { return std::numeric_limits<double>::quiet_NaN(); }
+  Status check_target(double y) const noexcept override;
+  FeatureTransform& transform() noexcept override { return transform_; }
+  void initial(std::uint64_t seed, double* theta) const noexcept override {
+    shape_.initial(seed, theta);
+  }
+
+  void gradient_sum(const RowBatch& batch, const double* theta, double* gradient) noexcept override;
+  void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override;
+  void add_noise_variances(const RowBatch& batch, const double* theta,
+                           NoiseVarianceSums& sums) noexcept override;
+  void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
+                     double weight, CurvatureSums& sums) noexcept override;
+
+ private:
+  static constexpr std::size_t kRows = 64;
+
+  // Reads row i, runs it forward and leaves -log p in loss_, its derivatives in the linear
+  // predictors in head_, and for classes their probabilities in probability_.
+  void visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept;
+  void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
+    shape_.backward(theta, x_, values_, head, weight, errors_, gradient);
+  }
+  // matrix += weight x (J^T head)(J^T head)^T, a bundle at a time; flush() before it is read.
+  void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;
+  void flush(double* matrix) noexcept;
+
+  std::string_view name_;
+  Response response_;
+  RowLayout layout_;
+  NetworkShape shape_;
+  std::size_t dimension_;
+  std::size_t width_;
+  FeatureTransform transform_;
+  double loss_ = 0;
+  double square_ = 0;  // squared residual
+  std::size_t bundled_ = 0;
+  double* x_;
+  double* values_;       // of all units
+  double* errors_;       // likewise: derivatives in what comes into a unit
+  double* head_;         // outputs
+  double* direction_;    // outputs
+  double* probability_;  // outputs
+  double* rows_;         // kRows x width
+  double* scaled_;       // likewise, scratch
+  double* weights_;      // kRows
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
