@@ -16,7 +16,7 @@ constexpr double kRelaxations = 200;  // a chain; the least that makes sense, sa
 constexpr double kLargestThreshold = 0.03;
 #else
 constexpr double kRelaxations = 1000;
-constexpr double kLargestThreshold = 0.006;
+constexpr double kLargestThreshold = 0.0046;
 #endif
 
 const Regression& problem() {

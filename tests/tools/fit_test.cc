@@ -114,6 +114,7 @@ TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
     const auto& last = out["parameters"][softmax ? 3 : 0];  // the effect of a is positive
     EXPECT_GT(last["mean"].get<double>(), 2 * last["sd"].get<double>()) << model;
   }
+  o.model = "softmax";
   o.classes = 2;
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "is refused"));
 }
