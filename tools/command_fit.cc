@@ -126,6 +126,9 @@ void add_fit(CLI::App& app) {
                    "Of the gradient-noise covariance: diagonal is for samplers that read no more")
       ->check(CLI::IsMember({"full", "diagonal"}))
       ->capture_default_str();
+  command->add_option("--step-size", o.fit.sampler_config.step_size, "0: computed");
+  command->add_option("--temperature", o.fit.sampler_config.temperature)->capture_default_str();
+  command->add_option("--friction", o.fit.sampler_config.friction, "0: chosen");
   command->add_option("--steps", o.fit.steps, "Of all chains together")->capture_default_str();
   command->add_option("--seed", o.fit.seed)->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");

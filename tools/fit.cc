@@ -274,7 +274,8 @@ ordered_json fit(const FitOptions& options) {
   const auto d = static_cast<Index>(dimension);
   MatrixXd preconditioner(d, d);
   MatrixXd injected(d, d);
-  learner.sampler().law(preconditioner.data(), injected.data());
+  const bool has_law = find_sampler(options.sampler)->has_law && learner.sampler().momentum() == 0;
+  if (has_law) learner.sampler().law(preconditioner.data(), injected.data());
   const Estimator& estimator = learner.estimator();
   const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
   const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))
@@ -301,7 +302,8 @@ ordered_json fit(const FitOptions& options) {
       out["kl_draws"] =
           gaussian_kl(draws.mean(), draws.covariance(), reference->mode, reference->covariance);
     }
-    out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
+    if (has_law)
+      out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
     out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
   } else {
     out["reference"] = "none for this model: give --reference FILE";

@@ -24,6 +24,7 @@ prior_precision = 2
 noise_estimator = "within-minibatch"
 noise_structure = "diagonal"
 name = "sgfs-d"
+cycle_steps = 500
 [engine]
 standardize = "given"
 feature_shift = [1, 2.5, -3]
@@ -43,6 +44,7 @@ tcp_address = ""
   EXPECT_EQ(engine.model.prior_precision, 2.0);
   EXPECT_EQ(engine.sampler.noise_estimator, NoiseEstimator::kWithinMinibatch);
   EXPECT_EQ(engine.sampler.noise_structure, NoiseStructure::kDiagonal);
+  EXPECT_EQ(engine.sampler.cycle_steps, 500U);
   EXPECT_EQ(engine.feature_shift[1], 2.5);
   EXPECT_EQ(config.server().idle_timeout, 1500ms);
   EXPECT_EQ(config.server().query.unix_path, "/tmp/w.sock");

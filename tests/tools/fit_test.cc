@@ -119,6 +119,18 @@ TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "is refused"));
 }
 
+// A sampler with momentum, and one whose coefficients change, have no law of the form that is
+// solved.
+TEST(Fit, SaysNothingOfALawThatThereIsNot) {
+  for (const char* name : {"sghmc", "msgnht"}) {
+    FitOptions o = options_of(false);
+    o.sampler = name;
+    const auto out = fit(o);
+    EXPECT_TRUE(out["kl_law"].is_null()) << name;
+    EXPECT_LT(out["kl_draws"].get<double>(), 0.3) << name;
+  }
+}
+
 TEST(Fit, RepeatsItselfForTheSameSeed) {
   const auto first = fit(options_of(false));
   const auto second = fit(options_of(false));
