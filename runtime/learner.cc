@@ -89,10 +89,11 @@ bool Learner::draws_suffice() const noexcept {
   return relaxations_ >= to_serve && consistency_.suffices();
 }
 
-// Moves in which a chain forgets where it was.
+// Moves in which a chain forgets where it was; a number that any counter can hold.
 double Learner::relaxation() const noexcept {
   const double window = static_cast<double>(rows_seen()) / minibatch_size();
-  return std::max({1.0, window, sampler_->relaxation()});
+  constexpr double kLongest = 1e15;
+  return std::min(std::max({1.0, window, sampler_->relaxation()}), kLongest);
 }
 
 // Rows whose statistics cost about a tenth of moving all chains once.

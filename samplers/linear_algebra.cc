@@ -267,4 +267,16 @@ double smallest_eigenvalue(const double* matrix, double largest, Index d, double
          });
 }
 
+double smallest_scaled_eigenvalue(const double* scale, const double* matrix, double largest,
+                                  Index d, double* work) noexcept {
+  const ConstMatrixMap full(matrix, d, d);
+  const ConstVectorMap scales(scale, d);
+  const double shift = 1.05 * largest;
+  return shift - power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
+           image.noalias() = full * vector;
+           image.array() *= -scales.array();
+           image += shift * vector;
+         });
+}
+
 }  // namespace windhover

@@ -62,7 +62,10 @@ Status NoseHoover::refresh(const Estimates& e) noexcept {
     expected_[j] = friction_ + 0.5 * step_size_ * variance_[j] * c / temperature_.for_steps();
   }
   const double alpha = friction_ + 0.5 * step_size_ * noise / temperature_.for_steps();
-  relaxation_ = alpha / step_size_ + 2.0 / friction_;
+  const double least =
+      smallest_scaled_eigenvalue(variance_, e.curvature, curvature, dimension_, work_);
+  // Overdamped alpha / (h least), underdamped 2 / a.
+  relaxation_ = alpha / (step_size_ * std::max(least, 1e-12 * curvature)) + 2.0 / friction_;
   return Status::kOk;
 }
 

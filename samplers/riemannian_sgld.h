@@ -25,6 +25,7 @@ class RiemannianSgld {
   RiemannianSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  double relaxation() const noexcept { return metric_ != nullptr ? 0.0 : 1.0 / step_size_; }
 
  private:
   std::uint32_t dimension_;

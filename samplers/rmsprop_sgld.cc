@@ -24,13 +24,14 @@ Status RmspropSgld::refresh(const Estimates& e) noexcept {
     square_[j] = e.noise_covariance[jj] / e.minibatch_size + e.curvature[jj] * inverse_n_;
     g[j] = 1.0 / (floor_ + std::sqrt(square_[j]));
   }
-  const double curvature =
-      largest_scaled_eigenvalue(g, e.curvature, dimension_, work_ + dimension_);
-  const double noise =
-      largest_scaled_eigenvalue(g, e.noise_covariance, dimension_, work_ + dimension_);
+  double* room = work_ + dimension_;
+  const double curvature = largest_scaled_eigenvalue(g, e.curvature, dimension_, room);
+  const double least = smallest_scaled_eigenvalue(g, e.curvature, curvature, dimension_, room);
+  const double noise = largest_scaled_eigenvalue(g, e.noise_covariance, dimension_, room);
   step_size_ = given_step_ > 0 ? given_step_
                                : langevin_step(curvature, e.n / e.minibatch_size * noise,
                                                temperature_.for_steps());
+  relaxation_ = 1.0 / (step_size_ * std::max(least, 1e-12 * curvature));
   return Status::kOk;
 }
 

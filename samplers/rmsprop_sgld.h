@@ -34,6 +34,7 @@ class RmspropSgld {
   void start(Chain& chain, Rng&) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   std::uint32_t dimension_;
@@ -43,6 +44,7 @@ class RmspropSgld {
   Temperature temperature_;
   double step_size_ = 0;
   double inverse_n_ = 0;
+  double relaxation_ = 1;
   double* square_;  // of a gradient, on average
   double* work_;    // gradient, normals and room, D each
 };

@@ -75,6 +75,11 @@ Status Santa::refresh(const Estimates& e) noexcept {
                        largest_scaled_eigenvalue(g2, e.noise_covariance, dimension_, room);
   const double longest = 2.0 * kStepBias * temperature_.for_steps() / std::max(noise, 1e-300);
   step_size_ = given_step_ > 0 ? given_step_ : std::min(0.001 / curvature, longest);
+  const double least =
+      n_ * smallest_scaled_eigenvalue(g2, e.curvature, curvature / n_, dimension_, room);
+  const double alpha = 0.5 * step_size_ * noise / temperature_.for_steps() +
+                       std::sqrt(step_size_ * *std::min_element(g2, g2 + dimension_));
+  relaxation_ = alpha / (step_size_ * std::max(least, 1e-12 * curvature)) + 2.0 / alpha;
   return Status::kOk;
 }
 

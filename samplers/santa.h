@@ -34,6 +34,7 @@ class Santa {
   void start(Chain& chain, Rng& rng) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   struct Move;
@@ -51,6 +52,7 @@ class Santa {
   Temperature temperature_;
   double step_size_ = 0;  // eta
   double n_ = 1;
+  double relaxation_ = 1;
   double* square_;  // of a gradient, on average
   double* work_;    // gradient, normals and the last g, D each
 };
