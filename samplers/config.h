@@ -72,6 +72,7 @@ struct SamplerConfig {
   double step_size_max = 0.0;    // SGFS: h_max, 0: none
   std::uint32_t block_size = 8;  // sgfs-block: parameters a block, >= 1
   std::uint32_t rank = 4;        // sgfs-lr: factors beside the diagonal
+  double momentum = 0.9;         // momentum: beta, in [0, 1)
 
   // The Langevin family: samplers/langevin.h and the page of each sampler in samplers/docs.
   // h (santa: eta); also the rate of sandwich.h and noise_completion.h. 0: computed

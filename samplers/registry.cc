@@ -9,11 +9,13 @@
 #include "windhover/samplers/cyclical_sgld.h"
 #include "windhover/samplers/fisher_scoring.h"
 #include "windhover/samplers/hamiltonian.h"
+#include "windhover/samplers/iterate_averaging.h"
 #include "windhover/samplers/low_rank_fisher_scoring.h"
 #include "windhover/samplers/models/generalized_linear.h"
 #include "windhover/samplers/models/network.h"
 #include "windhover/samplers/models/softmax.h"
 #include "windhover/samplers/modified_sgld.h"
+#include "windhover/samplers/momentum.h"
 #include "windhover/samplers/noise_completion.h"
 #include "windhover/samplers/nose_hoover.h"
 #include "windhover/samplers/preconditioned_sgld.h"
@@ -149,6 +151,10 @@ constexpr std::array kSamplers = {
     sampler_entry<LowRankFisherScoring>(
         "posterior, exact when A + (n/S) C has rank r beside a diagonal", "S D + 4 D r",
         "1 D^2 + 6 D r", "Ahn et al. 2012, Algorithm 1; Rubin and Thayer 1982"),
+    sampler_entry<Momentum>("posterior, exact in discrete time", "S D + 2 D^2", "4 D^2",
+                            "Mandt et al. 2017, section 4.3, in discrete time"),
+    sampler_entry<IterateAveraging>("posterior, where A = C and n / S is large", "S D + D", "2 D",
+                                    "Mandt et al. 2017, Algorithm 1"),
 };
 
 constexpr std::array kModels = {

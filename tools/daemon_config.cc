@@ -150,6 +150,7 @@ void DaemonConfig::describe_options() {
       number("sampler.exploration", "csgld: share of a cycle without noise", s.exploration),
       number("sampler.exploration_steps", "santa: moves until it refines; 0: never",
              s.exploration_steps),
+      number("sampler.momentum", "momentum: beta", s.momentum),
       number("engine.window_size", "N: the posterior is that of the last N rows",
              v.engine.window_size),
       number("engine.window_slack", "rows the writer may be ahead", v.engine.window_slack),

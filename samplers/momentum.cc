@@ -1,0 +1,47 @@
+#include "windhover/samplers/momentum.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/calibrated.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+Result<bool> Momentum::check(const SamplerConfig& config) noexcept {
+  if (!(config.momentum >= 0 && config.momentum < 1)) {
+    return Error{Status::kInvalidConfig, "momentum must be at least 0 and less than 1",
+                 config.momentum};
+  }
+  return Calibrated::check(config);
+}
+
+void Momentum::start(Chain& chain, Rng&) const noexcept {
+  std::fill_n(chain.state, dimension_, 0.0);
+}
+
+Status Momentum::refresh(const Estimates& e) noexcept {
+  const Index d = e.dimension;
+  // Both or neither, as in Calibrated::refresh().
+  if (injected_noise_ > 0 && !preconditioner_.is_positive_definite(e.curvature)) {
+    return Status::kNotPositiveDefinite;
+  }
+  MatrixMap metric(preconditioner_.scratch(), d, d);
+  metric = (1.0 / (1.0 + momentum_) + injected_noise_ / (1.0 - momentum_)) *
+           ConstMatrixMap(e.curvature, d, d);
+  metric += (e.n / e.minibatch_size / (1.0 - momentum_)) * ConstMatrixMap(e.noise_covariance, d, d);
+  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0);
+  if (!ok(status)) return status;
+  return preconditioner_.set_noise(e.curvature, std::sqrt(injected_noise_ / e.n));
+}
+
+Status Momentum::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  VectorMap velocity(chain.state, dimension_);
+  velocity *= momentum_;
+  preconditioner_.displace(chain.theta, gradient, rng, chain.state);
+  VectorMap(chain.theta, dimension_) += velocity;
+  return finite_or_diverged(chain.theta, dimension_);
+}
+
+}  // namespace windhover

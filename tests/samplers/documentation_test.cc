@@ -1,0 +1,42 @@
+// Every sampler of the registry has its page, made from one template.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+namespace {
+
+TEST(SamplerDocumentation, every_sampler_has_a_page_with_every_heading_filled) {
+  const std::vector<std::string> wanted = {"Approximates",   "Update", "Cost",   "Settings",
+                                           "When to use it", "Source", "Erratum"};
+  for (const SamplerEntry& entry : sampler_registry()) {
+    const std::string path =
+        std::string(WINDHOVER_SOURCE_DIR) + "/samplers/docs/" + std::string(entry.name) + ".md";
+    std::ifstream page(path);
+    ASSERT_TRUE(page.good()) << "no page " << path;
+    std::string line;
+    std::getline(page, line);
+    EXPECT_EQ(line, "# " + std::string(entry.name)) << path;
+    std::vector<std::string> headings;
+    std::vector<bool> filled;
+    while (std::getline(page, line)) {
+      if (line.starts_with("## ")) {
+        headings.push_back(line.substr(3));
+        filled.push_back(false);
+      } else if (!line.empty() && !filled.empty()) {
+        filled.back() = true;
+      }
+    }
+    EXPECT_EQ(headings, wanted) << path;
+    for (std::size_t i = 0; i < filled.size(); ++i) {
+      EXPECT_TRUE(filled[i]) << path << ": nothing under " << headings[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windhover
