@@ -1,6 +1,7 @@
 // Every sampler of the registry has its page, made from one template.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -34,6 +35,15 @@ TEST(SamplerDocumentation, every_sampler_has_a_page_with_every_heading_filled) {
     EXPECT_EQ(headings, wanted) << path;
     for (std::size_t i = 0; i < filled.size(); ++i) {
       EXPECT_TRUE(filled[i]) << path << ": nothing under " << headings[i];
+    }
+  }
+}
+
+TEST(SamplerDocumentation, every_page_is_of_a_sampler) {
+  const auto folder = std::filesystem::path(WINDHOVER_SOURCE_DIR) / "samplers" / "docs";
+  for (const auto& page : std::filesystem::directory_iterator(folder)) {
+    if (page.is_regular_file()) {
+      EXPECT_NE(find_sampler(page.path().stem().string()), nullptr) << page.path();
     }
   }
 }

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -110,30 +108,6 @@ TEST(SamplerRegistry, names_are_unique_and_every_field_is_filled) {
   }
   EXPECT_EQ(find_sampler("no such sampler"), nullptr);
   EXPECT_NE(find_sampler(SamplerConfig{}.name), nullptr) << "the default must exist";
-}
-
-// Every page belongs to a sampler and has the same chapters.
-TEST(SamplerRegistry, pages_are_named_after_samplers_and_complete) {
-  const std::vector<std::string> chapters = {"## Approximates", "## Update",         "## Cost",
-                                             "## Settings",     "## When to use it", "## Source",
-                                             "## Erratum"};
-  int pages = 0;
-  const auto folder = std::filesystem::path(WINDHOVER_SOURCE_DIR) / "samplers" / "docs";
-  for (const auto& page : std::filesystem::directory_iterator(folder)) {
-    const std::string name = page.path().stem().string();
-    if (name == "README") continue;
-    EXPECT_NE(find_sampler(name), nullptr) << name;
-    std::vector<std::string> headings;
-    std::ifstream file(page.path());
-    for (std::string line; std::getline(file, line);) {
-      if (line.starts_with("#")) headings.push_back(line);
-    }
-    std::vector<std::string> expected = {"# " + name};
-    expected.insert(expected.end(), chapters.begin(), chapters.end());
-    EXPECT_EQ(headings, expected) << name;
-    ++pages;
-  }
-  EXPECT_GT(pages, 0);
 }
 
 TEST_P(SamplerContract, default_configuration_is_accepted) {

@@ -159,7 +159,7 @@ TEST_P(SamplerLaw, fitted_gaussian_is_the_exact_stationary_law) {
   const Process process(problem().transition(law), state, d);
   // As many as that, and more where the slowest mode is not the only slow one.
   const int steps = static_cast<int>(std::ceil(std::max(
-      kRelaxations * relaxation, expected_kl(process, kChains) / (0.35 * kLargestThreshold))));
+      kRelaxations * relaxation, expected_kl(process, kChains) / (0.33 * kLargestThreshold))));
   const int waiting = law.momentum == 0 ? 0 : static_cast<int>(20 * relaxation);
   const Matrix root = sigma.llt().matrixL();
   Fit fit(d);
