@@ -369,6 +369,7 @@ void Learner::complete_pass() noexcept {
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   refresh();
+  if (astray()) start_over();
 }
 
 // The newest rows join the estimates at the anchor they stand at.

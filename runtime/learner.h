@@ -91,6 +91,8 @@ class Learner {
   bool draws_suffice() const noexcept;
   double relaxation() const noexcept;
   bool far_from_mode() const noexcept;
+  bool astray() const noexcept;
+  void start_over() noexcept;
   std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
   void move_chain(Chain& chain) noexcept;

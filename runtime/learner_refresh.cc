@@ -53,4 +53,24 @@ void Learner::refresh_sampler() noexcept {
   if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
 }
 
+// A Newton step that changes the linear predictors by about one or more is beyond where the loss
+// looks quadratic. Rows from a part of the feature space not seen before can call for such a step
+// when they come all at once: it would leave for where every probability is 0 or 1.
+bool Learner::astray() const noexcept {
+  constexpr double kLargestChange = 0.1;  // mean square, weighted with the curvature
+  return !model_->quadratic() && model_->log_concave() &&
+         estimator_.newton_decrement() > kLargestChange * estimator_.n();
+}
+
+// A cold start from the rows there are, where Newton's steps are checked. The snapshot before this
+// stays until it is over.
+void Learner::start_over() noexcept {
+  estimator_.reset(config_);
+  phase_ = Phase::kWarmingUp;
+  newton_running_ = false;
+  warm_head_ = 0;
+  damping_ = 1;
+  dirty_ = false;
+}
+
 }  // namespace windhover

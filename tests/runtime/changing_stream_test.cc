@@ -114,5 +114,44 @@ TEST(ChangingStream, EndsWithDrawsEnoughToSayOk) {
   }
 }
 
+// The first rows come from an eighth of the day and say nothing of the rest, where their fit gives
+// probabilities of 0 and 1; then the rest comes at once. Unchecked Newton steps from there ended at
+// coefficients of thousands.
+TEST(ChangingStream, RowsFromElsewhereInOneBurstDoNotThrowTheModeOff) {
+  constexpr Index kFirst = 2000;
+  constexpr Index kRows = 22'000;
+  Data data = logistic_data(kRows, 6, 0.0, 84);
+  const VectorXd u = uniforms(840, kRows);
+  const VectorXd v = uniforms(841, kRows);
+  for (Index i = 0; i < kRows; ++i) {
+    const double hour = u[i] * (i < kFirst ? 0.125 : 1.0);
+    for (int k = 0; k < 3; ++k) {
+      data.x(i, 2 * k) = std::sin(2 * M_PI * (k + 1) * hour);
+      data.x(i, 2 * k + 1) = std::cos(2 * M_PI * (k + 1) * hour);
+    }
+    // Rises steeply within the first eighth and is flat elsewhere.
+    const double eta = i < kFirst ? 60 * (hour - 0.0625) : -1.0;
+    data.y[i] = v[i] < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0;
+  }
+  EngineConfig config = small_config("logistic", 6, 10'000);
+  config.window_slack = 32'768;
+  config.model.prior_precision = 1e-4;
+  TestEngine engine(config);
+  engine.feed(data, 0, kFirst);
+  engine.poll_until_idle();
+  ASSERT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+  engine.feed(data, kFirst, kRows);
+  engine.poll_until_idle();
+  const Provenance p = engine.provenance();
+  EXPECT_EQ(p.status, PosteriorStatus::kOk)
+      << "ou_ratio " << p.ou_ratio << ", ess " << p.ess_bulk << ", R " << p.draws_per_observation;
+  EXPECT_EQ(p.sequence, static_cast<std::uint64_t>(kRows));
+  EXPECT_EQ((*engine).counters().get(RuntimeCounter::kColdStarts), 2u);
+  for (const ParameterSummary& parameter : engine.parameters()) {
+    EXPECT_LT(std::abs(parameter.mean), 2.0);
+    EXPECT_LT(parameter.sd, 0.2);
+  }
+}
+
 }  // namespace
 }  // namespace windhover::test
