@@ -23,6 +23,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.noise_variance = p.noise_variance();
   to.noise_variance_sd = p.noise_variance_sd();
   to.status = static_cast<PosteriorStatus>(p.state());
+  to.horizon = static_cast<Horizon>(p.horizon());
   return to;
 }
 

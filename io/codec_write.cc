@@ -47,6 +47,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(13, p.noise_variance);
   out.real(14, p.noise_variance_sd);
   out.u64(15, static_cast<std::uint64_t>(p.status));
+  out.u64(30, static_cast<std::uint64_t>(p.horizon));
 }
 
 template <class Sink>

@@ -60,10 +60,10 @@ Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) no
   if (s.minibatch_size > window_size) {
     return invalid("sampler.minibatch_size must be at most window_size", s.minibatch_size);
   }
-  if (s.chains < 1 || s.chains > 1024) {
-    return invalid("sampler.chains must be 1 to 1024", s.chains);
+  if (s.chains > 1024) {
+    return invalid("sampler.chains must be 1 to 1024 (0: chosen)", s.chains);
   }
-  if (s.shared_minibatches && s.chains > 1) {
+  if (s.shared_minibatches && s.chains != 1) {
     return invalid(
         "sampler.shared_minibatches must be false: chains that share minibatches collapse onto "
         "one another and their spread is not the posterior's",
@@ -77,6 +77,33 @@ Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) no
                    s.decay_constant);
   }
   return entry->check(s);
+}
+
+// Without a window the chains have one law of their own.
+Result<bool> check_single_pass(const EngineConfig& c) noexcept {
+  if (c.horizon == Horizon::kWindow) return true;
+  if (find_model(c.model.name)->network) {
+    return invalid("horizon must be window for a model whose posterior may have several modes", 0);
+  }
+  if (c.sampler.name != SamplerConfig{}.name) {
+    return invalid("sampler.name must be left at calibrated where horizon is not window", 0);
+  }
+  if (c.sampler.noise_structure != NoiseStructure::kFull) {
+    return invalid("sampler.noise_structure must be full where horizon is not window", 1);
+  }
+  if (c.sampler.noise_estimator != NoiseEstimator::kWindowSweep) {
+    return invalid("sampler.noise_estimator must be window-sweep where horizon is not window", 0);
+  }
+  if (c.retained_draws > 1024) {
+    return invalid(
+        "retained_draws must be at most 1024 where horizon is not window: each is a chain",
+        c.retained_draws);
+  }
+  if (c.sampler.chains != 0 && c.sampler.chains != c.retained_draws) {
+    return invalid("sampler.chains must be 0 or retained_draws where horizon is not window",
+                   c.sampler.chains);
+  }
+  return true;
 }
 
 Result<bool> check_transform(const EngineConfig& c) noexcept {
@@ -118,6 +145,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
   if (c.retained_draws < 2 || c.retained_draws > 65'536) {
     return invalid("retained_draws must be 2 to 65536", c.retained_draws);
   }
+  if (const auto r = check_single_pass(c); !r.ok()) return r;
   if (c.max_readers < 1 || c.max_readers > 1024) {
     return invalid("max_readers must be 1 to 1024", c.max_readers);
   }
@@ -133,7 +161,20 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept {
     const std::uint64_t size = std::max<std::uint64_t>(64, 2 * c.model.dimension());
     c.sampler.minibatch_size = static_cast<std::uint32_t>(std::min(size, c.window_size));
   }
+  if (c.sampler.chains == 0) {
+    c.sampler.chains = c.horizon == Horizon::kWindow ? 8 : c.retained_draws;
+  }
   return c;
+}
+
+std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {
+  const std::uint64_t rows = 100 * std::uint64_t{config.model.dimension()};
+  const std::uint64_t share = config.horizon == Horizon::kAll ? 1 : 4;
+  return std::max<std::uint64_t>(4, std::min(rows, config.window_size / share));
+}
+
+std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
+  return config.horizon == Horizon::kWindow ? config.window_size : cold_start_rows(config);
 }
 
 // FNV-1a.

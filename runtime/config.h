@@ -20,7 +20,13 @@ struct EngineConfig {
   ModelConfig model;
   SamplerConfig sampler;
 
-  std::uint64_t window_size = 100'000;    // N: the posterior is that of the last N observations
+  Horizon horizon = Horizon::kWindow;  // which observations the posterior stands on
+  SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
+  ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
+
+  // N: the posterior is that of the last N observations, or, when it forgets, worth N of them.
+  // kAll: only bounds the rows that a cold start waits for.
+  std::uint64_t window_size = 100'000;
   std::uint64_t window_slack = 65'536;    // rows the writer may be ahead of the slowest reader
   std::uint32_t max_frame_rows = 32'768;  // rows of one observe() call; slack >= 2 of these
 
@@ -44,6 +50,11 @@ Result<bool> check(const EngineConfig& config) noexcept;
 
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;
+
+// Rows that a cold start waits for: min(100 D, N / 4), at least 4; kAll: min(100 D, N).
+std::uint64_t cold_start_rows(const EngineConfig& config) noexcept;
+// Rows that stay in memory beside the slack: N, or without a window those of the cold start.
+std::uint64_t rows_in_memory(const EngineConfig& config) noexcept;
 
 // What the meaning of a row hangs on: likelihood, features, intercept, feature names and encodings.
 std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept;

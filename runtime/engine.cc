@@ -30,6 +30,18 @@ const char* to_string(PosteriorStatus status) noexcept {
   return "unknown";
 }
 
+const char* to_string(Horizon horizon) noexcept {
+  switch (horizon) {
+    case Horizon::kWindow:
+      return "window";
+    case Horizon::kForgetting:
+      return "forgetting";
+    case Horizon::kAll:
+      return "all";
+  }
+  return "unknown";
+}
+
 namespace {
 
 // Everything an engine is made of, in the order it lies in the block. While measuring the arena
@@ -59,7 +71,8 @@ struct Parts {
   }
   static Window make_window(Arena& arena, const EngineConfig& config,
                             const RowLayout& layout) noexcept {
-    return Window(start_region(arena, "window"), layout, config.window_size, config.window_slack);
+    return Window(start_region(arena, "window"), layout, rows_in_memory(config),
+                  config.window_slack);
   }
   static std::span<Posterior> make_slots(Arena& arena, const EngineConfig& config) noexcept {
     start_region(arena, "snapshots");
@@ -68,6 +81,7 @@ struct Parts {
                                        dimension, config.model.features, config.retained_draws);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
+    if (config.horizon != Horizon::kWindow) return nullptr;
     return find_sampler(config.sampler.name)
         ->make(start_region(arena, "sampler"), config.sampler, config.model.dimension());
   }

@@ -22,6 +22,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       width_(matrix_width(dimension_)),
       has_dispersion_(has_dispersion(find_model(config.model.name)->response)),
       damped_(find_model(config.model.name)->network),
+      quadratic_(find_model(config.model.name)->response == Response::kGaussian && !damped_),
       pass_(arena, dimension_),
       done_(arena, dimension_),
       noise_(arena, config.sampler, dimension_),
@@ -175,6 +176,29 @@ Status Estimator::refresh(double n, double target_variance, double longest) noex
   return Status::kOk;
 }
 
+Status Estimator::refresh_running(double n, double target_variance) noexcept {
+  const double n_before = n_;
+  noise_.estimate_from_sums();
+  noise_reference_known_ = true;
+  for (std::uint32_t j = 0; j < dimension_; ++j) noise_reference_[j] = data_curvature(j);
+  // Beyond a change of the linear predictors by about a third no parabola can be trusted; what is
+  // left of the step is taken at the refreshes to come.
+  const double longest = quadratic_ ? 1e300 : 0.1 * std::max(n, 1.0);
+  const Status status = refresh(n, target_variance, longest);
+  if (!ok(status)) return status;
+  done_.move_anchor(mode_, dispersion_, n_before > 0 ? n_before / n_ : 1.0);
+  return Status::kOk;
+}
+
+bool Estimator::outgrown() const noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double used = curvature_[std::size_t{j} * (dimension_ + 1)];
+    const double now = data_curvature(j) / dispersion_ + prior_precision_[j] / n_;
+    if (now > 1.5 * used) return true;
+  }
+  return false;
+}
+
 void Estimator::end_noise_pass(double weight_floor) noexcept {
   const double weight = noise_.end_pass(weight_floor);
   if (weight == 0) return;
@@ -249,7 +273,9 @@ void Estimator::sandwich_sd(double* sd) const noexcept {
   VectorMap product(scratch_, d);
   for (Index j = 0; j < d; ++j) {
     product.noalias() = c * p.col(j);
-    sd[j] = std::sqrt(std::max(0.0, n_ * product.dot(p.col(j))));
+    double variance = std::max(0.0, n_ * product.dot(p.col(j)));
+    for (Index i = 0; i < d; ++i) variance += prior_precision_[i] * p(i, j) * p(i, j);
+    sd[j] = std::sqrt(variance);
   }
 }
 

@@ -38,6 +38,17 @@ class Estimator {
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
   void end_noise_pass(double weight_floor) noexcept;
 
+  // For rows that are seen once: what is in done() and noise() counts for `keep` of what it did.
+  void fade(double keep) noexcept {
+    done_.fade(keep);
+    noise_.fade(keep);
+  }
+  // refresh() from sums that go on: C from noise() as it stands, and the anchor follows the mode.
+  Status refresh_running(double n, double target_variance) noexcept;
+  // Whether the data curvature of some parameter has grown by half since the last refresh: a step
+  // with the old A would overshoot there.
+  bool outgrown() const noexcept;
+
   // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
   // of the rows seen so far and only steadies a learned dispersion while n is small.
   // kNotPositiveDefinite leaves the old values. Complexity O(D^3).
@@ -75,7 +86,9 @@ class Estimator {
   const Factor& factor() const noexcept { return factor_; }          // of A
   const double* prior_precision() const noexcept { return prior_precision_; }
 
-  // sqrt diag of the sandwich A^-1 C A^-1 / n; NaN without the full C. Complexity O(D^3).
+  // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n, in which the prior counts as further
+  // observations would: without it sd would be 0 where the rows say nothing. NaN without the full
+  // C. Complexity O(D^3).
   void sandwich_sd(double* sd) const noexcept;
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept;
@@ -94,6 +107,7 @@ class Estimator {
   bool has_dispersion_;
   bool learn_dispersion_ = false;
   bool damped_;
+  bool quadratic_;
   double dispersion_ = 1;
   double n_ = 0;
   double newton_decrement_ = 0;

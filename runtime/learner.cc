@@ -29,10 +29,14 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       draws_(arena, dimension_, config.retained_draws),
       factor_before_(arena, dimension_),
       diagnostics_(arena, config.sampler.chains, dimension_),
-      consistency_(arena, dimension_, config.sampler.noise_structure == NoiseStructure::kFull),
+      consistency_(arena, dimension_, is_checked(config)),
       gradient_(model, dimension_, estimator_.prior_precision()),
-      state_size_(find_sampler(config.sampler.name)->state_size(config.sampler, dimension_)),
-      first_order_(find_sampler(config.sampler.name)->has_law),
+      single_pass_(arena, single_pass() ? dimension_ : 0, config.single_pass_noise),
+      weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
+               config.forgetting_spread),
+      state_size_(single_pass()
+                      ? dimension_
+                      : find_sampler(config.sampler.name)->state_size(config.sampler, dimension_)),
       temperature_(config.sampler.temperature),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       states_(arena.allocate<double>(state_size_ * config.sampler.chains).data()),
@@ -42,7 +46,17 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       scratch_(arena.allocate<double>(dimension_).data()),
       chains_(arena.allocate<Chain>(config.sampler.chains)),
       indices_(arena.allocate<std::uint32_t>(
+          (single_pass() ? 2 : 1) *
           std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))) {}
+
+// Without a window the spread of the chains is that of the sandwich, which the check above
+// kLyapunovDimension does not know.
+bool Learner::is_checked(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kWindow) {
+    return config.model.dimension() <= Consistency::kLyapunovDimension;
+  }
+  return config.sampler.noise_structure == NoiseStructure::kFull;
+}
 
 void Learner::reset() noexcept {
   estimator_.reset(config_);
@@ -50,7 +64,8 @@ void Learner::reset() noexcept {
   diagnostics_.reset();
   consistency_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
-  first_order_ = first_order_ && sampler_->momentum() == 0;
+  first_order_ = sampler_ != nullptr && find_sampler(config_.sampler.name)->has_law &&
+                 sampler_->momentum() == 0;
   std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),
@@ -102,11 +117,6 @@ std::uint64_t Learner::move_cost_rows() const noexcept {
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(examples / 16), 8, kTailRows);
 }
 
-std::uint64_t Learner::cold_start_rows() const noexcept {
-  return std::max<std::uint64_t>(
-      4, std::min<std::uint64_t>(100 * std::uint64_t{dimension_}, window_.size() / 4));
-}
-
 int Learner::poll(int max_work) noexcept {
   int done = 0;
   while (done < max_work) {
@@ -134,6 +144,7 @@ int Learner::replay(std::uint64_t head, int max_work) noexcept {
 // rows of the window for the shared estimates, take in the newest rows, refresh.
 bool Learner::step() noexcept {
   if (phase_ == Phase::kWarmingUp) return warm_up();
+  if (single_pass()) return take_in();
   const bool rested = this->rested();
   if (pass_position_ == pass_end_ && pass_due()) begin_pass();
   const bool sweeping = pass_position_ != pass_end_;
@@ -153,11 +164,12 @@ bool Learner::step() noexcept {
 }
 
 void Learner::take_head(std::uint64_t head) noexcept {
+  if (single_pass()) head = std::min(head, head_ + rows_wanted());
   fresh_ = head - head_;
   if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(fresh_);
-  remove_leaving(head);
+  if (!single_pass()) remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);
   const double target = config_.draws_per_observation;
@@ -235,8 +247,10 @@ void Learner::move_chain(Chain& chain) noexcept {
 // over the window has completed.
 void Learner::recover(Chain& chain) noexcept {
   counters_.add(RuntimeCounter::kDivergences);
-  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
-  refresh_sampler();
+  if (!single_pass()) {
+    damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+    refresh_sampler();
+  }
   start_chain(chain, (round_ << 16) + chain.index + 1);
 }
 
@@ -247,6 +261,7 @@ void Learner::start_chain(Chain& chain, std::uint64_t draw) noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
   }
+  if (single_pass()) return;
   Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
   sampler_->start(chain, rng);
 }

@@ -19,6 +19,7 @@
 #include "windhover/runtime/window.h"
 #include "windhover/samplers/diagnostics.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/samplers/single_pass.h"
 
 namespace windhover {
 
@@ -34,6 +35,8 @@ using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head
 //               two passes measure C at the chains.
 //   settling    the sampler itself, for one pass; nothing is retained yet.
 //   sampling    iterates are retained and counted.
+// Without a window (Horizon) each row is seen once: after the warm-up the approach gives the chains
+// their start from its rows, and sampling takes in fresh rows as they come.
 class Learner {
  public:
   enum class Phase : std::uint8_t { kWarmingUp, kApproach, kSettling, kSampling };
@@ -64,6 +67,7 @@ class Learner {
     return {thetas_, std::size_t{dimension_} * config_.sampler.chains};
   }
   const Estimator& estimator() const noexcept { return estimator_; }
+  // Of Horizon::kWindow only.
   const AnySampler& sampler() const noexcept { return *sampler_; }
   double minibatch_size() const noexcept;
 
@@ -76,6 +80,8 @@ class Learner {
     visit(std::span<std::uint64_t>(&head_, 1));
     visit(std::span<std::uint64_t>(&passes_, 1));
     visit(std::span<double>(&credit_, 1));
+    double weights[] = {weights_.sum(), weights_.kish()};
+    visit(std::span<double>(weights));
     visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension_));
     const std::span<const double> noise = estimator_.noise_covariance();
     visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
@@ -93,6 +99,7 @@ class Learner {
   bool far_from_mode() const noexcept;
   bool astray() const noexcept;
   void start_over() noexcept;
+  static bool is_checked(const EngineConfig& config) noexcept;
   std::uint64_t move_cost_rows() const noexcept;
   void move_chains() noexcept;
   void move_chain(Chain& chain) noexcept;
@@ -101,6 +108,18 @@ class Learner {
   void recover(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
   bool lost(const Chain& chain) const noexcept;
+
+  bool single_pass() const noexcept { return config_.horizon != Horizon::kWindow; }
+  std::uint64_t rows_wanted() const noexcept;
+  void begin_single_pass() noexcept;
+  bool seed_chains() noexcept;
+  void complete_seeding() noexcept;
+  bool take_in() noexcept;
+  void choose_rows(const RowBatch& rows, const Chain& chain) noexcept;
+  void refresh_single_pass() noexcept;
+  void retain_chains() noexcept;
+  void check_consistency() noexcept;
+  void describe_single_pass(Posterior& posterior) const noexcept;
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
@@ -133,13 +152,13 @@ class Learner {
     return head_ > window_.size() ? head_ - window_.size() : 0;
   }
   std::uint64_t rows_seen() const noexcept { return head_ - first_row(); }
-  std::uint64_t cold_start_rows() const noexcept;
+  std::uint64_t cold_start_rows() const noexcept { return windhover::cold_start_rows(config_); }
 
   EngineConfig config_;
   std::uint32_t dimension_;
   Window& window_;
   Model* model_;
-  AnySampler* sampler_;
+  AnySampler* sampler_;  // null without a window
   Snapshots<Posterior>& snapshots_;
   Clock& clock_;
   Counters<RuntimeCounter>& counters_;
@@ -150,6 +169,8 @@ class Learner {
   ChainDiagnostics diagnostics_;
   Consistency consistency_;
   GradientSource gradient_;
+  SinglePass single_pass_;
+  RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
   std::uint64_t fresh_ = 0;  // rows that came with the newest head

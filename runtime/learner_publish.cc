@@ -43,7 +43,9 @@ void Learner::publish() noexcept {
   for (std::uint32_t j = 0; j < d; ++j)
     posterior.ess_bulk[j] = std::min(posterior.ess_bulk[j], most);
   extremes.ess_min = std::min(extremes.ess_min, most);
-  if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
+  if (single_pass()) {
+    // Every relaxation has its check already.
+  } else if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
     ratio_due_ = diagnostics_.iterates() + kRatioInterval;
     ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
                                 estimator_.noise_covariance().data(), estimator_.covariance(),
@@ -60,6 +62,7 @@ void Learner::publish() noexcept {
   p.sequence = tail_position_;
   p.n_seen = head_;
   p.n_eff = rows_seen();
+  p.horizon = config_.horizon;
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   p.ess_bulk = extremes.ess_min;
@@ -71,6 +74,7 @@ void Learner::publish() noexcept {
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   p.status = status(ratio_, extremes.ess_min);
   if (!model_->log_concave()) describe_by_draws(posterior);
+  if (single_pass()) describe_single_pass(posterior);
   posterior.made_ns = clock_.now_ns();
   last_publish_ns_ = posterior.made_ns;
   snapshots_.publish();

@@ -60,7 +60,8 @@ bool Learner::warm_up() noexcept {
   refreshed_n_ = estimator_.n();
   draws_.fill_gaussian(estimator_.factor(), config_.seed);
   dirty_ = true;
-  if (rows_seen() >= cold_start_rows()) start_chains();
+  // Without a window the chains start from all the rows that wait for them.
+  if ((single_pass() ? pass_end_ : rows_seen()) >= cold_start_rows()) start_chains();
   return true;
 }
 
@@ -144,6 +145,7 @@ void Learner::start_chains() noexcept {
       std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());
   pace_head_ = head_;
   pace_fresh_ = static_cast<double>(rows_seen());
+  if (single_pass()) return begin_single_pass();
   refresh_sampler();
   for (Chain& chain : chains_) start_chain(chain, chain.index + config_.retained_draws);
   begin_pass();

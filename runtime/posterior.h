@@ -37,7 +37,7 @@ struct Posterior {
   double* mean;  // the centre: draw m is mean + deviation m
   double* mode;
   double* sd;         // sqrt diag P
-  double* sd_robust;  // sqrt diag (A^-1 C A^-1 / n)
+  double* sd_robust;  // of the sandwich: Estimator::sandwich_sd
   double* ess_bulk;
   double* r_hat;
   double* deviations;       // draws x dimension, column-major: one column a parameter

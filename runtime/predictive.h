@@ -20,24 +20,26 @@ inline constexpr std::size_t kMaxThresholds = 8;
 // draws.
 enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded = 2, kDrifting = 3 };
 const char* to_string(PosteriorStatus status) noexcept;
+const char* to_string(Horizon horizon) noexcept;
 
 // Where an answer comes from; it stands on every answer.
 // * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
 struct Provenance {
-  std::uint64_t snapshot_id = 0;      // 1, 2, ... within the life of an engine
-  std::uint64_t sequence = 0;         // the newest observation included: all below it are
-  std::uint64_t n_seen = 0;           // observations accepted when the snapshot was made
-  std::uint64_t n_eff = 0;            // observations the posterior stands on: min(n_seen, N)
-  std::uint64_t steps = 0;            // sampler steps of all chains together
-  std::int64_t age_ns = 0;            // since the snapshot was made
-  std::uint32_t draws = 0;            // retained draws behind quantiles and probabilities
-  double ess_bulk = 0;                // smallest over the parameters, of the chains so far
-  double r_hat = 0;                   // largest over the parameters
-  double draws_per_observation = 0;   // R reached, per chain
-  double ou_ratio = 0;                // observed over predicted variance, the worst direction *
-  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
-  double noise_variance = 0;          // linear, student-t (squared scale); otherwise 0
-  double noise_variance_sd = 0;       // its posterior sd when learned; otherwise 0
+  std::uint64_t snapshot_id = 0;       // 1, 2, ... within the life of an engine
+  std::uint64_t sequence = 0;          // the newest observation included: all below it are
+  std::uint64_t n_seen = 0;            // observations accepted when the snapshot was made
+  std::uint64_t n_eff = 0;             // observations that the posterior is worth: min(n_seen, N)
+  std::uint64_t steps = 0;             // sampler steps of all chains together
+  std::int64_t age_ns = 0;             // since the snapshot was made
+  std::uint32_t draws = 0;             // retained draws behind quantiles and probabilities
+  double ess_bulk = 0;                 // smallest over the parameters, of the chains so far
+  double r_hat = 0;                    // largest over the parameters
+  double draws_per_observation = 0;    // R reached, per chain
+  double ou_ratio = 0;                 // observed over predicted variance, the worst direction *
+  double misspecification_index = 0;   // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
+  double noise_variance = 0;           // linear, student-t (squared scale); otherwise 0
+  double noise_variance_sd = 0;        // its posterior sd when learned; otherwise 0
+  Horizon horizon = Horizon::kWindow;  // which observations they are
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
 };
 

@@ -18,7 +18,8 @@ class AnchorSums {
   AnchorSums(Arena& arena, std::uint32_t dimension) noexcept
       : dimension_(dimension),
         width_(matrix_width(dimension)),
-        anchor_(arena.allocate<double>(dimension).data()) {
+        anchor_(arena.allocate<double>(dimension).data()),
+        move_(arena.allocate<double>(dimension).data()) {
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
@@ -52,6 +53,20 @@ class AnchorSums {
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
   }
+  // All rows so far count for `keep` of what they did.
+  void fade(double keep) noexcept {
+    for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
+    for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
+    for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
+    sums_.loss *= keep;
+    sums_.rows *= keep;
+    sums_.squares *= keep;
+  }
+  // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
+  // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.
+  // `third_scale` is what P has changed by since the sums of third order were last scaled.
+  void move_anchor(const double* anchor, double dispersion, double third_scale) noexcept;
+
   void copy_from(const AnchorSums& other) noexcept {
     std::copy_n(other.anchor_, dimension_, anchor_);
     std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
@@ -72,6 +87,7 @@ class AnchorSums {
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
+  double* move_;  // scratch
   CurvatureSums sums_{};
 };
 

@@ -69,6 +69,24 @@ Status cholesky(const double* matrix, Index d, double* lower) noexcept {
   return Status::kOk;
 }
 
+void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept {
+  const Index d = dimension;
+  MatrixMap m(matrix, d, d);
+  for (Index j = 0; j < d; ++j) {
+    const double diagonal = m(j, j);
+    auto column = m.col(j).tail(d - j);
+    for (Index k = 0; k < j; ++k) column -= m(j, k) * m.col(k).tail(d - j);
+    const double pivot = m(j, j);
+    const double smallest = 1e-12 * diagonal;
+    if (pivot > smallest) {
+      column /= std::sqrt(pivot);
+    } else {
+      column.setZero();
+    }
+    m.col(j).head(j).setZero();
+  }
+}
+
 void solve_lower(const double* lower, Index d, double* b) noexcept {
   solve_lower_strided(lower, d, d, b);
 }

@@ -24,6 +24,10 @@ using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
 // kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
 Status cholesky(const double* matrix, Eigen::Index dimension, double* lower) noexcept;
 
+// matrix <- a lower triangular root of it, root root^T = matrix, when it is positive semi-definite:
+// a column whose pivot is 0 but for rounding is 0. Reads the lower triangle. Complexity D^3 / 3.
+void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept;
+
 // b <- L^-1 b and b <- L^-T b.
 void solve_lower(const double* lower, Eigen::Index dimension, double* b) noexcept;
 void solve_lower_transposed(const double* lower, Eigen::Index dimension, double* b) noexcept;

@@ -88,6 +88,28 @@ double NoiseCovariance::end_pass(double weight_floor) noexcept {
   return weight;
 }
 
+void NoiseCovariance::fade(double keep) noexcept {
+  for (std::size_t i = 0; i < size(); ++i) second_[i] *= keep;
+  for (std::uint32_t j = 0; j < dimension_; ++j) gradient_[j] *= keep;
+  rows_ *= keep;
+}
+
+void NoiseCovariance::estimate_from_sums() noexcept {
+  if (rows_ == 0) return;
+  ++updates_;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double mean = gradient_[j] / rows_;
+    if (!full()) {
+      estimate_[j] = std::max(second_[j] / rows_ - mean * mean, 0.0);
+      continue;
+    }
+    for (std::uint32_t i = j; i < dimension_; ++i) {
+      const std::size_t at = j * width_ + i;
+      estimate_[at] = second_[at] / rows_ - mean * gradient_[i] / rows_;
+    }
+  }
+}
+
 void NoiseCovariance::add_minibatch(Model& model, const RowBatch& minibatch,
                                     const double* theta) noexcept {
   if (minibatch.count < 2) return;

@@ -28,6 +28,10 @@ class NoiseCovariance {
   // Returns that weight; 0 when the pass had no rows.
   double end_pass(double weight_floor) noexcept;
 
+  // Instead of passes, for rows that are seen once: the sums fade, and go on.
+  void fade(double keep) noexcept;
+  void estimate_from_sums() noexcept;
+
   // Ahn et al. 2012, eq. 12: V = 1/(S-1) sum (g_i - g)(g_i - g)^T over one minibatch.
   void add_minibatch(Model& model, const RowBatch& minibatch, const double* theta) noexcept;
 

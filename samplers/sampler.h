@@ -39,6 +39,12 @@ class GradientSource {
   }
   void set_minibatch(const RowBatch& batch) noexcept { batch_ = batch; }
 
+  // Without the prior, and the sum over the rows, not their mean.
+  void likelihood_sum(const double* theta, double* gradient) noexcept {
+    model_->gradient_sum(batch_, theta, gradient);
+    for (std::uint32_t j = 0; j < dimension_; ++j) gradient[j] *= inverse_dispersion_;
+  }
+
   void operator()(const double* theta, double* gradient) noexcept {
     model_->gradient_sum(batch_, theta, gradient);
     const double scale = inverse_dispersion_ / static_cast<double>(batch_.count);

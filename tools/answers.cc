@@ -74,6 +74,7 @@ ordered_json to_json(const Provenance& p) {
           {"sequence", p.sequence},
           {"n_seen", p.n_seen},
           {"n_eff", p.n_eff},
+          {"horizon", to_string(p.horizon)},
           {"steps", p.steps},
           {"age_ns", p.age_ns},
           {"draws", p.draws},
@@ -172,12 +173,28 @@ ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
   return out;
 }
 
+namespace {
+
+std::string rows_of(const Provenance& p) {
+  switch (p.horizon) {
+    case Horizon::kAll:
+      return "all of them";
+    case Horizon::kForgetting:
+      return fmt::format("rows worth {}, older ones fading", p.n_eff);
+    case Horizon::kWindow:
+      break;
+  }
+  return fmt::format("the last {}", p.n_eff);
+}
+
+}  // namespace
+
 std::string describe(const Provenance& p) {
   return fmt::format(
-      "{}: {} rows seen, posterior of the last {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
+      "{}: {} rows seen, posterior of {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
       "{:.2f} draws per observation, {} old",
-      to_string(p.status), p.n_seen, p.n_eff, p.draws, p.ess_bulk, p.r_hat, p.draws_per_observation,
-      duration_text(static_cast<double>(p.age_ns)));
+      to_string(p.status), p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
+      p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
 }
 
 std::string describe(const PredictiveSummary& s, const PredictRequest& request,

@@ -114,6 +114,16 @@ void add_fit(CLI::App& app) {
                                             {"logistic", Activation::kLogistic}}));
   command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
+  command
+      ->add_option(
+          "--horizon", o.fit.horizon,
+          "Rows that the posterior stands on: window (drawn from until the steps are done), "
+          "or, each row seen once, forgetting or all")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Horizon>{{"window", Horizon::kWindow},
+                                         {"forgetting", Horizon::kForgetting},
+                                         {"all", Horizon::kAll}}));
+  command->add_option("--window-size", o.fit.window_size, "N of it; 0: the rows of the file");
   command->add_option("--sampler", o.fit.sampler)
       ->check(CLI::IsMember(names_of(sampler_registry())))
       ->capture_default_str();

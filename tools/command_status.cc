@@ -32,6 +32,7 @@ Provenance from_wire(const v1::Provenance& p) {
   out.noise_variance = p.noise_variance();
   out.noise_variance_sd = p.noise_variance_sd();
   out.status = static_cast<PosteriorStatus>(p.state());
+  out.horizon = static_cast<Horizon>(p.horizon());
   return out;
 }
 

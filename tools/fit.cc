@@ -143,7 +143,8 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.activation = options.activation;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
-  config.window_size = data.rows();
+  config.horizon = options.horizon;
+  config.window_size = options.window_size > 0 ? options.window_size : data.rows();
   config.max_frame_rows = kFrameRows;
   // The whole file is observed before the learner runs at all.
   config.window_slack = std::max<std::uint64_t>(data.rows(), 2 * kFrameRows);
@@ -184,8 +185,12 @@ void observe_all(Engine& engine, const Dataset& data) {
   }
 }
 
-// Polls until the steps are done.
+// Polls until the steps are done, or without a window until the rows are.
 void run(Engine& engine, std::uint64_t steps) {
+  if (engine.config().horizon != Horizon::kWindow) {
+    while (engine.poll(kRoundsAPoll) > 0) continue;
+    return;
+  }
   const std::uint64_t chains = engine.config().sampler.chains;
   int idle = 0;
   for (;;) {
@@ -242,8 +247,11 @@ ordered_json fit(const FitOptions& options) {
   const std::optional<double> noise_variance = noise_variance_of(options, published);
   const EngineConfig config = engine_config(options, data, transform, noise_variance);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
-  const std::optional<ReferencePosterior> reference =
-      published ? published : reference_of(options, data, transform, noise_variance);
+  // Of the whole file, each row counting the same.
+  const bool whole_file = options.horizon != Horizon::kForgetting &&
+                          (options.horizon == Horizon::kAll || config.window_size >= data.rows());
+  std::optional<ReferencePosterior> reference = published;
+  if (!reference && whole_file) reference = reference_of(options, data, transform, noise_variance);
 
   const MappedBlock block(footprint);
   if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", footprint));
@@ -255,11 +263,11 @@ ordered_json fit(const FitOptions& options) {
   std::vector<ParameterSummary> summaries(dimension);
   Provenance provenance;
   Moments draws(reference ? reference->mode : VectorXd::Zero(dimension));
-  engine.learner().set_trace(
-      [](void* context, std::uint16_t, const double* theta) noexcept {
-        static_cast<Moments*>(context)->add(theta);
-      },
-      &draws);
+  const bool window = options.horizon == Horizon::kWindow;
+  const auto add_draw = [](void* context, std::uint16_t, const double* theta) noexcept {
+    static_cast<Moments*>(context)->add(theta);
+  };
+  if (window) engine.learner().set_trace(add_draw, &draws);
 
   const std::optional<std::uint64_t> heap_at_start = heap_calls();
   const auto start = std::chrono::steady_clock::now();
@@ -269,12 +277,19 @@ ordered_json fit(const FitOptions& options) {
   const Status answered = reader.posterior(summaries, provenance);
   const std::optional<std::uint64_t> heap_at_end = heap_calls();
   if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
+  // Without a window the chains are draws of the posterior at the end of the file only.
+  for (const double* theta = engine.learner().chains().data();
+       !window && theta != engine.learner().chains().data() + engine.learner().chains().size();
+       theta += dimension) {
+    draws.add(theta);
+  }
 
   const Learner& learner = engine.learner();
   const auto d = static_cast<Index>(dimension);
   MatrixXd preconditioner(d, d);
   MatrixXd injected(d, d);
-  const bool has_law = find_sampler(options.sampler)->has_law && learner.sampler().momentum() == 0;
+  const bool has_law =
+      window && find_sampler(options.sampler)->has_law && learner.sampler().momentum() == 0;
   if (has_law) learner.sampler().law(preconditioner.data(), injected.data());
   const Estimator& estimator = learner.estimator();
   const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
@@ -284,6 +299,7 @@ ordered_json fit(const FitOptions& options) {
 
   ordered_json out;
   out["sampler"] = options.sampler;
+  out["horizon"] = to_string(options.horizon);
   out["model"] = options.model;
   out["rows"] = data.rows();
   out["skipped_rows"] = data.skipped_rows;
@@ -306,7 +322,8 @@ ordered_json fit(const FitOptions& options) {
       out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
     out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
   } else {
-    out["reference"] = "none for this model: give --reference FILE";
+    out["reference"] = whole_file ? "none for this model: give --reference FILE"
+                                  : "none for a part of the file: give --reference FILE";
   }
   out["ess_min"] = provenance.ess_bulk;
   out["r_hat_max"] = provenance.r_hat;

@@ -74,7 +74,8 @@ void expect_right_law_soon(Index rows, int seeds, double median_bar, const char*
     TestEngine engine(config);
     // The rows arrive while it learns: five windows of them would take longer than 1000 steps.
     Index fed = 0;
-    while (engine->counters().get(RuntimeCounter::kSteps) < 1000 * config.sampler.chains) {
+    while (engine->counters().get(RuntimeCounter::kSteps) <
+           1000 * engine->config().sampler.chains) {
       if (fed < rows) {
         const Index count = std::min<Index>(rows / 20, rows - fed);
         engine.feed(data, fed, fed + count);

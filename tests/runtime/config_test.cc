@@ -88,7 +88,10 @@ std::vector<Violation> violations() {
   });
   add("sampler.name", [](EngineConfig& c) { c.sampler.name = "adam"; });
   add("sampler.minibatch_size", [](EngineConfig& c) { c.sampler.minibatch_size = 100'001; });
-  add("sampler.chains", [](EngineConfig& c) { c.sampler.chains = 0; });
+  add("sampler.chains", [](EngineConfig& c) {
+    c.horizon = Horizon::kAll;
+    c.sampler.chains = c.retained_draws - 1;
+  });
   add("sampler.chains", [](EngineConfig& c) { c.sampler.chains = 1025; });
   add("sampler.shared_minibatches", [](EngineConfig& c) { c.sampler.shared_minibatches = true; });
   add("sampler.decay_constant", [](EngineConfig& c) {

@@ -4,45 +4,12 @@
 
 #include <cstdio>
 
-#include "windhover/tests/runtime/engine_fixture.h"
+#include "windhover/tests/runtime/coverage.h"
 
 namespace windhover::test {
 namespace {
 
-constexpr Index kFeatures = 9;  // and the intercept
 constexpr Index kWindow = 1000;
-
-struct Coverage {
-  double rate = 0;
-  double error = 0;  // standard error, clustered by replication
-};
-
-class Tally {
- public:
-  void add(double covered_share) {
-    count_ += 1;
-    sum_ += covered_share;
-    squares_ += covered_share * covered_share;
-  }
-  Coverage coverage() const {
-    const double mean = sum_ / count_;
-    return {mean, std::sqrt((squares_ / count_ - mean * mean) / count_)};
-  }
-
- private:
-  double count_ = 0, sum_ = 0, squares_ = 0;
-};
-
-// Noise variance of row i: 1, or 0.25 + 0.75 x_2^2, which no homoscedastic model describes.
-Data replication_data(std::uint64_t seed, bool heteroscedastic, Index rows) {
-  Data data = linear_data(rows, kFeatures, 0.0, seed);
-  const VectorXd e = normals(4 * seed + 3, rows);
-  for (Index i = 0; i < rows; ++i) {
-    const double x = data.x(i, 2);
-    data.y[i] += e[i] * (heteroscedastic ? std::sqrt(0.25 + 0.75 * x * x) : 1.0);
-  }
-  return data;
-}
 
 struct Tallies {
   Tally plain, robust, drawn;
@@ -54,7 +21,7 @@ Tallies replicate(int replications, bool heteroscedastic) {
   for (int r = 0; r < replications; ++r) {
     const auto seed = static_cast<std::uint64_t>(10'000 + r);
     const Data data = replication_data(seed, heteroscedastic, 2 * kWindow);
-    EngineConfig config = small_config("linear", kFeatures, kWindow);
+    EngineConfig config = small_config("linear", kCoverageFeatures, kWindow);
     config.model.noise_variance = 0;  // learned
     config.model.prior_precision = config.model.intercept_precision = 0.01;
     config.seed = seed;
@@ -69,7 +36,7 @@ Tallies replicate(int replications, bool heteroscedastic) {
     double plain = 0;
     double robust = 0;
     double drawn = 0;
-    for (Index j = 0; j <= kFeatures; ++j) {
+    for (Index j = 0; j <= kCoverageFeatures; ++j) {
       const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
       const double off = std::abs(p.mean - data.truth[j]);
       const double draw_sd = std::sqrt((draws.col(j).array() - p.mean).square().mean());
@@ -77,9 +44,9 @@ Tallies replicate(int replications, bool heteroscedastic) {
       robust += off <= 1.645 * p.sd_robust;
       drawn += off <= 1.645 * draw_sd;
     }
-    tallies.plain.add(plain / (kFeatures + 1));
-    tallies.robust.add(robust / (kFeatures + 1));
-    tallies.drawn.add(drawn / (kFeatures + 1));
+    tallies.plain.add(plain / (kCoverageFeatures + 1));
+    tallies.robust.add(robust / (kCoverageFeatures + 1));
+    tallies.drawn.add(drawn / (kCoverageFeatures + 1));
   }
   return tallies;
 }

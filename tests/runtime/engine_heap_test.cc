@@ -56,11 +56,12 @@ namespace {
 
 // From the first row to well into sampling, with the window turning over and questions in between.
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
-                    const SamplerConfig& sampler = {}) {
+                    const SamplerConfig& sampler = {}, Horizon horizon = Horizon::kWindow) {
   EngineConfig config = small_config(model, features, 8 * (features + 1));
   config.sampler = sampler;
   if (learn_noise) config.model.noise_variance = 0;
-  config.sampler.chains = 2;
+  config.horizon = horizon;
+  if (horizon == Horizon::kWindow) config.sampler.chains = 2;
   config.standardize = Standardize::kColdStart;
   const Index rows = static_cast<Index>(3 * config.window_size);
   const Data data = config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
@@ -133,6 +134,12 @@ TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99
 TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {
   run_whole_life("linear", 99, true,
                  {.name = "sgfs-d", .noise_structure = NoiseStructure::kDiagonal});
+}
+TEST(EngineHeap, SinglePassesNeverCall) {
+  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+    run_whole_life("linear", 5, true, {}, horizon);
+    run_whole_life("logistic", 99, false, {}, horizon);
+  }
 }
 TEST(EngineHeap, LinearOfThreeHundredNeverCalls) { run_whole_life("linear", 299, false); }
 TEST(EngineHeap, LogisticOfThreeHundredNeverCalls) { run_whole_life("logistic", 299, false); }

@@ -80,6 +80,7 @@ struct ReplayCase {
   Standardize standardize;
   NoiseEstimator noise;
   double pace;
+  Horizon horizon = Horizon::kWindow;
 };
 
 class ReplayTest : public testing::TestWithParam<int> {
@@ -89,6 +90,8 @@ class ReplayTest : public testing::TestWithParam<int> {
       {"linear", Standardize::kColdStart, NoiseEstimator::kWithinMinibatch, 1},
       {"logistic", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4},
       {"logistic", Standardize::kOff, NoiseEstimator::kRecursion, 0},
+      {"linear", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, Horizon::kForgetting},
+      {"logistic", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, Horizon::kAll},
   };
   ReplayTest() {
     const ReplayCase& c = kCases[GetParam()];
@@ -98,6 +101,7 @@ class ReplayTest : public testing::TestWithParam<int> {
     config.sampler.noise_estimator = c.noise;
     config.sampler.minibatch_size = 32;
     config.draws_per_observation = c.pace;
+    config.horizon = c.horizon;
     data = config.model.name == "linear" ? linear_data(2500, 4, 1.0, 41)
                                          : logistic_data(2500, 4, 0.2, 41);
   }
@@ -135,7 +139,7 @@ TEST_P(ReplayTest, OtherSeedOrOtherHeadsDiffer) {
   EXPECT_NE(fingerprint_of(first), fingerprint_of(other_seed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 6));
 
 }  // namespace
 }  // namespace windhover::test

@@ -1,0 +1,161 @@
+// The part of the learner for horizons without a window: all chains see every row once, together,
+// each with noise of its own (samplers/single_pass.h).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr double kRefreshShare = 0.02;  // of what all rows count for: fresh rows until a refresh
+
+}  // namespace
+
+// Rows that may be taken beyond head_: a minibatch; none until the chains have begun.
+std::uint64_t Learner::rows_wanted() const noexcept {
+  if (phase_ == Phase::kWarmingUp) return cold_start_rows() - head_;
+  return phase_ == Phase::kApproach ? 0 : static_cast<std::uint64_t>(minibatch_size());
+}
+
+// The rows of the cold start are still in memory: each chain is given its Newton step from their
+// mode under weights of its own.
+void Learner::begin_single_pass() noexcept {
+  weights_.reset(static_cast<double>(head_));
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
+                       estimator_.prior_precision());
+  gradient_.set_scale(weights_.effective(), estimator_.dispersion());
+  for (Chain& chain : chains_) {
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
+    single_pass_.start(chain, estimator_.mode(), rng);
+  }
+  pass_position_ = 0;
+  pace_drawn_ = pace_fresh_;
+}
+
+bool Learner::seed_chains() noexcept {
+  const std::uint64_t last = std::min(head_, pass_position_ + kWarmUpRows);
+  const RowBatch rows = rows_between(pass_position_, last);
+  const double variance = weights_.weight_variance();
+  estimator_.noise().add_rows(*model_, rows, estimator_.mode());
+  for (Chain& chain : chains_) {
+    if (!single_pass_.weighs_rows()) break;
+    choose_rows(rows, chain);
+    single_pass_.seed(chain, estimator_.mode(), gradient_, variance);
+  }
+  pass_position_ = last;
+  if (last == head_) complete_seeding();
+  ++round_;
+  return true;
+}
+
+void Learner::complete_seeding() noexcept {
+  refresh_single_pass();
+  for (Chain& chain : chains_) {
+    if (single_pass_.weighs_rows()) break;
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+    single_pass_.seed_noise(chain, weights_.sum(), weights_.weight_variance(), rng);
+  }
+  phase_ = Phase::kSampling;
+  relaxations_ = 0;
+  check_consistency();
+  retain_chains();
+}
+
+// One round: the fresh rows join the estimates, move every chain, and are never looked at again.
+bool Learner::take_in() noexcept {
+  if (phase_ == Phase::kApproach) return seed_chains();
+  if (fresh_ == 0 && tail_rows_ == 0) return false;
+  if (fresh_ > 0) {
+    const double rows = static_cast<double>(fresh_);
+    const RowBatch batch = rows_between(head_ - fresh_, head_);
+    const double keep = weights_.add(rows);
+    if (keep < 1) estimator_.fade(keep);
+    estimator_.done().add(*model_, batch, model_->quadratic() ? nullptr : estimator_.covariance());
+    estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
+    tail_rows_ += rows;
+    tail_position_ = head_;
+    if (estimator_.outgrown()) refresh_single_pass();
+    gradient_.set_scale(weights_.effective(), estimator_.dispersion());
+    for (Chain& chain : chains_) {
+      choose_rows(batch, chain);
+      Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+      if (!ok(single_pass_.step(chain, gradient_, weights_, rows, keep, rng))) recover(chain);
+      if (trace_ != nullptr) trace_(trace_context_, chain.index, chain.theta);
+    }
+    drawn_rows_ += rows;
+    counters_.add(RuntimeCounter::kSteps, chains_.size());
+    counters_.add(RuntimeCounter::kExamples, chains_.size() * fresh_);
+    const double before = relaxations_;
+    relaxations_ += rows / weights_.effective();
+    if (std::floor(8 * relaxations_) > std::floor(8 * before)) check_consistency();
+    dirty_ = true;
+  }
+  if (fresh_ == 0 || tail_rows_ >= kRefreshShare * weights_.sum()) {
+    refresh_single_pass();
+    retain_chains();
+  }
+  ++round_;
+  return true;
+}
+
+void Learner::choose_rows(const RowBatch& rows, const Chain& chain) noexcept {
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kMinibatch});
+  gradient_.set_minibatch(single_pass_.choose(rows, weights_.weight_variance(), rng,
+                                              indices_.subspan(indices_.size() / 2)));
+}
+
+void Learner::refresh_single_pass() noexcept {
+  tail_rows_ = 0;
+  dirty_ = true;
+  counters_.add(RuntimeCounter::kRefreshes);
+  factor_before_.copy_from(estimator_.factor());
+  if (!ok(estimator_.refresh_running(weights_.effective(), target_variance_))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    return;
+  }
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
+                       estimator_.prior_precision());
+}
+
+// Each chain is one draw.
+void Learner::retain_chains() noexcept {
+  for (Chain& chain : chains_) {
+    if (lost(chain)) recover(chain);
+    draws_.retain(chain.theta, estimator_.mean(), estimator_.n());
+  }
+}
+
+// Eight times in n rows.
+void Learner::check_consistency() noexcept {
+  for (Chain& chain : chains_) {
+    if (lost(chain)) recover(chain);
+    consistency_.add(chain.theta, estimator_.mean(), estimator_.n(), estimator_.factor(),
+                     estimator_.covariance());
+  }
+  const double size = minibatch_size();
+  ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
+                              estimator_.noise_covariance().data(), estimator_.covariance(), size,
+                              estimator_.n(), 1.0, [this, size](double* h, double* e) {
+                                single_pass_.law(size, h, e);
+                                return true;
+                              });
+}
+
+// Split R-hat compares a chain with its own past; these are to be compared with each other alone.
+void Learner::describe_single_pass(Posterior& posterior) const noexcept {
+  const double draws = static_cast<double>(chains_.size());
+  const bool sampling = phase_ == Phase::kSampling;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::fill_n(posterior.ess_bulk, dimension_, sampling ? draws : 0.0);
+  std::fill_n(posterior.r_hat, dimension_, kNone);
+  Provenance& p = posterior.provenance;
+  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective())) : head_;
+  p.ess_bulk = sampling ? draws : 0.0;
+  p.r_hat = kNone;
+  p.status = status(ratio_, draws * (1 + relaxations_));
+}
+
+}  // namespace windhover

@@ -1,0 +1,127 @@
+#include "windhover/samplers/single_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+using Eigen::Index;
+
+double RowWeights::add(double rows) noexcept {
+  const double rate = effective_size_ > 0 ? 2 * rows / (effective_size_ + rows) : 0;
+  const double keep = rate * (sum_ + rows) > rows ? 1 - rate : 1;
+  sum_ = keep * sum_ + rows;
+  squares_ = keep * keep * squares_ + rows;
+  return keep;
+}
+
+SinglePass::SinglePass(Arena& arena, std::uint32_t dimension, SinglePassNoise noise) noexcept
+    : dimension_(dimension),
+      noise_(noise),
+      gradient_(arena.allocate<double>(dimension).data()),
+      normals_(arena.allocate<double>(dimension).data()),
+      root_(arena.allocate<double>(weighs_rows() ? 0 : std::size_t{dimension} * dimension).data()) {
+}
+
+void SinglePass::refresh(const Estimates& estimates, const Factor& factor,
+                         const double* prior_precision) noexcept {
+  n_ = estimates.n;
+  factor_ = &factor;
+  curvature_ = estimates.curvature;
+  noise_covariance_ = estimates.noise_covariance;
+  prior_precision_ = prior_precision;
+  if (weighs_rows()) return;
+  const Index d = dimension_;
+  const bool curvature = noise_ == SinglePassNoise::kCurvature;
+  MatrixMap root(root_, d, d);
+  root = ConstMatrixMap(curvature ? curvature_ : noise_covariance_, d, d);
+  for (Index j = 0; curvature && j < d; ++j) root(j, j) -= prior_precision_[j] / n_;
+  semidefinite_root(root_, d);
+}
+
+RowBatch SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,
+                            std::span<std::uint32_t> chosen) const noexcept {
+  if (!weighs_rows()) return fresh;
+  // 1 + v with probability 1 / (1 + v), else 0: mean 1 and variance v, and the fewest gradients.
+  const double share = 4294967296.0 / (1 + weight_variance);
+  const auto threshold = static_cast<std::uint32_t>(std::min(share, 4294967295.0));
+  rng.fill_bits(chosen.first(fresh.count));
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < fresh.count; ++i) {
+    if (chosen[i] < threshold) chosen[count++] = fresh.slots[i];
+  }
+  return {fresh.base, chosen.data(), count};
+}
+
+void SinglePass::move(Chain& chain, double scale) noexcept {
+  factor_->solve(gradient_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] += scale * gradient_[j];
+}
+
+void SinglePass::draw_noise(Rng& rng) noexcept {
+  const Index d = dimension_;
+  rng.fill_normals({normals_, dimension_});
+  VectorMap(gradient_, d).noalias() =
+      ConstMatrixMap(root_, d, d).triangularView<Eigen::Lower>() * ConstVectorMap(normals_, d);
+}
+
+void SinglePass::start(Chain& chain, const double* mode, Rng& rng) const noexcept {
+  rng.fill_normals({chain.state, dimension_});
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    chain.state[j] /= std::sqrt(prior_precision_[j]);
+    // The rows' gradients at the mode sum to -Lambda mode; seed() brings them in with weights of
+    // mean 1, injected noise leaves them out.
+    const double centre = chain.state[j] - (weighs_rows() ? mode[j] : 0.0);
+    gradient_[j] = prior_precision_[j] / n_ * centre;
+  }
+  factor_->solve(gradient_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] = mode[j] + gradient_[j];
+}
+
+void SinglePass::seed(Chain& chain, const double* mode, GradientSource& gradient,
+                      double weight_variance) noexcept {
+  gradient.likelihood_sum(mode, gradient_);
+  move(chain, -weight(weight_variance) / n_);
+}
+
+void SinglePass::seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept {
+  draw_noise(rng);
+  move(chain, std::sqrt(weight_variance * rows) / n_);
+}
+
+Status SinglePass::step(Chain& chain, GradientSource& gradient, const RowWeights& weights,
+                        double rows, double keep, Rng& rng) noexcept {
+  const double variance = weights.weight_variance();
+  const double inverse_weight = 1 / weights.sum();
+  double noise = 0;
+  if (!weighs_rows()) {
+    draw_noise(rng);
+    noise = std::sqrt(variance * rows) * inverse_weight;
+    std::copy_n(gradient_, dimension_, normals_);
+  }
+  gradient.likelihood_sum(chain.theta, gradient_);
+  const double scale = weight(variance) * inverse_weight;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double prior = (1 - keep) / n_ * prior_precision_[j] * (chain.theta[j] - chain.state[j]);
+    gradient_[j] = scale * gradient_[j] + prior + (noise != 0 ? noise * normals_[j] : 0.0);
+  }
+  move(chain, -1);
+  return finite_or_diverged(chain.theta, dimension_);
+}
+
+// H = h A^-1 with h = 2 S / (n + S) has the stationary covariance A^-1 noise A^-1 / n.
+void SinglePass::law(double minibatch_size, double* preconditioner,
+                     double* injected) const noexcept {
+  const Index d = dimension_;
+  factor_->inverse(2 * minibatch_size / (n_ + minibatch_size), preconditioner);
+  MatrixMap noise(injected, d, d);
+  noise.setZero();
+  if (noise_ == SinglePassNoise::kCurvature) {
+    noise = ConstMatrixMap(curvature_, d, d) - ConstMatrixMap(noise_covariance_, d, d);
+  } else {
+    for (Index j = 0; j < d; ++j) noise(j, j) = prior_precision_[j] / n_;
+  }
+  noise /= minibatch_size;
+}
+
+}  // namespace windhover

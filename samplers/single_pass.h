@@ -1,0 +1,116 @@
+// Chains that see every row once, on the same fresh minibatch: posteriors without a window.
+//
+// Chain k is recursive least squares of an objective of its own, in which every row has a random
+// weight w (mean 1, variance v) and the prior a random centre mu_k ~ N(0, Lambda^-1), drawn once:
+//   W <- keep W + S,
+//   theta <- theta - A^-1 [ (1/W) sum_i w_i g_i(theta) + (1 - keep) / n Lambda (theta - mu_k) ].
+// Without such noise of their own all chains would run into one point. Their spread is
+//   v A^-1 (C + Lambda / n) A^-1 / n_kish,  n_kish = W^2 / sum of squared row weights:
+// the sampling covariance of the estimate (Newton and Raftery 1994; Fang, Xu and Yang 2018) where
+// the rows inform, and the prior's where they do not, as mu_k never fades.
+//
+//   all         keep = 1: the gain S / W is 1 / t, n = W = rows so far. (2 S / n, the constant rate
+//               of Mandt et al. 2017 with n growing, would make the spread 4/3 of what it should
+//               be.)
+//   forgetting  keep = 1 - h, h = 2 S / (N + S), once W has grown to S / h: then n_kish = N.
+//               With ForgettingSpread::kPosterior n = W, half as much, and v = n_kish / W doubles
+//               the spread: the posterior under exponentially discounted rows.
+//
+// Instead of random weights the noise can be injected: of covariance C (the same law) or of the
+// data part of A (the posterior's spread even where the model fails).
+#ifndef WINDHOVER_SAMPLERS_SINGLE_PASS_H_
+#define WINDHOVER_SAMPLERS_SINGLE_PASS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/random.h"
+#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// What the rows so far count for. One thread.
+class RowWeights {
+ public:
+  // `effective_size` N, or 0: nothing is ever forgotten.
+  RowWeights(double effective_size, ForgettingSpread spread) noexcept
+      : effective_size_(effective_size), spread_(spread) {}
+
+  void reset(double rows) noexcept { sum_ = squares_ = rows; }
+  // Takes in `rows` fresh ones and returns `keep`, what the others are multiplied with.
+  double add(double rows) noexcept;
+
+  double sum() const noexcept { return sum_; }  // W
+  double kish() const noexcept { return squares_ > 0 ? sum_ * sum_ / squares_ : 0; }
+  // n, the number of observations that the posterior stands on.
+  double effective() const noexcept {
+    return spread_ == ForgettingSpread::kSampling ? kish() : sum_;
+  }
+  double weight_variance() const noexcept { return sum_ > 0 ? kish() / effective() : 1; }  // v
+
+ private:
+  double effective_size_;
+  ForgettingSpread spread_;
+  double sum_ = 0;
+  double squares_ = 0;
+};
+
+// Shared by all chains; Chain::state holds mu_k. One thread. Memory D, with injected noise D^2
+// more.
+class SinglePass {
+ public:
+  SinglePass(Arena& arena, std::uint32_t dimension, SinglePassNoise noise) noexcept;
+
+  // `factor` is that of A and must live on. Complexity O(D^3) with injected noise, else O(1).
+  void refresh(const Estimates& estimates, const Factor& factor,
+               const double* prior_precision) noexcept;
+
+  bool weighs_rows() const noexcept { return noise_ == SinglePassNoise::kWeights; }
+  // The rows of `fresh` whose weight is not 0 under this chain's draw; what the others have is
+  // weight(). `chosen` has room for all of them.
+  RowBatch choose(const RowBatch& fresh, double weight_variance, Rng& rng,
+                  std::span<std::uint32_t> chosen) const noexcept;
+  double weight(double weight_variance) const noexcept {
+    return weighs_rows() ? 1 + weight_variance : 1;
+  }
+
+  // Draws mu_k and puts theta at the mode of the prior so centred without any rows' gradients: what
+  // seed() then adds row by row.
+  void start(Chain& chain, const double* mode, Rng& rng) const noexcept;
+  // Adds chosen rows of those that the mode came from, by their gradients at the mode.
+  void seed(Chain& chain, const double* mode, GradientSource& gradient,
+            double weight_variance) noexcept;
+  // With injected noise: what random weights would have done to those `rows`.
+  void seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept;
+
+  // One move on the rows chosen of `rows` fresh ones, which weights.add() has counted; `keep` is
+  // what it returned. kDiverged: theta is not finite. Complexity O(S D + D^2).
+  Status step(Chain& chain, GradientSource& gradient, const RowWeights& weights, double rows,
+              double keep, Rng& rng) noexcept;
+
+  // H and noise of the constant-rate chain with the same stationary covariance.
+  void law(double minibatch_size, double* preconditioner, double* injected) const noexcept;
+
+ private:
+  void move(Chain& chain, double scale) noexcept;  // theta += scale A^-1 gradient_
+  // gradient_ <- noise of covariance C or the data part of A.
+  void draw_noise(Rng& rng) noexcept;
+
+  std::uint32_t dimension_;
+  SinglePassNoise noise_;
+  double n_ = 1;
+  const Factor* factor_ = nullptr;
+  const double* curvature_ = nullptr;
+  const double* noise_covariance_ = nullptr;
+  const double* prior_precision_ = nullptr;
+  double* gradient_;
+  double* normals_;
+  double* root_;  // of the noise that is injected
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_SINGLE_PASS_H_
