@@ -15,6 +15,38 @@ Error invalid(const char* sentence, double number) noexcept {
 
 bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
 
+// After the rest of the prior and the number of features have been judged.
+Result<bool> check_prior(const ModelConfig& m) noexcept {
+  if (!m.learn_prior_precision) {
+    if (m.prior_groups.empty()) return true;
+    return invalid("model.prior_groups must be empty unless the prior precision is learned",
+                   static_cast<double>(m.prior_groups.size()));
+  }
+  // Where rows say little the draws of a network spread less than the prior; a precision learned
+  // from them would grow, they would spread less again, and so on.
+  if (find_model(m.name)->network) {
+    return invalid("model.learn_prior_precision must be false for a network", 1);
+  }
+  if (!positive(m.prior_precision_min) || m.prior_precision_min > m.prior_precision) {
+    return invalid("model.prior_precision_min must be positive and at most model.prior_precision",
+                   m.prior_precision_min);
+  }
+  if (!positive(m.prior_precision_max) || m.prior_precision_max < m.prior_precision) {
+    return invalid("model.prior_precision_max must be finite and at least model.prior_precision",
+                   m.prior_precision_max);
+  }
+  if (!m.prior_groups.empty() && m.prior_groups.size() != m.features) {
+    return invalid("model.prior_groups must hold model.features numbers, or none",
+                   static_cast<double>(m.prior_groups.size()));
+  }
+  for (const std::uint32_t group : m.prior_groups) {
+    if (group >= m.features) {
+      return invalid("model.prior_groups must be numbers below model.features", group);
+    }
+  }
+  return true;
+}
+
 Result<bool> check_model(const ModelConfig& m) noexcept {
   if (find_model(m.name) == nullptr) {
     return invalid("model.name is not in the registry; there are this many models",
@@ -32,6 +64,7 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.intercept && !positive(m.intercept_precision)) {
     return invalid("model.intercept_precision must be a positive number", m.intercept_precision);
   }
+  if (const auto r = check_prior(m); !r.ok()) return r;
   if (!(m.noise_variance >= 0) || !std::isfinite(m.noise_variance)) {
     return invalid("model.noise_variance must be a finite number of at least 0 (0: learned)",
                    m.noise_variance);
@@ -84,6 +117,9 @@ Result<bool> check_single_pass(const EngineConfig& c) noexcept {
   if (c.horizon == Horizon::kWindow) return true;
   if (find_model(c.model.name)->network) {
     return invalid("horizon must be window for a model whose posterior may have several modes", 0);
+  }
+  if (c.model.learn_prior_precision) {
+    return invalid("model.learn_prior_precision must be false where horizon is not window", 1);
   }
   if (c.sampler.name != SamplerConfig{}.name) {
     return invalid("sampler.name must be left at calibrated where horizon is not window", 0);

@@ -44,7 +44,7 @@ struct EngineConfig {
   std::uint64_t schema_fingerprint = 0;  // of feature names and encodings, where there are any
 };
 
-// The one place where a configuration is judged. Complexity O(1); no allocation.
+// The one place where a configuration is judged. Complexity O(features); no allocation.
 // Returns kOk, or the first field that is wrong: a sentence and the number it holds.
 Result<bool> check(const EngineConfig& config) noexcept;
 

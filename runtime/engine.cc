@@ -176,6 +176,11 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   parts.window.reset();
   parts.snapshots.reset();
   parts.learner.reset();
+  // Likewise the groups.
+  if (!full.model.prior_groups.empty()) {
+    layout->config.model.prior_groups =
+        parts.learner.estimator().prior().groups().first(full.model.features);
+  }
   return &layout->engine;
 }
 
@@ -263,7 +268,8 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
                     p->mean[j],
                     p->mean[j] + z * p->sd[j],
                     p->ess_bulk[j],
-                    p->r_hat[j]};
+                    p->r_hat[j],
+                    p->prior_precision[j]};
   }
   stamp(*p, engine.clock, provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);

@@ -26,7 +26,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       pass_(arena, dimension_),
       done_(arena, dimension_),
       noise_(arena, config.sampler, dimension_),
-      prior_precision_(arena.allocate<double>(dimension_).data()),
+      prior_(arena, config.model),
       mode_(arena.allocate<double>(dimension_).data()),
       mean_(arena.allocate<double>(dimension_).data()),
       step_(arena.allocate<double>(dimension_).data()),
@@ -35,18 +35,25 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       noise_covariance_(arena.allocate<double>(noise_numbers()).data()),
       noise_reference_(arena.allocate<double>(dimension_).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
+      variances_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_) {}
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   const ModelConfig& model = config.model;
-  find_model(model.name)->prior_precision(model, prior_precision_);
+  prior_.reset(model);
   learn_dispersion_ = has_dispersion_ && model.noise_variance == 0;
-  dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
+  initial_dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
   // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B).
   const double nu = model.degrees_of_freedom;
   const bool student = find_model(model.name)->response == Response::kStudent;
   dispersion_information_ = student ? 0.5 * nu / (nu + 3) : 0.5;
+  start_over();
+}
+
+void Estimator::start_over() noexcept {
+  prior_.start_over();
+  dispersion_ = initial_dispersion_;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
   std::fill_n(noise_covariance_, noise_numbers(), 0.0);
@@ -61,10 +68,10 @@ void Estimator::set_mode(const double* mode) noexcept {
   std::copy_n(mode, dimension_, mean_);
 }
 
-double Estimator::prior_loss() const noexcept {
+double Estimator::prior_loss(const double* theta) const noexcept {
   double prior = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    prior += 0.5 * prior_precision_[j] * done_.anchor()[j] * done_.anchor()[j];
+    prior += 0.5 * prior_.values()[j] * theta[j] * theta[j];
   }
   return prior;
 }
@@ -78,6 +85,7 @@ Status Estimator::compute_curvature() noexcept {
   const Index d = dimension_;
   const double rows = std::max(done_.rows(), 1.0);
   const double data_scale = done_.rows() > 0 ? 1.0 / (rows * dispersion_) : 0.0;
+  const double* prior_precision = prior_.values();
   MatrixMap a(curvature_, d, d);
   for (Index j = 0; j < d; ++j) {
     for (Index i = j; i < d; ++i) {
@@ -85,7 +93,7 @@ Status Estimator::compute_curvature() noexcept {
                 done_.sums()
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
     }
-    a(j, j) += prior_precision_[j] / n_;
+    a(j, j) += prior_precision[j] / n_;
   }
   // Directions that a network's data hardly inform are not straight for as far as their posterior
   // is wide: steps and starts must be shorter there. The calibrated sampler then injects the noise
@@ -93,7 +101,7 @@ Status Estimator::compute_curvature() noexcept {
   // variance.
   if (damped_) {
     double trace = 0;
-    for (Index j = 0; j < d; ++j) trace += a(j, j) - prior_precision_[j] / n_;
+    for (Index j = 0; j < d; ++j) trace += a(j, j) - prior_precision[j] / n_;
     for (Index j = 0; j < d; ++j) a(j, j) += kDamping * trace / static_cast<double>(d);
   }
   symmetrize(curvature_, d);
@@ -101,11 +109,64 @@ Status Estimator::compute_curvature() noexcept {
   if (!ok(status)) return status;
   newton_decrement_ = 0;
   for (Index j = 0; j < d; ++j) {
-    step_[j] = data_scale * done_.sums().gradient[j] + prior_precision_[j] / n_ * done_.anchor()[j];
+    step_[j] = data_scale * done_.sums().gradient[j] + prior_precision[j] / n_ * done_.anchor()[j];
     anchor_gradient_[j] = step_[j];
   }
   factor_.solve(step_);
   for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * anchor_gradient_[j];
+  return Status::kOk;
+}
+
+// P_jj = (A^-1)_jj / n.
+void Estimator::compute_variances() noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    std::fill_n(scratch_, dimension_, 0.0);
+    scratch_[j] = 1.0;
+    factor_.whiten(scratch_);
+    variances_[j] = ConstVectorMap(scratch_, dimension_).squaredNorm() / n_;
+  }
+}
+
+// Mode, and mean = mode - P/2 sum l''' x (x^T P x), the first-order correction for skewness; 0 for
+// a quadratic loss.
+void Estimator::compute_centre(double longest) noexcept {
+  const double length = std::sqrt(std::min(1.0, longest / std::max(newton_decrement_, 1e-300)));
+  const double third_scale = done_.rows() > 0 ? 1.0 / (done_.rows() * dispersion_) : 0.0;
+  std::copy_n(done_.sums().third, dimension_, mean_);
+  factor_.solve(mean_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    mode_[j] = done_.anchor()[j] - length * step_[j];
+    mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
+  }
+}
+
+// Dispersion and prior precision, each from the posterior that both lead to, in turn.
+Status Estimator::update_hyperparameters(double target_variance, double longest,
+                                         double prior_move) noexcept {
+  constexpr int kMaxIterations = 8;
+  const double previous = dispersion_;
+  prior_.mark();
+  for (int i = 0; i < kMaxIterations; ++i) {
+    const double before = dispersion_;
+    double change = 0;
+    compute_variances();
+    if (prior_.learned() && (i == 0 || prior_move == PriorPrecision::kFree)) {
+      compute_centre(longest);
+      change = prior_.update(mean_, variances_, prior_move);
+    }
+    if (learn_dispersion_) {
+      update_dispersion(target_variance);
+      change = std::max(change, std::abs(dispersion_ - before) / before);
+    }
+    const Status status = compute_curvature();
+    if (!ok(status)) {
+      dispersion_ = before;
+      prior_.undo();
+      return compute_curvature();
+    }
+    if (change < 1e-9) break;
+  }
+  dispersion_step_ = std::abs(std::log(dispersion_ / previous));
   return Status::kOk;
 }
 
@@ -118,7 +179,7 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   if (rows == 0) return;
   // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.
   double rss = done_.sums().squares;
-  double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j / n (A^-1)_jj
+  double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j P_jj
   for (Index j = 0; j < d; ++j) {
     double product = 0;
     for (Index i = 0; i < d; ++i) {
@@ -128,11 +189,7 @@ void Estimator::update_dispersion(double target_variance) noexcept {
                                                    static_cast<std::size_t>(row)];
     }
     rss += step_[j] * product - 2 * step_[j] * done_.sums().gradient[j];
-    std::fill_n(scratch_, dimension_, 0.0);
-    scratch_[j] = 1.0;
-    factor_.whiten(scratch_);
-    const double inverse_jj = ConstVectorMap(scratch_, d).squaredNorm();
-    trace += 1.0 - prior_precision_[j] / n_ * inverse_jj;
+    trace += 1.0 - prior_.values()[j] * variances_[j];
   }
   // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
   // explained perfectly; it is gone at 2 D + 10 rows.
@@ -143,35 +200,16 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   if (variance > 0 && std::isfinite(variance)) dispersion_ = variance;
 }
 
-Status Estimator::refresh(double n, double target_variance, double longest) noexcept {
+Status Estimator::refresh(double n, double target_variance, double longest,
+                          double prior_move) noexcept {
   n_ = std::max(n, 1.0);
-  const Index d = dimension_;
   Status status = compute_curvature();
-  if (!ok(status)) return status;
-  if (learn_dispersion_ && done_.rows() > 0) {
-    constexpr int kMaxIterations = 8;
-    const double previous = dispersion_;
-    for (int i = 0; i < kMaxIterations; ++i) {
-      const double before = dispersion_;
-      update_dispersion(target_variance);
-      status = compute_curvature();
-      if (!ok(status)) {
-        dispersion_ = before;
-        return compute_curvature();
-      }
-      if (std::abs(dispersion_ - before) < 1e-9 * before) break;
-    }
-    dispersion_step_ = std::abs(std::log(dispersion_ / previous));
+  if (ok(status) && (learn_dispersion_ || prior_.learned()) && done_.rows() > 0) {
+    status = update_hyperparameters(target_variance, longest, prior_move);
   }
-  const double length = std::sqrt(std::min(1.0, longest / std::max(newton_decrement_, 1e-300)));
-  for (Index j = 0; j < d; ++j) mode_[j] = done_.anchor()[j] - length * step_[j];
+  if (!ok(status)) return status;
+  compute_centre(longest);
   factor_.inverse(1.0 / n_, covariance_);
-  // Mean = mode - P/2 sum l''' x (x^T P x), the first-order correction for skewness; 0 for a
-  // quadratic loss.
-  const double third_scale = done_.rows() > 0 ? n_ / (done_.rows() * dispersion_) : 0.0;
-  VectorMap mean(mean_, d);
-  mean.noalias() = ConstMatrixMap(covariance_, d, d) * ConstVectorMap(done_.sums().third, d);
-  for (Index j = 0; j < d; ++j) mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
   compute_noise_covariance();
   return Status::kOk;
 }
@@ -193,7 +231,7 @@ Status Estimator::refresh_running(double n, double target_variance) noexcept {
 bool Estimator::outgrown() const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double used = curvature_[std::size_t{j} * (dimension_ + 1)];
-    const double now = data_curvature(j) / dispersion_ + prior_precision_[j] / n_;
+    const double now = data_curvature(j) / dispersion_ + prior_.values()[j] / n_;
     if (now > 1.5 * used) return true;
   }
   return false;
@@ -274,7 +312,7 @@ void Estimator::sandwich_sd(double* sd) const noexcept {
   for (Index j = 0; j < d; ++j) {
     product.noalias() = c * p.col(j);
     double variance = std::max(0.0, n_ * product.dot(p.col(j)));
-    for (Index i = 0; i < d; ++i) variance += prior_precision_[i] * p(i, j) * p(i, j);
+    for (Index i = 0; i < d; ++i) variance += prior_.values()[i] * p(i, j) * p(i, j);
     sd[j] = std::sqrt(variance);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/config.h"
+#include "windhover/runtime/prior_precision.h"
 #include "windhover/samplers/curvature.h"
 #include "windhover/samplers/estimates.h"
 #include "windhover/samplers/linear_algebra.h"
@@ -26,6 +27,8 @@ class Estimator {
  public:
   Estimator(Arena& arena, const EngineConfig& config) noexcept;
   void reset(const EngineConfig& config) noexcept;
+  // Forgets all rows.
+  void start_over() noexcept;
 
   AnchorSums& pass() noexcept { return pass_; }
   AnchorSums& done() noexcept { return done_; }
@@ -53,14 +56,18 @@ class Estimator {
   // of the rows seen so far and only steadies a learned dispersion while n is small.
   // kNotPositiveDefinite leaves the old values. Complexity O(D^3).
   // A Newton step longer than `longest` (squared, in posterior standard deviations) is shortened.
-  Status refresh(double n, double target_variance, double longest = 1e300) noexcept;
+  // A learned prior precision moves by a factor of at most exp(prior_move), and by one step of its
+  // fixed point unless it is free to go all the way.
+  Status refresh(double n, double target_variance, double longest = 1e300,
+                 double prior_move = PriorPrecision::kFree) noexcept;
 
-  // -log prior at the anchor of done(), up to a constant.
-  double prior_loss() const noexcept;
+  // -log prior, up to a constant.
+  double prior_loss(const double* theta) const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
   double dispersion_step() const noexcept { return dispersion_step_; }
+  const PriorPrecision& prior() const noexcept { return prior_; }
   // Half-way back from the mode towards `previous`: damping of Newton's method.
   void halve_towards(const double* previous) noexcept;
   void set_mode(const double* mode) noexcept;
@@ -84,7 +91,6 @@ class Estimator {
   bool noise_is_full() const noexcept { return noise_.structure() == NoiseStructure::kFull; }
   const double* covariance() const noexcept { return covariance_; }  // P
   const Factor& factor() const noexcept { return factor_; }          // of A
-  const double* prior_precision() const noexcept { return prior_precision_; }
 
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n, in which the prior counts as further
   // observations would: without it sd would be 0 where the rows say nothing. NaN without the full
@@ -100,7 +106,10 @@ class Estimator {
   Status compute_curvature() noexcept;
   void compute_noise_covariance() noexcept;
   double data_curvature(std::uint32_t j) const noexcept;
+  Status update_hyperparameters(double target_variance, double longest, double prior_move) noexcept;
   void update_dispersion(double target_variance) noexcept;
+  void compute_variances() noexcept;
+  void compute_centre(double longest) noexcept;
 
   std::uint32_t dimension_;
   std::size_t width_;
@@ -108,6 +117,7 @@ class Estimator {
   bool learn_dispersion_ = false;
   bool damped_;
   bool quadratic_;
+  double initial_dispersion_ = 1;
   double dispersion_ = 1;
   double n_ = 0;
   double newton_decrement_ = 0;
@@ -116,7 +126,7 @@ class Estimator {
   AnchorSums pass_;
   AnchorSums done_;
   NoiseCovariance noise_;
-  double* prior_precision_;  // Lambda, diagonal
+  PriorPrecision prior_;
   double* mode_;
   double* mean_;
   double* step_;
@@ -126,6 +136,7 @@ class Estimator {
   double* noise_reference_;   // data curvature A_jj averaged as C is, dispersion 1
   bool noise_reference_known_ = false;
   double* covariance_;  // P
+  double* variances_;   // its diagonal, while hyper-parameters are learned
   double* scratch_;
   Factor factor_;
 };

@@ -10,6 +10,10 @@ namespace {
 constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
 constexpr std::int64_t kPublishIntervalNs = 1'000'000;
 constexpr double kMostOwedRelaxations = 32;
+// How far the logarithm of a learned prior precision may go while the chains forget once, and at a
+// time: the law that the chains move by must change slower than they follow.
+constexpr double kPriorMove = 0.1;
+constexpr double kLongestPriorMove = 0.5;
 constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
 
 }  // namespace
@@ -30,7 +34,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       factor_before_(arena, dimension_),
       diagnostics_(arena, config.sampler.chains, dimension_),
       consistency_(arena, dimension_, is_checked(config)),
-      gradient_(model, dimension_, estimator_.prior_precision()),
+      gradient_(model, dimension_, estimator_.prior().values()),
       single_pass_(arena, single_pass() ? dimension_ : 0, config.single_pass_noise),
       weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
                config.forgetting_spread),
@@ -204,6 +208,7 @@ void Learner::move_chains() noexcept {
   gradient_.set_scale(n, estimator_.dispersion());
   for (Chain& chain : chains_) move_chain(chain);
   drawn_rows_ += minibatch_size();
+  prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
   counters_.add(RuntimeCounter::kSteps, chains_.size());
   counters_.add(RuntimeCounter::kExamples,
                 chains_.size() * static_cast<std::uint64_t>(minibatch_size()));

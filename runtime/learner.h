@@ -82,6 +82,8 @@ class Learner {
     visit(std::span<double>(&credit_, 1));
     double weights[] = {weights_.sum(), weights_.kish()};
     visit(std::span<double>(weights));
+    visit(std::span<double>(&prior_move_, 1));
+    visit(std::span<double>(const_cast<double*>(estimator_.prior().values()), dimension_));
     visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension_));
     const std::span<const double> noise = estimator_.noise_covariance();
     visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
@@ -181,6 +183,7 @@ class Learner {
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw
   double damping_ = 1;
+  double prior_move_ = 0;  // how far a learned prior precision may go, in its logarithm
   bool dirty_ = false;
 
   std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
@@ -197,8 +200,7 @@ class Learner {
   bool newton_running_ = false;
   int newton_iterations_ = 0;
   std::uint64_t newton_end_ = 0;
-  double last_loss_ = 0;   // at newton_previous_
-  double last_prior_ = 0;  // likewise
+  double last_loss_ = 0;  // at newton_previous_
   double last_rows_ = 0;
   double settle_rounds_ = 0;
   std::int64_t last_publish_ns_ = 0;

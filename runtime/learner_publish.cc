@@ -30,6 +30,7 @@ void Learner::publish() noexcept {
   } else {
     std::copy_n(posterior.sd, d, posterior.sd_robust);
   }
+  std::copy_n(estimator_.prior().values(), d, posterior.prior_precision);
   draws_.copy_to(posterior.deviations, n);
   posterior.curvature_factor.copy_from(estimator_.factor());
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());

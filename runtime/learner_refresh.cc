@@ -12,10 +12,12 @@ void Learner::refresh() noexcept {
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
   const double longest = model_->log_concave() ? 1e300 : 1.0;
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest))) {
+  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest,
+                             prior_move_))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return;
   }
+  prior_move_ = 0;
   carry_along(n_before);
   refreshed_n_ = static_cast<double>(rows_seen());
   refreshed_tail_ = tail_rows_;
@@ -65,7 +67,7 @@ bool Learner::astray() const noexcept {
 // A cold start from the rows there are, where Newton's steps are checked. The snapshot before this
 // stays until it is over.
 void Learner::start_over() noexcept {
-  estimator_.reset(config_);
+  estimator_.start_over();
   phase_ = Phase::kWarmingUp;
   newton_running_ = false;
   warm_head_ = 0;

@@ -25,7 +25,7 @@ std::uint64_t Learner::rows_wanted() const noexcept {
 void Learner::begin_single_pass() noexcept {
   weights_.reset(static_cast<double>(head_));
   single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
-                       estimator_.prior_precision());
+                       estimator_.prior().values());
   gradient_.set_scale(weights_.effective(), estimator_.dispersion());
   for (Chain& chain : chains_) {
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
@@ -117,7 +117,7 @@ void Learner::refresh_single_pass() noexcept {
     return;
   }
   single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
-                       estimator_.prior_precision());
+                       estimator_.prior().values());
 }
 
 // Each chain is one draw.

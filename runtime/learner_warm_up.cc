@@ -14,6 +14,7 @@ constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and 
 constexpr int kMaxNewtonIterations = 50;
 constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-concave
 constexpr double kColdStartPasses = 10;
+constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
 
 }  // namespace
 
@@ -36,7 +37,6 @@ bool Learner::warm_up() noexcept {
     return true;
   }
   last_rows_ = estimator_.done().rows();
-  last_prior_ = estimator_.prior_loss();
   last_loss_ = starting ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
   if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
@@ -48,7 +48,8 @@ bool Learner::warm_up() noexcept {
   // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
   const bool at_mode = estimator_.newton_decrement() < near &&
-                       estimator_.dispersion_step() < std::sqrt(0.01 * near) && !starting;
+                       estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
+                       estimator_.prior().moved() < kPriorSettled && !starting;
   const bool converged = at_mode || model_->quadratic() || newton_iterations_ >= most;
   if (!converged) {
     begin_pass();
@@ -84,15 +85,15 @@ void Learner::begin_newton() noexcept {
   begin_pass();
 }
 
-// Whether the objective is higher than where the last step began, at the dispersion that step was
-// made with. For Student's t a step never raises it (likelihoods.h), and its loss would have to be
-// summed again at another dispersion.
+// Whether the objective is higher than where the last step began, at the dispersion and the prior
+// that step was made with. For Student's t a step never raises it (likelihoods.h), and its loss
+// would have to be summed again at another dispersion.
 bool Learner::newton_went_up() const noexcept {
   if (model_->quadratic() || model_->response() == Response::kStudent) return false;
   const AnchorSums& done = estimator_.done();
   const double dispersion = estimator_.dispersion();
-  const double now = done.sums().loss / dispersion + estimator_.prior_loss();
-  const double before = last_loss_ / dispersion + last_prior_;
+  const double now = done.sums().loss / dispersion + estimator_.prior_loss(done.anchor());
+  const double before = last_loss_ / dispersion + estimator_.prior_loss(newton_previous_);
   return done.rows() == last_rows_ && now > before + 1e-9 * std::abs(before);
 }
 

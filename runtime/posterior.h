@@ -25,6 +25,7 @@ struct Posterior {
         sd_robust(arena.allocate<double>(dimension_in).data()),
         ess_bulk(arena.allocate<double>(dimension_in).data()),
         r_hat(arena.allocate<double>(dimension_in).data()),
+        prior_precision(arena.allocate<double>(dimension_in).data()),
         deviations(
             arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
         curvature_factor(arena, dimension_in) {
@@ -40,6 +41,7 @@ struct Posterior {
   double* sd_robust;  // of the sandwich: Estimator::sandwich_sd
   double* ess_bulk;
   double* r_hat;
+  double* prior_precision;
   double* deviations;       // draws x dimension, column-major: one column a parameter
   Factor curvature_factor;  // of A
   FeatureTransform transform;

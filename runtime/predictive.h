@@ -104,6 +104,7 @@ struct ParameterSummary {
   double q95 = 0;
   double ess_bulk = 0;
   double r_hat = 0;
+  double prior_precision = 0;  // given or learned
 };
 
 }  // namespace windhover

@@ -3,6 +3,7 @@
 #define WINDHOVER_SAMPLERS_CONFIG_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace windhover {
@@ -13,8 +14,8 @@ class Metric;
 // Of the hidden units of a network.
 enum class Activation : std::uint8_t { kTanh, kRelu, kLogistic };
 
-// The names are looked up in the registry (samplers/registry.h). A string_view here must outlive
-// only the call that takes the configuration.
+// The names are looked up in the registry (samplers/registry.h). A string_view or span here must
+// outlive only the call that takes the configuration.
 struct ModelConfig {
   std::string_view name = "linear";
   std::uint32_t features = 0;      // columns of a row, without the intercept
@@ -22,6 +23,12 @@ struct ModelConfig {
   bool intercept = true;           // a constant 1, the last coefficient
   double prior_precision = 1.0;    // of every coefficient but the intercept; Gaussian, mean 0
   double intercept_precision = 0.1;
+  // Learns the prior precision from the rows, beginning with the one above and within these bounds:
+  // one for all features, or one for each group (runtime/prior_precision.h). Not of networks.
+  bool learn_prior_precision = false;
+  double prior_precision_min = 1e-6;
+  double prior_precision_max = 1e6;
+  std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one for all
   // linear: variance of y given x; student-t: the square of its scale. 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3

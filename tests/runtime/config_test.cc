@@ -18,6 +18,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array<double, 3> kTwoAndABadOne = {1, 1, 0};
 constexpr std::array<double, 3> kShiftWithNan = {0, kNan, 0};
 constexpr std::array<double, 3> kOnes = {1, 1, 1};
+constexpr std::array<std::uint32_t, 3> kGroups = {0, 1, 0};
+constexpr std::array<std::uint32_t, 3> kGroupsWithABadOne = {0, 1, 3};
 
 EngineConfig good() {
   EngineConfig config;
@@ -82,6 +84,24 @@ std::vector<Violation> violations() {
       });
     }
   }
+  add("prior_groups", [](EngineConfig& c) { c.model.prior_groups = kGroups; });  // not learned
+  const auto add_learned = [&add](const char* field, auto commit) {
+    add(field, [commit](EngineConfig& c) {
+      c.model.learn_prior_precision = true;
+      commit(c.model);
+    });
+  };
+  for (const char* network : {"mlp-linear", "drbm"}) {
+    add_learned("learn_prior_precision", [network](ModelConfig& m) { m.name = network; });
+  }
+  for (const double bad : {0.0, 2.0, kNan, kInfinity}) {
+    add_learned("prior_precision_min", [bad](ModelConfig& m) { m.prior_precision_min = bad; });
+  }
+  for (const double bad : {0.0, 0.5, kNan, kInfinity}) {
+    add_learned("prior_precision_max", [bad](ModelConfig& m) { m.prior_precision_max = bad; });
+  }
+  add_learned("prior_groups", [](ModelConfig& m) { m.prior_groups = std::span(kGroups).first(2); });
+  add_learned("prior_groups", [](ModelConfig& m) { m.prior_groups = kGroupsWithABadOne; });
   add("cycle_steps", [](EngineConfig& c) {
     c.sampler.name = "csgld";
     c.sampler.cycle_steps = 1;

@@ -56,10 +56,15 @@ namespace {
 
 // From the first row to well into sampling, with the window turning over and questions in between.
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
-                    const SamplerConfig& sampler = {}, Horizon horizon = Horizon::kWindow) {
+                    const SamplerConfig& sampler = {}, bool learn_prior = false,
+                    Horizon horizon = Horizon::kWindow) {
   EngineConfig config = small_config(model, features, 8 * (features + 1));
   config.sampler = sampler;
   if (learn_noise) config.model.noise_variance = 0;
+  std::vector<std::uint32_t> groups(learn_prior ? features : 0);
+  for (std::uint32_t j = 0; j < groups.size(); ++j) groups[j] = j % 3;
+  config.model.learn_prior_precision = learn_prior;
+  config.model.prior_groups = groups;
   config.horizon = horizon;
   if (horizon == Horizon::kWindow) config.sampler.chains = 2;
   config.standardize = Standardize::kColdStart;
@@ -124,6 +129,11 @@ TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false)
 TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
+TEST(EngineHeap, LearningThePriorNeverCalls) {
+  for (const char* model : {"linear", "logistic", "student-t", "softmax"}) {
+    run_whole_life(model, 30, true, {}, true);
+  }
+}
 TEST(EngineHeap, NetworksNeverCall) {
   for (const char* model : {"mlp-linear", "mlp-logistic", "mlp-softmax", "drbm"}) {
     run_whole_life(model, 3, true);
@@ -137,8 +147,8 @@ TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {
 }
 TEST(EngineHeap, SinglePassesNeverCall) {
   for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
-    run_whole_life("linear", 5, true, {}, horizon);
-    run_whole_life("logistic", 99, false, {}, horizon);
+    run_whole_life("linear", 5, true, {}, false, horizon);
+    run_whole_life("logistic", 99, false, {}, false, horizon);
   }
 }
 TEST(EngineHeap, LinearOfThreeHundredNeverCalls) { run_whole_life("linear", 299, false); }

@@ -37,7 +37,7 @@ std::uint64_t fingerprint_of(TestEngine& engine) {
   hash(std::span(summary.covariance.data(), static_cast<std::size_t>(summary.covariance.size())));
   const RowMatrix draws = engine.draws();
   hash(std::span(draws.data(), static_cast<std::size_t>(draws.size())));
-  for (const ParameterSummary& p : engine.parameters()) hash(std::span(&p.mean, 9));
+  for (const ParameterSummary& p : engine.parameters()) hash(std::span(&p.mean, 10));
   return hash.value;
 }
 
@@ -80,6 +80,7 @@ struct ReplayCase {
   Standardize standardize;
   NoiseEstimator noise;
   double pace;
+  bool learn_prior = false;
   Horizon horizon = Horizon::kWindow;
 };
 
@@ -90,13 +91,17 @@ class ReplayTest : public testing::TestWithParam<int> {
       {"linear", Standardize::kColdStart, NoiseEstimator::kWithinMinibatch, 1},
       {"logistic", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4},
       {"logistic", Standardize::kOff, NoiseEstimator::kRecursion, 0},
-      {"linear", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, Horizon::kForgetting},
-      {"logistic", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, Horizon::kAll},
+      {"linear", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, true},
+      {"logistic", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, true},
+      {"linear", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, false,
+       Horizon::kForgetting},
+      {"logistic", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, false, Horizon::kAll},
   };
   ReplayTest() {
     const ReplayCase& c = kCases[GetParam()];
     config = small_config(c.model, 4, 600);
     config.model.noise_variance = 0;
+    config.model.learn_prior_precision = c.learn_prior;
     config.standardize = c.standardize;
     config.sampler.noise_estimator = c.noise;
     config.sampler.minibatch_size = 32;
@@ -139,7 +144,7 @@ TEST_P(ReplayTest, OtherSeedOrOtherHeadsDiffer) {
   EXPECT_NE(fingerprint_of(first), fingerprint_of(other_seed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 8));
 
 }  // namespace
 }  // namespace windhover::test
