@@ -107,14 +107,15 @@ Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& p
   if (const Status status = ask(message, response); !ok(status)) return status;
   const v1::PosteriorSummaryResult& r = response.posterior_summary_result();
   const int count = r.mean_size();
-  for (const int size : {r.mode_size(), r.sd_size(), r.sd_robust_size(), r.q5_size(), r.q50_size(),
-                         r.q95_size(), r.ess_bulk_size(), r.r_hat_size()}) {
+  for (const int size :
+       {r.mode_size(), r.sd_size(), r.sd_robust_size(), r.q5_size(), r.q50_size(), r.q95_size(),
+        r.ess_bulk_size(), r.r_hat_size(), r.prior_precision_size()}) {
     if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
   }
   summaries.clear();
   for (int i = 0; i < count; ++i) {
     summaries.push_back({r.mean(i), r.mode(i), r.sd(i), r.sd_robust(i), r.q5(i), r.q50(i), r.q95(i),
-                         r.ess_bulk(i), r.r_hat(i)});
+                         r.ess_bulk(i), r.r_hat(i), r.prior_precision(i)});
   }
   provenance = provenance_of(r.provenance());
   return Status::kOk;

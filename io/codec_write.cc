@@ -165,6 +165,8 @@ std::size_t encode(std::uint64_t id, const PosteriorReply& r, std::span<std::byt
       sink.doubles(field++, r.parameters.size(),
                    [&](std::size_t i) { return r.parameters[i].*column; });
     }
+    sink.doubles(40, r.parameters.size(),
+                 [&](std::size_t i) { return r.parameters[i].prior_precision; });
   });
 }
 
@@ -209,7 +211,7 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
 }
 
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept {
-  return kHeaderBound + kProvenanceBound + 9 * (6 + 8 * dimension);
+  return kHeaderBound + kProvenanceBound + 10 * (7 + 8 * dimension);
 }
 
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept {

@@ -88,9 +88,11 @@ ordered_json to_json(const Provenance& p) {
 }
 
 ordered_json to_json(const ParameterSummary& s) {
-  return {{"mean", s.mean},  {"mode", s.mode}, {"sd", s.sd},   {"sd_robust", s.sd_robust},
-          {"q5", s.q5},      {"q50", s.q50},   {"q95", s.q95}, {"ess_bulk", s.ess_bulk},
-          {"r_hat", s.r_hat}};
+  return {{"mean", s.mean},   {"mode", s.mode},
+          {"sd", s.sd},       {"sd_robust", s.sd_robust},
+          {"q5", s.q5},       {"q50", s.q50},
+          {"q95", s.q95},     {"ess_bulk", s.ess_bulk},
+          {"r_hat", s.r_hat}, {"prior_precision", s.prior_precision}};
 }
 
 namespace {

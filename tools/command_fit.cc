@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/commands.h"
+#include "windhover/tools/error.h"
 #include "windhover/tools/fit.h"
 
 namespace windhover {
@@ -19,6 +21,8 @@ struct Options {
   std::string positive;
   std::string reference;
   std::string noise_structure = "full";
+  std::string prior_precision = "1";
+  std::string prior_groups = "one";
   bool no_header = false;
   bool no_intercept = false;
   bool skip_missing = false;
@@ -68,6 +72,17 @@ void run(Options& o) {
   o.fit.intercept = !o.no_intercept;
   o.fit.sampler_config.noise_structure =
       o.noise_structure == "diagonal" ? NoiseStructure::kDiagonal : NoiseStructure::kFull;
+  o.fit.learn_prior_precision = o.prior_precision == "learn";
+  o.fit.prior_group_a_feature = o.prior_groups == "features";
+  if (!o.fit.learn_prior_precision) {
+    const std::optional<double> value = parse_number(o.prior_precision);
+    if (!value) {
+      throw UserError(fmt::format(
+          "--prior-precision \"{}\" is not allowed: a number greater than 0, or \"learn\"",
+          o.prior_precision));
+    }
+    o.fit.prior_precision = *value;
+  }
   const nlohmann::ordered_json result = fit(o.fit);
   if (o.json) {
     fmt::print("{}\n", result.dump(2));
@@ -112,7 +127,13 @@ void add_fit(CLI::App& app) {
           std::map<std::string, Activation>{{"tanh", Activation::kTanh},
                                             {"relu", Activation::kRelu},
                                             {"logistic", Activation::kLogistic}}));
-  command->add_option("--prior-precision", o.fit.prior_precision)->capture_default_str();
+  command
+      ->add_option("--prior-precision", o.prior_precision,
+                   "Of every coefficient but the intercept; a number, or \"learn\"")
+      ->capture_default_str();
+  command->add_option("--prior-groups", o.prior_groups, "What learns a precision of its own")
+      ->check(CLI::IsMember({"one", "features"}))
+      ->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
   command
       ->add_option(

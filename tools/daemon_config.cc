@@ -9,6 +9,7 @@
 #include <charconv>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <sstream>
 #include <thread>
 #include <type_traits>
@@ -31,6 +32,9 @@ struct DaemonConfig::Values {
   std::string sampler = "calibrated";
   std::vector<double> feature_shift;
   std::vector<double> feature_scale;
+  enum class PriorGroups : std::uint8_t { kOne, kFeatures, kFields };
+  PriorGroups prior_groups = PriorGroups::kOne;
+  std::vector<std::uint32_t> prior_group;  // of each feature
   struct Listen {
     std::string tcp_address = "127.0.0.1";
     std::string unix_path;
@@ -72,6 +76,10 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
       }
       return fmt::format("{}", fmt::join(parts, ","));
     }
+    case Form::kNumberOrText: {
+      const auto number = text_of(node, Form::kNumber);
+      return number ? number : text_of(node, Form::kText);
+    }
   }
   return std::nullopt;
 }
@@ -100,7 +108,15 @@ void DaemonConfig::describe_options() {
       number("model.features", "columns of a row, without the intercept", m.features),
       number("model.max_nonzeros", "of a sparse row; 0: rows are dense", m.max_nonzeros),
       boolean("model.intercept", "a constant 1, the last coefficient", m.intercept),
-      number("model.prior_precision", "of every coefficient but the intercept", m.prior_precision),
+      number_or("learn", "model.prior_precision",
+                "of every coefficient but the intercept; \"learn\": from the rows",
+                m.prior_precision, m.learn_prior_precision),
+      choice("model.prior_groups", "what learns a prior precision of its own", v.prior_groups,
+             Choices<Values::PriorGroups>{{"one", Values::PriorGroups::kOne},
+                                          {"features", Values::PriorGroups::kFeatures},
+                                          {"fields", Values::PriorGroups::kFields}}),
+      number("model.prior_precision_min", "of a learned one", m.prior_precision_min),
+      number("model.prior_precision_max", "of a learned one", m.prior_precision_max),
       number("model.intercept_precision", "prior precision of the intercept",
              m.intercept_precision),
       number("model.noise_variance", "linear: of y given x; student-t: squared scale; 0: learned",
@@ -266,8 +282,25 @@ void DaemonConfig::read_toml(std::string_view content, const std::string& path) 
   });
 }
 
+namespace {
+
+// The place of each feature's [[feature]] in the schema.
+std::vector<std::uint32_t> fields_of(const Schema& schema) {
+  std::vector<std::uint32_t> fields(schema.features());
+  for (std::size_t rule = 0; rule < schema.rules().size(); ++rule) {
+    std::fill(fields.begin() + static_cast<std::ptrdiff_t>(schema.first_column(rule)), fields.end(),
+              static_cast<std::uint32_t>(rule));
+  }
+  return fields;
+}
+
+}  // namespace
+
 void DaemonConfig::check() {
   Values& v = *values_;
+  if (v.schema.empty() && v.prior_groups == Values::PriorGroups::kFields) {
+    throw UserError("model.prior_groups = \"fields\" needs the fields of a model.schema");
+  }
   if (!v.schema.empty()) {
     const Schema schema = Schema::from_file(v.schema);
     if (schema.is_draft()) {
@@ -277,6 +310,11 @@ void DaemonConfig::check() {
     v.engine.model.features = schema.features();
     v.engine.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     v.engine.schema_fingerprint = schema.fingerprint();
+    if (v.prior_groups == Values::PriorGroups::kFields) v.prior_group = fields_of(schema);
+  }
+  if (v.prior_groups == Values::PriorGroups::kFeatures) {
+    v.prior_group.resize(v.engine.model.features);
+    std::iota(v.prior_group.begin(), v.prior_group.end(), 0U);
   }
   value_or_refuse(windhover::check(engine()));
   value_or_refuse(windhover::check(server(), engine()));
@@ -300,6 +338,7 @@ EngineConfig DaemonConfig::engine() const {
   EngineConfig engine = values_->engine;
   engine.model.name = values_->model;
   engine.sampler.name = values_->sampler;
+  engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
   return engine;

@@ -51,4 +51,19 @@ DaemonOption numbers(std::string name, std::string help, std::vector<double>& va
           [&values] { return fmt::format("[{}]", fmt::join(values, ", ")); }};
 }
 
+DaemonOption number_or(std::string word, std::string name, std::string help, double& value,
+                       bool& chosen) {
+  return {std::move(name),
+          std::move(help),
+          DaemonOption::Form::kNumberOrText,
+          fmt::format("a finite number or \"{}\"", word),
+          [&value, &chosen, word](std::string_view given) {
+            const std::optional<double> number = parse_number(given);
+            chosen = given == word;
+            if (number) value = *number;
+            return chosen || number.has_value();
+          },
+          [&value, &chosen, word] { return chosen ? toml_text(word) : toml_number(value); }};
+}
+
 }  // namespace windhover

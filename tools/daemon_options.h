@@ -24,7 +24,7 @@ namespace windhover {
 
 // One option: its dotted name, what it is for, and how to read and write it as text.
 struct DaemonOption {
-  enum class Form : std::uint8_t { kBoolean, kNumber, kText, kNumbers };
+  enum class Form : std::uint8_t { kBoolean, kNumber, kText, kNumbers, kNumberOrText };
   std::string name;
   std::string help;
   Form form;
@@ -37,6 +37,9 @@ struct DaemonOption {
 DaemonOption boolean(std::string name, std::string help, bool& value);
 DaemonOption text(std::string name, std::string help, std::string& value);
 DaemonOption numbers(std::string name, std::string help, std::vector<double>& values);
+// A finite number, or the word instead, which leaves `value` as it is.
+DaemonOption number_or(std::string word, std::string name, std::string help, double& value,
+                       bool& chosen);
 
 template <class T>
 bool parse_into(std::string_view text, T& value) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -77,15 +79,18 @@ void check_labels(const FitOptions& options, const Dataset& data) {
   }
 }
 
-// The posterior to measure against; nothing when it has no closed form and none was given.
+// The posterior to measure against; nothing when it has no closed form and none was given. Under a
+// learned prior it takes the precisions of the features.
 std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
                                                const Transform& transform,
-                                               std::optional<double> noise_variance) {
+                                               std::optional<double> noise_variance,
+                                               std::vector<double> prior_precisions) {
   if (options.model != "linear" && options.model != "logistic") return std::nullopt;
   return exact_posterior(data,
                          {.logistic = options.model == "logistic",
                           .intercept = options.intercept,
                           .prior_precision = options.prior_precision,
+                          .prior_precisions = std::move(prior_precisions),
                           .intercept_precision = options.intercept_precision,
                           .noise_variance = noise_variance},
                          transform.shift, transform.scale);
@@ -127,13 +132,23 @@ std::uint32_t classes_of(const FitOptions& options, const Dataset& data) {
   return std::max(2U, static_cast<std::uint32_t>(largest) + 1);
 }
 
+// A group for each feature, where that is wanted.
+std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Dataset& data) {
+  std::vector<std::uint32_t> groups(options.prior_group_a_feature ? data.columns() : 0);
+  std::iota(groups.begin(), groups.end(), 0U);
+  return groups;
+}
+
 EngineConfig engine_config(const FitOptions& options, const Dataset& data,
-                           const Transform& transform, std::optional<double> noise_variance) {
+                           const Transform& transform, std::optional<double> noise_variance,
+                           const std::vector<std::uint32_t>& prior_groups) {
   EngineConfig config;
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(data.columns());
   config.model.intercept = options.intercept;
   config.model.prior_precision = options.prior_precision;
+  config.model.learn_prior_precision = options.learn_prior_precision;
+  config.model.prior_groups = prior_groups;
   config.model.intercept_precision = options.intercept_precision;
   config.model.noise_variance = noise_variance.value_or(0.0);
   config.model.degrees_of_freedom = options.degrees_of_freedom;
@@ -224,7 +239,19 @@ ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
                     {"q50", s.q50},
                     {"q95", s.q95},
                     {"ess_bulk", s.ess_bulk},
-                    {"r_hat", s.r_hat}});
+                    {"r_hat", s.r_hat},
+                    {"prior_precision", s.prior_precision}});
+  }
+  return list;
+}
+
+// One entry a group of learned prior precisions.
+ordered_json prior_precision_of(const FitOptions& options, const Dataset& data,
+                                std::span<const double> learned) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t g = 0; g < learned.size(); ++g) {
+    list.push_back({{"group", options.prior_group_a_feature ? data.names[g] : "all"},
+                    {"precision", learned[g]}});
   }
   return list;
 }
@@ -245,13 +272,17 @@ ordered_json fit(const FitOptions& options) {
     check_reference(options, data, transform, *published);
   }
   const std::optional<double> noise_variance = noise_variance_of(options, published);
-  const EngineConfig config = engine_config(options, data, transform, noise_variance);
+  const std::vector<std::uint32_t> prior_groups = prior_groups_of(options, data);
+  const EngineConfig config = engine_config(options, data, transform, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
   // Of the whole file, each row counting the same.
   const bool whole_file = options.horizon != Horizon::kForgetting &&
                           (options.horizon == Horizon::kAll || config.window_size >= data.rows());
   std::optional<ReferencePosterior> reference = published;
-  if (!reference && whole_file) reference = reference_of(options, data, transform, noise_variance);
+  const bool known_prior = !options.learn_prior_precision;
+  if (!reference && whole_file && known_prior) {
+    reference = reference_of(options, data, transform, noise_variance, {});
+  }
 
   const MappedBlock block(footprint);
   if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", footprint));
@@ -285,6 +316,11 @@ ordered_json fit(const FitOptions& options) {
   }
 
   const Learner& learner = engine.learner();
+  if (!reference && whole_file && !known_prior) {
+    const double* precisions = learner.estimator().prior().values();
+    reference = reference_of(options, data, transform, noise_variance,
+                             {precisions, precisions + data.columns()});
+  }
   const auto d = static_cast<Index>(dimension);
   MatrixXd preconditioner(d, d);
   MatrixXd injected(d, d);
@@ -333,6 +369,10 @@ ordered_json fit(const FitOptions& options) {
     out["noise_variance"] = provenance.noise_variance;
     out["noise_variance_sd"] = provenance.noise_variance_sd;
     if (reference) out["noise_variance_reference"] = reference->noise_variance;
+  }
+  if (options.learn_prior_precision) {
+    out["prior_precision"] =
+        prior_precision_of(options, data, learner.estimator().prior().of_groups());
   }
   out["status"] = to_string(provenance.status);
   if (heap_at_start && heap_at_end) {

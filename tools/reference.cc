@@ -115,6 +115,9 @@ class Design {
 
 VectorXd prior_precisions(const ReferenceModel& model, Index dimension) {
   VectorXd precisions = VectorXd::Constant(dimension, model.prior_precision);
+  for (std::size_t j = 0; j < model.prior_precisions.size(); ++j) {
+    precisions[static_cast<Index>(j)] = model.prior_precisions[j];
+  }
   if (model.intercept) precisions[dimension - 1] = model.intercept_precision;
   return precisions;
 }

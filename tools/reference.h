@@ -33,6 +33,7 @@ struct ReferenceModel {
   bool logistic = false;  // otherwise linear
   bool intercept = true;  // a constant 1, the last coefficient
   double prior_precision = 1.0;
+  std::vector<double> prior_precisions = {};  // of each feature; empty: the one above for all
   double intercept_precision = 1.0;
   // Linear: the variance of y given x. Nothing: learned as the average squared residual over the
   // posterior, the fixed point sigma^2 = E[RSS(theta)] / N.

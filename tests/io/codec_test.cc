@@ -337,7 +337,7 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
 
 TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   const Provenance provenance = full_provenance();
-  const std::vector<ParameterSummary> parameters(100, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const std::vector<ParameterSummary> parameters(100, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   const v1::Response posterior = round_trip(posterior_reply_bound(100), std::uint64_t{7},
                                             PosteriorReply{&provenance, parameters});
   const v1::PosteriorSummaryResult& p = posterior.posterior_summary_result();
@@ -346,6 +346,8 @@ TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   EXPECT_EQ(p.mean(99), 1);
   EXPECT_EQ(p.sd_robust(99), 4);
   EXPECT_EQ(p.r_hat(99), 9);
+  ASSERT_EQ(p.prior_precision_size(), 100);
+  EXPECT_EQ(p.prior_precision(99), 10);
 
   std::vector<double> theta(100 * 7);
   for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = static_cast<double>(i);

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "windhover/tests/tools/support.h"
 
@@ -100,6 +102,9 @@ TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
                    "model.features = \"-3\" is not allowed: a whole number of 0 to 4294967295"));
   EXPECT_TRUE(says(refusal_of_toml("[model]\nname = \"probit\""), "one of linear, logistic"));
   EXPECT_TRUE(says(refusal_of_toml("[model]\nprior_precision = nan"), "a finite number"));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nprior_precision = \"guess\""), "or \"learn\""));
+  EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = 2\nprior_groups = \"fields\""),
+                   "needs the fields of a model.schema"));
   EXPECT_TRUE(says(refusal_of_toml("[server]\nidle_timeout = 0"), "milliseconds"));
   EXPECT_TRUE(says(refusal_of_toml("[model"), "c.toml, line 1"));
   EXPECT_TRUE(says(refusal_of_toml("model.features = 0"), "model.features must be"));
@@ -124,6 +129,28 @@ TEST(DaemonConfig, TakesTheShapeOfRowsFromASchema) {
   EXPECT_EQ(config.engine().model.features, 3U);
   EXPECT_EQ(config.engine().model.max_nonzeros, 2U);
   EXPECT_NE(config.engine().schema_fingerprint, 0U);
+
+  EXPECT_TRUE(config.engine().model.prior_groups.empty());
+  config.read_toml("[model]\nprior_precision = \"learn\"\nprior_groups = \"fields\"\n", "c.toml");
+  config.check();
+  EXPECT_TRUE(config.engine().model.learn_prior_precision);
+  EXPECT_TRUE(std::ranges::equal(config.engine().model.prior_groups, std::vector{0U, 0U, 1U}));
+}
+
+TEST(DaemonConfig, LearnsThePriorPrecisionOfEachFeature) {
+  DaemonConfig first;
+  first.read_toml(
+      "model.features = 3\nmodel.prior_precision = \"learn\"\nmodel.prior_groups = \"features\"",
+      "c.toml");
+  DaemonConfig config;
+  config.read_toml(first.to_toml(), "printed.toml");
+  config.check();
+  EXPECT_TRUE(config.engine().model.learn_prior_precision);
+  EXPECT_EQ(config.engine().model.prior_precision, ModelConfig().prior_precision);
+  EXPECT_TRUE(std::ranges::equal(config.engine().model.prior_groups, std::vector{0U, 1U, 2U}));
+  config.set("model.prior_precision", "3", "--model.prior_precision");
+  EXPECT_FALSE(config.engine().model.learn_prior_precision);
+  EXPECT_TRUE(says(refusal_of([&] { config.check(); }), "model.prior_groups must be empty"));
 }
 
 TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {

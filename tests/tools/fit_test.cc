@@ -140,6 +140,27 @@ TEST(Fit, RepeatsItselfForTheSameSeed) {
   EXPECT_NE(fit(other)["kl_draws"], first["kl_draws"]);
 }
 
+TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {
+  FitOptions o = options_of(false);
+  o.learn_prior_precision = true;
+  const auto one = fit(o);
+  ASSERT_EQ(one["prior_precision"].size(), 1U);
+  EXPECT_EQ(one["prior_precision"][0]["group"], "all");
+  EXPECT_EQ(one["parameters"][0]["prior_precision"], one["prior_precision"][0]["precision"]);
+  EXPECT_LT(one["kl_summary"].get<double>(), 1e-3);
+  EXPECT_LT(one["kl_draws"].get<double>(), 0.1);
+  o.prior_group_a_feature = true;
+  const auto each = fit(o);
+  ASSERT_EQ(each["prior_precision"].size(), 2U);
+  EXPECT_EQ(each["prior_precision"][1]["group"], each["parameters"][1]["name"]);
+  EXPECT_LT(each["kl_summary"].get<double>(), 1e-3);
+  // The fixed point of one coefficient: 1 / lambda = mean^2 + sd^2.
+  const auto& p = each["parameters"][0];
+  const double square = p["mean"].get<double>() * p["mean"].get<double>() +
+                        p["sd"].get<double>() * p["sd"].get<double>();
+  EXPECT_NEAR(p["prior_precision"].get<double>() * square, 1.0, 1e-4);
+}
+
 TEST(Fit, RefusesWhatDoesNotGoTogether) {
   FitOptions o = options_of(false);
   o.noise_variance = "reference";
