@@ -34,6 +34,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       factor_before_(arena, dimension_),
       diagnostics_(arena, config.sampler.chains, dimension_),
       consistency_(arena, dimension_, is_checked(config)),
+      scores_(arena, dimension_),
       gradient_(model, dimension_, estimator_.prior().values()),
       single_pass_(arena, single_pass() ? dimension_ : 0, config.single_pass_noise),
       weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
@@ -67,6 +68,7 @@ void Learner::reset() noexcept {
   draws_.reset();
   diagnostics_.reset();
   consistency_.reset();
+  scores_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
   first_order_ = sampler_ != nullptr && find_sampler(config_.sampler.name)->has_law &&
                  sampler_->momentum() == 0;
@@ -326,6 +328,7 @@ bool Learner::pass_due() const noexcept {
 
 void Learner::begin_pass() noexcept {
   estimator_.begin_pass();
+  scores_.begin_pass(rows_seen());
   previous_pass_end_ = pass_end_;
   pass_position_ = first_row();
   pass_exact_ = true;
@@ -360,6 +363,10 @@ bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
     } else {
       estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
     }
+    if (with_noise && model_->log_concave()) {
+      scores_.add(*model_, batch, estimator_.pass().anchor(), estimator_.factor(),
+                  estimator_.dispersion(), pass_end_ - part);
+    }
     if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
       model_->set_dispersion(estimator_.dispersion());
       estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
@@ -389,6 +396,8 @@ void Learner::complete_pass() noexcept {
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   refresh();
+  // Scores far from the mode are mostly what the parameters have moved since.
+  if (estimator_.newton_decrement() < 0.01 * estimator_.n()) scores_.end_pass();
   if (astray()) start_over();
 }
 

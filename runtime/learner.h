@@ -16,6 +16,7 @@
 #include "windhover/runtime/estimator.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/retained_draws.h"
+#include "windhover/runtime/score_series.h"
 #include "windhover/runtime/window.h"
 #include "windhover/samplers/diagnostics.h"
 #include "windhover/samplers/registry.h"
@@ -87,6 +88,7 @@ class Learner {
     visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension_));
     const std::span<const double> noise = estimator_.noise_covariance();
     visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
+    scores_.visit_state(visit);
   }
 
  private:
@@ -170,6 +172,7 @@ class Learner {
   Factor factor_before_;  // of A before the newest refresh
   ChainDiagnostics diagnostics_;
   Consistency consistency_;
+  ScoreSeries scores_;
   GradientSource gradient_;
   SinglePass single_pass_;
   RowWeights weights_;  // without a window: of the rows seen

@@ -25,7 +25,13 @@ void Learner::publish() noexcept {
   }
   // Of a diagonal C both say NaN, from the start.
   const bool noise_known = estimator_.noise().updates() > 0 || !estimator_.noise_is_full();
-  if (noise_known) {
+  if (noise_known && estimator_.noise_is_full() && scores_.known()) {
+    // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
+    const double residual = n > 2.0 * d ? n - d : n;
+    for (std::uint32_t j = 0; j < d; ++j) {
+      posterior.sd_robust[j] = std::sqrt(scores_.influence_variance(j) / residual);
+    }
+  } else if (noise_known) {
     estimator_.sandwich_sd(posterior.sd_robust);
   } else {
     std::copy_n(posterior.sd, d, posterior.sd_robust);
@@ -71,6 +77,8 @@ void Learner::publish() noexcept {
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
   p.misspecification_index = noise_known ? estimator_.misspecification_index() : 0.0;
+  p.score_autocorrelation = scores_.autocorrelation();
+  p.drift_score = scores_.drift();
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   p.status = status(ratio_, extremes.ess_min);
@@ -117,13 +125,15 @@ PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) con
   if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) {
     return PosteriorStatus::kWarmingUp;
   }
+  if (scores_.drifting()) return PosteriorStatus::kDrifting;
   const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
   const double upper = 1.3 * (1 + spread) * (1 + spread);
   const double lower = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0)) / 1.3;
   const bool consistent =
       std::isnan(ratio.largest) || (ratio.largest < upper && ratio.smallest > lower);
   const bool paced = config_.draws_per_observation == 0 || pace_ >= 1;
-  return consistent && paced && damping_ == 1 ? PosteriorStatus::kOk : PosteriorStatus::kDegraded;
+  const bool healthy = consistent && paced && damping_ == 1 && !scores_.autocorrelated();
+  return healthy ? PosteriorStatus::kOk : PosteriorStatus::kDegraded;
 }
 
 }  // namespace windhover

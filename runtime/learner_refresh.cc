@@ -68,6 +68,7 @@ bool Learner::astray() const noexcept {
 // stays until it is over.
 void Learner::start_over() noexcept {
   estimator_.start_over();
+  scores_.reset();
   phase_ = Phase::kWarmingUp;
   newton_running_ = false;
   warm_head_ = 0;

@@ -29,10 +29,17 @@ class Tally {
   double count_ = 0, sum_ = 0, squares_ = 0;
 };
 
-// Noise variance of row i: 1, or 0.25 + 0.75 x_2^2, which no homoscedastic model describes.
-inline Data replication_data(std::uint64_t seed, bool heteroscedastic, Index rows) {
+enum class Noise {
+  kIndependent,
+  kHeteroscedastic,  // of variance 0.25 + 0.75 x_2^2, which no homoscedastic model describes
+  kDependent,        // correlation 0.5^k at lag k: the intercept's variance is three times as large
+};
+
+inline Data replication_data(std::uint64_t seed, Noise noise, Index rows) {
   Data data = linear_data(rows, kCoverageFeatures, 0.0, seed);
-  const VectorXd e = normals(4 * seed + 3, rows);
+  const bool heteroscedastic = noise == Noise::kHeteroscedastic;
+  const double correlation = noise == Noise::kDependent ? 0.5 : 0.0;
+  const VectorXd e = autoregressive_noise(rows, correlation, 4 * seed + 3);
   for (Index i = 0; i < rows; ++i) {
     const double x = data.x(i, 2);
     data.y[i] += e[i] * (heteroscedastic ? std::sqrt(0.25 + 0.75 * x * x) : 1.0);

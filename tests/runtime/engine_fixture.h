@@ -76,6 +76,14 @@ inline RowMatrix autoregressive_rows(Index rows, Index features, double rho, std
   return x;
 }
 
+// Normal noise of variance 1 with correlation rho^k at lag k.
+inline VectorXd autoregressive_noise(Index rows, double rho, std::uint64_t seed) {
+  VectorXd e = normals(seed, rows);
+  const double fresh = std::sqrt(1 - rho * rho);
+  for (Index i = 1; i < rows; ++i) e[i] = rho * e[i - 1] + fresh * e[i];
+  return e;
+}
+
 inline VectorXd coefficients(Index dimension, std::uint64_t seed) {
   return 0.5 * normals(seed, dimension);
 }

@@ -34,11 +34,11 @@ struct Tallies {
 };
 
 // The 64 draws' own standard error makes an interval of 1.645 of their sd cover 0.8975, not 0.9.
-Tallies replicate(const Regime& regime, int replications, bool heteroscedastic) {
+Tallies replicate(const Regime& regime, int replications, Noise noise) {
   Tallies tallies;
   for (int r = 0; r < replications; ++r) {
     const auto seed = static_cast<std::uint64_t>(20'000 + r);
-    const Data data = replication_data(seed, heteroscedastic, kRows);
+    const Data data = replication_data(seed, noise, kRows);
     EngineConfig config = small_config("linear", kCoverageFeatures, kEffective);
     config.horizon = regime.horizon;
     config.single_pass_noise = regime.noise;
@@ -70,7 +70,7 @@ Tallies replicate(const Regime& regime, int replications, bool heteroscedastic) 
   }
   const auto error = tallies.drawn.coverage().error;
   std::printf("%s, %s: sd covers %.4f, sd_robust %.4f, draws %.4f (+- %.4f); spread %.3f\n",
-              regime.name, heteroscedastic ? "misspecified" : "well specified",
+              regime.name, noise == Noise::kIndependent ? "well specified" : "misspecified",
               tallies.plain.coverage().rate, tallies.robust.coverage().rate,
               tallies.drawn.coverage().rate, error, tallies.spread);
   return tallies;
@@ -81,7 +81,7 @@ class LongSinglePassCoverage : public ::testing::TestWithParam<Regime> {};
 
 // Within four standard errors, the draws' interval about 0.8975.
 TEST_P(SinglePassCoverage, IsAboutNinetyPercentInAHundredReplications) {
-  const Tallies t = replicate(GetParam(), 100, false);
+  const Tallies t = replicate(GetParam(), 100, Noise::kIndependent);
   EXPECT_NEAR(t.plain.coverage().rate, 0.9, 4 * t.plain.coverage().error);
   EXPECT_NEAR(t.robust.coverage().rate, 0.9, 4 * t.robust.coverage().error);
   EXPECT_NEAR(t.drawn.coverage().rate, 0.8975, 4 * t.drawn.coverage().error);
@@ -89,7 +89,7 @@ TEST_P(SinglePassCoverage, IsAboutNinetyPercentInAHundredReplications) {
 
 TEST_P(LongSinglePassCoverage, IsNinetyPercent) {
   WINDHOVER_SKIP_UNLESS_LONG();
-  const Tallies well = replicate(GetParam(), 2000, false);
+  const Tallies well = replicate(GetParam(), 2000, Noise::kIndependent);
   for (const Tally* tally : {&well.plain, &well.robust, &well.drawn}) {
     EXPECT_GE(tally->coverage().rate, 0.88);
     EXPECT_LE(tally->coverage().rate, 0.92);
@@ -99,7 +99,7 @@ TEST_P(LongSinglePassCoverage, IsNinetyPercent) {
   EXPECT_GE(well.spread, 0.97);
   EXPECT_LE(well.spread, weights ? 1.07 : 1.03);
   if (!GetParam().robust) return;
-  const Tallies failing = replicate(GetParam(), 2000, true);
+  const Tallies failing = replicate(GetParam(), 2000, Noise::kHeteroscedastic);
   for (const Tally* tally : {&failing.robust, &failing.drawn}) {
     EXPECT_GE(tally->coverage().rate, 0.88);
     EXPECT_LE(tally->coverage().rate, 0.92);
