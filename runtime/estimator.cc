@@ -311,10 +311,18 @@ void Estimator::sandwich_sd(double* sd) const noexcept {
   VectorMap product(scratch_, d);
   for (Index j = 0; j < d; ++j) {
     product.noalias() = c * p.col(j);
-    double variance = std::max(0.0, n_ * product.dot(p.col(j)));
-    for (Index i = 0; i < d; ++i) variance += prior_.values()[i] * p(i, j) * p(i, j);
-    sd[j] = std::sqrt(variance);
+    const double variance = std::max(0.0, n_ * product.dot(p.col(j)));
+    sd[j] = std::sqrt(variance + prior_influence_variance(static_cast<std::uint32_t>(j)));
   }
+}
+
+double Estimator::prior_influence_variance(std::uint32_t j) const noexcept {
+  const double* column = covariance_ + std::size_t{j} * dimension_;
+  double variance = 0;
+  for (std::uint32_t i = 0; i < dimension_; ++i) {
+    variance += prior_.values()[i] * column[i] * column[i];
+  }
+  return variance;
 }
 
 double Estimator::misspecification_index() const noexcept {

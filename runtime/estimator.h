@@ -92,9 +92,11 @@ class Estimator {
   const double* covariance() const noexcept { return covariance_; }  // P
   const Factor& factor() const noexcept { return factor_; }          // of A
 
-  // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n, in which the prior counts as further
-  // observations would: without it sd would be 0 where the rows say nothing. NaN without the full
-  // C. Complexity O(D^3).
+  // What the prior adds to the sandwich's variance of parameter j when it counts as further
+  // observations would: (P Lambda P)_jj. Without it sd_robust would be 0 where rows say nothing.
+  double prior_influence_variance(std::uint32_t j) const noexcept;
+  // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
+  // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept;

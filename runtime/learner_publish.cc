@@ -29,7 +29,8 @@ void Learner::publish() noexcept {
     // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
     const double residual = n > 2.0 * d ? n - d : n;
     for (std::uint32_t j = 0; j < d; ++j) {
-      posterior.sd_robust[j] = std::sqrt(scores_.influence_variance(j) / residual);
+      posterior.sd_robust[j] = std::sqrt(scores_.influence_variance(j) / residual +
+                                         estimator_.prior_influence_variance(j));
     }
   } else if (noise_known) {
     estimator_.sandwich_sd(posterior.sd_robust);

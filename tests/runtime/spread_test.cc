@@ -60,6 +60,22 @@ TEST(Spread, InAnUnseenCategoryIsThePriors) {
   expect_linear_spread(data, traced_config("linear", 4, 1000), "unseen category");
 }
 
+// From the scores in stream order (a large window) and from C (a small one).
+TEST(Spread, RobustSdInAnUnseenCategoryIsThePriors) {
+  for (const Index rows : {100, 2000}) {
+    Data data = linear_data(rows, 4, 1.0, 65);
+    data.x.col(2).setZero();
+    EngineConfig config = small_config("linear", 4, static_cast<std::uint64_t>(rows));
+    TestEngine engine(config);
+    engine.feed(data);
+    engine.poll_until_idle();
+    const auto parameters = engine.parameters();
+    EXPECT_NEAR(parameters[2].sd_robust, parameters[2].sd, 1e-9) << rows;
+    EXPECT_NEAR(parameters[2].sd, 1.0, 1e-9) << rows;
+    EXPECT_NEAR(parameters[0].sd_robust / parameters[0].sd, 1.0, 0.4) << rows;
+  }
+}
+
 TEST(Spread, WithDuplicatedAndConstantColumnsIsThePosteriors) {
   Data data = linear_data(1000, 5, 1.0, 53);
   data.x.col(3) = data.x.col(1);
