@@ -11,6 +11,7 @@
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit.h"
+#include "windhover/tools/sampler_options.h"
 
 namespace windhover {
 namespace {
@@ -20,7 +21,6 @@ struct Options {
   std::string separator = ",";
   std::string positive;
   std::string reference;
-  std::string noise_structure = "full";
   std::string prior_precision = "1";
   std::string prior_groups = "one";
   bool no_header = false;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 template <class Entries>
-std::vector<std::string> names_of(const Entries& entries) {
+std::vector<std::string> registry_names(const Entries& entries) {
   std::vector<std::string> names;
   for (const auto& entry : entries) names.emplace_back(entry.name);
   return names;
@@ -70,8 +70,6 @@ void run(Options& o) {
   if (!o.reference.empty()) o.fit.reference = o.reference;
   if (o.skip_missing) o.fit.data.missing = MissingPolicy::kSkip;
   o.fit.intercept = !o.no_intercept;
-  o.fit.sampler_config.noise_structure =
-      o.noise_structure == "diagonal" ? NoiseStructure::kDiagonal : NoiseStructure::kFull;
   o.fit.learn_prior_precision = o.prior_precision == "learn";
   o.fit.prior_group_a_feature = o.prior_groups == "features";
   if (!o.fit.learn_prior_precision) {
@@ -91,6 +89,21 @@ void run(Options& o) {
   }
 }
 
+// "sampler.noise_scale" becomes --noise-scale.
+void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
+  for (const DaemonOption& option : options) {
+    std::string flag = "--" + option.name.substr(option.name.find('.') + 1);
+    std::ranges::replace(flag, '_', '-');
+    if (flag == "--minibatch-size") flag += ",--minibatch";
+    const auto parse = [option](const std::string& text) {
+      if (!option.parse(text)) {
+        throw CLI::ValidationError(fmt::format("\"{}\" must be {}", text, option.allowed));
+      }
+    };
+    command.add_option_function<std::string>(flag, parse, option.help)->default_str(option.print());
+  }
+}
+
 }  // namespace
 
 void add_fit(CLI::App& app) {
@@ -107,7 +120,7 @@ void add_fit(CLI::App& app) {
   command->add_flag("--skip-missing", o.skip_missing,
                     "Pass over rows with cells that are no number");
   command->add_option("--model", o.fit.model)
-      ->check(CLI::IsMember(names_of(model_registry())))
+      ->check(CLI::IsMember(registry_names(model_registry())))
       ->capture_default_str();
   command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
@@ -135,31 +148,11 @@ void add_fit(CLI::App& app) {
       ->check(CLI::IsMember({"one", "features"}))
       ->capture_default_str();
   command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
-  command
-      ->add_option(
-          "--horizon", o.fit.horizon,
-          "Rows that the posterior stands on: window (drawn from until the steps are done), "
-          "or, each row seen once, forgetting or all")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Horizon>{{"window", Horizon::kWindow},
-                                         {"forgetting", Horizon::kForgetting},
-                                         {"all", Horizon::kAll}}));
-  command->add_option("--window-size", o.fit.window_size, "N of it; 0: the rows of the file");
   command->add_option("--sampler", o.fit.sampler)
-      ->check(CLI::IsMember(names_of(sampler_registry())))
+      ->check(CLI::IsMember(registry_names(sampler_registry())))
       ->capture_default_str();
-  command->add_option("--minibatch", o.fit.sampler_config.minibatch_size, "0: chosen");
-  command->add_option("--chains", o.fit.sampler_config.chains)->capture_default_str();
-  command->add_option("--injected-noise", o.fit.sampler_config.injected_noise)
-      ->capture_default_str();
-  command
-      ->add_option("--noise-structure", o.noise_structure,
-                   "Of the gradient-noise covariance: diagonal is for samplers that read no more")
-      ->check(CLI::IsMember({"full", "diagonal"}))
-      ->capture_default_str();
-  command->add_option("--step-size", o.fit.sampler_config.step_size, "0: computed");
-  command->add_option("--temperature", o.fit.sampler_config.temperature)->capture_default_str();
-  command->add_option("--friction", o.fit.sampler_config.friction, "0: chosen");
+  add_options(*command, sampler_options(o.fit.sampler_config));
+  add_options(*command, horizon_options(o.fit.horizon));
   command->add_option("--steps", o.fit.steps, "Of all chains together")->capture_default_str();
   command->add_option("--seed", o.fit.seed)->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");

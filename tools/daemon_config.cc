@@ -20,6 +20,7 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/sampler_options.h"
 #include "windhover/tools/schema.h"
 
 namespace windhover {
@@ -102,6 +103,9 @@ void DaemonConfig::describe_options() {
   Values& v = *values_;
   ModelConfig& m = v.engine.model;
   SamplerConfig& s = v.engine.sampler;
+  const auto add = [this](std::vector<DaemonOption> more) {
+    std::ranges::move(more, std::back_inserter(options_));
+  };
   options_ = {
       text("model.schema", "schema of the rows: sets features and max_nonzeros", v.schema),
       choice("model.name", "likelihood", v.model, names_of(model_registry())),
@@ -130,58 +134,10 @@ void DaemonConfig::describe_options() {
                                  {"relu", Activation::kRelu},
                                  {"logistic", Activation::kLogistic}}),
       choice("sampler.name", "how the chains move", v.sampler, names_of(sampler_registry())),
-      number("sampler.minibatch_size", "rows a step and chain; 0: chosen", s.minibatch_size),
-      number("sampler.chains", "with draws of their own; 0: chosen", s.chains),
-      boolean("sampler.shared_minibatches", "refused with several chains", s.shared_minibatches),
-      choice("sampler.noise_estimator", "of the gradient-noise covariance", s.noise_estimator,
-             Choices<NoiseEstimator>{{"window-sweep", NoiseEstimator::kWindowSweep},
-                                     {"within-minibatch", NoiseEstimator::kWithinMinibatch},
-                                     {"recursion", NoiseEstimator::kRecursion}}),
-      choice("sampler.noise_structure", "how much of it is kept", s.noise_structure,
-             Choices<NoiseStructure>{{"full", NoiseStructure::kFull},
-                                     {"diagonal", NoiseStructure::kDiagonal}}),
-      choice("sampler.decay", "weight of the newest estimate", s.decay,
-             Choices<DecaySchedule>{{"harmonic", DecaySchedule::kHarmonic},
-                                    {"polynomial", DecaySchedule::kPolynomial},
-                                    {"constant", DecaySchedule::kConstant}}),
-      number("sampler.decay_constant", "c of the schedule", s.decay_constant),
-      number("sampler.injected_noise", "calibrated: tau", s.injected_noise),
-      number("sampler.noise_scale", "SGFS: alpha", s.noise_scale),
-      number("sampler.step_size_max", "SGFS: h_max; 0: none", s.step_size_max),
-      number("sampler.step_size", "the Langevin family, sandwich, completed noise; 0: computed",
-             s.step_size),
-      number("sampler.block_size", "sgfs-block: parameters a block", s.block_size),
-      number("sampler.rank", "sgfs-lr: factors beside the diagonal", s.rank),
-      number("sampler.step_decay", "sgld: gamma of h (1 + t / b)^-gamma", s.step_decay),
-      number("sampler.step_offset", "sgld: b of that", s.step_offset),
-      number("sampler.temperature", "Langevin family: of the whole posterior", s.temperature),
-      number("sampler.initial_temperature", "sgld, santa: annealing begins here; 0: none",
-             s.initial_temperature),
-      number("sampler.annealing_steps", "moves in which the temperature falls", s.annealing_steps),
-      number("sampler.annealing_exponent", "and how fast", s.annealing_exponent),
-      number("sampler.friction", "sghmc, thermostats: lost a move; 0: chosen", s.friction),
-      number("sampler.smoothing", "psgld, santa: weight of the past", s.smoothing),
-      number("sampler.preconditioner_floor", "psgld, santa: lambda", s.preconditioner_floor),
-      number("sampler.cycle_steps", "csgld: moves a cycle", s.cycle_steps),
-      number("sampler.exploration", "csgld: share of a cycle without noise", s.exploration),
-      number("sampler.exploration_steps", "santa: moves until it refines; 0: never",
-             s.exploration_steps),
-      number("sampler.momentum", "momentum: beta", s.momentum),
-      choice("engine.horizon", "which rows the posterior stands on", v.engine.horizon,
-             Choices<Horizon>{{"window", Horizon::kWindow},
-                              {"forgetting", Horizon::kForgetting},
-                              {"all", Horizon::kAll}}),
-      number("engine.window_size", "N: that of the last N rows; forgetting: worth N rows",
-             v.engine.window_size),
-      choice("engine.single_pass_noise", "without a window: where the spread comes from",
-             v.engine.single_pass_noise,
-             Choices<SinglePassNoise>{{"weights", SinglePassNoise::kWeights},
-                                      {"noise-covariance", SinglePassNoise::kNoiseCovariance},
-                                      {"curvature", SinglePassNoise::kCurvature}}),
-      choice("engine.forgetting_spread", "forgetting: twice the variance under posterior",
-             v.engine.forgetting_spread,
-             Choices<ForgettingSpread>{{"sampling", ForgettingSpread::kSampling},
-                                       {"posterior", ForgettingSpread::kPosterior}}),
+  };
+  add(sampler_options(s));
+  add(horizon_options(v.engine));
+  add({
       number("engine.window_slack", "rows the writer may be ahead", v.engine.window_slack),
       number("engine.max_frame_rows", "rows of one frame", v.engine.max_frame_rows),
       number("engine.draws_per_observation", "pace R; 0: no target",
@@ -224,7 +180,7 @@ void DaemonConfig::describe_options() {
              v.observe_thread.fifo_priority),
       number("process.query_priority", "SCHED_FIFO 1..99; 0: ordinary",
              v.query_thread.fifo_priority),
-  };
+  });
 }
 
 DaemonConfig::DaemonConfig() : values_(std::make_unique<Values>()) { describe_options(); }

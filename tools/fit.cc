@@ -158,8 +158,10 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.activation = options.activation;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
-  config.horizon = options.horizon;
-  config.window_size = options.window_size > 0 ? options.window_size : data.rows();
+  config.horizon = options.horizon.horizon;
+  config.single_pass_noise = options.horizon.single_pass_noise;
+  config.forgetting_spread = options.horizon.forgetting_spread;
+  config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
   config.max_frame_rows = kFrameRows;
   // The whole file is observed before the learner runs at all.
   config.window_slack = std::max<std::uint64_t>(data.rows(), 2 * kFrameRows);
@@ -276,8 +278,8 @@ ordered_json fit(const FitOptions& options) {
   const EngineConfig config = engine_config(options, data, transform, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
   // Of the whole file, each row counting the same.
-  const bool whole_file = options.horizon != Horizon::kForgetting &&
-                          (options.horizon == Horizon::kAll || config.window_size >= data.rows());
+  const bool whole_file = config.horizon != Horizon::kForgetting &&
+                          (config.horizon == Horizon::kAll || config.window_size >= data.rows());
   std::optional<ReferencePosterior> reference = published;
   const bool known_prior = !options.learn_prior_precision;
   if (!reference && whole_file && known_prior) {
@@ -294,7 +296,7 @@ ordered_json fit(const FitOptions& options) {
   std::vector<ParameterSummary> summaries(dimension);
   Provenance provenance;
   Moments draws(reference ? reference->mode : VectorXd::Zero(dimension));
-  const bool window = options.horizon == Horizon::kWindow;
+  const bool window = config.horizon == Horizon::kWindow;
   const auto add_draw = [](void* context, std::uint16_t, const double* theta) noexcept {
     static_cast<Moments*>(context)->add(theta);
   };
@@ -335,7 +337,7 @@ ordered_json fit(const FitOptions& options) {
 
   ordered_json out;
   out["sampler"] = options.sampler;
-  out["horizon"] = to_string(options.horizon);
+  out["horizon"] = to_string(config.horizon);
   out["model"] = options.model;
   out["rows"] = data.rows();
   out["skipped_rows"] = data.skipped_rows;

@@ -28,8 +28,12 @@ struct FitOptions {
   std::uint32_t hidden = ModelConfig().hidden;    // networks
   std::uint32_t hidden2 = ModelConfig().hidden2;  // likewise
   Activation activation = Activation::kTanh;
-  Horizon horizon = Horizon::kWindow;
-  std::uint64_t window_size = 0;  // N; 0: the rows of the file
+  // Horizon and what belongs to it; the rest is set from the file. window_size 0: its rows.
+  EngineConfig horizon = [] {
+    EngineConfig config;
+    config.window_size = 0;
+    return config;
+  }();
   std::string sampler = "calibrated";
   SamplerConfig sampler_config;     // its name is taken from `sampler`
   std::uint64_t steps = 1'000'000;  // of all chains together
