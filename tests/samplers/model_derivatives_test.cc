@@ -1,0 +1,164 @@
+// Derivatives and probabilities of the models against differences and sums by hand.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "windhover/tests/samplers/model_contract.h"
+
+namespace windhover {
+namespace {
+
+// Central differences with step h err by O(h^2): 1e-9 here, and by rounding, eps / h: 1e-11.
+constexpr double kStep = 1e-5;
+constexpr double kTolerance = 1e-7;
+
+TEST_P(ModelContract, gradient_is_the_difference_of_the_loss) {
+  const Table table(config, x, y);
+  const Vector g = gradient(model, table.all(), theta);
+  Vector expected(d);
+  for (Index j = 0; j < d; ++j) {
+    const Vector step = kStep * Vector::Unit(d, j);
+    expected(j) = (curvature(model, table.all(), theta + step).loss -
+                   curvature(model, table.all(), theta - step).loss) /
+                  (2 * kStep);
+  }
+  EXPECT_LT(relative_difference(g, expected), kTolerance);
+  EXPECT_LT(relative_difference(curvature(model, table.all(), theta).gradient, g), 1e-12);
+}
+
+TEST_P(ModelContract, curvature_is_the_difference_of_the_gradient) {
+  const Table table(config, x, y);
+  const CurvatureAt found = curvature(model, table.all(), theta);
+  if (model.curvature() == Curvature::kHessian) {
+    EXPECT_LT(relative_difference(found.curvature, hessian(table, theta, kStep)), kTolerance);
+  }
+  EXPECT_EQ(found.rows, static_cast<double>(kRows));
+  EXPECT_EQ(found.third, Vector::Zero(d)) << "third was not asked for";
+}
+
+TEST_P(ModelContract, third_is_the_difference_of_the_curvature) {
+  if (model.curvature() == Curvature::kGaussNewton) return;  // leaves `third` at 0
+  const Table table(config, x, y);
+  const Matrix p = random_covariance(4, d);
+  // A curvature that is no Hessian has another derivative: second differences of the gradient.
+  const bool exact = model.curvature() == Curvature::kHessian;
+  const double size = exact ? kStep : 1e-3;
+  Vector expected(d);
+  for (Index j = 0; j < d; ++j) {
+    const Vector step = size * Vector::Unit(d, j);
+    const Matrix change =
+        exact ? Matrix(curvature(model, table.all(), theta + step).curvature -
+                       curvature(model, table.all(), theta - step).curvature)
+              : Matrix(hessian(table, theta + step, size) - hessian(table, theta - step, size));
+    expected(j) = p.cwiseProduct(change).sum() / (2 * size);
+  }
+  const CurvatureAt found = curvature(model, table.all(), theta, &p);
+  if (model.quadratic()) {
+    EXPECT_EQ(found.third, Vector::Zero(d));
+    EXPECT_LT(expected.cwiseAbs().maxCoeff(), 1e-6);
+  } else {
+    EXPECT_LT((found.third - expected).cwiseAbs().maxCoeff(),
+              (exact ? kTolerance : 1e-4) * found.curvature.cwiseAbs().maxCoeff());
+  }
+}
+
+// With H the Hessian of a canonical head, J^T H J is also the expectation of g g^T over y.
+TEST_P(ModelContract, gauss_newton_is_the_expected_outer_product) {
+  if (model.curvature() != Curvature::kGaussNewton) return;
+  const Table table(config, x, y);
+  Matrix expected = Matrix::Zero(d, d);
+  std::vector<double> values = {0, 1, 2};
+  if (model.response() == Response::kBernoulli) values.pop_back();
+  for (Index i = 0; i < kRows; ++i) {
+    for (const double value : values) {
+      const Table row(config, x.row(i), Vector::Constant(1, value));
+      const Vector g = gradient(model, row.all(), theta);
+      if (model.response() == Response::kGaussian) {
+        // g = (f - y) J: from two values of y, J.
+        const Table other(config, x.row(i), Vector::Constant(1, value + 1));
+        const Vector j = g - gradient(model, other.all(), theta);
+        expected += j * j.transpose() / static_cast<double>(values.size());
+      } else {
+        expected += std::exp(-curvature(model, row.all(), theta).loss) * g * g.transpose();
+      }
+    }
+  }
+  EXPECT_LT(relative_difference(curvature(model, table.all(), theta).curvature, expected), 1e-10);
+}
+
+TEST(NetworkModel, every_activation_has_the_gradient_of_its_loss) {
+  for (const Activation activation :
+       {Activation::kTanh, Activation::kRelu, Activation::kLogistic}) {
+    Memory memory;
+    ModelConfig config;
+    config.name = "mlp-linear";
+    config.features = 3;
+    config.hidden = 5;
+    config.hidden2 = 4;
+    config.activation = activation;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index d = config.dimension();
+    ASSERT_EQ(d, 5 * 4 + 4 * 6 + 5);
+    Vector theta(d);
+    model.initial(1, theta.data());
+    const Table table(config, normals(1, 40, 3), normals(2, 40, 1));
+    const auto loss = [&](const Vector& at) {
+      const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
+      Matrix matrix = Matrix::Zero(w, w);
+      Vector g = Vector::Zero(d);
+      CurvatureSums sums{g.data(), matrix.data(), nullptr};
+      model.add_curvature(table.all(), at.data(), nullptr, 1.0, sums);
+      return sums.loss;
+    };
+    Vector g(d);
+    model.gradient_sum(table.all(), theta.data(), g.data());
+    for (Index j = 0; j < d; ++j) {
+      const Vector step = kStep * Vector::Unit(d, j);
+      EXPECT_NEAR(g(j), (loss(theta + step) - loss(theta - step)) / (2 * kStep),
+                  1e-6 * (1 + g.norm()));
+    }
+  }
+}
+
+// Summed over the hidden units' states: p(y, h | x) is in proportion to
+// exp(b_y + sum_j h_j (c_j + U_jy + w_j^T x)).
+TEST(BoltzmannMachine, is_the_sum_over_its_hidden_states) {
+  Memory memory;
+  ModelConfig config;
+  config.name = "drbm";
+  config.features = 2;
+  config.hidden = 4;
+  config.classes = 3;
+  Model& model = *find_model(config.name)->make(memory.arena(), config);
+  find_model(config.name)->reset(model);
+  const Index d = config.dimension();
+  ASSERT_EQ(d, 4 * (2 + 1 + 2) + 2);
+  const Vector theta = normals(3, d, 1);
+  const Matrix x = normals(4, 1, 2);
+  std::array<double, 3> weight{};
+  for (std::size_t y = 0; y < 3; ++y) {
+    for (unsigned states = 0; states < 16; ++states) {
+      double energy = y == 0 ? 0 : theta(d - 2 + static_cast<Index>(y) - 1);
+      for (Index j = 0; j < 4; ++j) {
+        if ((states >> j & 1) == 0) continue;
+        const double u = y == 0 ? 0 : theta(5 * j + 2 + static_cast<Index>(y));
+        energy += theta(5 * j) * x(0) + theta(5 * j + 1) * x(1) + theta(5 * j + 2) + u;
+      }
+      weight[y] += std::exp(energy);
+    }
+  }
+  const double total = weight[0] + weight[1] + weight[2];
+  for (std::size_t y = 0; y < 3; ++y) {
+    const Table table(config, x, Vector::Constant(1, static_cast<double>(y)));
+    const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
+    Matrix matrix = Matrix::Zero(w, w);
+    Vector g = Vector::Zero(d);
+    CurvatureSums sums{g.data(), matrix.data(), nullptr};
+    model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
+    EXPECT_NEAR(std::exp(-sums.loss), weight[y] / total, 1e-12) << y;
+  }
+}
+
+}  // namespace
+}  // namespace windhover
