@@ -1,4 +1,4 @@
-// Contract tests: every sampler of the registry.
+// Contract tests: every sampler of the registry. That of a chain's state is in chain_state_test.cc.
 #include "windhover/samplers/registry.h"
 
 #include <gtest/gtest.h>
@@ -6,95 +6,16 @@
 #include <limits>
 #include <sstream>
 
-#include "windhover/samplers/calibrated.h"
 #include "windhover/samplers/linear_algebra.h"
-#include "windhover/samplers/sampler_entry.h"
 #include "windhover/tests/samplers/heap_calls.h"
-#include "windhover/tests/samplers/support.h"
+#include "windhover/tests/samplers/sampler_contract.h"
 
 namespace windhover {
-namespace {
-
-constexpr Index kDimension = 5;
-
-std::vector<std::string_view> sampler_names() {
-  std::vector<std::string_view> names;
-  for (const SamplerEntry& entry : sampler_registry()) names.push_back(entry.name);
-  return names;
-}
-
-OwnedEstimates ordinary_estimates(Index d = kDimension) {
-  return {random_covariance(1, d), random_covariance(2, d)};
-}
-
-class SamplerContract : public testing::TestWithParam<std::string_view> {
- protected:
-  const SamplerEntry& entry = *find_sampler(GetParam());
-  AnySampler& make(const SamplerConfig& config, Index d = kDimension) {
-    return *entry.make(memory.arena(), config, static_cast<std::uint32_t>(d));
-  }
-
-  // A gradient that is the same at every theta, and no prior.
-  struct FixedGradient {
-    explicit FixedGradient(const Vector& g)
-        : config{.features = static_cast<std::uint32_t>(g.size()), .intercept = false},
-          table(config, g.transpose(), Vector::Zero(1)),
-          prior(Vector::Zero(g.size())),
-          model(config),
-          source(&model, config.features, prior.data()) {
-      source.set_scale(1000.0, 1.0);
-      source.set_minibatch(table.all());
-    }
-    ModelConfig config;
-    Table table;
-    Vector prior;
-    RowGradientModel model;
-    GradientSource source;
-  };
-
-  // Where a chain is after a few moves.
-  Vector path(AnySampler& sampler, const SamplerConfig& config) {
-    FixedGradient gradient(normals(5, kDimension, 1));
-    OwnedChain chain(entry, config, Vector::Zero(kDimension));
-    Rng rng(7);
-    sampler.start(chain.get(), rng);
-    for (int step = 0; step < 5; ++step) {
-      EXPECT_EQ(sampler.step(chain.get(), gradient.source, rng), Status::kOk);
-    }
-    return chain.theta();
-  }
-  // Without a law to look at: a walk on the quadratic loss itself.
-  void stays_near_the_mode(const SamplerConfig& config, const OwnedEstimates& estimates) {
-    Memory own;
-    const Index d = estimates.curvature.rows();
-    AnySampler& sampler = *entry.make(own.arena(), config, static_cast<std::uint32_t>(d));
-    ASSERT_EQ(sampler.refresh(estimates.view()), Status::kOk);
-    FunctionGradient gradient(d, [&](const double* theta, double* g) {
-      Eigen::Map<Vector>(g, d) = estimates.curvature * Eigen::Map<const Vector>(theta, d);
-    });
-    OwnedChain chain(entry, config, Vector::Zero(d));
-    Rng rng(7);
-    sampler.start(chain.get(), rng);
-    double farthest = 0;
-    for (int step = 0; step < 1000; ++step) {
-      ASSERT_EQ(sampler.step(chain.get(), gradient.source(), rng), Status::kOk);
-      const Vector& at = chain.theta();
-      farthest = std::max(farthest, estimates.n * at.dot(estimates.curvature * at));
-    }
-    // Chi-squared with d degrees of freedom, and room for how well each of them does.
-    EXPECT_LT(farthest, 20.0 * static_cast<double>(d));
-  }
-  Vector path(const SamplerConfig& config) {
-    AnySampler& sampler = make(config);
-    EXPECT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
-    return path(sampler, config);
-  }
-
-  Memory memory;
-};
 
 INSTANTIATE_TEST_SUITE_P(Registry, SamplerContract, testing::ValuesIn(sampler_names()),
                          [](const auto& name) { return test_name(name.param); });
+
+namespace {
 
 TEST(SamplerRegistry, names_are_unique_and_every_field_is_filled) {
   ASSERT_FALSE(sampler_registry().empty());
@@ -282,91 +203,6 @@ TEST_P(SamplerContract, same_random_numbers_give_the_same_path) {
   }
   EXPECT_EQ(first.theta(), second.theta());
   EXPECT_EQ(first.state(), second.state());
-}
-
-// What a chain's state is: so many numbers, all written by start(), enough to go on from.
-void expect_whole_state(const SamplerEntry& entry, AnySampler& sampler, GradientSource& gradient) {
-  OwnedChain chain(entry, SamplerConfig{}, Vector::Zero(kDimension));
-  Rng rng(7);
-  sampler.start(chain.get(), rng);
-  EXPECT_TRUE(chain.state().allFinite()) << "start() left some of the state unwritten";
-  const auto walk = [&](OwnedChain& moving, std::uint64_t from) {
-    for (std::uint64_t step = from; step < from + 10; ++step) {
-      rng.seek({.step = step, .purpose = Purpose::kInjectedNoise});
-      ASSERT_EQ(sampler.step(moving.get(), gradient, rng), Status::kOk);
-    }
-  };
-  walk(chain, 0);
-  EXPECT_TRUE(chain.guard_is_untouched()) << "more than state_size() numbers";
-  // A chain made of theta and state alone goes the same way, whatever others did in between.
-  OwnedChain copy(entry, SamplerConfig{}, chain.theta());
-  std::copy_n(chain.get().state, chain.state().size(), copy.get().state);
-  walk(chain, 10);
-  OwnedChain other(entry, SamplerConfig{}, normals(8, kDimension, 1));
-  sampler.start(other.get(), rng);
-  walk(other, 0);
-  walk(copy, 10);
-  EXPECT_EQ(copy.theta(), chain.theta());
-  EXPECT_EQ(copy.state(), chain.state());
-}
-
-TEST_P(SamplerContract, theta_and_state_are_all_there_is_to_a_chain) {
-  AnySampler& sampler = make(SamplerConfig{});
-  ASSERT_EQ(sampler.refresh(ordinary_estimates().view()), Status::kOk);
-  FixedGradient gradient(normals(5, kDimension, 1));
-  expect_whole_state(entry, sampler, gradient.source);
-}
-
-// A sampler outside the registry that remembers its last gradient and counts its steps.
-class Remembering {
- public:
-  static constexpr std::string_view kName = "remembering";
-  static Result<bool> check(const SamplerConfig&) noexcept { return true; }
-  Remembering(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
-      : dimension_(dimension), gradient_(arena.allocate<double>(dimension).data()) {}
-  static std::size_t state_size(const SamplerConfig& config, std::uint32_t dimension) noexcept {
-    return config.chains > 100 ? 0 : dimension + 1;
-  }
-  void start(Chain& chain, Rng& rng) const noexcept {
-    rng.fill_normals({chain.state, dimension_});
-    chain.state[dimension_] = 0;
-  }
-  Status refresh(const Estimates&) noexcept { return Status::kOk; }
-  Status step(Chain& chain, GradientSource& gradient, Rng&) noexcept {
-    gradient(chain.theta, gradient_);
-    chain.state[dimension_] += 1;
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      chain.theta[j] -= chain.state[j] / chain.state[dimension_];
-      chain.state[j] = gradient_[j];
-    }
-    return Status::kOk;
-  }
-  void law(double*, double*) const noexcept {}
-
- private:
-  std::uint32_t dimension_;
-  double* gradient_;
-};
-static_assert(KeepsState<Remembering>);
-static_assert(!KeepsState<Calibrated>);
-
-TEST(SamplerState, entry_tells_its_size_and_hands_it_to_the_sampler) {
-  constexpr SamplerEntry kEntry = sampler_entry<Remembering>("", "", "1 D", "");
-  SamplerConfig config;
-  EXPECT_EQ(kEntry.state_size(config, 5), 6u);
-  config.chains = 101;
-  EXPECT_EQ(kEntry.state_size(config, 5), 0u);
-  EXPECT_EQ(find_sampler("calibrated")->state_size(config, 5), 0u);
-  Memory memory;
-  AnySampler& sampler = *kEntry.make(memory.arena(), SamplerConfig{}, kDimension);
-  const ModelConfig model_config{.features = kDimension, .intercept = false};
-  const Table table(model_config, normals(5, 1, kDimension), Vector::Zero(1));
-  RowGradientModel model(model_config);
-  const Vector prior = Vector::Zero(kDimension);
-  GradientSource gradient(&model, kDimension, prior.data());
-  gradient.set_scale(1000.0, 1.0);
-  gradient.set_minibatch(table.all());
-  expect_whole_state(kEntry, sampler, gradient);
 }
 
 TEST_P(SamplerContract, theta_that_is_not_finite_is_reported) {
