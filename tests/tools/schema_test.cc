@@ -123,7 +123,7 @@ TEST(Schema, EncodesAQuestionByName) {
   EXPECT_EQ(direct.values[6], 1.0);
   EXPECT_TRUE(direct.unlisted.empty());
   const EncodedRow elsewhere = schema.encode(
-      {{"distance", "1200"}, {"hour", "6"}, {"origin", "XXX"}, {"destination", "LAX"}});
+      {{"distance", "1200"}, {"hour", "6"}, {"origin", "QQQ"}, {"destination", "LAX"}});
   EXPECT_EQ(elsewhere.unlisted, std::vector<std::string>{"origin"});
 }
 
