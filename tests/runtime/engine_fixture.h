@@ -20,6 +20,7 @@
 #include "windhover/platform/random.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner.h"
+#include "windhover/tests/long_tests.h"
 
 namespace windhover::test {
 
@@ -27,13 +28,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Heavier statistics run only when asked for.
-#define WINDHOVER_SKIP_UNLESS_LONG()                                                          \
-  if (const char* asked = std::getenv("WINDHOVER_LONG"); asked == nullptr || *asked != '1') { \
-    GTEST_SKIP() << "a long statistical test: set WINDHOVER_LONG=1 to run it";                \
-  }                                                                                           \
-  static_assert(true)
 
 inline VectorXd normals(std::uint64_t seed, Index count) {
   VectorXd z(count);
