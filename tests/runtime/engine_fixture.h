@@ -260,6 +260,15 @@ class TestEngine {
     parameters(&p);
     return p;
   }
+  // The reader's answers to a question that it must take.
+  std::vector<PredictiveSummary> answers(const PredictRequest& request,
+                                         Provenance* provenance = nullptr) {
+    std::vector<PredictiveSummary> summaries(request.rows);
+    Provenance ignored;
+    EXPECT_EQ(reader().predict(request, summaries, provenance != nullptr ? *provenance : ignored),
+              Status::kOk);
+    return summaries;
+  }
   // Retained draws, one a row.
   RowMatrix draws() {
     const std::size_t count = engine_->config().retained_draws;
@@ -286,6 +295,16 @@ class TestEngine {
   Engine* engine_;
   std::unique_ptr<Reader> reader_;
 };
+
+// About so many dense x, scored where there are outcomes; both are borrowed.
+inline PredictRequest question(std::size_t rows, std::span<const double> x,
+                               std::span<const double> outcomes = {}) {
+  PredictRequest request;
+  request.rows = rows;
+  request.features = x;
+  request.outcomes = outcomes;
+  return request;
+}
 
 // Small windows and frames, so that tests are quick and slack is exercised.
 inline EngineConfig small_config(const char* model, std::uint32_t features, std::uint64_t window) {

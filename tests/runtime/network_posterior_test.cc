@@ -44,13 +44,7 @@ TEST(NetworkPosterior, RegressionLearnsACurveAndItsNoise) {
     for (Index i = 0; i < 400; ++i) {
       const double x = fresh.x(i, 0);
       const double y = fresh.y[i];
-      PredictRequest request;
-      request.rows = 1;
-      request.features = {&x, 1};
-      request.outcomes = {&y, 1};
-      std::array<PredictiveSummary, 1> s;
-      Provenance provenance;
-      ASSERT_EQ(engine.reader().predict(request, s, provenance), Status::kOk);
+      const auto s = engine.answers(question(1, {&x, 1}, {&y, 1}));
       const double error = s[0].mean - std::sin(2 * x);
       squares += error * error / 400;
       inside += y > s[0].interval_lower && y < s[0].interval_upper;
@@ -175,13 +169,7 @@ TEST(NetworkPosterior, ClassificationLearnsTheExclusiveOr) {
     engine.poll_until_idle();
     const std::array<double, 8> x = {1, 1, -1, -1, 1, -1, -1, 1};
     const std::array<double, 4> outcomes = {1, 1, 0, 0};
-    PredictRequest request;
-    request.rows = 4;
-    request.features = x;
-    request.outcomes = outcomes;
-    std::array<PredictiveSummary, 4> s;
-    Provenance provenance;
-    ASSERT_EQ(engine.reader().predict(request, s, provenance), Status::kOk);
+    const auto s = engine.answers(question(4, x, outcomes));
     for (std::size_t row = 0; row < 4; ++row) {
       const bool classes = s[row].classes == 2;
       const double p = classes ? s[row].probs[1] : s[row].epred_mean;
@@ -212,12 +200,8 @@ TEST(NetworkPosterior, AnswersAreThoseOfTheDraws) {
       f[m] += draws(m, 6 + k) * std::tanh(draws(m, 2 * k) * x + draws(m, 2 * k + 1));
     }
   }
-  PredictRequest request;
-  request.rows = 1;
-  request.features = {&x, 1};
-  std::array<PredictiveSummary, 1> s;
   Provenance provenance;
-  ASSERT_EQ(engine.reader().predict(request, s, provenance), Status::kOk);
+  const auto s = engine.answers(question(1, {&x, 1}), &provenance);
   const double variance = (f.array() - f.mean()).square().sum() / 63;
   EXPECT_NEAR(s[0].mean, f.mean(), 1e-12);
   EXPECT_NEAR(s[0].var_epistemic, variance, 1e-12);
@@ -236,9 +220,7 @@ TEST(NetworkPosterior, WhatANetworkHasNotGotIsNotServed) {
   EXPECT_TRUE(std::isnan(engine.provenance().ou_ratio));
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kDegraded);
   const double x = 1;
-  PredictRequest request;
-  request.rows = 1;
-  request.features = {&x, 1};
+  PredictRequest request = question(1, {&x, 1});
   request.thompson_id = 1;
   std::array<PredictiveSummary, 1> s;
   Provenance provenance;
@@ -253,15 +235,8 @@ TEST(NetworkPosterior, EveryAnswerFromNoRowOnIsFinite) {
     const Data data = xor_data(60, 151);
     const std::array<double, 4> x = {0.5, 1, 1e6, -1e6};
     const std::array<double, 2> outcomes = {1, 0};
-    PredictRequest request;
-    request.rows = 2;
-    request.features = x;
-    request.outcomes = outcomes;
-    std::array<PredictiveSummary, 2> answers;
-    Provenance provenance;
     for (Index n = 0; n < 60; ++n) {
-      ASSERT_EQ(engine.reader().predict(request, answers, provenance), Status::kOk);
-      for (const PredictiveSummary& s : answers) {
+      for (const PredictiveSummary& s : engine.answers(question(2, x, outcomes))) {
         EXPECT_TRUE(std::isfinite(s.mean + s.sd + s.log_score + s.entropy + s.probs[0])) << n;
       }
       engine.feed(data, n, n + 1);

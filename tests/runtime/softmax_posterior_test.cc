@@ -61,15 +61,8 @@ TEST(SoftmaxPosterior, OfTwoClassesIsTheLogisticModels) {
   }
   const std::array<double, 6> x = {1, -2, 0.5, 3, 3, 3};
   const std::array<double, 2> outcomes = {1, 0};
-  PredictRequest request;
-  request.rows = 2;
-  request.features = x;
-  request.outcomes = outcomes;
-  std::array<PredictiveSummary, 2> p;
-  std::array<PredictiveSummary, 2> q;
-  Provenance provenance;
-  ASSERT_EQ(softmax.reader().predict(request, p, provenance), Status::kOk);
-  ASSERT_EQ(logistic.reader().predict(request, q, provenance), Status::kOk);
+  const auto p = softmax.answers(question(2, x, outcomes));
+  const auto q = logistic.answers(question(2, x, outcomes));
   for (std::size_t row = 0; row < 2; ++row) {
     EXPECT_EQ(p[row].classes, 2U);
     EXPECT_EQ(q[row].classes, 0U);
@@ -135,13 +128,7 @@ TEST(SoftmaxPosterior, ProbabilitiesAgreeWithManyDraws) {
   const Gaussian posterior = engine.summary();
   const std::array<double, 2> x = {1.5, -1};
   const std::array<double, 1> outcome = {2};
-  PredictRequest request;
-  request.rows = 1;
-  request.features = x;
-  request.outcomes = outcome;
-  std::array<PredictiveSummary, 1> answer;
-  Provenance provenance;
-  ASSERT_EQ(engine.reader().predict(request, answer, provenance), Status::kOk);
+  const auto answer = engine.answers(question(1, x, outcome));
   constexpr int kDraws = 200'000;
   const MatrixXd root = posterior.covariance.llt().matrixL();
   VectorXd mean = VectorXd::Zero(kClasses);
@@ -182,14 +169,9 @@ TEST(SoftmaxPosterior, EveryAnswerFromNoRowOnIsADistribution) {
   const Data data = class_data(40, 2, 3, 95);  // two classes are never seen
   const std::array<double, 4> x = {0.5, 1, 1e6, -1e6};
   const std::array<double, 2> outcomes = {4, 0};
-  PredictRequest request;
-  request.rows = 2;
-  request.features = x;
-  request.outcomes = outcomes;
-  std::array<PredictiveSummary, 2> answers;
-  Provenance provenance;
+  std::vector<PredictiveSummary> answers;
   for (Index n = 0; n < 40; ++n) {
-    ASSERT_EQ(engine.reader().predict(request, answers, provenance), Status::kOk);
+    answers = engine.answers(question(2, x, outcomes));
     for (const PredictiveSummary& s : answers) {
       double total = 0;
       for (std::size_t c = 0; c < 5; ++c) {
@@ -214,20 +196,15 @@ TEST(SoftmaxPosterior, WhatAClassNumberCannotAnswerIsUnsupported) {
   std::array<PredictiveSummary, 1> answer;
   Provenance provenance;
   for (const int what : {0, 1, 2}) {
-    PredictRequest request;
-    request.rows = 1;
-    request.features = x;
+    PredictRequest request = question(1, x);
     if (what == 0) request.quantile_probabilities = half;
     if (what == 1) request.thresholds = half;
     if (what == 2) request.thompson_id = 1;
     EXPECT_EQ(engine.reader().predict(request, answer, provenance), Status::kUnsupported) << what;
   }
   for (const double y : {-1.0, 3.0, 0.5}) {
-    PredictRequest request;
-    request.rows = 1;
-    request.features = x;
-    request.outcomes = {&y, 1};
-    EXPECT_EQ(engine.reader().predict(request, answer, provenance), Status::kTargetOutOfDomain);
+    EXPECT_EQ(engine.reader().predict(question(1, x, {&y, 1}), answer, provenance),
+              Status::kTargetOutOfDomain);
     EXPECT_EQ(engine->observe(x, y), Status::kTargetOutOfDomain) << y;
   }
   EXPECT_EQ(engine->observe(x, 2), Status::kOk);
