@@ -51,7 +51,7 @@ void ClassProbabilities::begin(std::uint64_t seed) noexcept {
 
 // Centre and covariance root of the linear predictors at x.
 void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
-  const double n = static_cast<double>(std::max<std::uint64_t>(posterior.provenance.n_eff, 1));
+  const double scale = posterior.variance_scale();
   const ConstVectorMap row(x, columns_);
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     centre_[a] = row.dot(ConstVectorMap(posterior.mean + a * columns_, columns_));
@@ -65,8 +65,8 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     for (std::uint32_t b = 0; b <= a; ++b) {
       root(a, b) = ConstVectorMap(whitened_ + std::size_t{a} * dimension_, dimension_)
-                       .dot(ConstVectorMap(whitened_ + std::size_t{b} * dimension_, dimension_)) /
-                   n;
+                       .dot(ConstVectorMap(whitened_ + std::size_t{b} * dimension_, dimension_)) *
+                   scale;
     }
     trace += root(a, a);
   }

@@ -23,6 +23,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       has_dispersion_(has_dispersion(find_model(config.model.name)->response)),
       damped_(find_model(config.model.name)->network),
       quadratic_(find_model(config.model.name)->response == Response::kGaussian && !damped_),
+      temperature_(config.sampler.temperature),
       pass_(arena, dimension_),
       done_(arena, dimension_),
       noise_(arena, config.sampler, dimension_),
@@ -127,16 +128,16 @@ void Estimator::compute_variances() noexcept {
   }
 }
 
-// Mode, and mean = mode - P/2 sum l''' x (x^T P x), the first-order correction for skewness; 0 for
-// a quadratic loss.
-void Estimator::compute_centre(double longest) noexcept {
+// Mode, and mean = mode - T P/2 sum l''' x (x^T P x), the first-order correction for skewness of
+// exp(-U / T); 0 for a quadratic loss.
+void Estimator::compute_centre(double longest, double temperature) noexcept {
   const double length = std::sqrt(std::min(1.0, longest / std::max(newton_decrement_, 1e-300)));
   const double third_scale = done_.rows() > 0 ? 1.0 / (done_.rows() * dispersion_) : 0.0;
   std::copy_n(done_.sums().third, dimension_, mean_);
   factor_.solve(mean_);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     mode_[j] = done_.anchor()[j] - length * step_[j];
-    mean_[j] = mode_[j] - 0.5 * third_scale * mean_[j];
+    mean_[j] = mode_[j] - 0.5 * temperature * third_scale * mean_[j];
   }
 }
 
@@ -151,7 +152,7 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
     double change = 0;
     compute_variances();
     if (prior_.learned() && (i == 0 || prior_move == PriorPrecision::kFree)) {
-      compute_centre(longest);
+      compute_centre(longest, 1.0);
       change = prior_.update(mean_, variances_, prior_move);
     }
     if (learn_dispersion_) {
@@ -208,7 +209,7 @@ Status Estimator::refresh(double n, double target_variance, double longest,
     status = update_hyperparameters(target_variance, longest, prior_move);
   }
   if (!ok(status)) return status;
-  compute_centre(longest);
+  compute_centre(longest, temperature_);
   factor_.inverse(1.0 / n_, covariance_);
   compute_noise_covariance();
   return Status::kOk;

@@ -18,6 +18,8 @@ namespace windhover {
 
 // One thread. Memory about 8 D^2 doubles; 5 D^2 with NoiseStructure::kDiagonal.
 //
+// Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
+//
 // Of a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
 // mean eigenvalue on the diagonal, as Levenberg and Marquardt would: a guide for steps, no summary.
 //
@@ -111,7 +113,7 @@ class Estimator {
   Status update_hyperparameters(double target_variance, double longest, double prior_move) noexcept;
   void update_dispersion(double target_variance) noexcept;
   void compute_variances() noexcept;
-  void compute_centre(double longest) noexcept;
+  void compute_centre(double longest, double temperature) noexcept;
 
   std::uint32_t dimension_;
   std::size_t width_;
@@ -119,6 +121,7 @@ class Estimator {
   bool learn_dispersion_ = false;
   bool damped_;
   bool quadratic_;
+  double temperature_;
   double initial_dispersion_ = 1;
   double dispersion_ = 1;
   double n_ = 0;

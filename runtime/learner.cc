@@ -30,7 +30,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       clock_(clock),
       counters_(counters),
       estimator_(arena, config),
-      draws_(arena, dimension_, config.retained_draws),
+      draws_(arena, dimension_, config.retained_draws, config.sampler.temperature),
       factor_before_(arena, dimension_),
       diagnostics_(arena, config.sampler.chains, dimension_),
       consistency_(arena, dimension_, is_checked(config)),

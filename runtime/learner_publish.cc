@@ -21,7 +21,7 @@ void Learner::publish() noexcept {
   std::copy_n(estimator_.mean(), d, posterior.mean);
   std::copy_n(estimator_.mode(), d, posterior.mode);
   for (std::uint32_t j = 0; j < d; ++j) {
-    posterior.sd[j] = std::sqrt(estimator_.covariance()[std::size_t{j} * (d + 1)]);
+    posterior.sd[j] = std::sqrt(temperature_ * estimator_.covariance()[std::size_t{j} * (d + 1)]);
   }
   // Of a diagonal C both say NaN, from the start.
   const bool noise_known = estimator_.noise().updates() > 0 || !estimator_.noise_is_full();
@@ -35,13 +35,16 @@ void Learner::publish() noexcept {
   } else if (noise_known) {
     estimator_.sandwich_sd(posterior.sd_robust);
   } else {
-    std::copy_n(posterior.sd, d, posterior.sd_robust);
+    for (std::uint32_t j = 0; j < d; ++j) {
+      posterior.sd_robust[j] = std::sqrt(estimator_.covariance()[std::size_t{j} * (d + 1)]);
+    }
   }
   std::copy_n(estimator_.prior().values(), d, posterior.prior_precision);
   draws_.copy_to(posterior.deviations, n);
   posterior.curvature_factor.copy_from(estimator_.factor());
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
+  posterior.temperature = temperature_;
   posterior.dispersion = estimator_.dispersion();
   posterior.dispersion_relative_sd = estimator_.dispersion_relative_sd();
   auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);

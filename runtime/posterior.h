@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -13,7 +14,8 @@
 
 namespace windhover {
 
-// theta in transformed features (as fitted); P = covariance of the posterior = (n A)^-1.
+// theta in transformed features (as fitted); P = covariance of what is drawn from and served =
+// temperature (n A)^-1.
 struct Posterior {
   Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
             std::uint32_t draws_in) noexcept
@@ -33,18 +35,24 @@ struct Posterior {
     transform.inverse_scale = arena.allocate<double>(features);
   }
 
+  // P = variance_scale() A^-1.
+  double variance_scale() const noexcept {
+    return temperature / static_cast<double>(std::max<std::uint64_t>(provenance.n_eff, 1));
+  }
+
   std::uint32_t dimension;
   std::uint32_t draws;
   double* mean;  // the centre: draw m is mean + deviation m
   double* mode;
   double* sd;         // sqrt diag P
-  double* sd_robust;  // of the sandwich: Estimator::sandwich_sd
+  double* sd_robust;  // of the sandwich, whatever the temperature
   double* ess_bulk;
   double* r_hat;
   double* prior_precision;
   double* deviations;       // draws x dimension, column-major: one column a parameter
   Factor curvature_factor;  // of A
   FeatureTransform transform;
+  double temperature = 1;
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
   std::int64_t made_ns = 0;

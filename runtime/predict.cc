@@ -163,8 +163,7 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
     s.linpred_mean = x.dot(ConstVectorMap(p.mean, d));
     std::copy_n(x_, dimension_, whitened_);
     p.curvature_factor.whiten(whitened_);
-    s.linpred_sd = VectorMap(whitened_, d).norm() /
-                   std::sqrt(static_cast<double>(std::max<std::uint64_t>(p.provenance.n_eff, 1)));
+    s.linpred_sd = VectorMap(whitened_, d).norm() * std::sqrt(p.variance_scale());
     if (common_draws) {
       VectorMap(predictors_ + row * draws_, draws_).noalias() =
           ConstMatrixMap(p.deviations, draws_, d) * x;

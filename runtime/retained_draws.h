@@ -17,9 +17,11 @@ namespace windhover {
 // that a growing n shrinks them all. One thread.
 class RetainedDraws {
  public:
-  RetainedDraws(Arena& arena, std::uint32_t dimension, std::uint32_t draws) noexcept
+  RetainedDraws(Arena& arena, std::uint32_t dimension, std::uint32_t draws,
+                double temperature) noexcept
       : dimension_(dimension),
         draws_(draws),
+        root_temperature_(std::sqrt(temperature)),
         deviations_(arena.allocate<double>(static_cast<std::size_t>(dimension) * draws).data()),
         scratch_(arena.allocate<double>(dimension).data()) {}
 
@@ -28,7 +30,7 @@ class RetainedDraws {
     std::fill_n(deviations_, static_cast<std::size_t>(dimension_) * draws_, 0.0);
   }
 
-  // Fills the ring with draws from N(0, A^-1), the same normals every time.
+  // Fills the ring with draws from N(0, temperature A^-1), the same normals every time.
   void fill_gaussian(const Factor& curvature, std::uint64_t seed) noexcept {
     for (std::uint32_t m = 0; m < draws_; ++m) {
       gaussian_draw(curvature, seed, m, scratch_);
@@ -37,11 +39,12 @@ class RetainedDraws {
     next_ = 0;
   }
 
-  // The standard deviate number `index`, coloured to covariance A^-1.
+  // The standard deviate number `index`, coloured to that covariance.
   void gaussian_draw(const Factor& curvature, std::uint64_t seed, std::uint64_t index,
                      double* out) noexcept {
     windhover::fill_normals(seed, {index, 0, Purpose::kInitialDraw}, {out, dimension_});
     curvature.solve_root(out);
+    for (std::uint32_t j = 0; j < dimension_; ++j) out[j] *= root_temperature_;
   }
 
   void retain(const double* theta, const double* centre, double n) noexcept {
@@ -51,7 +54,7 @@ class RetainedDraws {
     next_ = (next_ + 1) % draws_;
   }
 
-  // Moves all draws from N(0, before^-1) to N(0, after^-1). O(draws x D^2).
+  // Moves all draws from N(0, T before^-1) to N(0, T after^-1), whatever T. O(draws x D^2).
   void recolour(const Factor& before, const Factor& after) noexcept {
     for (std::uint32_t m = 0; m < draws_; ++m) {
       for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -80,6 +83,7 @@ class RetainedDraws {
 
   std::uint32_t dimension_;
   std::uint32_t draws_;
+  double root_temperature_;
   std::uint32_t next_ = 0;
   double* deviations_;
   double* scratch_;

@@ -107,7 +107,7 @@ struct SamplerConfig {
   double step_size = 0.0;
   double step_decay = 0.0;              // sgld: gamma of h (1 + t / b)^-gamma
   double step_offset = 1000.0;          // sgld: b
-  double temperature = 1.0;             // of the whole posterior; below 1 is a cold posterior
+  double temperature = 1.0;             // of the posterior drawn from and served; below 1: cold
   double initial_temperature = 0.0;     // sgld, santa: annealing starts here; 0: none
   double annealing_steps = 1000.0;      // sgld, santa: moves in which the temperature falls
   double annealing_exponent = 1.0;      // sgld, santa: and how fast
