@@ -269,6 +269,9 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
                     p->mean[j] + z * p->sd[j],
                     p->ess_bulk[j],
                     p->r_hat[j],
+                    p->ess_tail[j],
+                    p->mcse_mean[j],
+                    p->autocorrelation_time[j],
                     p->prior_precision[j]};
   }
   stamp(*p, engine.clock, provenance);

@@ -286,15 +286,16 @@ void Learner::record(double n) noexcept {
   const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
   relaxations_ += 1.0 / this->relaxation();
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
-  if (all_draws && round_ % std::max<std::uint64_t>(1, relaxation / 8) == 0) {
+  if (all_draws && round_ % recording_interval() == 0) {
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
       consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
                        estimator_.covariance());
-      // Deviations from the centre, at n = 1: a moving window and a growing n are no disagreement.
+      // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
       double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
       for (std::uint32_t j = 0; j < dimension_; ++j) {
-        deviation[j] = std::sqrt(n) * (chain.theta[j] - estimator_.mean()[j]);
+        const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
+        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(variance);
       }
     }
     diagnostics_.add(deviations_);

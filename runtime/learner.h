@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNER_H_
 #define WINDHOVER_RUNTIME_LEARNER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -100,6 +101,10 @@ class Learner {
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
   double relaxation() const noexcept;
+  // Rounds between two iterates that the diagnostics see: an eighth of a relaxation.
+  std::uint64_t recording_interval() const noexcept {
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(relaxation()) / 8);
+  }
   bool far_from_mode() const noexcept;
   bool astray() const noexcept;
   void start_over() noexcept;
@@ -148,6 +153,7 @@ class Learner {
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
 
   void publish() noexcept;
+  void summarize_chains(Posterior& posterior) const noexcept;
   void describe_by_draws(Posterior& posterior) const noexcept;
   void update_pace() noexcept;
   PosteriorStatus status(const Consistency::Ratio& ratio, double ess) const noexcept;

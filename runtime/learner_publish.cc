@@ -47,13 +47,7 @@ void Learner::publish() noexcept {
   posterior.temperature = temperature_;
   posterior.dispersion = estimator_.dispersion();
   posterior.dispersion_relative_sd = estimator_.dispersion_relative_sd();
-  auto extremes = diagnostics_.summarize(posterior.ess_bulk, posterior.r_hat);
-  // Batch means of a few relaxations are still correlated and would promise too much: no chain has
-  // more effective draws than relaxation times behind it.
-  const double most = relaxations_ * static_cast<double>(chains_.size());
-  for (std::uint32_t j = 0; j < d; ++j)
-    posterior.ess_bulk[j] = std::min(posterior.ess_bulk[j], most);
-  extremes.ess_min = std::min(extremes.ess_min, most);
+  summarize_chains(posterior);
   if (single_pass()) {
     // Every relaxation has its check already.
   } else if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
@@ -76,8 +70,12 @@ void Learner::publish() noexcept {
   p.horizon = config_.horizon;
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
-  p.ess_bulk = extremes.ess_min;
-  p.r_hat = extremes.r_hat_max;
+  p.ess_bulk = *std::min_element(posterior.ess_bulk, posterior.ess_bulk + d);
+  p.ess_tail = *std::min_element(posterior.ess_tail, posterior.ess_tail + d);
+  p.r_hat = *std::max_element(posterior.r_hat, posterior.r_hat + d);
+  p.autocorrelation_time =
+      *std::max_element(posterior.autocorrelation_time, posterior.autocorrelation_time + d);
+  p.divergences = counters_.get(RuntimeCounter::kDivergences);
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
   p.misspecification_index = noise_known ? estimator_.misspecification_index() : 0.0;
@@ -85,7 +83,7 @@ void Learner::publish() noexcept {
   p.drift_score = scores_.drift();
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
-  p.status = status(ratio_, extremes.ess_min);
+  p.status = status(ratio_, p.ess_bulk);
   if (!model_->log_concave()) describe_by_draws(posterior);
   if (single_pass()) describe_single_pass(posterior);
   posterior.made_ns = clock_.now_ns();
@@ -93,6 +91,25 @@ void Learner::publish() noexcept {
   snapshots_.publish();
   counters_.add(RuntimeCounter::kSnapshots);
   dirty_ = false;
+}
+
+// The few batches of few relaxations are still correlated and would promise too much: as long as
+// that may be, no chain has more effective draws than relaxations behind it.
+void Learner::summarize_chains(Posterior& posterior) const noexcept {
+  constexpr double kFewRelaxations = 100;
+  diagnostics_.summarize(
+      {posterior.ess_bulk, posterior.ess_tail, posterior.mcse_mean, posterior.r_hat});
+  const double chains = static_cast<double>(chains_.size());
+  const double most = relaxations_ < kFewRelaxations ? relaxations_ * chains : 1e300;
+  const double steps = static_cast<double>(diagnostics_.iterates() * recording_interval()) * chains;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    double& bulk = posterior.ess_bulk[j];
+    if (bulk > most) posterior.mcse_mean[j] *= std::sqrt(bulk / most);
+    bulk = std::min(bulk, most);
+    posterior.ess_tail[j] = std::min(posterior.ess_tail[j], most);
+    posterior.mcse_mean[j] *= posterior.sd[j];
+    posterior.autocorrelation_time[j] = bulk > 0 ? steps / bulk : 0.0;
+  }
 }
 
 // With several modes there is no mode to name, and the curvature at one of them is no summary: the

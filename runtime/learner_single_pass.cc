@@ -150,11 +150,16 @@ void Learner::describe_single_pass(Posterior& posterior) const noexcept {
   const bool sampling = phase_ == Phase::kSampling;
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::fill_n(posterior.ess_bulk, dimension_, sampling ? draws : 0.0);
+  std::fill_n(posterior.ess_tail, dimension_, sampling ? draws : 0.0);
   std::fill_n(posterior.r_hat, dimension_, kNone);
+  std::fill_n(posterior.autocorrelation_time, dimension_, kNone);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    posterior.mcse_mean[j] = sampling ? posterior.sd[j] / std::sqrt(draws) : kNone;
+  }
   Provenance& p = posterior.provenance;
   p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective())) : head_;
-  p.ess_bulk = sampling ? draws : 0.0;
-  p.r_hat = kNone;
+  p.ess_bulk = p.ess_tail = sampling ? draws : 0.0;
+  p.r_hat = p.autocorrelation_time = kNone;
   p.status = status(ratio_, draws * (1 + relaxations_));
 }
 

@@ -26,6 +26,9 @@ struct Posterior {
         sd(arena.allocate<double>(dimension_in).data()),
         sd_robust(arena.allocate<double>(dimension_in).data()),
         ess_bulk(arena.allocate<double>(dimension_in).data()),
+        ess_tail(arena.allocate<double>(dimension_in).data()),
+        mcse_mean(arena.allocate<double>(dimension_in).data()),
+        autocorrelation_time(arena.allocate<double>(dimension_in).data()),
         r_hat(arena.allocate<double>(dimension_in).data()),
         prior_precision(arena.allocate<double>(dimension_in).data()),
         deviations(
@@ -47,6 +50,9 @@ struct Posterior {
   double* sd;         // sqrt diag P
   double* sd_robust;  // of the sandwich, whatever the temperature
   double* ess_bulk;
+  double* ess_tail;
+  double* mcse_mean;
+  double* autocorrelation_time;
   double* r_hat;
   double* prior_precision;
   double* deviations;       // draws x dimension, column-major: one column a parameter

@@ -34,7 +34,10 @@ struct Provenance {
   std::int64_t age_ns = 0;            // since the snapshot was made
   std::uint32_t draws = 0;            // retained draws behind quantiles and probabilities
   double ess_bulk = 0;                // smallest over the parameters, of the chains so far
+  double ess_tail = 0;                // likewise, of the outer 5 % on either side
   double r_hat = 0;                   // largest over the parameters; NaN without a window
+  double autocorrelation_time = 0;    // likewise, in steps of one chain
+  std::uint64_t divergences = 0;      // chains that were lost and started again
   double draws_per_observation = 0;   // R reached, per chain
   double ou_ratio = 0;                // observed over predicted variance, the worst direction *
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
@@ -111,9 +114,12 @@ struct ParameterSummary {
   double q5 = 0;
   double q50 = 0;
   double q95 = 0;
-  double ess_bulk = 0;
-  double r_hat = 0;
-  double prior_precision = 0;  // given or learned
+  double ess_bulk = 0;   // effective draws: for the mean and sd
+  double r_hat = 0;      // between and within chains: 1 when they agree
+  double ess_tail = 0;   // effective draws: for the 5 % and 95 % quantiles
+  double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
+  double autocorrelation_time = 0;  // of one chain, in steps
+  double prior_precision = 0;       // given or learned
 };
 
 }  // namespace windhover

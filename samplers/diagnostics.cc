@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace windhover {
 
 ChainDiagnostics::ChainDiagnostics(Arena& arena, std::uint32_t chains,
                                    std::uint32_t dimension) noexcept
-    : chains_(chains), dimension_(dimension) {
+    : chains_(chains),
+      dimension_(dimension),
+      series_(arena, chains, 3 * dimension),
+      values_(arena.allocate<double>(std::size_t{3} * chains * dimension).data()) {
   const std::size_t cells = static_cast<std::size_t>(chains) * dimension;
   batches_ = arena.allocate<double>(cells * kBatches).data();
   squares_ = arena.allocate<double>(cells).data();
@@ -22,6 +24,7 @@ void ChainDiagnostics::reset() noexcept {
   std::fill_n(squares_, cells, 0.0);
   std::fill_n(pending_, cells, 0.0);
   std::fill_n(origin_, dimension_, 0.0);
+  series_.reset();
   count_ = 0;
   batch_length_ = 1;
   full_ = 0;
@@ -39,8 +42,14 @@ void ChainDiagnostics::add(const double* theta) noexcept {
       const double x = values[j] - origin_[j];
       sums[j] += x;
       squares[j] += x * x;
+      double* series = values_ + 3 * (static_cast<std::size_t>(c) * dimension_ + j);
+      series[0] = values[j];
+      // 5 % less than 0 or 1, so that the mean is about 0.
+      series[1] = (values[j] < -kTail ? 1.0 : 0.0) - 0.05;
+      series[2] = (values[j] > kTail ? 1.0 : 0.0) - 0.05;
     }
   }
+  series_.add(values_);
   ++count_;
   if (++filling_ < batch_length_) return;
   filling_ = 0;
@@ -63,52 +72,60 @@ void ChainDiagnostics::merge() noexcept {
   batch_length_ *= 2;
 }
 
-ChainDiagnostics::Extremes ChainDiagnostics::summarize(double* ess_bulk,
-                                                       double* r_hat) const noexcept {
-  Extremes extremes;
-  std::fill_n(ess_bulk, dimension_, 0.0);
-  std::fill_n(r_hat, dimension_, 0.0);
-  const std::uint32_t used = full_ / 2 * 2;  // two equal halves
-  if (used < kBatches / 2) return extremes;
-  extremes.ess_min = std::numeric_limits<double>::infinity();
-  const double length = static_cast<double>(batch_length_);
-  const double half_length = length * used / 2;
-  const double k = chains_;
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    double grand = 0;
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      for (std::uint32_t b = 0; b < used; ++b) grand += batch(c, b, j);
-    }
-    grand /= k * length * used;
-    double batch_variance = 0;  // of batch means about the grand mean
-    double between = 0;         // of half-chain means
-    double within = 0;          // sum of squares about half-chain means
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      double half_sum[2] = {0, 0};
-      for (std::uint32_t b = 0; b < used; ++b) {
-        const double sum = batch(c, b, j);
-        half_sum[b < used / 2 ? 0 : 1] += sum;
-        batch_variance += (sum / length - grand) * (sum / length - grand);
-      }
-      within += squares_[static_cast<std::size_t>(c) * dimension_ + j];
-      for (const double sum : half_sum) {
-        const double mean = sum / half_length;
-        within -= half_length * mean * mean;
-        between += (mean - grand) * (mean - grand);
-      }
-    }
-    batch_variance /= k * used - 1;
-    between /= 2 * k - 1;
-    within /= 2 * k * (half_length - 1);
-    const double variance = within * (half_length - 1) / half_length + between;
-    if (batch_variance > 0) {
-      ess_bulk[j] = std::min(k * used * variance / batch_variance, k * length * used);
-    }
-    if (within > 0) r_hat[j] = std::sqrt(variance / within);
-    extremes.ess_min = std::min(extremes.ess_min, ess_bulk[j]);
-    extremes.r_hat_max = std::max(extremes.r_hat_max, r_hat[j]);
+double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
+  constexpr std::uint64_t kLeastBatches = 8;  // a chain
+  const double total = static_cast<double>(count_) * chains_;
+  const double variance = series_.at(0, series).own;
+  if (!(variance > 0)) return 0;
+  for (std::uint32_t level = 0;; ++level) {
+    const auto sums = series_.at(level, series);
+    // The mean of so many batches is an estimate, which takes away 3 of them.
+    const double batches = static_cast<double>(series_.batches(level)) * chains_;
+    const double long_run = std::max(sums.long_run(), 0.5 * sums.own) / (1 - 3 / batches);
+    const double time = long_run / variance;
+    const bool wide = static_cast<double>(std::uint64_t{1} << level) >= 2 * time;
+    const bool last =
+        level + 1 == DyadicBatches::kLevels || series_.batches(level + 1) < kLeastBatches;
+    if (wide || last) return std::min(total / time, total);
   }
-  return extremes;
+}
+
+double ChainDiagnostics::split_r_hat(std::uint32_t j) const noexcept {
+  const std::uint32_t used = full_ / 2 * 2;  // two equal halves
+  const double half_length = static_cast<double>(batch_length_) * used / 2;
+  const double k = chains_;
+  double grand = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    for (std::uint32_t b = 0; b < used; ++b) grand += batch(c, b, j);
+  }
+  grand /= 2 * k * half_length;
+  double between = 0;  // of half-chain means
+  double within = 0;   // sum of squares about half-chain means
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    double half_sum[2] = {0, 0};
+    for (std::uint32_t b = 0; b < used; ++b) half_sum[b < used / 2 ? 0 : 1] += batch(c, b, j);
+    within += squares_[static_cast<std::size_t>(c) * dimension_ + j];
+    for (const double sum : half_sum) {
+      const double mean = sum / half_length;
+      within -= half_length * mean * mean;
+      between += (mean - grand) * (mean - grand);
+    }
+  }
+  between /= 2 * k - 1;
+  within /= 2 * k * (half_length - 1);
+  const double variance = within * (half_length - 1) / half_length + between;
+  return within > 0 ? std::sqrt(variance / within) : 0.0;
+}
+
+void ChainDiagnostics::summarize(const Summary& summary) const noexcept {
+  const bool enough = count_ >= kLeastIterates;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double bulk = enough ? effective(3 * j) : 0.0;
+    summary.ess_bulk[j] = bulk;
+    summary.ess_tail[j] = enough ? std::min(effective(3 * j + 1), effective(3 * j + 2)) : 0.0;
+    summary.mcse_mean[j] = bulk > 0 ? std::sqrt(series_.at(0, 3 * j).own / bulk) : 0.0;
+    summary.r_hat[j] = enough ? split_r_hat(j) : 0.0;
+  }
 }
 
 }  // namespace windhover

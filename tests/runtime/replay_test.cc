@@ -37,7 +37,8 @@ std::uint64_t fingerprint_of(TestEngine& engine) {
   hash(std::span(summary.covariance.data(), static_cast<std::size_t>(summary.covariance.size())));
   const RowMatrix draws = engine.draws();
   hash(std::span(draws.data(), static_cast<std::size_t>(draws.size())));
-  for (const ParameterSummary& p : engine.parameters()) hash(std::span(&p.mean, 10));
+  for (const ParameterSummary& p : engine.parameters())
+    hash(std::span(&p.mean, sizeof p / sizeof p.mean));
   return hash.value;
 }
 
