@@ -68,6 +68,9 @@ struct ObserveTotals {
   std::uint64_t producer_next = 0;  // likewise
 };
 
+// As it came over the wire.
+Provenance provenance_of(const v1::Provenance& message);
+
 class Client {
  public:
   Client() = default;

@@ -4,8 +4,6 @@
 #include "windhover/io/client.h"
 
 namespace windhover {
-namespace {
-
 Provenance provenance_of(const v1::Provenance& p) {
   Provenance to;
   to.snapshot_id = p.snapshot_id();
@@ -22,10 +20,17 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.misspecification_index = p.misspecification_index();
   to.noise_variance = p.noise_variance();
   to.noise_variance_sd = p.noise_variance_sd();
+  to.ess_tail = p.ess_tail();
+  to.autocorrelation_time = p.autocorrelation_time();
+  to.score_autocorrelation = p.score_autocorrelation();
+  to.drift_score = p.drift_score();
+  to.divergences = p.divergences();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.horizon = static_cast<Horizon>(p.horizon());
   return to;
 }
+
+namespace {
 
 template <class From, class To>
 void copy_some(const From& from, To& to) {
@@ -109,13 +114,15 @@ Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& p
   const int count = r.mean_size();
   for (const int size :
        {r.mode_size(), r.sd_size(), r.sd_robust_size(), r.q5_size(), r.q50_size(), r.q95_size(),
-        r.ess_bulk_size(), r.r_hat_size(), r.prior_precision_size()}) {
+        r.ess_bulk_size(), r.r_hat_size(), r.ess_tail_size(), r.mcse_mean_size(),
+        r.autocorrelation_time_size(), r.prior_precision_size()}) {
     if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
   }
   summaries.clear();
   for (int i = 0; i < count; ++i) {
     summaries.push_back({r.mean(i), r.mode(i), r.sd(i), r.sd_robust(i), r.q5(i), r.q50(i), r.q95(i),
-                         r.ess_bulk(i), r.r_hat(i), r.prior_precision(i)});
+                         r.ess_bulk(i), r.r_hat(i), r.ess_tail(i), r.mcse_mean(i),
+                         r.autocorrelation_time(i), r.prior_precision(i)});
   }
   provenance = provenance_of(r.provenance());
   return Status::kOk;

@@ -1,4 +1,7 @@
 #include "windhover/io/codec.h"
+
+#include <iterator>
+
 #include "windhover/io/framing.h"
 #include "windhover/io/wire_fields.h"
 #include "windhover/io/wire_sink.h"
@@ -8,9 +11,24 @@
 namespace windhover {
 namespace {
 
+// Of PosteriorSummaryResult, from field 2 on.
+constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
+                                                  &ParameterSummary::mode,
+                                                  &ParameterSummary::sd,
+                                                  &ParameterSummary::sd_robust,
+                                                  &ParameterSummary::q5,
+                                                  &ParameterSummary::q50,
+                                                  &ParameterSummary::q95,
+                                                  &ParameterSummary::ess_bulk,
+                                                  &ParameterSummary::r_hat,
+                                                  &ParameterSummary::ess_tail,
+                                                  &ParameterSummary::mcse_mean,
+                                                  &ParameterSummary::autocorrelation_time,
+                                                  &ParameterSummary::prior_precision};
+
 constexpr std::size_t kHeaderBound =
     kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body
-constexpr std::size_t kProvenanceBound = 192;
+constexpr std::size_t kProvenanceBound = 256;
 
 template <class Fields>
 std::size_t write_response(std::uint64_t id, int body, std::span<std::byte> out,
@@ -47,7 +65,12 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(13, p.noise_variance);
   out.real(14, p.noise_variance_sd);
   out.u64(15, static_cast<std::uint64_t>(p.status));
-  out.u64(30, static_cast<std::uint64_t>(p.horizon));
+  out.real(16, p.ess_tail);
+  out.real(17, p.autocorrelation_time);
+  out.real(18, p.score_autocorrelation);
+  out.real(19, p.drift_score);
+  out.u64(20, p.divergences);
+  out.u64(21, static_cast<std::uint64_t>(p.horizon));
 }
 
 template <class Sink>
@@ -154,10 +177,6 @@ std::size_t encode(std::uint64_t id, const PredictReply& r, std::span<std::byte>
 }
 
 std::size_t encode(std::uint64_t id, const PosteriorReply& r, std::span<std::byte> out) noexcept {
-  constexpr double ParameterSummary::*kColumns[] = {
-      &ParameterSummary::mean,      &ParameterSummary::mode,     &ParameterSummary::sd,
-      &ParameterSummary::sd_robust, &ParameterSummary::q5,       &ParameterSummary::q50,
-      &ParameterSummary::q95,       &ParameterSummary::ess_bulk, &ParameterSummary::r_hat};
   return write_response(id, response_field::kPosteriorSummaryResult, out, [&](auto& sink) {
     provenance(sink, *r.provenance);
     int field = 2;
@@ -165,8 +184,6 @@ std::size_t encode(std::uint64_t id, const PosteriorReply& r, std::span<std::byt
       sink.doubles(field++, r.parameters.size(),
                    [&](std::size_t i) { return r.parameters[i].*column; });
     }
-    sink.doubles(40, r.parameters.size(),
-                 [&](std::size_t i) { return r.parameters[i].prior_precision; });
   });
 }
 
@@ -211,7 +228,7 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
 }
 
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept {
-  return kHeaderBound + kProvenanceBound + 10 * (7 + 8 * dimension);
+  return kHeaderBound + kProvenanceBound + std::size(kColumns) * (6 + 8 * dimension);
 }
 
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept {

@@ -79,20 +79,33 @@ ordered_json to_json(const Provenance& p) {
           {"age_ns", p.age_ns},
           {"draws", p.draws},
           {"ess_bulk", p.ess_bulk},
+          {"ess_tail", p.ess_tail},
           {"r_hat", p.r_hat},
+          {"autocorrelation_time", p.autocorrelation_time},
+          {"divergences", p.divergences},
           {"draws_per_observation", p.draws_per_observation},
           {"ou_ratio", p.ou_ratio},
           {"misspecification_index", p.misspecification_index},
+          {"score_autocorrelation", p.score_autocorrelation},
+          {"drift_score", p.drift_score},
           {"noise_variance", p.noise_variance},
           {"noise_variance_sd", p.noise_variance_sd}};
 }
 
 ordered_json to_json(const ParameterSummary& s) {
-  return {{"mean", s.mean},   {"mode", s.mode},
-          {"sd", s.sd},       {"sd_robust", s.sd_robust},
-          {"q5", s.q5},       {"q50", s.q50},
-          {"q95", s.q95},     {"ess_bulk", s.ess_bulk},
-          {"r_hat", s.r_hat}, {"prior_precision", s.prior_precision}};
+  return {{"mean", s.mean},
+          {"mode", s.mode},
+          {"sd", s.sd},
+          {"sd_robust", s.sd_robust},
+          {"q5", s.q5},
+          {"q50", s.q50},
+          {"q95", s.q95},
+          {"ess_bulk", s.ess_bulk},
+          {"ess_tail", s.ess_tail},
+          {"mcse_mean", s.mcse_mean},
+          {"autocorrelation_time", s.autocorrelation_time},
+          {"r_hat", s.r_hat},
+          {"prior_precision", s.prior_precision}};
 }
 
 namespace {
@@ -192,10 +205,17 @@ std::string rows_of(const Provenance& p) {
 }  // namespace
 
 std::string describe(const Provenance& p) {
+  std::string why;
+  if (p.status == PosteriorStatus::kDrifting) {
+    why = fmt::format(" (drift_score {:.1f})", p.drift_score);
+  } else if (p.score_autocorrelation > 1.2) {
+    why = fmt::format(" (rows depend on one another, score_autocorrelation {:.2f}: read sd_robust)",
+                      p.score_autocorrelation);
+  }
   return fmt::format(
-      "{}: {} rows seen, posterior of {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
+      "{}{}: {} rows seen, posterior of {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
       "{:.2f} draws per observation, {} old",
-      to_string(p.status), p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
+      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
       p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
 }
 

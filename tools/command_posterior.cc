@@ -70,18 +70,18 @@ void run(const Options& o) {
   }
   std::size_t width = 9;
   for (const std::string& name : names) width = std::max(width, name.size());
-  fmt::print("{:<{}} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>7} {:>9}\n", "parameter",
-             width, "mean", "sd", "sd_robust", "q5", "q50", "q95", "ess_bulk", "r_hat", "prior");
+  fmt::print("{:<{}} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>8} {:>8} {:>7} {:>9}\n",
+             "parameter", width, "mean", "sd", "sd_robust", "q5", "q50", "q95", "mcse_mean",
+             "ess_bulk", "ess_tail", "r_hat", "prior");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ParameterSummary& s = summaries[i];
     fmt::print(
-        "{:<{}} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>8.0f} {:>7.3f} "
-        "{:>9.4g}\n",
-        names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.ess_bulk, s.r_hat,
-        s.prior_precision);
+        "{:<{}} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>9.2g} {:>8.0f} "
+        "{:>8.0f} {:>7.3f} {:>9.4g}\n",
+        names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk,
+        s.ess_tail, s.r_hat, s.prior_precision);
   }
-  fmt::print("{}\n(sd_robust assumes independent rows; prior: the precision of each parameter's)\n",
-             describe(provenance));
+  fmt::print("{}\n(prior: the precision of each parameter's)\n", describe(provenance));
 }
 
 }  // namespace

@@ -15,27 +15,6 @@ struct Options {
   bool json = false;
 };
 
-Provenance from_wire(const v1::Provenance& p) {
-  Provenance out;
-  out.snapshot_id = p.snapshot_id();
-  out.sequence = p.sequence();
-  out.n_seen = p.n_seen();
-  out.n_eff = p.n_eff();
-  out.steps = p.steps();
-  out.age_ns = p.age_ns();
-  out.draws = p.draws();
-  out.ess_bulk = p.ess_bulk();
-  out.r_hat = p.r_hat();
-  out.draws_per_observation = p.draws_per_observation();
-  out.ou_ratio = p.ou_ratio();
-  out.misspecification_index = p.misspecification_index();
-  out.noise_variance = p.noise_variance();
-  out.noise_variance_sd = p.noise_variance_sd();
-  out.status = static_cast<PosteriorStatus>(p.state());
-  out.horizon = static_cast<Horizon>(p.horizon());
-  return out;
-}
-
 nlohmann::ordered_json latency_json(const v1::HandlerLatency& l) {
   return {{"count", l.count()},
           {"p50_ns", l.p50_ns()},
@@ -56,7 +35,7 @@ void run(const Options& o) {
   connect_or_throw(client, o.address);
   v1::StatusResult s;
   check_reply(client, client.status(s), "asking for the status");
-  const Provenance provenance = from_wire(s.provenance());
+  const Provenance provenance = provenance_of(s.provenance());
   if (o.json) {
     nlohmann::ordered_json out = {{"head", s.head()},
                                   {"uptime_ns", s.uptime_ns()},

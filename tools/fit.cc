@@ -241,6 +241,9 @@ ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
                     {"q50", s.q50},
                     {"q95", s.q95},
                     {"ess_bulk", s.ess_bulk},
+                    {"ess_tail", s.ess_tail},
+                    {"mcse_mean", s.mcse_mean},
+                    {"autocorrelation_time", s.autocorrelation_time},
                     {"r_hat", s.r_hat},
                     {"prior_precision", s.prior_precision}});
   }
@@ -364,9 +367,14 @@ ordered_json fit(const FitOptions& options) {
                                   : "none for a part of the file: give --reference FILE";
   }
   out["ess_min"] = provenance.ess_bulk;
+  out["ess_tail_min"] = provenance.ess_tail;
   out["r_hat_max"] = provenance.r_hat;
+  out["autocorrelation_time_max"] = provenance.autocorrelation_time;
+  out["divergences"] = provenance.divergences;
   out["ou_ratio_max"] = provenance.ou_ratio;
   out["misspecification_index"] = provenance.misspecification_index;
+  out["score_autocorrelation"] = provenance.score_autocorrelation;
+  out["drift_score"] = provenance.drift_score;
   if (has_dispersion(find_model(options.model)->response)) {
     out["noise_variance"] = provenance.noise_variance;
     out["noise_variance_sd"] = provenance.noise_variance_sd;

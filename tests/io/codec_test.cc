@@ -234,6 +234,11 @@ Provenance full_provenance() {
   p.misspecification_index = std::numeric_limits<double>::infinity();
   p.noise_variance = 0.5;
   p.noise_variance_sd = 0.1;
+  p.ess_tail = 2.5;
+  p.autocorrelation_time = 21;
+  p.score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
+  p.drift_score = 4.5;
+  p.divergences = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
   return p;
 }
@@ -247,6 +252,11 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_TRUE(std::signbit(theirs.ou_ratio()));
   EXPECT_EQ(theirs.misspecification_index(), ours.misspecification_index);
   EXPECT_EQ(theirs.noise_variance_sd(), ours.noise_variance_sd);
+  EXPECT_EQ(theirs.ess_tail(), ours.ess_tail);
+  EXPECT_EQ(theirs.autocorrelation_time(), ours.autocorrelation_time);
+  EXPECT_TRUE(std::isnan(theirs.score_autocorrelation()));
+  EXPECT_EQ(theirs.drift_score(), ours.drift_score);
+  EXPECT_EQ(theirs.divergences(), ours.divergences);
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));
 }
 
@@ -337,7 +347,7 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
 
 TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   const Provenance provenance = full_provenance();
-  const std::vector<ParameterSummary> parameters(100, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const std::vector<ParameterSummary> parameters(100, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
   const v1::Response posterior = round_trip(posterior_reply_bound(100), std::uint64_t{7},
                                             PosteriorReply{&provenance, parameters});
   const v1::PosteriorSummaryResult& p = posterior.posterior_summary_result();
@@ -346,8 +356,10 @@ TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   EXPECT_EQ(p.mean(99), 1);
   EXPECT_EQ(p.sd_robust(99), 4);
   EXPECT_EQ(p.r_hat(99), 9);
-  ASSERT_EQ(p.prior_precision_size(), 100);
-  EXPECT_EQ(p.prior_precision(99), 10);
+  EXPECT_EQ(p.ess_tail(99), 10);
+  EXPECT_EQ(p.mcse_mean(99), 11);
+  EXPECT_EQ(p.autocorrelation_time(99), 12);
+  EXPECT_EQ(p.prior_precision(99), 13);
 
   std::vector<double> theta(100 * 7);
   for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = static_cast<double>(i);

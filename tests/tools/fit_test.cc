@@ -50,8 +50,8 @@ TEST(Fit, ReportsALinearFit) {
   EXPECT_GT(out["footprint_bytes"].get<std::uint64_t>(), 2000U * 32);
   ASSERT_EQ(out["parameters"].size(), 3U);
   EXPECT_EQ(out["parameters"][2]["name"], "intercept");
-  for (const char* key :
-       {"mean", "mode", "sd", "sd_robust", "q5", "q50", "q95", "ess_bulk", "r_hat"}) {
+  for (const char* key : {"mean", "mode", "sd", "sd_robust", "q5", "q50", "q95", "ess_bulk",
+                          "ess_tail", "mcse_mean", "autocorrelation_time", "r_hat"}) {
     EXPECT_TRUE(out["parameters"][0][key].is_number()) << key;
   }
 #ifdef WINDHOVER_SANITIZED
