@@ -36,6 +36,7 @@ class Estimator {
   AnchorSums& done() noexcept { return done_; }
   const AnchorSums& done() const noexcept { return done_; }
   NoiseCovariance& noise() noexcept { return noise_; }
+  const NoiseCovariance& noise() const noexcept { return noise_; }
 
   // Anchor of the next pass: the current mode.
   void begin_pass() noexcept { pass_.begin(mode_, dispersion_); }

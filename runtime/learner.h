@@ -94,6 +94,7 @@ class Learner {
 
  private:
   static constexpr std::uint64_t kWarmUpRows = 2048;  // rows of a round without chains
+  static constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
 
   bool step() noexcept;  // one round; false: nothing to do
   void take_head(std::uint64_t head) noexcept;
@@ -128,7 +129,8 @@ class Learner {
   void refresh_single_pass() noexcept;
   void retain_chains() noexcept;
   void check_consistency() noexcept;
-  void describe_single_pass(Posterior& posterior) const noexcept;
+  std::uint64_t effective_rows() const noexcept;
+  void summarize_ensemble(Posterior& posterior) const noexcept;
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
@@ -153,7 +155,11 @@ class Learner {
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
 
   void publish() noexcept;
+  void describe_spread(Posterior& posterior) const noexcept;
   void summarize_chains(Posterior& posterior) const noexcept;
+  void compare_spread() noexcept;
+  void describe_provenance(Posterior& posterior) noexcept;
+  bool noise_known() const noexcept;
   void describe_by_draws(Posterior& posterior) const noexcept;
   void update_pace() noexcept;
   PosteriorStatus status(const Consistency::Ratio& ratio, double ess) const noexcept;

@@ -16,57 +16,76 @@ constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two L
 
 void Learner::publish() noexcept {
   Posterior& posterior = snapshots_.begin_publish();
-  const double n = estimator_.n();
-  const std::uint32_t d = dimension_;
-  std::copy_n(estimator_.mean(), d, posterior.mean);
-  std::copy_n(estimator_.mode(), d, posterior.mode);
-  for (std::uint32_t j = 0; j < d; ++j) {
-    posterior.sd[j] = std::sqrt(temperature_ * estimator_.covariance()[std::size_t{j} * (d + 1)]);
-  }
-  // Of a diagonal C both say NaN, from the start.
-  const bool noise_known = estimator_.noise().updates() > 0 || !estimator_.noise_is_full();
-  if (noise_known && estimator_.noise_is_full() && scores_.known()) {
-    // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
-    const double residual = n > 2.0 * d ? n - d : n;
-    for (std::uint32_t j = 0; j < d; ++j) {
-      posterior.sd_robust[j] = std::sqrt(scores_.influence_variance(j) / residual +
-                                         estimator_.prior_influence_variance(j));
-    }
-  } else if (noise_known) {
-    estimator_.sandwich_sd(posterior.sd_robust);
-  } else {
-    for (std::uint32_t j = 0; j < d; ++j) {
-      posterior.sd_robust[j] = std::sqrt(estimator_.covariance()[std::size_t{j} * (d + 1)]);
-    }
-  }
-  std::copy_n(estimator_.prior().values(), d, posterior.prior_precision);
-  draws_.copy_to(posterior.deviations, n);
+  std::copy_n(estimator_.mean(), dimension_, posterior.mean);
+  std::copy_n(estimator_.mode(), dimension_, posterior.mode);
+  describe_spread(posterior);
+  std::copy_n(estimator_.prior().values(), dimension_, posterior.prior_precision);
+  draws_.copy_to(posterior.deviations, estimator_.n());
   posterior.curvature_factor.copy_from(estimator_.factor());
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
   posterior.temperature = temperature_;
   posterior.dispersion = estimator_.dispersion();
   posterior.dispersion_relative_sd = estimator_.dispersion_relative_sd();
-  summarize_chains(posterior);
   if (single_pass()) {
-    // Every relaxation has its check already.
-  } else if (diagnostics_.iterates() >= ratio_due_ || diagnostics_.iterates() < kRatioInterval) {
-    ratio_due_ = diagnostics_.iterates() + kRatioInterval;
-    ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
-                                estimator_.noise_covariance().data(), estimator_.covariance(),
-                                minibatch_size(), n, temperature_, [this](double* h, double* e) {
-                                  if (!first_order_) return false;
-                                  sampler_->law(h, e);
-                                  return true;
-                                });
+    summarize_ensemble(posterior);
+  } else {
+    summarize_chains(posterior);
+    compare_spread();
   }
   update_pace();
+  describe_provenance(posterior);
+  if (!model_->log_concave()) describe_by_draws(posterior);
+  posterior.made_ns = clock_.now_ns();
+  last_publish_ns_ = posterior.made_ns;
+  snapshots_.publish();
+  counters_.add(RuntimeCounter::kSnapshots);
+  dirty_ = false;
+}
 
+// Of a diagonal C there is no sandwich: NaN, from the start.
+void Learner::describe_spread(Posterior& posterior) const noexcept {
+  const std::uint32_t d = dimension_;
+  const double n = estimator_.n();
+  const bool full = estimator_.noise_is_full();
+  for (std::uint32_t j = 0; j < d; ++j) {
+    const double variance = estimator_.covariance()[std::size_t{j} * (d + 1)];
+    posterior.sd[j] = std::sqrt(temperature_ * variance);
+    posterior.sd_robust[j] = std::sqrt(variance);
+  }
+  if (full && scores_.known()) {
+    // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
+    const double residual = n > 2.0 * d ? n - d : n;
+    for (std::uint32_t j = 0; j < d; ++j) {
+      posterior.sd_robust[j] = std::sqrt(scores_.influence_variance(j) / residual +
+                                         estimator_.prior_influence_variance(j));
+    }
+  } else if (noise_known()) {
+    estimator_.sandwich_sd(posterior.sd_robust);
+  }
+}
+
+void Learner::compare_spread() noexcept {
+  const std::uint64_t iterates = diagnostics_.iterates();
+  if (iterates < ratio_due_ && iterates >= kRatioInterval) return;
+  ratio_due_ = iterates + kRatioInterval;
+  ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
+                              estimator_.noise_covariance().data(), estimator_.covariance(),
+                              minibatch_size(), estimator_.n(), temperature_,
+                              [this](double* h, double* e) {
+                                if (!first_order_) return false;
+                                sampler_->law(h, e);
+                                return true;
+                              });
+}
+
+void Learner::describe_provenance(Posterior& posterior) noexcept {
+  const std::uint32_t d = dimension_;
   Provenance& p = posterior.provenance;
   p.snapshot_id = ++snapshot_id_;
   p.sequence = tail_position_;
   p.n_seen = head_;
-  p.n_eff = rows_seen();
+  p.n_eff = effective_rows();
   p.horizon = config_.horizon;
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
@@ -78,19 +97,17 @@ void Learner::publish() noexcept {
   p.divergences = counters_.get(RuntimeCounter::kDivergences);
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
-  p.misspecification_index = noise_known ? estimator_.misspecification_index() : 0.0;
+  p.misspecification_index = noise_known() ? estimator_.misspecification_index() : 0.0;
   p.score_autocorrelation = scores_.autocorrelation();
   p.drift_score = scores_.drift();
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
-  p.status = status(ratio_, p.ess_bulk);
-  if (!model_->log_concave()) describe_by_draws(posterior);
-  if (single_pass()) describe_single_pass(posterior);
-  posterior.made_ns = clock_.now_ns();
-  last_publish_ns_ = posterior.made_ns;
-  snapshots_.publish();
-  counters_.add(RuntimeCounter::kSnapshots);
-  dirty_ = false;
+  // An ensemble starts as independent draws and is compared at later times too.
+  p.status = status(ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : p.ess_bulk);
+}
+
+bool Learner::noise_known() const noexcept {
+  return estimator_.noise().updates() > 0 || !estimator_.noise_is_full();
 }
 
 // The few batches of few relaxations are still correlated and would promise too much: as long as

@@ -144,23 +144,24 @@ void Learner::check_consistency() noexcept {
                               });
 }
 
-// Split R-hat compares a chain with its own past; these are to be compared with each other alone.
-void Learner::describe_single_pass(Posterior& posterior) const noexcept {
-  const double draws = static_cast<double>(chains_.size());
+std::uint64_t Learner::effective_rows() const noexcept {
+  if (!single_pass() || phase_ != Phase::kSampling) return rows_seen();
+  return static_cast<std::uint64_t>(std::lround(weights_.effective()));
+}
+
+// Each chain is one draw, independent of the others. Split R-hat and autocorrelation compare a
+// chain with its own past, which says nothing here.
+void Learner::summarize_ensemble(Posterior& posterior) const noexcept {
   const bool sampling = phase_ == Phase::kSampling;
+  const double draws = sampling ? static_cast<double>(chains_.size()) : 0.0;
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  std::fill_n(posterior.ess_bulk, dimension_, sampling ? draws : 0.0);
-  std::fill_n(posterior.ess_tail, dimension_, sampling ? draws : 0.0);
+  std::fill_n(posterior.ess_bulk, dimension_, draws);
+  std::fill_n(posterior.ess_tail, dimension_, draws);
   std::fill_n(posterior.r_hat, dimension_, kNone);
   std::fill_n(posterior.autocorrelation_time, dimension_, kNone);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     posterior.mcse_mean[j] = sampling ? posterior.sd[j] / std::sqrt(draws) : kNone;
   }
-  Provenance& p = posterior.provenance;
-  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective())) : head_;
-  p.ess_bulk = p.ess_tail = sampling ? draws : 0.0;
-  p.r_hat = p.autocorrelation_time = kNone;
-  p.status = status(ratio_, draws * (1 + relaxations_));
 }
 
 }  // namespace windhover

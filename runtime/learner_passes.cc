@@ -1,0 +1,113 @@
+// The part of the learner that passes over the window, in the order of the stream, and sums its
+// rows for the shared estimates.
+#include <algorithm>
+
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+bool Learner::pass_due() const noexcept {
+  if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
+  const double fresh = static_cast<double>(head_ - pass_end_);
+  if (rested() && (!exact_ || far_from_mode())) return true;
+  return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
+}
+
+void Learner::begin_pass() noexcept {
+  estimator_.begin_pass();
+  scores_.begin_pass(rows_seen());
+  previous_pass_end_ = pass_end_;
+  pass_position_ = first_row();
+  pass_exact_ = true;
+  // Newton's method keeps to the rows it started with, so that its objective can be compared.
+  pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
+}
+
+// While chains move, a pass costs a fraction of what they do; while they rest it goes ahead.
+std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
+  if (rested) return kWarmUpRows;
+  const auto size = static_cast<std::uint64_t>(minibatch_size());
+  if (phase_ != Phase::kSampling) return std::max<std::uint64_t>(size, 64);
+  const std::uint64_t share = size / (config_.draws_per_observation == 0 ? 4 : 2);
+  return std::max({share, 3 * std::min(fresh_, move_cost_rows()), std::uint64_t{16}});
+}
+
+bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
+  // Rows that left the window before their turn are passed over; a pass that was overtaken whole
+  // goes on with the rows of now.
+  if (pass_end_ <= first_row()) pass_end_ = head_;
+  pass_position_ = std::max(pass_position_, first_row());
+  const std::uint64_t last = std::min(pass_end_, pass_position_ + rows);
+  while (pass_position_ < last) {
+    const std::uint64_t part = std::min<std::uint64_t>(last, pass_position_ + kWarmUpRows);
+    const RowBatch batch = rows_between(pass_position_, part);
+    // The third-order sums are for the mean; far from the mode Newton's method can do without.
+    const bool third =
+        !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
+                                 (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
+    if (starting_newton()) {
+      estimator_.pass().add_start(*model_, batch);
+    } else {
+      estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
+    }
+    if (with_noise && model_->log_concave()) {
+      scores_.add(*model_, batch, estimator_.pass().anchor(), estimator_.factor(),
+                  estimator_.dispersion(), pass_end_ - part);
+    }
+    if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
+      model_->set_dispersion(estimator_.dispersion());
+      estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
+    }
+    pass_position_ = part;
+  }
+  const bool whole_window = estimator_.pass().rows() >= static_cast<double>(rows_seen());
+  if (whole_window) pass_end_ = pass_position_;
+  return pass_position_ == pass_end_;
+}
+
+void Learner::complete_pass() noexcept {
+  estimator_.end_pass();
+  const double replaced = static_cast<double>(pass_end_ - previous_pass_end_);
+  estimator_.end_noise_pass(replaced /
+                            static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
+  ++passes_;
+  counters_.add(RuntimeCounter::kPasses);
+  exact_ = pass_exact_;
+  tail_position_ = pass_end_;
+  tail_rows_ = 0;
+  damping_ = std::min(1.0, 2 * damping_);
+  if (phase_ == Phase::kApproach && passes_ >= 2) {
+    phase_ = Phase::kSettling;
+    settle_rounds_ = 2 * relaxation();
+    // The window may have grown a lot since the chains began: enough for settling and for draws.
+    credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
+  }
+  refresh();
+  // Scores far from the mode are mostly what the parameters have moved since.
+  if (estimator_.newton_decrement() < 0.01 * estimator_.n()) scores_.end_pass();
+  if (astray()) start_over();
+}
+
+// The newest rows join the estimates at the anchor they stand at.
+void Learner::add_tail() noexcept {
+  tail_position_ = std::max(tail_position_, first_row());
+  if (tail_position_ >= head_) return;
+  const std::uint64_t rows = rested() ? kTailRows : move_cost_rows();
+  const std::uint64_t last = std::min(head_, tail_position_ + rows);
+  estimator_.done().add(*model_, rows_between(tail_position_, last),
+                        model_->quadratic() ? nullptr : estimator_.covariance());
+  tail_rows_ += static_cast<double>(last - tail_position_);
+  tail_position_ = last;
+}
+
+RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last) noexcept {
+  const std::uint64_t capacity = window_.capacity();
+  std::uint64_t slot = first % capacity;
+  for (std::uint64_t i = 0; i < last - first; ++i) {
+    indices_[i] = static_cast<std::uint32_t>(slot);
+    if (++slot == capacity) slot = 0;
+  }
+  return {window_.rows(), indices_.data(), static_cast<std::size_t>(last - first)};
+}
+
+}  // namespace windhover
