@@ -14,6 +14,8 @@ namespace {
 
 // Of a network's curvature, in units of its mean eigenvalue.
 constexpr double kDamping = 0.1;
+// Of every diagonal element, where A is singular to working precision.
+constexpr double kRidge = 1e-10;
 
 }  // namespace
 
@@ -106,7 +108,12 @@ Status Estimator::compute_curvature() noexcept {
     for (Index j = 0; j < d; ++j) a(j, j) += kDamping * trace / static_cast<double>(d);
   }
   symmetrize(curvature_, d);
-  const Status status = factor_.compute(curvature_);
+  Status status = factor_.compute(curvature_);
+  if (!ok(status)) {
+    // Columns that are equal but for rounding, so large that the prior is lost beside them.
+    a.diagonal() *= 1 + kRidge;
+    status = factor_.compute(curvature_);
+  }
   if (!ok(status)) return status;
   newton_decrement_ = 0;
   for (Index j = 0; j < d; ++j) {
@@ -226,17 +233,26 @@ Status Estimator::refresh_running(double n, double target_variance) noexcept {
   const Status status = refresh(n, target_variance, longest);
   if (!ok(status)) return status;
   done_.move_anchor(mode_, dispersion_, n_before > 0 ? n_before / n_ : 1.0);
+  leverage_ = leverage();
   return Status::kOk;
 }
 
-bool Estimator::outgrown() const noexcept {
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double used = curvature_[std::size_t{j} * (dimension_ + 1)];
-    const double now = data_curvature(j) / dispersion_ + prior_.values()[j] / n_;
-    if (now > 1.5 * used) return true;
+// Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep
+// A by a factor of e adds about e to it.
+double Estimator::leverage() const noexcept {
+  const Index d = dimension_;
+  const auto width = static_cast<Index>(width_);
+  const ConstMatrixMap p(covariance_, d, d);
+  const ConstMatrixMap sums(done_.sums().curvature, width, width);
+  double trace = 0;
+  for (Index j = 0; j < d; ++j) {
+    trace += p(j, j) * sums(j, j) +
+             2 * p.col(j).tail(d - j - 1).dot(sums.col(j).segment(j + 1, d - j - 1));
   }
-  return false;
+  return n_ * trace / (std::max(done_.rows(), 1.0) * dispersion_);
 }
+
+bool Estimator::outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
 void Estimator::end_noise_pass(double weight_floor) noexcept {
   const double weight = noise_.end_pass(weight_floor);

@@ -51,18 +51,25 @@ class Estimator {
   }
   // refresh() from sums that go on: C from noise() as it stands, and the anchor follows the mode.
   Status refresh_running(double n, double target_variance) noexcept;
-  // Whether the data curvature of some parameter has grown by half since the last refresh: a step
-  // with the old A would overshoot there.
+  // After refresh_running(): whether the rows since then have so much curvature in some direction
+  // that a step with the A of then would overshoot there. Complexity O(D^2).
   bool outgrown() const noexcept;
 
   // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
   // of the rows seen so far and only steadies a learned dispersion while n is small.
-  // kNotPositiveDefinite leaves the old values. Complexity O(D^3).
-  // A Newton step longer than `longest` (squared, in posterior standard deviations) is shortened.
-  // A learned prior precision moves by a factor of at most exp(prior_move), and by one step of its
-  // fixed point unless it is free to go all the way.
+  // kNotPositiveDefinite, when a number is not finite, leaves the mode, the mean and P as they
+  // were, but not A: restore() its factor. Complexity O(D^3). A Newton step longer than `longest`
+  // (squared, in posterior standard deviations) is shortened. A learned prior precision moves by a
+  // factor of at most exp(prior_move), and by one step of its fixed point unless it is free to go
+  // all the way.
   Status refresh(double n, double target_variance, double longest = 1e300,
                  double prior_move = PriorPrecision::kFree) noexcept;
+
+  // After a failed refresh: n and the factor of A that the mode, the mean and P belong to.
+  void restore(double n, const Factor& factor) noexcept {
+    n_ = n;
+    factor_.copy_from(factor);
+  }
 
   // -log prior, up to a constant.
   double prior_loss(const double* theta) const noexcept;
@@ -111,6 +118,7 @@ class Estimator {
   Status compute_curvature() noexcept;
   void compute_noise_covariance() noexcept;
   double data_curvature(std::uint32_t j) const noexcept;
+  double leverage() const noexcept;
   Status update_hyperparameters(double target_variance, double longest, double prior_move) noexcept;
   void update_dispersion(double target_variance) noexcept;
   void compute_variances() noexcept;
@@ -124,6 +132,7 @@ class Estimator {
   bool quadratic_;
   double temperature_;
   double initial_dispersion_ = 1;
+  double leverage_ = 0;  // at the last refresh_running()
   double dispersion_ = 1;
   double n_ = 0;
   double newton_decrement_ = 0;

@@ -20,8 +20,9 @@ double load_scalar(Scalar scalar, const std::byte* array, std::size_t i) noexcep
                                     : static_cast<double>(load<float>(array, i));
 }
 
-// Values beyond this cannot be squared and summed in a double; they are as bad as an infinity.
-constexpr double kLargest = 1e100;
+// Of values beyond this the products of four scores, each a residual times a feature, cannot be
+// summed in a double; they are as bad as an infinity.
+constexpr double kLargest = 1e35;
 
 // Copies `count` values; false when one of them is not usable.
 template <class T>

@@ -31,7 +31,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       estimator_(arena, config),
       draws_(arena, dimension_, config.retained_draws, config.sampler.temperature),
       factor_before_(arena, dimension_),
-      diagnostics_(arena, config.sampler.chains, dimension_),
+      diagnostics_(arena, single_pass() ? 0 : config.sampler.chains, dimension_),
       consistency_(arena, dimension_, is_checked(config)),
       scores_(arena, dimension_),
       gradient_(model, dimension_, estimator_.prior().values()),
@@ -66,6 +66,7 @@ void Learner::reset() noexcept {
   estimator_.reset(config_);
   draws_.reset();
   diagnostics_.reset();
+  recorded_steps_ = 0;
   consistency_.reset();
   scores_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
@@ -219,6 +220,7 @@ void Learner::move_chains() noexcept {
     phase_ = Phase::kSampling;
     relaxations_ = 0;
     diagnostics_.reset();
+    recorded_steps_ = 0;
     consistency_.reset();
   }
 }
@@ -285,6 +287,7 @@ void Learner::record(double n) noexcept {
   const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
   relaxations_ += 1.0 / this->relaxation();
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
+  const double hot = temperature_ > 0 ? temperature_ : 1.0;
   if (all_draws && round_ % recording_interval() == 0) {
     for (Chain& chain : chains_) {
       if (lost(chain)) recover(chain);
@@ -294,10 +297,11 @@ void Learner::record(double n) noexcept {
       double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
       for (std::uint32_t j = 0; j < dimension_; ++j) {
         const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
-        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(variance);
+        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(hot * variance);
       }
     }
     diagnostics_.add(deviations_);
+    recorded_steps_ += static_cast<double>(recording_interval());
   }
   for (Chain& chain : chains_) {
     const std::uint64_t offset = chain.index * relaxation / chains_.size();
@@ -312,7 +316,8 @@ bool Learner::lost(const Chain& chain) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
     const double deviation = chain.theta[j] - estimator_.mean()[j];
-    if (deviation * deviation > kDivergedDeviations * kDivergedDeviations * variance) return true;
+    const double most = kDivergedDeviations * kDivergedDeviations * std::max(temperature_, 1.0);
+    if (deviation * deviation > most * variance) return true;
   }
   return false;
 }

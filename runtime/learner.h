@@ -73,7 +73,8 @@ class Learner {
   const AnySampler& sampler() const noexcept { return *sampler_; }
   double minibatch_size() const noexcept;
 
-  // Every number that decides what happens next, for replay tests and, one day, checkpoints.
+  // For replay tests: numbers in which any difference between two runs soon shows, not all that a
+  // checkpoint would have to hold.
   template <class Visitor>
   void visit_state(Visitor&& visit) noexcept {
     visit(std::span<double>(thetas_, std::size_t{dimension_} * config_.sampler.chains));
@@ -126,7 +127,9 @@ class Learner {
   void complete_seeding() noexcept;
   bool take_in() noexcept;
   void choose_rows(const RowBatch& rows, const Chain& chain) noexcept;
-  void refresh_single_pass() noexcept;
+  void move_ensemble(const RowBatch& batch, double keep) noexcept;
+  void follow_refresh() noexcept;
+  bool refresh_single_pass() noexcept;
   void retain_chains() noexcept;
   void check_consistency() noexcept;
   std::uint64_t effective_rows() const noexcept;
@@ -190,10 +193,11 @@ class Learner {
   RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t fresh_ = 0;  // rows that came with the newest head
-  double relaxations_ = 0;   // of each chain since sampling began: rounds x S / n
-  std::uint64_t head_ = 0;   // rows [head - N, head) are readable
-  std::uint64_t round_ = 0;  // rounds that moved the chains; the step of their random numbers
+  std::uint64_t fresh_ = 0;    // rows that came with the newest head
+  double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
+  double relaxations_ = 0;     // of each chain since sampling began: rounds x S / n
+  std::uint64_t head_ = 0;     // rows [head - N, head) are readable
+  std::uint64_t round_ = 0;    // rounds that moved the chains; the step of their random numbers
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw

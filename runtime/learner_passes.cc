@@ -84,7 +84,11 @@ void Learner::complete_pass() noexcept {
   }
   refresh();
   // Scores far from the mode are mostly what the parameters have moved since.
-  if (estimator_.newton_decrement() < 0.01 * estimator_.n()) scores_.end_pass();
+  // Scores at an anchor far off are not those at the mode, unless the loss is quadratic: then the
+  // anchor adds the same to all.
+  if (model_->quadratic() || estimator_.newton_decrement() < 0.01 * estimator_.n()) {
+    scores_.end_pass();
+  }
   if (astray()) start_over();
 }
 

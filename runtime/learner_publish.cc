@@ -118,7 +118,7 @@ void Learner::summarize_chains(Posterior& posterior) const noexcept {
       {posterior.ess_bulk, posterior.ess_tail, posterior.mcse_mean, posterior.r_hat});
   const double chains = static_cast<double>(chains_.size());
   const double most = relaxations_ < kFewRelaxations ? relaxations_ * chains : 1e300;
-  const double steps = static_cast<double>(diagnostics_.iterates() * recording_interval()) * chains;
+  const double steps = recorded_steps_ * chains;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     double& bulk = posterior.ess_bulk[j];
     if (bulk > most) posterior.mcse_mean[j] *= std::sqrt(bulk / most);

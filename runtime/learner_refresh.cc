@@ -15,7 +15,7 @@ void Learner::refresh() noexcept {
   if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest,
                              prior_move_))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
-    return;
+    return estimator_.restore(n_before, factor_before_);
   }
   prior_move_ = 0;
   carry_along(n_before);
@@ -33,7 +33,7 @@ void Learner::refresh() noexcept {
 void Learner::carry_along(double n_before) noexcept {
   if (!model_->log_concave()) return;  // no Gaussian describes it
   draws_.recolour(factor_before_, estimator_.factor());
-  if (state_size_ > 0) return;
+  if (state_size_ > 0 && !single_pass()) return;
   for (Chain& chain : chains_) {
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       scratch_[j] = std::sqrt(n_before) * (chain.theta[j] - mean_before_[j]);

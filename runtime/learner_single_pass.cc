@@ -74,16 +74,12 @@ bool Learner::take_in() noexcept {
     const double keep = weights_.add(rows);
     if (keep < 1) estimator_.fade(keep);
     estimator_.done().add(*model_, batch, model_->quadratic() ? nullptr : estimator_.covariance());
-    estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
+    estimator_.noise().add_rows(*model_, batch, estimator_.mean());
     tail_rows_ += rows;
-    tail_position_ = head_;
-    if (estimator_.outgrown()) refresh_single_pass();
-    gradient_.set_scale(weights_.effective(), estimator_.dispersion());
-    for (Chain& chain : chains_) {
-      choose_rows(batch, chain);
-      Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-      if (!ok(single_pass_.step(chain, gradient_, weights_, rows, keep, rng))) recover(chain);
-      if (trace_ != nullptr) trace_(trace_context_, chain.index, chain.theta);
+    if (estimator_.outgrown()) {
+      follow_refresh();
+    } else {
+      move_ensemble(batch, keep);
     }
     drawn_rows_ += rows;
     counters_.add(RuntimeCounter::kSteps, chains_.size());
@@ -101,23 +97,48 @@ bool Learner::take_in() noexcept {
   return true;
 }
 
+void Learner::move_ensemble(const RowBatch& batch, double keep) noexcept {
+  const double rows = static_cast<double>(batch.count);
+  gradient_.set_scale(weights_.effective(), estimator_.dispersion());
+  for (Chain& chain : chains_) {
+    choose_rows(batch, chain);
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+    if (!ok(single_pass_.step(chain, gradient_, weights_, rows, keep, rng))) recover(chain);
+    if (trace_ != nullptr) trace_(trace_context_, chain.index, chain.theta);
+  }
+}
+
+// Rows that say much where next to nothing was known: a first row of a category, the end of a
+// collinearity. A step with the A of before would overshoot there, and one with the new A under a
+// weight of 0 would leave a chain as wide as the prior. The chains go to the points of the new
+// posterior that answer to where they stood instead, for all that these rows say.
+void Learner::follow_refresh() noexcept {
+  const double n_before = estimator_.n();
+  std::copy_n(estimator_.mean(), dimension_, mean_before_);
+  if (refresh_single_pass()) carry_along(n_before);
+}
+
 void Learner::choose_rows(const RowBatch& rows, const Chain& chain) noexcept {
   Rng rng(config_.seed, {round_, chain.index, Purpose::kMinibatch});
   gradient_.set_minibatch(single_pass_.choose(rows, weights_.weight_variance(), rng,
                                               indices_.subspan(indices_.size() / 2)));
 }
 
-void Learner::refresh_single_pass() noexcept {
+bool Learner::refresh_single_pass() noexcept {
   tail_rows_ = 0;
   dirty_ = true;
   counters_.add(RuntimeCounter::kRefreshes);
   factor_before_.copy_from(estimator_.factor());
+  const double n_before = estimator_.n();
   if (!ok(estimator_.refresh_running(weights_.effective(), target_variance_))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
-    return;
+    estimator_.restore(n_before, factor_before_);
+    return false;
   }
+  tail_position_ = head_;
   single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
                        estimator_.prior().values());
+  return true;
 }
 
 // Each chain is one draw.

@@ -41,9 +41,10 @@ struct Provenance {
   double draws_per_observation = 0;   // R reached, per chain
   double ou_ratio = 0;                // observed over predicted variance, the worst direction *
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
-  // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; networks: NaN.
-  // Long-run variance of the scores over that of independent rows, as much of it as is certain, the
-  // worst parameter: 1 when none is; above 1.2 `sd` is too small and `status` is not ok.
+  // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; for networks
+  // and without a window: NaN. Long-run variance of the scores over that of independent rows, as
+  // much of it as is certain, the worst parameter: 1 when none is; above 1.2 `sd` is too small and
+  // `status` is not ok.
   double score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
   // How far the newest tenth of the window is from the rest, in standard deviations, the worst
   // parameter. `status` is drifting above what chance gives one pass in 100,000: 4.4 for one

@@ -76,7 +76,7 @@ double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
   constexpr std::uint64_t kLeastBatches = 8;  // a chain
   const double total = static_cast<double>(count_) * chains_;
   const double variance = series_.at(0, series).own;
-  if (!(variance > 0)) return 0;
+  if (!(variance > 1e-9)) return 0;  // a tail without a visit, but for rounding
   for (std::uint32_t level = 0;; ++level) {
     const auto sums = series_.at(level, series);
     // The mean of so many batches is an estimate, which takes away 3 of them.

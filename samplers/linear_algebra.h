@@ -38,7 +38,8 @@ class Factor {
  public:
   Factor(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // Reads the lower triangle of `matrix`. Complexity D^3 / 3.
+  // Reads the lower triangle of `matrix`. kNotPositiveDefinite leaves nothing usable. Complexity
+  // D^3 / 3.
   Status compute(const double* matrix) noexcept;
 
   // b <- matrix^-1 b. Complexity 2 D^2.

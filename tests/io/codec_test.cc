@@ -240,6 +240,7 @@ Provenance full_provenance() {
   p.drift_score = 4.5;
   p.divergences = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
+  p.horizon = Horizon::kAll;
   return p;
 }
 
@@ -258,6 +259,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.drift_score(), ours.drift_score);
   EXPECT_EQ(theirs.divergences(), ours.divergences);
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));
+  EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 
 TEST(Codec, WelcomeSurvivesTheWire) {

@@ -226,8 +226,70 @@ TEST(SinglePass, StandsAnOutlier) {
   TestEngine engine(single_pass_config("logistic", 3, Horizon::kForgetting));
   feed_in_steps(engine, data);
   for (const ParameterSummary& s : engine.parameters()) ASSERT_TRUE(std::isfinite(s.mean));
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
+  const auto parameters = engine.parameters();
   const RowMatrix draws = engine.draws();
-  EXPECT_TRUE(draws.allFinite());
+  for (Index j = 0; j < 4; ++j) {
+    const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
+    const double furthest = (draws.col(j).array() - p.mean).abs().maxCoeff();
+    EXPECT_LT(furthest, 8 * std::max(p.sd, p.sd_robust)) << j;
+  }
+}
+
+// Two features that have always been the same, until rows come that have one of them alone: A has
+// next to no curvature in their difference, though neither is new.
+TEST(SinglePass, StandsTheEndOfACollinearity) {
+  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+    Data data = linear_data(6000, 3, 1.0, 86);
+    for (Index i = 0; i < data.rows(); ++i) {
+      data.x(i, 1) = i % 2 == 0 ? 1.0 : 0.0;
+      data.x(i, 2) = i >= 4000 && i % 10 == 0 ? 0.0 : data.x(i, 1);
+      data.y[i] = data.x.row(i).dot(data.truth.head(3)) + data.truth[3];
+    }
+    data.y += normals(860, data.rows());
+    EngineConfig config = single_pass_config("linear", 3, horizon);
+    config.model.prior_precision = 0.01;
+    TestEngine engine(config);
+    for (Index row = 0; row < data.rows(); row += 20) {
+      engine.feed(data, row, row + 20);
+      engine->poll(1);  // busy: refreshes come no more often than they must
+      if (row < 4000) continue;
+      const auto parameters = engine.parameters();
+      const RowMatrix draws = engine.draws();
+      for (Index j = 0; j < 4; ++j) {
+        const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
+        const double furthest = (draws.col(j).array() - p.mean).abs().maxCoeff();
+        ASSERT_LT(furthest, 10 * p.sd) << row << ", parameter " << j;
+      }
+    }
+    EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
+    engine.poll_until_idle();
+    const auto last = engine.parameters()[1];
+    EXPECT_LT(std::abs(last.mean - data.truth[1]), 4 * last.sd_robust);
+    EXPECT_LT(last.sd, 0.3);
+  }
+}
+
+// The largest values that are taken, and columns equal to the last bit, so large that the prior is
+// lost beside them.
+TEST(SinglePass, StandsTheLargestRowsThatAreTaken) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kForgetting, Horizon::kAll}) {
+    for (const Index at : {Index{3}, Index{2000}}) {
+      Data data = linear_data(4000, 3, 1.0, 87);
+      data.x.row(at).setConstant(1e35);
+      data.y[at] = 1e35;
+      EngineConfig config = single_pass_config("linear", 3, horizon);
+      config.model.noise_variance = 0;
+      TestEngine engine(config);
+      feed_in_steps(engine, data);
+      EXPECT_EQ(engine.provenance().sequence, 4000u);
+      EXPECT_TRUE(engine.draws().allFinite());
+      for (const ParameterSummary& s : engine.parameters()) {
+        EXPECT_TRUE(std::isfinite(s.mean) && std::isfinite(s.sd)) << at;
+        EXPECT_TRUE(std::isfinite(s.sd_robust)) << at;
+      }
+    }
+  }
 }
 
 TEST(SinglePass, RefusesWhatItCannotDo) {

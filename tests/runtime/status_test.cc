@@ -177,8 +177,8 @@ TEST(Status, IsDegradedForDependentRows) {
   EXPECT_EQ(count_of(statuses(0.5, 0.0), PosteriorStatus::kDegraded), 60);
 }
 
-// A coefficient that moved by two noise sd. The newest rows then also vary more about a mode that is
-// still that of the others, so this is not as far out as it looks.
+// A coefficient that moved by two noise sd. The newest rows then also vary more about a mode that
+// is still that of the others, so this is not as far out as it looks.
 TEST(Status, IsDriftingWhenTheNewestTenthIsDifferent) {
   EXPECT_GE(count_of(statuses(0.0, 2.0), PosteriorStatus::kDrifting), 54);
   EXPECT_GE(count_of(statuses(0.5, 2.0), PosteriorStatus::kDrifting), 54);
