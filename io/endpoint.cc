@@ -161,7 +161,7 @@ void Endpoint::on_free(Session&) noexcept {
   if (stopping_) finish_if_idle();
 }
 
-void Endpoint::on_window_full(Session&) noexcept {
+void Endpoint::on_pause(Session&) noexcept {
   if (retry_armed_) return;
   retry_armed_ = true;
   expire_after(retry_timer_, kRetryAfter);

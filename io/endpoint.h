@@ -51,7 +51,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
  private:
   Status warm_up();
   void on_connection(Stream& socket) noexcept override;
-  void on_window_full(Session& session) noexcept override;
+  void on_pause(Session& session) noexcept override;
   void on_free(Session& session) noexcept override;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;

@@ -13,6 +13,7 @@ constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
 // the connection, and the peer might lose the refusal that says why.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 constexpr std::int64_t kQuietNs = 100'000'000;
+constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer not long quiet
 
 }  // namespace
 
@@ -39,7 +40,7 @@ void Session::begin(Stream&& socket) noexcept {
   conversation_.begin();
   replies_.clear();
   begin_ = end_ = 0;
-  draining_ = wants_room_ = window_full_ = peer_finished_ = false;
+  draining_ = wants_room_ = window_full_ = peer_finished_ = in_grace_ = false;
   heard_ns_ = written_ns_ = now();
   state_ = State::kOpen;
   read();
@@ -70,13 +71,19 @@ void Session::read() noexcept {
                   [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
 }
 
-// While draining nothing is waited for: what has arrived is handled, then it is over. A peer that
-// goes on sending gets half the time there is; the other half is for the goodbye.
+// While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
+// may reach ours a moment later. A peer that goes on sending gets half the time there is; the other
+// half is for the goodbye.
 void Session::read_now() noexcept {
   make_room();
   const std::span<std::byte> room = read_room();
   ErrorCode error;
   const std::size_t bytes = socket_->read_some(asio::buffer(room.data(), room.size()), error);
+  if (error == asio::error::would_block && now() - std::max(heard_ns_, draining_ns_) < kGraceNs &&
+      draining_ns_ - heard_ns_ < kQuietNs) {
+    in_grace_ = true;
+    return host_->on_pause(*this);
+  }
   if (error) {
     peer_finished_ = error != asio::error::would_block;
     say_goodbye();
@@ -135,7 +142,7 @@ void Session::turn() noexcept {
       if (replies_.empty()) schedule_turn();  // otherwise on_written() does
       break;
     case TurnEnd::kWindowFull:
-      host_->on_window_full(*this);
+      host_->on_pause(*this);
       break;
     default:
       schedule_turn();
@@ -153,7 +160,12 @@ void Session::schedule_turn() noexcept {
 }
 
 void Session::resume() noexcept {
-  if (state_ != State::kOpen || !window_full_) return;
+  if (state_ != State::kOpen) return;
+  if (in_grace_) {
+    in_grace_ = false;
+    return read_now();
+  }
+  if (!window_full_) return;
   heard_ns_ = now();  // the peer is not silent, we do not listen
   turn();
 }
@@ -207,6 +219,7 @@ void Session::after_write() noexcept {
 void Session::drain() noexcept {
   if (state_ != State::kOpen || draining_) return;
   draining_ = true;
+  draining_ns_ = now();
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
   ErrorCode ignored;

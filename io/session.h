@@ -20,8 +20,9 @@ class Session;
 // What a session tells the endpoint it belongs to.
 class SessionHost {
  public:
-  // The window is full: call session.resume() a little later.
-  virtual void on_window_full(Session& session) noexcept = 0;
+  // Nothing can go on for now (the window is full, bytes are on their way): call session.resume() a
+  // little later.
+  virtual void on_pause(Session& session) noexcept = 0;
   // The session is free again; none of its operations is under way.
   virtual void on_free(Session& session) noexcept = 0;
 
@@ -46,7 +47,7 @@ class Session {
   // Takes a connected socket over. REQUIRES: is_free().
   void begin(Stream&& socket) noexcept;
 
-  // Goes on after on_window_full(); nothing for other sessions.
+  // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;
 
   // Looks at the clock: a peer that has been silent or has not read for too long is let go.
@@ -104,7 +105,9 @@ class Session {
   std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
+  std::int64_t draining_ns_ = 0;  // since when
   std::int64_t drain_until_ns_ = 0;
+  bool in_grace_ = false;  // waits for bytes that are still on their way
 
   HandlerMemory read_memory_;
   HandlerMemory write_memory_;
