@@ -83,9 +83,8 @@ void Learner::complete_pass() noexcept {
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   refresh();
-  // Scores far from the mode are mostly what the parameters have moved since.
-  // Scores at an anchor far off are not those at the mode, unless the loss is quadratic: then the
-  // anchor adds the same to all.
+  // Scores at an anchor far off are mostly what the parameters have moved since, unless the loss is
+  // quadratic: then the anchor adds the same to all.
   if (model_->quadratic() || estimator_.newton_decrement() < 0.01 * estimator_.n()) {
     scores_.end_pass();
   }

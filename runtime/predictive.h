@@ -36,7 +36,7 @@ struct Provenance {
   double ess_bulk = 0;                // smallest over the parameters, of the chains so far
   double ess_tail = 0;                // likewise, of the outer 5 % on either side
   double r_hat = 0;                   // largest over the parameters; NaN without a window
-  double autocorrelation_time = 0;    // likewise, in steps of one chain
+  double autocorrelation_time = 0;    // likewise, in steps of one chain; NaN without a window
   std::uint64_t divergences = 0;      // chains that were lost and started again
   double draws_per_observation = 0;   // R reached, per chain
   double ou_ratio = 0;                // observed over predicted variance, the worst direction *
@@ -119,7 +119,7 @@ struct ParameterSummary {
   double r_hat = 0;      // between and within chains: 1 when they agree
   double ess_tail = 0;   // effective draws: for the 5 % and 95 % quantiles
   double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
-  double autocorrelation_time = 0;  // of one chain, in steps
+  double autocorrelation_time = 0;  // of one chain, in steps; NaN without a window
   double prior_precision = 0;       // given or learned
 };
 

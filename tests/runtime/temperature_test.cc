@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string_view>
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
@@ -39,6 +40,13 @@ TEST(Temperature, SummaryIsTheTemperedPosteriorAndSoAreTheDraws) {
         // A thousand draws, some relaxations apart at best, and a bias of the step of 2.5 %.
         const double drawn = std::sqrt(deviations.col(j).squaredNorm() / 1000);
         EXPECT_NEAR(drawn / sd, 1.0, 0.15) << sampler << temperature;
+        // What the chains' diagnostics compare with is tempered, too.
+        EXPECT_NEAR(p.mcse_mean / (sd / std::sqrt(p.ess_bulk)), 1.0, 0.1) << sampler << temperature;
+        // The indicator of a tail forgets 2.19 times as fast as an overdamped chain itself: sum of
+        // a_k over sum of a_k / k, a_k = He_(k-1)(1.645)^2 / k!. Untempered tails would give 6.
+        if (std::string_view(sampler) == "sgld-p") {
+          EXPECT_NEAR(p.ess_tail / p.ess_bulk, 2.19, 0.8) << temperature;
+        }
       }
       const std::array<double, 3> x = {1, -0.5, 2};
       const VectorXd row = (VectorXd(4) << 1, -0.5, 2, 1).finished();
