@@ -13,7 +13,7 @@
 
 namespace windhover {
 
-// Memory 3 D r + 2 D, and a little of rank r. One thread.
+// Memory D^2 + 3 D r + 2 D, and a little of rank r. One thread.
 class FactorAnalysis {
  public:
   // rank <= dimension.
@@ -21,7 +21,8 @@ class FactorAnalysis {
 
   // Fits `matrix` (D x D, both triangles) and overwrites it with its correlations. The same matrix
   // always gives the same fit. kNotPositiveDefinite when a variance is not a positive number.
-  // Complexity O(D^2 r) an iteration, at most 500 of them.
+  // Complexity D^3 for a start and O(D^2 r)
+  // an iteration, at most 500 of them.
   Status fit(double* matrix) noexcept;
 
   const double* uniqueness() const noexcept { return uniqueness_; }  // D, positive
@@ -29,7 +30,9 @@ class FactorAnalysis {
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(rank_); }
 
  private:
-  void begin(const double* correlations) noexcept;
+  Status begin(double* correlations) noexcept;
+  void pivoted_columns(const double* correlations) noexcept;
+  Status orthogonalize() noexcept;
   Status improve(const double* correlations) noexcept;
 
   Eigen::Index dimension_;
@@ -42,6 +45,7 @@ class FactorAnalysis {
   double* inner_;    // r x r
   double* inverse_;  // r x r
   Factor factor_;    // of r x r
+  Factor correlations_;
 };
 
 }  // namespace windhover

@@ -150,7 +150,7 @@ constexpr std::array kSamplers = {
                                       "2 D b", "Ahn et al. 2012, section 4"),
     sampler_entry<LowRankFisherScoring>(
         "posterior, exact when A + (n/S) C has rank r beside a diagonal", "S D + 4 D r",
-        "1 D^2 + 6 D r", "Ahn et al. 2012, Algorithm 1; Rubin and Thayer 1982"),
+        "2 D^2 + 6 D r", "Ahn et al. 2012, Algorithm 1; Rubin and Thayer 1982"),
     sampler_entry<Momentum>("posterior, exact in discrete time", "S D + 2 D^2", "4 D^2",
                             "Mandt et al. 2017, section 4.3, in discrete time"),
     sampler_entry<IterateAveraging>("posterior, where A = C and n / S is large", "S D + D", "2 D",

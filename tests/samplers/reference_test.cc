@@ -76,6 +76,23 @@ TEST_P(ReferenceLaws, default_sampler_hits_the_posterior) {
   EXPECT_LT(kl(SamplerConfig{}.name, SamplerConfig{}), 1e-9);
 }
 
+// What the best maximum of the likelihood known gives, and 5 %. Other maxima give 0.27 and 0.43 on
+// wine, 0.083 and 0.099 on protein data.
+class LowRankLaws : public ReferenceLaws {};
+
+INSTANTIATE_TEST_SUITE_P(Files, LowRankLaws, testing::Values("wine_z", "casp_z"),
+                         [](const auto& file) { return std::string(file.param); });
+
+TEST_P(LowRankLaws, are_those_of_the_better_fit) {
+  const bool wine = std::string_view(GetParam()) == "wine_z";
+  SamplerConfig config = noiseless_config();
+  config.rank = 4;
+  EXPECT_LE(kl("sgfs-lr", config), wine ? 0.26 : 0.030);
+  config.rank = 2;
+  config.noise_scale = 1;
+  EXPECT_LE(kl("sgfs-lr", config), wine ? 0.133 : 0.113);
+}
+
 TEST_P(ReferenceLaws, calibrated_preconditioner_is_reproduced) {
   const Law law = *law_of("calibrated", noiseless_config(), estimates);
   EXPECT_LT(relative_difference(law.h, matrix_of(reference["H_star"])), 1e-9);
