@@ -24,6 +24,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.autocorrelation_time = p.autocorrelation_time();
   to.score_autocorrelation = p.score_autocorrelation();
   to.drift_score = p.drift_score();
+  to.repeated_rows = p.repeated_rows();
   to.divergences = p.divergences();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.horizon = static_cast<Horizon>(p.horizon());

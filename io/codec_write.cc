@@ -71,6 +71,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(19, p.drift_score);
   out.u64(20, p.divergences);
   out.u64(21, static_cast<std::uint64_t>(p.horizon));
+  out.real(22, p.repeated_rows);
 }
 
 template <class Sink>

@@ -34,6 +34,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       diagnostics_(arena, single_pass() ? 0 : config.sampler.chains, dimension_),
       consistency_(arena, dimension_, is_checked(config)),
       scores_(arena, dimension_),
+      repeats_(arena, config.horizon == Horizon::kWindow ? config.window_size : 1),
       gradient_(model, dimension_, estimator_.prior().values()),
       single_pass_(arena, single_pass() ? dimension_ : 0, config.single_pass_noise),
       weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
@@ -69,6 +70,7 @@ void Learner::reset() noexcept {
   recorded_steps_ = 0;
   consistency_.reset();
   scores_.reset();
+  repeats_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
   first_order_ = sampler_ != nullptr && find_sampler(config_.sampler.name)->has_law &&
                  sampler_->momentum() == 0;

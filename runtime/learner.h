@@ -16,6 +16,7 @@
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/estimator.h"
 #include "windhover/runtime/posterior.h"
+#include "windhover/runtime/repeated_rows.h"
 #include "windhover/runtime/retained_draws.h"
 #include "windhover/runtime/score_series.h"
 #include "windhover/runtime/window.h"
@@ -91,6 +92,7 @@ class Learner {
     const std::span<const double> noise = estimator_.noise_covariance();
     visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
     scores_.visit_state(visit);
+    repeats_.visit_state(visit);
   }
 
  private:
@@ -188,6 +190,7 @@ class Learner {
   ChainDiagnostics diagnostics_;
   Consistency consistency_;
   ScoreSeries scores_;
+  RepeatedRows repeats_;
   GradientSource gradient_;
   SinglePass single_pass_;
   RowWeights weights_;  // without a window: of the rows seen

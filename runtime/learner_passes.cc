@@ -16,6 +16,7 @@ bool Learner::pass_due() const noexcept {
 void Learner::begin_pass() noexcept {
   estimator_.begin_pass();
   scores_.begin_pass(rows_seen());
+  repeats_.begin_pass();
   previous_pass_end_ = pass_end_;
   pass_position_ = first_row();
   pass_exact_ = true;
@@ -50,6 +51,7 @@ bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
     } else {
       estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
     }
+    repeats_.add(window_.layout(), batch);
     if (with_noise && model_->log_concave()) {
       scores_.add(*model_, batch, estimator_.pass().anchor(), estimator_.factor(),
                   estimator_.dispersion(), pass_end_ - part);
@@ -83,6 +85,7 @@ void Learner::complete_pass() noexcept {
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   refresh();
+  repeats_.end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since, unless the loss is
   // quadratic: then the anchor adds the same to all.
   if (model_->quadratic() || estimator_.newton_decrement() < 0.01 * estimator_.n()) {

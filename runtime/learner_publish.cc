@@ -100,6 +100,7 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   p.misspecification_index = noise_known() ? estimator_.misspecification_index() : 0.0;
   p.score_autocorrelation = scores_.autocorrelation();
   p.drift_score = scores_.drift();
+  if (!single_pass()) p.repeated_rows = repeats_.share();
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   // An ensemble starts as independent draws and is compared at later times too.

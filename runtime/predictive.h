@@ -50,6 +50,10 @@ struct Provenance {
   // parameter. `status` is drifting above what chance gives one pass in 100,000: 4.4 for one
   // parameter, 4.9 for ten, 5.3 for a hundred.
   double drift_score = std::numeric_limits<double>::quiet_NaN();
+  // Share of the window's rows that repeat another one exactly: above some percent the posterior
+  // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
+  // without a window.
+  double repeated_rows = std::numeric_limits<double>::quiet_NaN();
   double noise_variance = 0;           // linear, student-t (squared scale); otherwise 0
   double noise_variance_sd = 0;        // its posterior sd when learned; otherwise 0
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts

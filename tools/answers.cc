@@ -88,6 +88,7 @@ ordered_json to_json(const Provenance& p) {
           {"misspecification_index", p.misspecification_index},
           {"score_autocorrelation", p.score_autocorrelation},
           {"drift_score", p.drift_score},
+          {"repeated_rows", p.repeated_rows},
           {"noise_variance", p.noise_variance},
           {"noise_variance_sd", p.noise_variance_sd}};
 }
@@ -211,6 +212,9 @@ std::string describe(const Provenance& p) {
   } else if (p.score_autocorrelation > 1.2) {
     why = fmt::format(" (rows depend on one another, score_autocorrelation {:.2f}: read sd_robust)",
                       p.score_autocorrelation);
+  }
+  if (p.repeated_rows > 0.01) {
+    why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }
   return fmt::format(
       "{}{}: {} rows seen, posterior of {}, {} draws (ess {:.0f}, r_hat {:.3f}), "

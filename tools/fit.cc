@@ -375,6 +375,7 @@ ordered_json fit(const FitOptions& options) {
   out["misspecification_index"] = provenance.misspecification_index;
   out["score_autocorrelation"] = provenance.score_autocorrelation;
   out["drift_score"] = provenance.drift_score;
+  out["repeated_rows"] = provenance.repeated_rows;
   if (has_dispersion(find_model(options.model)->response)) {
     out["noise_variance"] = provenance.noise_variance;
     out["noise_variance_sd"] = provenance.noise_variance_sd;
