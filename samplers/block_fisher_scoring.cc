@@ -13,6 +13,10 @@ Result<bool> BlockFisherScoring::check(const SamplerConfig& config) noexcept {
   if (config.block_size < 1) {
     return Error{Status::kInvalidConfig, "block_size must be at least 1", 0};
   }
+  if (config.step_size_max != 0) {
+    return Error{Status::kInvalidConfig, "step_size_max is for sgfs, sgfs-d and sgfs-f: leave it 0",
+                 config.step_size_max};
+  }
   const Result<bool> full = check_noise_is_full(config);
   return full.ok() ? check_fisher_scoring(config) : full;
 }

@@ -48,9 +48,16 @@ void damage(std::string& bytes, Random& random) {
 int main(int argc, char** argv) {
   std::uint64_t cases = 20'000;
   std::uint64_t seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--cases") == 0) cases = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
+  for (int i = 1; i < argc; i += 2) {
+    const bool valued = i + 1 < argc;
+    if (valued && std::strcmp(argv[i], "--cases") == 0) {
+      cases = std::strtoull(argv[i + 1], nullptr, 10);
+    } else if (valued && std::strcmp(argv[i], "--seed") == 0) {
+      seed = std::strtoull(argv[i + 1], nullptr, 10);
+    } else {
+      std::fprintf(stderr, "usage: %s [--cases N] [--seed N]\n", argv[0]);
+      return 2;
+    }
   }
   Random random(seed);
   for (std::uint64_t i = 0; i < cases; ++i) {

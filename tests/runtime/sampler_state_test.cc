@@ -122,6 +122,25 @@ TEST(SamplerState, sghmc_draws_from_the_posterior) {
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
 }
 
+// Means of n / S iterates, where the model holds: the posterior, but for what a mean over so few
+// relaxations is wider.
+TEST(SamplerState, iterate_averages_draw_from_the_posterior_where_the_model_holds) {
+  EngineConfig config = small_config("linear", 3, 4000);
+  config.sampler.name = "iasg";
+  config.sampler.minibatch_size = 20;
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  const Data data = linear_data(4000, 3, 1.0, 9);
+  engine.feed(data);
+  const Gaussian posterior =
+      linear_posterior(data.design(), data.y, config.model.noise_variance, config.model);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  Trace trace(posterior.mean);
+  engine->learner().set_trace(Trace::add, &trace);
+  engine.poll_rounds(100'000);
+  EXPECT_LT(kl(trace.moments(), posterior), 0.05);
+}
+
 // Refined iterates are no draws: nothing is retained, traced or said to be ok.
 TEST(SamplerState, optimising_chains_give_no_draws) {
   EngineConfig config = config_for("santa-r");

@@ -43,6 +43,16 @@ TEST_P(FisherScoringStructure, scalar_is_diagonal_with_the_mean_variance) {
   }
 }
 
+TEST(FisherScoringChecks, step_size_max_is_refused_where_nothing_reads_it) {
+  SamplerConfig config;
+  config.step_size_max = 0.1;
+  for (const std::string_view name : {BlockFisherScoring::kName, LowRankFisherScoring::kName}) {
+    const auto checked = find_sampler(name)->check(config);
+    ASSERT_FALSE(checked.ok()) << name;
+    EXPECT_NE(std::string_view(checked.error().sentence).find("step_size_max"), std::string::npos);
+  }
+}
+
 TEST_P(FisherScoringStructure, blocks_of_one_are_diagonal_and_one_block_is_full) {
   const OwnedEstimates e = random_estimates(2, d);
   for (const double alpha : {0.0, 1.0, 3.0}) {
