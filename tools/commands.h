@@ -15,6 +15,7 @@ void add_models(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_posterior(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_samplers(CLI::App& app);
 void add_schema(CLI::App& app);
 void add_send(CLI::App& app);

@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
   windhover::add_samplers(app);
   windhover::add_models(app);
   windhover::add_bench(app);
+  windhover::add_reproduce(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

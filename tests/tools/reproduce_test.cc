@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/reproduce/data_files.h"
+#include "windhover/tools/reproduce/driver.h"
+#include "windhover/tools/reproduce/files.h"
+
+namespace windhover::reproduce {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A directory of the test alone, empty.
+fs::path directory(const std::string& name) {
+  const fs::path path = path_of("reproduce-" + name);
+  fs::remove_all(path);
+  fs::create_directories(path);
+  return path;
+}
+
+std::atomic<int> computed = 0;  // parts of kWorks, since the test began
+
+void works(const Context& context, Report& report) {
+  context.parallel(3, [&](std::size_t i) {
+    context.part(std::string("part-").append(std::to_string(i)), [&] {
+      ++computed;
+      return nlohmann::ordered_json{{"value", i}, {"none", std::nan("")}};
+    });
+  });
+  report.add(Figure{.group = "a group",
+                    .name = "good",
+                    .ours = 0.5,
+                    .mcse = 0.01,
+                    .papers = 0.7,
+                    .papers_source = "Table 1",
+                    .bar = at_most(0.6)});
+  report.add(Figure{.group = "a group", .name = "bad", .ours = 2, .bar = Bar{0.9, 1.1}});
+  report.add(Figure{.group = "a group", .name = "not a number", .bar = at_least(0)});
+  report.note("What was found.");
+  Panel panel{.title = "it's 100 %", .x_label = "passes", .y_label = "KL (nats)", .log_y = true};
+  panel.series.push_back(
+      {.label = "ours", .x = {1, 2, 3}, .y = {1, -1, 10}, .error = {0.1, 0.1, 0.1}});
+  panel.series.push_back({.label = "the paper's", .x = {1, 2}, .y = {3, 4}, .papers = true});
+  report.add(panel);
+  report.add(Panel{.title = "names",
+                   .x_label = "method",
+                   .y_label = "error",
+                   .series = {{.label = "", .x = {0, 1}, .y = {1, 2}}},
+                   .categories = {"first", "second"}});
+}
+
+void throws(const Context& context, Report&) {
+  context.parallel(4, [](std::size_t i) {
+    if (i == 2) throw RunError("the third part went wrong");
+  });
+}
+
+const std::vector<Experiment> kFakes = {
+    {"works", "Author 2000, Table 1", "that it works", {}, works},
+    {"needs-data", "Author 2000, Figure 2", "nothing", {"CASP.csv"}, works},
+    {"throws", "Author 2000, Figure 3", "nothing", {}, throws},
+};
+
+struct Ran {
+  bool sound = false;
+  std::vector<Outcome> outcomes;
+};
+
+Ran run(const std::string& name, const Settings& settings) {
+  computed = 0;
+  Ran ran;
+  ran.sound = run_experiments(kFakes, name, settings, {},
+                              [&](const Outcome& outcome) { ran.outcomes.push_back(outcome); });
+  return ran;
+}
+
+TEST(ReproduceRegistry, EveryExperimentIsDescribedAndItsDataAreKnown) {
+  std::set<std::string_view> names = {"all", "list"};
+  for (const Experiment& experiment : experiments()) {
+    EXPECT_TRUE(names.insert(experiment.name).second) << experiment.name;
+    EXPECT_FALSE(experiment.source.empty()) << experiment.name;
+    EXPECT_FALSE(experiment.summary.empty()) << experiment.name;
+    EXPECT_NE(experiment.run, nullptr) << experiment.name;
+    for (const std::string_view file : experiment.files) {
+      EXPECT_NE(find_data_file(file), nullptr) << file;
+    }
+    EXPECT_TRUE(says(text_of(WINDHOVER_SOURCE_DIR "/tools/reproduce/README.md"),
+                     std::string(experiment.name)));
+  }
+}
+
+TEST(ReproduceList, NamesEachWithItsSourceAndData) {
+  const std::string text = list_text(kFakes);
+  EXPECT_TRUE(says(text, "needs-data  Author 2000, Figure 2: nothing"));
+  EXPECT_TRUE(says(text, "needs CASP.csv"));
+  const auto json = list_json(kFakes);
+  ASSERT_EQ(json.size(), kFakes.size());
+  EXPECT_EQ(json[1]["files"][0], "CASP.csv");
+}
+
+TEST(ReproduceRun, WritesNumbersPageAndPictures) {
+  const fs::path out = directory("writes");
+  const Ran ran = run("works", {.data = out, .out = out, .seed = 7});
+  ASSERT_EQ(ran.outcomes.size(), 1U);
+  EXPECT_TRUE(says(ran.outcomes[0].sentence, "3 figures, 1 of 3 bars met"));
+  const auto result = nlohmann::ordered_json::parse(text_of(out / "works.json"));
+  EXPECT_EQ(result["seed"], 7);
+  EXPECT_EQ(result["figures"][0]["papers"], 0.7);
+  EXPECT_EQ(result["figures"][0]["met"], true);
+  EXPECT_EQ(result["figures"][1]["met"], false);
+  EXPECT_TRUE(result["figures"][2]["ours"].is_null());
+  EXPECT_EQ(result["figures"][2]["met"], false);
+  EXPECT_EQ(result["panels"][0]["series"][0]["y"][1], -1);
+  const std::string page = text_of(out / "works.md");
+  EXPECT_TRUE(says(page, "| good | 0.5 ± 0.01 | 0.7 | Table 1 | ≤ 0.6 | yes |"));
+  EXPECT_TRUE(says(page, "| bad | 2 |  |  | 0.9 to 1.1 | **no** |"));
+  EXPECT_TRUE(says(page, "![works](works.svg)"));
+  EXPECT_TRUE(says(page, "What was found."));
+  const std::string svg = text_of(out / "works.svg");
+  EXPECT_TRUE(says(svg, "KL (nats)"));
+  EXPECT_TRUE(says(svg, "it's 100 %"));
+  EXPECT_TRUE(says(svg, "second"));
+  EXPECT_TRUE(says(text_of(out / "works.png").substr(1, 3), "PNG"));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "[works](works.md)"));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "1 of 3"));
+}
+
+TEST(ReproduceRun, SkipsWhatHasNoDataWithOneSentence) {
+  const fs::path out = directory("skips");
+  const Ran ran = run("needs-data", {.data = out, .out = out});
+  ASSERT_EQ(ran.outcomes.size(), 1U);
+  EXPECT_TRUE(ran.sound);
+  EXPECT_TRUE(ran.outcomes[0].skipped);
+  EXPECT_TRUE(says(ran.outcomes[0].sentence, "skipped: CASP.csv is not in " + out.string()));
+  EXPECT_TRUE(says(ran.outcomes[0].sentence, "Rana 2013"));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "skipped: CASP.csv"));
+  EXPECT_EQ(computed, 0);
+}
+
+TEST(ReproduceRun, FindsCompressedData) {
+  const fs::path out = directory("compressed");
+  std::ofstream(out / "CASP.csv.gz") << "anything";
+  EXPECT_FALSE(run("needs-data", {.data = out, .out = out}).outcomes[0].skipped);
+}
+
+TEST(ReproduceRun, AllGoesOnAfterAFailureAndSaysSo) {
+  const fs::path out = directory("all");
+  const Ran ran = run("all", {.data = out, .out = out});
+  EXPECT_FALSE(ran.sound);
+  ASSERT_EQ(ran.outcomes.size(), 3U);
+  EXPECT_FALSE(ran.outcomes[0].failed);
+  EXPECT_TRUE(ran.outcomes[1].skipped);
+  EXPECT_TRUE(ran.outcomes[2].failed);
+  EXPECT_EQ(ran.outcomes[2].sentence, "the third part went wrong");
+  EXPECT_THROW(run("throws", {.data = out, .out = out}), RunError);
+}
+
+TEST(ReproduceRun, RefusesAnUnknownNameWithThoseThereAre) {
+  const fs::path out = directory("unknown");
+  const std::string refusal = refusal_of([&] { run("wroks", {.data = out, .out = out}); });
+  EXPECT_TRUE(says(refusal, "there is no experiment \"wroks\": works, needs-data, throws, all"));
+}
+
+TEST(ReproduceRun, RefusesAnOutputThatIsNoDirectory) {
+  const std::string file = file_with("reproduce-file", "text");
+  EXPECT_TRUE(says(refusal_of([&] { run("works", {.data = ".", .out = file}); }), "--out " + file));
+}
+
+TEST(ReproduceRun, ResumesFinishedPartsOfTheSameRunOnly) {
+  const fs::path out = directory("resumes");
+  Settings settings{.data = out, .out = out};
+  run("works", settings);
+  EXPECT_EQ(computed, 3);
+  settings.resume = true;
+  run("works", settings);
+  EXPECT_EQ(computed, 0);
+  std::ofstream(out / "works.parts/part-1.json") << "{\"run\":";  // cut off
+  run("works", settings);
+  EXPECT_EQ(computed, 1);
+  settings.quick = true;
+  run("works", settings);
+  EXPECT_EQ(computed, 3);
+  settings.resume = false;
+  run("works", settings);
+  EXPECT_EQ(computed, 3);
+}
+
+TEST(ReproduceFiles, AFailedWriteLeavesTheOldFileAndSaysSo) {
+  const fs::path out = directory("full");
+  write_file(out / "a.md", "old");
+  EXPECT_EQ(text_of(out / "a.md"), "old");
+  // What stands beside the file while it is written is a device that is always full.
+  fs::create_symlink("/dev/full", out / "a.md.new");
+  EXPECT_THROW(write_file(out / "a.md", "new"), RunError);
+  EXPECT_EQ(text_of(out / "a.md"), "old");
+}
+
+TEST(ReproduceFiles, APictureThatIsCutOffIsNoticed) {
+  const fs::path out = directory("cut");
+  write_file(out / "p.gp", "print 'draws nothing'\n");
+  EXPECT_THROW(draw(out, "p"), RunError);
+}
+
+}  // namespace
+}  // namespace windhover::reproduce

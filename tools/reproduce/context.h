@@ -1,0 +1,68 @@
+// What an experiment is run with: where its data lie, how thorough to be, and a memory for finished
+// parts.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
+#define WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace windhover::reproduce {
+
+struct Settings {
+  std::filesystem::path data = {};  // directory with the data sets
+  std::filesystem::path out = {};   // directory for what is written
+  bool quick = false;               // fewer seeds, steps and settings
+  bool resume = false;              // keep the parts that an earlier run finished
+  unsigned threads = 2;
+  std::uint64_t seed = 1;
+};
+
+// Called with the share done (0 to 1) and what is being done; from one thread at a time.
+using ProgressFunction = std::function<void(double share, const std::string& text)>;
+
+// Every function may be called by all threads of parallel().
+class Context {
+ public:
+  // Parts lie in settings.out / NAME.parts. Without settings.resume those of earlier runs go.
+  Context(Settings settings, std::string_view experiment, ProgressFunction progress);
+
+  const Settings& settings() const { return settings_; }
+  bool quick() const { return settings_.quick; }
+  std::uint64_t seed() const { return settings_.seed; }
+  // `thorough`, or with --quick the other.
+  template <class T>
+  T choose(T quick, T thorough) const {
+    return settings_.quick ? quick : thorough;
+  }
+
+  // Path of a data file; UserError when it is not there.
+  std::string file(std::string_view name) const;
+
+  void progress(double share, const std::string& text) const;
+
+  // What `compute` gives, or gave in an earlier run with the same seed and thoroughness: the unit
+  // of resuming. Numbers that are not finite come back as null. `key` is a file name.
+  nlohmann::ordered_json part(const std::string& key,
+                              const std::function<nlohmann::ordered_json()>& compute) const;
+
+  // Does work(0) to work(count - 1), on settings().threads threads. What one throws is thrown here
+  // when all have ended.
+  void parallel(std::size_t count, const std::function<void(std::size_t)>& work) const;
+
+ private:
+  nlohmann::ordered_json identity() const;
+
+  Settings settings_;
+  std::filesystem::path parts_;
+  ProgressFunction progress_;
+  mutable std::mutex mutex_;
+};
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_

@@ -1,0 +1,184 @@
+#include "windhover/tools/reproduce/driver.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <thread>
+
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/data_files.h"
+#include "windhover/tools/reproduce/files.h"
+
+namespace windhover::reproduce {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
+RunFacts facts_of(const Experiment& experiment, const Settings& settings, double seconds) {
+  return {.name = std::string(experiment.name),
+          .source = std::string(experiment.source),
+          .summary = std::string(experiment.summary),
+          .command = fmt::format("windhover reproduce {} --data {} --out {}{} --seed {}",
+                                 experiment.name, settings.data.string(), settings.out.string(),
+                                 settings.quick ? " --quick" : "", settings.seed),
+          .quick = settings.quick,
+          .seed = settings.seed,
+          .threads = settings.threads,
+          .cores = std::thread::hardware_concurrency(),
+          .processor = processor_name(),
+          .seconds = seconds};
+}
+
+// The result that an earlier or this run left; null when there is none.
+ordered_json result_in(const std::filesystem::path& out, std::string_view name) {
+  std::ifstream file(out / fmt::format("{}.json", name));
+  ordered_json result = ordered_json::parse(file, nullptr, false);
+  return result.is_discarded() ? ordered_json() : result;
+}
+
+std::pair<int, int> bars_met(const ordered_json& result) {
+  int met = 0;
+  int bars = 0;
+  for (const auto& figure : result.at("figures")) {
+    if (figure.at("bar").is_null()) continue;
+    ++bars;
+    if (figure.at("met").get<bool>()) ++met;
+  }
+  return {met, bars};
+}
+
+void write_index(std::span<const Experiment> experiments, const Settings& settings) {
+  std::string text = "# The papers' experiments, redone\n\n";
+  text += "| experiment | source | bars met | run time | |\n| --- | --- | --- | --- | --- |\n";
+  for (const Experiment& experiment : experiments) {
+    const ordered_json result = result_in(settings.out, experiment.name);
+    const std::string missing = missing_data(experiment, settings.data);
+    if (result.is_null()) {
+      text += fmt::format("| {} | {} | | | {} |\n", experiment.name, experiment.source,
+                          missing.empty() ? "not run yet" : missing);
+      continue;
+    }
+    const auto [met, bars] = bars_met(result);
+    text += fmt::format("| [{0}]({0}.md) | {1} | {2} | {3:.0f} s | {4} |\n", experiment.name,
+                        experiment.source, bars > 0 ? fmt::format("{} of {}", met, bars) : "-",
+                        std::ceil(result.at("seconds").get<double>()),
+                        result.at("quick").get<bool>() ? "quick" : "");
+  }
+  write_file(settings.out / "index.md", text);
+}
+
+Outcome run_one(const Experiment& experiment, const Settings& settings,
+                const ProgressFunction& progress) {
+  Outcome outcome{.name = std::string(experiment.name)};
+  outcome.sentence = missing_data(experiment, settings.data);
+  if (!outcome.sentence.empty()) {
+    outcome.skipped = true;
+    return outcome;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Context context(settings, experiment.name, progress);
+  Report report;
+  report.plot().title = fmt::format("{}: {}", experiment.name, experiment.source);
+  experiment.run(context, report);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  const RunFacts facts = facts_of(experiment, settings, seconds);
+  const ordered_json result = report.to_json(facts);
+  const auto path = [&](const char* suffix) { return settings.out / (outcome.name + suffix); };
+  if (!report.plot().panels.empty()) {
+    write_file(path(".gp"), gnuplot_script(report.plot(), outcome.name));
+    draw(settings.out, outcome.name);
+  }
+  write_file(path(".md"), report.page(facts));
+  write_file(path(".json"), result.dump(1) + "\n");
+  const auto [met, bars] = bars_met(result);
+  outcome.sentence = fmt::format("{} figures{} in {:.0f} s: {}", report.figures().size(),
+                                 bars > 0 ? fmt::format(", {} of {} bars met", met, bars) : "",
+                                 std::ceil(seconds), path(".md").string());
+  return outcome;
+}
+
+}  // namespace
+
+std::string missing_data(const Experiment& experiment, const std::filesystem::path& data) {
+  for (const std::string_view name : experiment.files) {
+    if (find_in(data, name)) continue;
+    const DataFile* file = find_data_file(name);
+    return fmt::format("skipped: {} is not in {} ({})", name, data.string(),
+                       file != nullptr ? file->origin : "of unknown origin");
+  }
+  return "";
+}
+
+bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
+                     const Settings& settings, const ProgressFunction& progress,
+                     const std::function<void(const Outcome&)>& told) {
+  std::vector<std::string_view> names;
+  for (const Experiment& experiment : experiments) names.push_back(experiment.name);
+  const bool all = name == "all";
+  if (!all && std::ranges::find(names, name) == names.end()) {
+    throw UserError(fmt::format("there is no experiment \"{}\": {}, all or list", name,
+                                fmt::join(names, ", ")));
+  }
+  prepare_directory(settings.out);
+  require_gnuplot();
+  bool sound = true;
+  for (const Experiment& experiment : experiments) {
+    if (!all && experiment.name != name) continue;
+    try {
+      told(run_one(experiment, settings, progress));
+    } catch (const std::exception& error) {
+      if (!all) throw;
+      sound = false;
+      told({.name = std::string(experiment.name), .failed = true, .sentence = error.what()});
+    }
+    write_index(experiments, settings);
+  }
+  return sound;
+}
+
+ordered_json list_json(std::span<const Experiment> experiments) {
+  ordered_json list = ordered_json::array();
+  for (const Experiment& experiment : experiments) {
+    list.push_back({{"name", experiment.name},
+                    {"source", experiment.source},
+                    {"summary", experiment.summary},
+                    {"files", experiment.files}});
+  }
+  return list;
+}
+
+std::string list_text(std::span<const Experiment> experiments) {
+  std::size_t width = 4;
+  for (const Experiment& experiment : experiments) {
+    width = std::max(width, experiment.name.size());
+  }
+  std::string out;
+  for (const Experiment& experiment : experiments) {
+    out += fmt::format("{:<{}}  {}: {}\n", experiment.name, width, experiment.source,
+                       experiment.summary);
+    if (!experiment.files.empty()) {
+      out += fmt::format("{:<{}}  needs {}\n", "", width, fmt::join(experiment.files, ", "));
+    }
+  }
+  return out;
+}
+
+}  // namespace windhover::reproduce

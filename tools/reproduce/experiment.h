@@ -1,0 +1,29 @@
+// An experiment of a paper, redone: what it needs, where it comes from, and the function that does
+// it. The one list of them feeds the command, its listing and the tests.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_EXPERIMENT_H_
+#define WINDHOVER_TOOLS_REPRODUCE_EXPERIMENT_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/report.h"
+
+namespace windhover::reproduce {
+
+struct Experiment {
+  std::string_view name;
+  std::string_view source;              // paper and table or figure
+  std::string_view summary;             // what it shows, one line
+  std::vector<std::string_view> files;  // of the data directory, by the names in data_files.h
+  // Fills the report. Throws UserError or RunError.
+  void (*run)(const Context& context, Report& report);
+};
+
+std::span<const Experiment> experiments();
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_EXPERIMENT_H_

@@ -1,0 +1,12 @@
+// The functions behind the registry, one file each, named after the experiment.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_EXPERIMENTS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_EXPERIMENTS_H_
+
+namespace windhover::reproduce {
+
+class Context;
+class Report;
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_EXPERIMENTS_H_

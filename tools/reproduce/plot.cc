@@ -1,0 +1,196 @@
+#include "windhover/tools/reproduce/plot.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "windhover/tools/error.h"
+
+namespace windhover::reproduce {
+namespace {
+
+// Okabe and Ito: told apart by the colour-blind too.
+constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                 "#E69F00", "#56B4E9", "#000000", "#999999"};
+constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2};       // filled
+constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1};  // of the same shapes
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') out += '\'';
+    out += c;
+  }
+  return out + "'";
+}
+
+// Where a logarithmic axis has no place, there is no point.
+bool is_drawable(double value, bool logarithmic) {
+  return std::isfinite(value) && (!logarithmic || value > 0);
+}
+
+std::string data_block(const Panel& panel, const Series& series, const std::string& block) {
+  std::string out = fmt::format("${} << EOD\n", block);
+  for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
+    if (!is_drawable(series.x[i], panel.log_x) || !is_drawable(series.y[i], panel.log_y)) {
+      // A gap in a line.
+      out += "\n";
+      continue;
+    }
+    const double error = i < series.error.size() ? series.error[i] : 0;
+    double low = series.y[i] - error;
+    if (panel.log_y && low <= 0) low = 0.01 * series.y[i];
+    out += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", series.x[i], series.y[i], low,
+                       series.y[i] + error);
+  }
+  return out + "EOD\n";
+}
+
+std::string plot_element(const Series& series, const std::string& block) {
+  const auto colour = static_cast<std::size_t>(series.colour) % kColours.size();
+  const int mark = series.papers ? kOpenMarks[colour] : kMarks[colour];
+  const std::string ink = fmt::format("lc rgb '{}'", kColours[colour]);
+  const std::string line = fmt::format("lw 2{}", series.papers ? " dt 3" : "");
+  const std::string points = fmt::format("pt {} ps {}", mark, series.papers ? 1.2 : 0.8);
+  std::string with;
+  switch (series.style) {
+    case Style::kLine:
+      with = fmt::format("lines {} {}", ink, line);
+      break;
+    case Style::kDashes:
+      with = fmt::format("lines {} lw 2 dt 2", ink);
+      break;
+    case Style::kPoints:
+      with = fmt::format("points {} {} lw 1.5", ink, points);
+      break;
+    case Style::kLinePoints:
+      with = fmt::format("linespoints {} {} {}", ink, line, points);
+      break;
+  }
+  const std::string title =
+      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
+  std::string out = fmt::format("${} using 1:2 with {} {}", block, with, title);
+  if (!series.error.empty()) {
+    out +=
+        fmt::format(", \\\n  ${} using 1:2:3:4 with yerrorbars {} pt 0 lw 1 notitle", block, ink);
+  }
+  return out;
+}
+
+std::string range(char axis, const std::vector<double>& ends) {
+  if (ends.size() != 2) return fmt::format("set {}range [*:*]\n", axis);
+  return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, ends[0], ends[1]);
+}
+
+std::string panel_script(const Panel& panel, std::size_t number) {
+  std::string out = "set size noratio\n";
+  if (panel.equal_axes) out += "set size ratio -1\n";
+  out += fmt::format("set title {} noenhanced\n", quoted(panel.title));
+  out += fmt::format("set xlabel {} noenhanced\n", quoted(panel.x_label));
+  out += fmt::format("set ylabel {} noenhanced\n", quoted(panel.y_label));
+  out += panel.log_x ? "set logscale x\n" : "unset logscale x\n";
+  out += panel.log_y ? "set logscale y\n" : "unset logscale y\n";
+  out += fmt::format("set format x '{}'\n", panel.log_x ? "10^{%L}" : "%g");
+  out += fmt::format("set format y '{}'\n", panel.log_y ? "10^{%L}" : "%g");
+  out += fmt::format("set key {} noenhanced\n", panel.legend);
+  std::vector<double> x_range = panel.x_range;
+  if (panel.categories.empty()) {
+    out += "set xtics norotate autofreq\n";
+  } else {
+    std::string names;
+    for (std::size_t i = 0; i < panel.categories.size(); ++i) {
+      names += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(panel.categories[i]), i);
+    }
+    out += fmt::format("set xtics rotate by -40 left noenhanced ({})\n", names);
+    x_range = {-0.5, static_cast<double>(panel.categories.size()) - 0.5};
+  }
+  out += range('x', x_range) + range('y', panel.y_range);
+  std::vector<std::string> elements;
+  for (std::size_t s = 0; s < panel.series.size(); ++s) {
+    elements.push_back(plot_element(panel.series[s], fmt::format("p{}s{}", number, s)));
+  }
+  // An empty panel keeps its place.
+  if (elements.empty()) return out + "set multiplot next\n";
+  return out + fmt::format("plot {}\n", fmt::join(elements, ", \\\n  "));
+}
+
+// The end of a file, to see whether it is whole.
+std::string tail_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return text.substr(text.size() - std::min<std::size_t>(text.size(), 64));
+}
+
+// The exit code of `gnuplot argument` in `directory`; 127 when there is no such program.
+int run_gnuplot(const std::filesystem::path& directory, const std::string& argument) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  std::array<char*, 3> arguments = {const_cast<char*>("gnuplot"),
+                                    const_cast<char*>(argument.c_str()), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return 127;
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::string gnuplot_script(const Plot& plot, const std::string& name) {
+  const std::size_t columns =
+      std::clamp<std::size_t>(plot.columns, 1, std::max<std::size_t>(plot.panels.size(), 1));
+  const std::size_t rows = (plot.panels.size() + columns - 1) / columns;
+  const auto width = plot.panel_width * static_cast<int>(columns);
+  const auto height = plot.panel_height * static_cast<int>(rows) + 40;
+  std::string out = fmt::format("# Drawn again with: gnuplot {}.gp\n", name);
+  for (std::size_t p = 0; p < plot.panels.size(); ++p) {
+    for (std::size_t s = 0; s < plot.panels[p].series.size(); ++s) {
+      out += data_block(plot.panels[p], plot.panels[p].series[s], fmt::format("p{}s{}", p, s));
+    }
+  }
+  out += "set encoding utf8\nset grid lc rgb '#dddddd'\nset tics nomirror\nset border 3\n";
+  for (const char* terminal : {"svg", "png"}) {
+    out += fmt::format("set terminal {} size {},{} {} font 'Sans,12' enhanced\n",
+                       terminal == std::string("svg") ? "svg" : "pngcairo", width, height,
+                       terminal == std::string("svg") ? "background '#ffffff'" : "");
+    out += fmt::format("set output '{}.{}'\n", name, terminal);
+    out += fmt::format("set multiplot layout {},{} title {} noenhanced font 'Sans,14'\n", rows,
+                       columns, quoted(plot.title));
+    for (std::size_t p = 0; p < plot.panels.size(); ++p) out += panel_script(plot.panels[p], p);
+    out += "unset multiplot\nset output\n";
+  }
+  return out;
+}
+
+void require_gnuplot() {
+  if (run_gnuplot(".", "/dev/null") == 127) {
+    throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
+  }
+}
+
+void draw(const std::filesystem::path& directory, const std::string& name) {
+  const int code = run_gnuplot(directory, name + ".gp");
+  if (code != 0) {
+    throw RunError(fmt::format("gnuplot failed on {} (exit code {})",
+                               (directory / (name + ".gp")).string(), code));
+  }
+  for (const auto& [suffix, end] : {std::pair{".svg", "</svg>"}, std::pair{".png", "IEND"}}) {
+    const std::filesystem::path picture = directory / (name + suffix);
+    if (tail_of(picture).find(end) == std::string::npos) {
+      throw RunError(fmt::format("{} is not complete: is the disk full?", picture.string()));
+    }
+  }
+}
+
+}  // namespace windhover::reproduce

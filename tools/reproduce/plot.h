@@ -1,0 +1,58 @@
+// Plots, as data: drawn by gnuplot from a script that can be drawn again by hand.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_PLOT_H_
+#define WINDHOVER_TOOLS_REPRODUCE_PLOT_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace windhover::reproduce {
+
+enum class Style { kLine, kDashes, kPoints, kLinePoints };
+
+// Points that are not finite are left out. Colours are numbered from 0 and shared by panels: give
+// ours and the paper's figure of the same thing the same one, and the paper's another style.
+struct Series {
+  std::string label;  // empty: not in the legend
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> error = {};  // of y, one standard error each; or empty
+  Style style = Style::kLinePoints;
+  int colour = 0;
+  bool papers = false;  // an open mark, where points are drawn
+};
+
+struct Panel {
+  std::string title;
+  std::string x_label;  // with its unit
+  std::string y_label;
+  std::vector<Series> series = {};
+  bool log_x = false;
+  bool log_y = false;
+  std::vector<std::string> categories = {};  // names of x = 0, 1, ... instead of numbers
+  std::string legend = "top right";          // gnuplot's words, e.g. "bottom left" or "outside"
+  bool equal_axes = false;                   // one unit of x is as long as one of y
+  std::vector<double> x_range = {};          // two numbers, or empty
+  std::vector<double> y_range = {};
+};
+
+struct Plot {
+  std::string title;
+  std::size_t columns = 2;  // panels beside each other
+  std::vector<Panel> panels = {};
+  int panel_width = 560;
+  int panel_height = 420;
+};
+
+// A gnuplot script that draws NAME.svg and NAME.png in its working directory.
+std::string gnuplot_script(const Plot& plot, const std::string& name);
+
+// RunError naming the Debian package when gnuplot is not there.
+void require_gnuplot();
+
+// Runs directory / NAME.gp there. RunError when gnuplot fails or a picture is not complete.
+void draw(const std::filesystem::path& directory, const std::string& name);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_PLOT_H_

@@ -1,0 +1,155 @@
+#include "windhover/tools/reproduce/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover::reproduce {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+std::string shown(double value) {
+  return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
+}
+
+std::string shown(const Bar& bar) {
+  if (std::isinf(bar.least)) return fmt::format("≤ {:g}", bar.most);
+  if (std::isinf(bar.most)) return fmt::format("≥ {:g}", bar.least);
+  return fmt::format("{:g} to {:g}", bar.least, bar.most);
+}
+
+std::string shown(const Series& series) {
+  switch (series.style) {
+    case Style::kLine:
+      return "line";
+    case Style::kDashes:
+      return "dashes";
+    case Style::kPoints:
+      return "points";
+    case Style::kLinePoints:
+      return "line and points";
+  }
+  return "";
+}
+
+ordered_json numbers(const std::vector<double>& values) {
+  ordered_json list = ordered_json::array();
+  for (const double value : values) list.push_back(number_or_null(value));
+  return list;
+}
+
+ordered_json to_json(const Figure& figure) {
+  ordered_json out = {
+      {"group", figure.group}, {"name", figure.name}, {"ours", number_or_null(figure.ours)},
+      {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},
+      {"bar", nullptr},        {"met", nullptr}};
+  if (figure.mcse) out["mcse"] = number_or_null(*figure.mcse);
+  if (figure.papers) {
+    out["papers"] = *figure.papers;
+    out["papers_source"] = figure.papers_source;
+  }
+  if (figure.bar) {
+    out["bar"] = shown(*figure.bar);
+    out["met"] = figure.met();
+  }
+  return out;
+}
+
+ordered_json to_json(const Panel& panel) {
+  ordered_json out = {{"title", panel.title},
+                      {"x", panel.x_label},
+                      {"y", panel.y_label},
+                      {"series", ordered_json::array()}};
+  if (!panel.categories.empty()) out["categories"] = panel.categories;
+  for (const Series& series : panel.series) {
+    ordered_json one = {{"label", series.label},
+                        {"style", shown(series)},
+                        {"papers", series.papers},
+                        {"x", numbers(series.x)},
+                        {"y", numbers(series.y)}};
+    if (!series.error.empty()) one["error"] = numbers(series.error);
+    out["series"].push_back(std::move(one));
+  }
+  return out;
+}
+
+// A table has only the columns that some figure of the group fills.
+std::string table(const std::vector<const Figure*>& figures) {
+  const auto any = [&](auto has) { return std::ranges::any_of(figures, has); };
+  const bool papers = any([](const Figure* f) { return f->papers.has_value(); });
+  const bool bars = any([](const Figure* f) { return f->bar.has_value(); });
+  std::string head = "| figure | ours |";
+  std::string rule = "| --- | --- |";
+  if (papers) head += " the paper's | where |", rule += " --- | --- |";
+  if (bars) head += " bar | met |", rule += " --- | --- |";
+  std::string out = head + "\n" + rule + "\n";
+  for (const Figure* f : figures) {
+    out += fmt::format("| {} | {}{} |", f->name, shown(f->ours),
+                       f->mcse ? fmt::format(" ± {}", fmt::format("{:.2g}", *f->mcse)) : "");
+    if (papers) {
+      out += fmt::format(" {} | {} |", f->papers ? shown(*f->papers) : "", f->papers_source);
+    }
+    if (bars) {
+      out +=
+          f->bar ? fmt::format(" {} | {} |", shown(*f->bar), f->met() ? "yes" : "**no**") : " | |";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+ordered_json Report::to_json(const RunFacts& facts) const {
+  ordered_json out = {{"name", facts.name},           {"source", facts.source},
+                      {"summary", facts.summary},     {"command", facts.command},
+                      {"quick", facts.quick},         {"seed", facts.seed},
+                      {"threads", facts.threads},     {"cores", facts.cores},
+                      {"processor", facts.processor}, {"seconds", facts.seconds}};
+  out["figures"] = ordered_json::array();
+  for (const Figure& figure : figures_) out["figures"].push_back(reproduce::to_json(figure));
+  out["notes"] = notes_;
+  out["panels"] = ordered_json::array();
+  for (const Panel& panel : plot_.panels) out["panels"].push_back(reproduce::to_json(panel));
+  out["details"] = details_;
+  return out;
+}
+
+std::string Report::page(const RunFacts& facts) const {
+  std::string out = fmt::format("# {}\n\n{}. {}.\n\n", facts.name, facts.source, facts.summary);
+  if (facts.quick) {
+    out += "A quick run: fewer seeds, steps or settings than without `--quick`.\n\n";
+  }
+  std::vector<std::string> groups;
+  for (const Figure& f : figures_) {
+    if (std::ranges::find(groups, f.group) == groups.end()) groups.push_back(f.group);
+  }
+  for (const std::string& group : groups) {
+    if (!group.empty()) out += fmt::format("## {}\n\n", group);
+    std::vector<const Figure*> members;
+    for (const Figure& f : figures_) {
+      if (f.group == group) members.push_back(&f);
+    }
+    out += table(members) + "\n";
+  }
+  out +=
+      "± is one Monte Carlo standard error; figures without are computed exactly, or say so.\n\n";
+  if (!plot_.panels.empty()) out += fmt::format("![{0}]({0}.svg)\n\n", facts.name);
+  if (!notes_.empty()) out += "## Findings\n\n";
+  for (const std::string& text : notes_) out += fmt::format("- {}\n", text);
+  out += fmt::format(
+      "\n## Run\n\n    {}\n\n{:.0f} s on {} of {} cores ({}), seed {}. All numbers: "
+      "[{}.json]({}.json).\n",
+      facts.command, std::ceil(facts.seconds), facts.threads, facts.cores, facts.processor,
+      facts.seed, facts.name, facts.name);
+  return out;
+}
+
+}  // namespace windhover::reproduce

@@ -1,0 +1,82 @@
+// What an experiment found: figures beside those of the paper, plots, and findings in words.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
+#define WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "windhover/tools/reproduce/plot.h"
+
+namespace windhover::reproduce {
+
+// What a figure of ours is held to.
+struct Bar {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+
+  bool holds(double value) const { return least <= value && value <= most; }
+};
+inline Bar at_most(double most) { return {.most = most}; }
+inline Bar at_least(double least) { return {.least = least}; }
+
+struct Figure {
+  std::string group;  // figures of one group stand in one table
+  std::string name;   // with its unit, where it has one
+  double ours = std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> mcse = {};    // Monte Carlo standard error of ours; exact figures have none
+  std::optional<double> papers = {};  // as printed
+  std::string papers_source = {};     // e.g. "Table 1"
+  std::optional<Bar> bar = {};
+
+  bool met() const { return !bar || bar->holds(ours); }
+};
+
+// How a run came about, written into its report by the driver.
+struct RunFacts {
+  std::string name;
+  std::string source;
+  std::string summary;
+  std::string command;
+  bool quick = false;
+  std::uint64_t seed = 0;
+  unsigned threads = 0;
+  unsigned cores = 0;
+  std::string processor;
+  double seconds = 0;
+};
+
+// One thread.
+class Report {
+ public:
+  void add(Figure figure) { figures_.push_back(std::move(figure)); }
+  void add(Panel panel) { plot_.panels.push_back(std::move(panel)); }
+  // A finding, or what was done otherwise than in the paper: a sentence or a few, Markdown.
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+  // Raw results, for whoever reads the JSON.
+  void detail(const std::string& key, nlohmann::ordered_json value) {
+    details_[key] = std::move(value);
+  }
+
+  Plot& plot() { return plot_; }
+  const Plot& plot() const { return plot_; }
+  const std::vector<Figure>& figures() const { return figures_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  nlohmann::ordered_json to_json(const RunFacts& facts) const;
+  std::string page(const RunFacts& facts) const;
+
+ private:
+  std::vector<Figure> figures_;
+  std::vector<std::string> notes_;
+  nlohmann::ordered_json details_ = nlohmann::ordered_json::object();
+  Plot plot_;
+};
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
