@@ -7,6 +7,8 @@ namespace windhover::reproduce {
 class Context;
 class Report;
 
+void run_double_well(const Context& context, Report& report);
+
 }  // namespace windhover::reproduce
 
 #endif  // WINDHOVER_TOOLS_REPRODUCE_EXPERIMENTS_H_
