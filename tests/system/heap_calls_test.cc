@@ -14,8 +14,8 @@
 #include "windhover/io/client.h"
 #include "windhover/io/framing.h"
 #include "windhover/tests/io/raw_peer.h"
+#include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/child_daemon.h"
-#include "windhover/tools/frame_source.h"
 
 namespace windhover {
 namespace {
@@ -83,7 +83,7 @@ void misbehave(const std::string& address) {
 void load(ChildDaemon& daemon) {
   burst(daemon.observe_address());
   burst(daemon.query_address());
-  const FrameSource source(daemon.observe_address(), kFeatures, 1, 0);
+  const FrameSource source(daemon.observe_address(), {.features = kFeatures}, {});
   std::vector<std::unique_ptr<testing::RawPeer>> idle;
   for (int i = 0; i < 32; ++i) {
     idle.push_back(std::make_unique<testing::RawPeer>(daemon.observe_address()));

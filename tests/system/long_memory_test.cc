@@ -10,8 +10,8 @@
 
 #include "windhover/io/client.h"
 #include "windhover/tests/long_tests.h"
+#include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/child_daemon.h"
-#include "windhover/tools/frame_source.h"
 
 namespace windhover {
 namespace {
@@ -31,7 +31,8 @@ TEST_P(LongMemory, ResidentStaysFlatToTenToTheEight) {
   std::uint64_t resident_first = 0;
   std::uint64_t resident = 0;
   {
-    const FrameSource source(daemon.observe_address(), kFeatures, 256, 0);
+    const LoadRows rows{.features = kFeatures, .rows_per_frame = 256};
+    const FrameSource source(daemon.observe_address(), rows, {});
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(9);
     std::uint64_t head = 0;
     while (head < kLast) {

@@ -1,6 +1,6 @@
 // An engine, its learner thread and its server in this process, for load tests.
-#ifndef WINDHOVER_TOOLS_SERVED_ENGINE_H_
-#define WINDHOVER_TOOLS_SERVED_ENGINE_H_
+#ifndef WINDHOVER_TOOLS_BENCH_SERVED_ENGINE_H_
+#define WINDHOVER_TOOLS_BENCH_SERVED_ENGINE_H_
 
 #include <fmt/format.h>
 
@@ -14,17 +14,30 @@
 
 namespace windhover {
 
+struct ServedOptions {
+  std::uint32_t max_sessions = 64;
+  // Locked memory, and the query thread before everybody else, as far as the
+  // machine permits it.
+  bool real_time = false;
+};
+
 // Starts on construction, stops on destruction. RunError when something does not start.
 class ServedEngine {
  public:
-  explicit ServedEngine(const EngineConfig& config)
-      : block_(need(Engine::footprint(config))),
+  explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
+      : server_config_(config_of(options)),
+        block_(need(Engine::footprint(config))),
         engine_(need(Engine::create(config, block_.bytes(), clock_))),
         server_block_(need(Server::footprint(server_config_, engine_->config()))),
         server_(need(Server::create(server_config_, *engine_, server_block_.bytes(), clock_))) {
     prefault(block_.bytes());
+    ThreadOptions query = Server::query_thread_options();
+    if (options.real_time) {
+      memory_locked_ = ok(lock_memory());
+      query.fifo_priority = 50;
+    }
     need(server_->open());
-    if (!ok(server_->start()) ||
+    if (!ok(server_->start(Server::observe_thread_options(), query)) ||
         !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
       throw RunError("a thread could not be started");
     }
@@ -39,12 +52,18 @@ class ServedEngine {
 
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }
+  bool memory_locked() const { return memory_locked_; }
   std::string observe_address() const {
     return fmt::format("127.0.0.1:{}", server_->observe_port());
   }
   std::string query_address() const { return fmt::format("127.0.0.1:{}", server_->query_port()); }
 
  private:
+  static ServerConfig config_of(const ServedOptions& options) {
+    ServerConfig config;
+    config.max_sessions = options.max_sessions;
+    return config;
+  }
   template <class T>
   static T need(Result<T> result) {
     if (!result.ok()) {
@@ -60,8 +79,9 @@ class ServedEngine {
   MappedBlock server_block_;
   std::unique_ptr<Server> server_;
   LearnerThread learner_;
+  bool memory_locked_ = false;
 };
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_SERVED_ENGINE_H_
+#endif  // WINDHOVER_TOOLS_BENCH_SERVED_ENGINE_H_

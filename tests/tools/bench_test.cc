@@ -1,0 +1,168 @@
+// `windhover bench`: that its options, its result and its comparison hold; not how fast anything
+// is.
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/bench/frame_source.h"
+#include "windhover/tools/bench/report.h"
+#include "windhover/tools/bench/suite.h"
+#include "windhover/tools/commands.h"
+#include "windhover/tools/heap_counter.h"
+
+namespace windhover {
+namespace {
+
+// Exit code of `windhover bench ...` as the command line judges it, 0 when it runs.
+int exit_code(std::initializer_list<std::string> arguments) {
+  CLI::App app;
+  add_bench(app);
+  // CLI11 wants them last first.
+  std::vector<std::string> reversed(arguments);
+  reversed.insert(reversed.begin(), "bench");
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code();
+  }
+  return 0;
+}
+
+Json result_of(const std::string& suite, double figure) {
+  return {{"suite", suite},
+          {"limits", {{"tcp", {{"mb_per_second", 1000.0}}}}},
+          {"runs",
+           {{{"name", "a"}, {"rows_per_second", figure}, {"latency", {{"p50_us", 10.0}}}},
+            {{"name", "b"}, {"window_full", 0}}}}};
+}
+
+void expect_shape(const Json& result, const std::string& suite) {
+  EXPECT_EQ(result["suite"], suite);
+  EXPECT_TRUE(result["limits"].is_object());
+  ASSERT_FALSE(result["runs"].empty());
+  std::set<std::string> names;
+  for (const Json& run : result["runs"]) {
+    EXPECT_TRUE(names.insert(run["name"].get<std::string>()).second) << run["name"];
+    EXPECT_GT(run["resident_bytes"].get<double>(), 0);
+    EXPECT_EQ(run["heap_calls"].is_null(), !heap_calls().has_value());
+    if (run["heap_calls"].is_number()) {
+      EXPECT_EQ(run["heap_calls"].get<std::uint64_t>(), 0U) << run["name"];
+    }
+  }
+  EXPECT_TRUE(says(text_of(result), result["runs"][0]["name"].get<std::string>()));
+  EXPECT_EQ(Json::parse(result.dump()), result);
+}
+
+TEST(Bench, NamesTheSuitesThereAreWhenAskedForAnother) {
+  const std::string refusal = refusal_of([] { (void)run_bench("speed", {}); });
+  EXPECT_TRUE(says(refusal, "no suite \"speed\""));
+  for (const BenchSuite& suite : bench_suites()) EXPECT_TRUE(says(refusal, suite.name));
+}
+
+TEST(Bench, RefusesOptionsOutsideTheirRange) {
+  EXPECT_NE(exit_code({}), 0);
+  EXPECT_NE(exit_code({"step", "--dimension", "1"}), 0);
+  EXPECT_NE(exit_code({"ingest", "--chains", "0"}), 0);
+  EXPECT_NE(exit_code({"query", "--shares", "0.5,2"}), 0);
+  EXPECT_NE(exit_code({"ingest", "--seconds", "much"}), 0);
+  EXPECT_THROW((void)exit_code({"speed"}), UserError);
+}
+
+TEST(Bench, RefusesToCompareWithWhatIsNoResult) {
+  EXPECT_TRUE(says(refusal_of([] { (void)read_result("/nowhere/old.json"); }), "/nowhere"));
+  for (const char* content : {"", "[1", "{}", "{\"suite\": 1, \"runs\": [{}]}"}) {
+    const std::string path = file_with("old.json", content);
+    EXPECT_TRUE(says(refusal_of([&] { (void)read_result(path); }), "is not what")) << content;
+    // Before anything is measured.
+    EXPECT_THROW((void)exit_code({"soak", "--compare", path}), UserError);
+  }
+}
+
+TEST(BenchCompare, GivesRatiosOfWhatBothHave) {
+  const std::string path = file_with("old.json", result_of("ingest", 100.0).dump());
+  const Json before = read_result(path);
+  Json after = result_of("ingest", 150.0);
+  after["runs"].push_back({{"name", "new"}, {"rows_per_second", 1.0}});
+  const Json compared = ratios(before, after);
+  EXPECT_EQ(compared["limits"]["tcp.mb_per_second"], 1.0);
+  EXPECT_EQ(compared["a"]["rows_per_second"], 1.5);
+  EXPECT_EQ(compared["a"]["latency.p50_us"], 1.0);
+  EXPECT_FALSE(compared.contains("b"));  // 0 has no ratio
+  EXPECT_FALSE(compared.contains("new"));
+  EXPECT_TRUE(says(text_of_ratios(before, after), "1.500"));
+  const std::string refusal = refusal_of([&] { (void)ratios(result_of("query", 1), after); });
+  EXPECT_TRUE(says(refusal, "\"query\""));
+}
+
+TEST(BenchSuites, StepHasLimitsAndUniqueRunsWithoutHeapCalls) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.seconds = 0.001;
+  const Json result = run_bench("step", options);
+  expect_shape(result, "step");
+  EXPECT_GT(result["limits"]["fma_double_gflops"].get<double>(), 0);
+  for (const Json& run : result["runs"]) {
+    if (run.contains("of_roofline")) {
+      EXPECT_GT(run["of_roofline"].get<double>(), 0) << run["name"];
+    }
+  }
+}
+
+TEST(BenchSuites, IngestCountsRowsAndBytes) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.rows_per_frame = {16};
+  options.connections = {1, 3};
+  options.seconds = 0.1;
+  const Json result = run_bench("ingest", options);
+  expect_shape(result, "ingest");
+  ASSERT_EQ(result["runs"].size(), 2U);
+  for (const Json& run : result["runs"]) {
+    EXPECT_GT(run["rows_per_second"].get<double>(), 1000) << run["name"];
+    EXPECT_GT(run["of_loopback"].get<double>(), 0) << run["name"];
+  }
+}
+
+TEST(BenchSuites, IngestKeepsToItsRate) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.rows_per_frame = {16};
+  options.rate = 20'000;
+  options.seconds = 0.5;
+  const double rows = run_bench("ingest", options)["runs"][0]["rows_per_second"].get<double>();
+  EXPECT_GT(rows, 10'000);
+  EXPECT_LT(rows, 25'000);
+}
+
+TEST(BenchSuites, QueryAnswersEveryQuestionAndResolvesWhatItsCountAllows) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.connections = {3};
+  options.shares = {0.0};
+  options.seconds = 0.2;
+  options.query_rate = 1000;
+  const Json result = run_bench("query", options);
+  expect_shape(result, "query");
+  const Json& latency = result["runs"][0]["latency"];
+  EXPECT_EQ(result["runs"][0]["unanswered"], 0);
+  EXPECT_EQ(latency["count"], 200);
+  EXPECT_GT(latency["p90_us"].get<double>(), 0);
+  EXPECT_TRUE(latency["p999_us"].is_null());
+}
+
+TEST(FrameBytes, AreWholeFramesOfTheShapeAskedFor) {
+  const FrameBytes sparse({.features = 460, .nonzeros = 8, .rows_per_frame = 16});
+  EXPECT_EQ(sparse.ends.back(), sparse.bytes.size());
+  EXPECT_GE(sparse.bytes_per_row(), 8 * 8 + 8 * 4 + 8 + 4);
+  EXPECT_LT(sparse.bytes_per_row(), 8 * 8 + 8 * 4 + 8 + 4 + 4);
+}
+
+}  // namespace
+}  // namespace windhover

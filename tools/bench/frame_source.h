@@ -1,0 +1,81 @@
+// Observe frames made once and written again and again: load without the cost of making it.
+#ifndef WINDHOVER_TOOLS_BENCH_FRAME_SOURCE_H_
+#define WINDHOVER_TOOLS_BENCH_FRAME_SOURCE_H_
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace windhover {
+
+// Rows of a linear model with theta_j = 0.3 and unit noise. Dense: standard normal features.
+// Sparse: `nonzeros` ones in each row, one in each of as many equal parts of the features, as from
+// as many categories.
+struct LoadRows {
+  std::uint32_t features = 0;
+  std::uint32_t nonzeros = 0;  // 0: dense
+  std::uint32_t rows_per_frame = 1;
+};
+
+// As many frames as make up a mebibyte, each with its length in front.
+struct FrameBytes {
+  explicit FrameBytes(const LoadRows& rows);
+
+  double bytes_per_row() const;
+
+  std::string bytes;
+  std::vector<std::size_t> ends;  // of each frame
+  std::uint32_t rows_per_frame;
+};
+
+struct LoadPlan {
+  double rate = 0;  // rows a second over all connections, on schedule; 0: as fast as possible
+  std::uint32_t connections = 1;
+};
+
+// Sends such rows, on all connections in turn, from one thread of its own until it is destroyed,
+// and reads the answers away. Rows belong to producer 0. No heap call once it is constructed.
+class FrameSource {
+ public:
+  // RunError when the server does not welcome it.
+  FrameSource(const std::string& address, const LoadRows& rows, const LoadPlan& plan);
+  ~FrameSource();
+  FrameSource(const FrameSource&) = delete;
+  FrameSource& operator=(const FrameSource&) = delete;
+
+  const FrameBytes& frames() const { return frames_; }
+
+ private:
+  struct Connection {
+    int socket = -1;
+    std::size_t frame = 0;  // the next one to be taken up
+    std::size_t begin = 0;  // what is taken up and not yet written
+    std::size_t end = 0;
+  };
+
+  void close_all();
+  void run();
+  bool advance(Connection& connection);
+  void take_up(Connection& connection);
+  void wait();
+  double due_in() const;  // seconds until the schedule allows the next rows
+
+  FrameBytes frames_;
+  LoadPlan plan_;
+  std::size_t frames_a_write_;
+  std::vector<Connection> connections_;
+  std::vector<pollfd> polls_;
+  double rows_taken_ = 0;
+  double start_ = 0;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_FRAME_SOURCE_H_

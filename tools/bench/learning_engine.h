@@ -1,0 +1,69 @@
+#ifndef WINDHOVER_TOOLS_BENCH_LEARNING_ENGINE_H_
+#define WINDHOVER_TOOLS_BENCH_LEARNING_ENGINE_H_
+
+#include <cstdint>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+// An engine over synthetic rows, past its cold start, that never rests; driven by the caller.
+class LearningEngine {
+ public:
+  static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
+
+  LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
+                 std::uint32_t minibatch_size)
+      : config_(configure(model, sampler, dimension, minibatch_size)),
+        block_(Engine::footprint(config_).value()),
+        engine_(Engine::create(config_, block_.bytes(), clock_).value()) {
+    std::mt19937_64 generator(1);
+    std::normal_distribution<double> normal;
+    std::vector<double> row(config_.model.features);
+    for (std::uint64_t i = 0; i < kRows; ++i) {
+      double predictor = 0;
+      for (double& x : row) {
+        x = normal(generator);
+        predictor += 0.3 * x;
+      }
+      const double noise = normal(generator);
+      const double target = model == "linear" ? predictor + noise : (predictor + noise > 0 ? 1 : 0);
+      (void)engine_->observe(row, target);
+    }
+    while (engine_->learner().phase() != Learner::Phase::kSampling) engine_->poll(100);
+    engine_->poll(0);  // publishes
+  }
+
+  Engine& engine() { return *engine_; }
+  std::uint64_t examples() { return engine_->counters().get(RuntimeCounter::kExamples); }
+
+ private:
+  static EngineConfig configure(std::string_view model, std::string_view sampler,
+                                std::uint32_t dimension, std::uint32_t minibatch_size) {
+    EngineConfig config;
+    config.model.name = model;
+    config.model.features = dimension - 1;
+    config.model.noise_variance = model == "linear" ? 1.0 : 0.0;
+    config.sampler.name = sampler;
+    config.sampler.minibatch_size = minibatch_size;
+    config.sampler.chains = 16;
+    config.window_size = kRows;
+    config.draws_per_observation = 0;
+    return config;
+  }
+
+  EngineConfig config_;
+  RealClock clock_;
+  MappedBlock block_;
+  Engine* engine_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_LEARNING_ENGINE_H_

@@ -1,0 +1,34 @@
+// Plain loops that show what the processor can do, compiled once an instruction set like the
+// library's own kernels: what these take is the limit that the suites compare with.
+#ifndef WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_H_
+#define WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_H_
+
+#include <cstddef>
+
+namespace windhover {
+
+struct LimitKernels {
+  // Reads `count` doubles (a multiple of 128) in order.
+  double (*read)(const double* data, std::size_t count);
+  // Multiplies and adds in registers; `flops` of one round.
+  double (*fma_double)(std::size_t rounds, double factor, double term);
+  std::size_t flops_double;
+  float (*fma_float)(std::size_t rounds, float factor, float term);
+  std::size_t flops_float;
+  // y <- A x, A rows x columns, row by row (columns a multiple of 8).
+  void (*gemv)(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y);
+  // The lower triangle of C <- C + X^T X, in blocks; X rows x width, row by row, width a multiple
+  // of 16.
+  void (*syrk)(const double* x, std::size_t rows, std::size_t width, double* c);
+};
+
+// The table for instruction_set().
+const LimitKernels& limit_kernels() noexcept;
+
+extern const LimitKernels kLimitKernelsBaseline;
+extern const LimitKernels kLimitKernelsAvx2;
+extern const LimitKernels kLimitKernelsAvx512;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_H_

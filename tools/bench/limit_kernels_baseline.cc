@@ -1,0 +1,3 @@
+#define WINDHOVER_LIMIT_KERNELS kLimitKernelsBaseline
+#define WINDHOVER_VECTOR_BYTES 16
+#include "windhover/tools/bench/limit_kernels_impl.h"

@@ -1,0 +1,95 @@
+#include "windhover/tools/bench/loopback.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <array>
+#include <cerrno>
+
+#include "windhover/io/framing.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+int connect_to(const std::string& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0) {
+    ::close(socket);
+    throw RunError("no connection to " + address);
+  }
+  return socket;
+}
+
+// The first answer, which must be Welcome.
+bool is_welcomed(int socket) {
+  std::array<char, 4096> buffer{};
+  std::size_t size = 0;
+  for (;;) {
+    const ssize_t n = ::recv(socket, buffer.data() + size, buffer.size() - size, 0);
+    if (n <= 0) return false;
+    size += static_cast<std::size_t>(n);
+    const FrameScan scan = scan_frame(std::as_bytes(std::span(buffer.data(), size)), 4000);
+    if (scan.kind == FrameScan::kNeedMore) continue;
+    v1::Response response;
+    return scan.kind == FrameScan::kFrame &&
+           response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())) &&
+           response.has_welcome();
+  }
+}
+
+}  // namespace
+
+void append_frame(const v1::Request& request, std::string& bytes) {
+  const std::string body = request.SerializeAsString();
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.WriteVarint32(static_cast<std::uint32_t>(body.size()));
+  coded.WriteString(body);
+}
+
+bool write_all(int socket, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t n = ::send(socket, data, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EAGAIN) {
+      pollfd room{socket, POLLOUT, 0};
+      (void)::poll(&room, 1, 100);
+      continue;
+    }
+    if (n <= 0) return false;
+    data += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+int connect_and_greet(const std::string& address) {
+  const int socket = connect_to(address);
+  v1::Request hello;
+  hello.mutable_hello()->set_version_min(1);
+  hello.mutable_hello()->set_version_max(1);
+  std::string greeting;
+  append_frame(hello, greeting);
+  if (!write_all(socket, greeting.data(), greeting.size()) || !is_welcomed(socket)) {
+    ::close(socket);
+    throw RunError("the server did not welcome us at " + address);
+  }
+  return socket;
+}
+
+}  // namespace windhover

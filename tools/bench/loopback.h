@@ -1,0 +1,25 @@
+// Raw connections to a server on this machine, and requests as bytes.
+#ifndef WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
+#define WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
+
+#include <cstddef>
+#include <string>
+
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+// Appends the request with its length in front.
+void append_frame(const v1::Request& request, std::string& bytes);
+
+// Connects to "127.0.0.1:port", says Hello, and takes the answer in. Blocking, TCP_NODELAY.
+// RunError when nobody listens or the server does not welcome it.
+int connect_and_greet(const std::string& address);
+
+// Writes all of it, waiting where it must; false when the peer is gone. Works on non-blocking
+// sockets too.
+bool write_all(int socket, const char* data, std::size_t size);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_LOOPBACK_H_

@@ -1,0 +1,158 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "windhover/io/framing.h"
+#include "windhover/io/windhover.pb.h"
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::size_t kWriteBytes = 64 * 1024;
+constexpr std::size_t kPingBytes = 64;
+
+// Two ends of one connection in this process.
+class SocketPair {
+ public:
+  explicit SocketPair(StreamKind kind) {
+    if (kind == StreamKind::kUnix) {
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) == 0) return;
+      throw RunError("no Unix-domain sockets to measure the machine with");
+    }
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof(address);
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ends_[0] = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool connected = ::bind(listener, generic, size) == 0 && ::listen(listener, 1) == 0 &&
+                           ::getsockname(listener, generic, &size) == 0 &&
+                           ::connect(ends_[0], generic, size) == 0;
+    if (connected) ends_[1] = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    ::close(listener);
+    if (!connected || ends_[1] < 0) throw RunError("no TCP over loopback");
+    const int on = 1;
+    for (const int end : ends_) (void)::setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  }
+  ~SocketPair() {
+    for (const int end : ends_) {
+      if (end >= 0) ::close(end);
+    }
+  }
+  SocketPair(const SocketPair&) = delete;
+  SocketPair& operator=(const SocketPair&) = delete;
+
+  int near() const { return ends_[0]; }
+  int far() const { return ends_[1]; }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+bool receive_all(int socket, char* data, std::size_t size) {
+  return ::recv(socket, data, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+}
+
+double stream_rate(StreamKind kind, double budget) {
+  const SocketPair pair(kind);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    const std::vector<char> data(kWriteBytes, 'x');
+    while (!stop.load(std::memory_order_relaxed)) {
+      if (::send(pair.near(), data.data(), data.size(), MSG_NOSIGNAL) <= 0) break;
+    }
+    ::shutdown(pair.near(), SHUT_WR);
+  });
+  std::vector<char> buffer(kWriteBytes);
+  std::size_t bytes = 0;
+  double start = wall_seconds();
+  double took = 0;
+  bool warm = false;
+  for (;;) {
+    const ssize_t n = ::recv(pair.far(), buffer.data(), buffer.size(), 0);
+    if (n <= 0) break;
+    bytes += static_cast<std::size_t>(n);
+    took = wall_seconds() - start;
+    if (!warm && took > budget / 5) {
+      warm = true;
+      bytes = 0;
+      start = wall_seconds();
+    } else if (warm && took > budget) {
+      break;
+    }
+  }
+  stop.store(true, std::memory_order_relaxed);
+  while (::recv(pair.far(), buffer.data(), buffer.size(), 0) > 0) {
+  }
+  writer.join();
+  return static_cast<double>(bytes) / took;
+}
+
+void ping_pong(StreamKind kind, double budget, StreamLimits& limits) {
+  const SocketPair pair(kind);
+  std::thread echo([&] {
+    std::array<char, kPingBytes> bytes{};
+    while (receive_all(pair.far(), bytes.data(), bytes.size()) &&
+           ::send(pair.far(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  Histogram latency;
+  std::array<char, kPingBytes> bytes{};
+  const double end = wall_seconds() + budget;
+  while (wall_seconds() < end) {
+    const double start = wall_seconds();
+    if (::send(pair.near(), bytes.data(), bytes.size(), MSG_NOSIGNAL) <= 0) break;
+    if (!receive_all(pair.near(), bytes.data(), bytes.size())) break;
+    latency.record(static_cast<std::int64_t>(1e9 * (wall_seconds() - start)));
+  }
+  ::shutdown(pair.near(), SHUT_RDWR);
+  echo.join();
+  limits.round_trip_p50_us = static_cast<double>(latency.quantile(0.5)) / 1e3;
+  limits.round_trip_p99_us = static_cast<double>(latency.quantile(0.99)) / 1e3;
+}
+
+}  // namespace
+
+StreamLimits measure_stream(StreamKind kind, double budget) {
+  StreamLimits limits;
+  limits.bytes_per_second = stream_rate(kind, budget);
+  ping_pong(kind, budget, limits);
+  return limits;
+}
+
+Json to_json(const StreamLimits& l) {
+  return {{"mb_per_second", l.bytes_per_second / 1e6},
+          {"round_trip_p50_us", l.round_trip_p50_us},
+          {"round_trip_p99_us", l.round_trip_p99_us}};
+}
+
+double generated_parser_seconds(std::string_view frames, double budget) {
+  v1::Request request;
+  return fastest(budget, [&] {
+    auto rest = std::as_bytes(std::span(frames));
+    while (!rest.empty()) {
+      const FrameScan scan = scan_frame(rest, UINT32_MAX);
+      const bool parsed =
+          scan.kind == FrameScan::kFrame &&
+          request.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()));
+      if (!parsed) throw RunError("the generated parser does not read the benchmark's own frames");
+      rest = rest.subspan(scan.consumed);
+    }
+  });
+}
+
+}  // namespace windhover

@@ -1,0 +1,106 @@
+// Everything at once, for a while (mixed) or for a long while (soak): rows on 32 connections at
+// half of saturation, and on eight others single predictions, batches of 16, summaries of the
+// posterior and of the server.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint32_t kConnections = 8;
+
+std::vector<QuestionKind> kinds(std::uint32_t features) {
+  return {{"predict", predict_frame(features, 1), 1},
+          {"predict_16", predict_frame(features, 16), 10},
+          {"posterior", posterior_frame(), 101},
+          {"status", status_frame(), 103}};
+}
+
+struct Mixture {
+  explicit Mixture(const BenchOptions& o, std::uint32_t dimension)
+      : saturating(saturating_rate(o, dimension)),
+        kinds_of(kinds(dimension - 1)),
+        served(served_config(o, dimension)),
+        source(served.observe_address(),
+               {.features = dimension - 1,
+                .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, 0)},
+               {o.rate > 0 ? o.rate : 0.5 * saturating, kLoadConnections}) {}
+
+  double saturating;
+  std::vector<QuestionKind> kinds_of;
+  ServedEngine served;
+  FrameSource source;
+};
+
+std::uint64_t accepted(ServedEngine& served) {
+  return served.engine().counters().get(RuntimeCounter::kRowsAccepted);
+}
+
+// Asks for `seconds` and gives the run.
+Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double seconds) {
+  const auto list = list_or(o.connections, {kConnections});
+  QuestionSource questions(mixture.served.query_address(), mixture.kinds_of, list.front(),
+                           o.query_rate);
+  const auto before = accepted(mixture.served);
+  const double start = wall_seconds();
+  const ProcessSpan span;
+  questions.ask(seconds);
+  Json process = span.figures();
+  const auto rows = static_cast<double>(accepted(mixture.served) - before);
+  Json out = {{"name", std::move(name)},
+              {"rows_per_second", rows / (wall_seconds() - start)},
+              {"unanswered", questions.unanswered()}};
+  out.update(process);
+  for (std::size_t k = 0; k < mixture.kinds_of.size(); ++k) {
+    out[mixture.kinds_of[k].name] = percentiles(questions.latency(k));
+  }
+  return out;
+}
+
+std::uint32_t only_dimension(const BenchOptions& o) { return list_or(o.dimensions, {100}).front(); }
+
+}  // namespace
+
+Json run_mixed(const BenchOptions& options) {
+  const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
+  const std::uint32_t dimension = only_dimension(options);
+  Mixture mixture(options, dimension);
+  sleep_for(1);
+  const double seconds = options.seconds > 0 ? options.seconds : 10;
+  Json run = ask(mixture, options, fmt::format("D={} mixed", dimension), seconds);
+  run["handler"] = percentiles(mixture.served.server().query_latency());
+  return {{"query_rate", options.query_rate},
+          {"limits", {{"tcp", to_json(tcp)}, {"saturating_rows_per_second", mixture.saturating}}},
+          {"runs", Json::array({std::move(run)})}};
+}
+
+Json run_soak(const BenchOptions& options) {
+  const std::uint32_t dimension = only_dimension(options);
+  Mixture mixture(options, dimension);
+  sleep_for(1);
+  // Twenty looks at most, no shorter than a second.
+  const double total = 60 * options.minutes;
+  const double slice = std::max(std::min(1.0, total), total / 20);
+  Json runs = Json::array();
+  for (double done = 0; done < total; done += slice) {
+    const std::string name = fmt::format("{:.0f} s", std::min(total, done + slice));
+    runs.push_back(ask(mixture, options, name, std::min(slice, total - done)));
+  }
+  const double first = runs.front()["resident_bytes"].get<double>();
+  const double last = runs.back()["resident_bytes"].get<double>();
+  return {{"minutes", options.minutes},
+          {"observations", mixture.served.engine().head()},
+          {"resident_growth_bytes", last - first},
+          {"limits", {{"saturating_rows_per_second", mixture.saturating}}},
+          {"runs", std::move(runs)}};
+}
+
+}  // namespace windhover

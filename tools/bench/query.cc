@@ -1,0 +1,116 @@
+// The latency of one prediction over TCP, asked for in an open loop: alone, while rows stream in on
+// 32 connections at shares of the rate that saturates the server, and with a learner that never
+// rests.
+#include <fmt/format.h>
+
+#include "windhover/platform/thread.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+
+namespace windhover {
+
+namespace {
+
+struct Condition {
+  std::uint32_t dimension;
+  std::uint32_t connections;
+  double share;       // of saturation; 1: as fast as the server takes them
+  bool busy = false;  // the learner never rests
+};
+
+// Without options: every condition at the middle dimension, the other two at half of saturation.
+std::vector<Condition> conditions(const BenchOptions& o) {
+  if (o.dimensions.empty() && o.connections.empty() && o.shares.empty()) {
+    return {{100, 1, 0},    {100, 1, 0.5},   {100, 1, 1},  {100, 1, 0, true},
+            {100, 32, 0.5}, {100, 256, 0.5}, {10, 1, 0.5}, {1000, 1, 0.5}};
+  }
+  const std::vector<double> shares = o.shares.empty() ? std::vector<double>{0, 0.5, 1} : o.shares;
+  std::vector<Condition> out;
+  for (const auto dimension : list_or(o.dimensions, {100})) {
+    for (const auto connections : list_or(o.connections, {1})) {
+      for (const double share : shares) out.push_back({dimension, connections, share});
+      out.push_back({dimension, connections, 0, true});
+    }
+  }
+  return out;
+}
+
+std::string name_of(const Condition& c) {
+  std::string load = "idle";
+  if (c.busy) load = "learner busy";
+  if (c.share > 0) load = fmt::format("ingest {:.0f}%", 100 * c.share);
+  return fmt::format("D={} {} conn {}", c.dimension, c.connections, load);
+}
+
+// Enough rows for a posterior, then silence.
+void fill_window(ServedEngine& served, const LoadRows& rows) {
+  const FrameSource source(served.observe_address(), rows, {});
+  for (int i = 0; i < 200 && served.engine().head() < 30'000; ++i) sleep_for(0.01);
+}
+
+Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
+                   double round_trip_us) {
+  EngineConfig config = served_config(o, c.dimension);
+  if (c.busy) config.draws_per_observation = 0;
+  ServedEngine served(config,
+                      {.max_sessions = std::max(64U, c.connections + 4), .real_time = o.real_time});
+  const LoadRows rows{.features = c.dimension - 1,
+                      .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, c.dimension, 0)};
+  std::unique_ptr<FrameSource> source;
+  if (c.share > 0) {
+    const double rate = c.share >= 1 ? 0 : c.share * saturating;
+    source = std::make_unique<FrameSource>(served.observe_address(), rows,
+                                           LoadPlan{rate, kLoadConnections});
+  } else {
+    fill_window(served, rows);
+  }
+  QuestionSource questions(served.query_address(), {{"predict", predict_frame(c.dimension - 1, 1)}},
+                           c.connections, o.query_rate);
+  sleep_for(1);
+  const double seconds = o.seconds > 0 ? o.seconds : 2.5;
+  const auto accepted = served.engine().counters().get(RuntimeCounter::kRowsAccepted);
+  const double start = wall_seconds();
+  const ProcessSpan span;
+  questions.ask(seconds);
+  Json process = span.figures();
+  const double took = wall_seconds() - start;
+  const auto rows_in = served.engine().counters().get(RuntimeCounter::kRowsAccepted) - accepted;
+  Json out = {{"name", name_of(c)},
+              {"rows_per_second", static_cast<double>(rows_in) / took},
+              {"unanswered", questions.unanswered()}};
+  out["p50_of_round_trip"] =
+      static_cast<double>(questions.latency(0).quantile(0.5)) / 1e3 / round_trip_us;
+  out.update(process);
+  out["latency"] = percentiles(questions.latency(0));
+  out["from_send"] = percentiles(questions.from_send());
+  out["generator_late"] = percentiles(questions.late());
+  out["handler"] = percentiles(served.server().query_latency());
+  return out;
+}
+
+}  // namespace
+
+Json run_query(const BenchOptions& options) {
+  const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
+  const StreamLimits local = measure_stream(StreamKind::kUnix, 0.5);
+  if (options.real_time) (void)configure_this_thread({.name = "wh-asker", .fifo_priority = 40});
+  Json out = {{"draws", EngineConfig{}.retained_draws},
+              {"query_rate", options.query_rate},
+              {"limits", {{"tcp", to_json(tcp)}, {"unix", to_json(local)}}},
+              {"runs", Json::array()}};
+  std::uint32_t measured = 0;  // the dimension whose saturation is known
+  double saturating = 0;
+  for (const Condition& c : conditions(options)) {
+    if (c.dimension != measured) {
+      saturating = saturating_rate(options, c.dimension);
+      measured = c.dimension;
+      out["limits"][fmt::format("saturating_rows_per_second_{}", c.dimension)] = saturating;
+    }
+    out["runs"].push_back(run_condition(options, c, saturating, tcp.round_trip_p50_us));
+  }
+  return out;
+}
+
+}  // namespace windhover

@@ -1,0 +1,92 @@
+// Questions at the ticks of a schedule, and how long each took.
+#ifndef WINDHOVER_TOOLS_BENCH_QUESTION_SOURCE_H_
+#define WINDHOVER_TOOLS_BENCH_QUESTION_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/bench/suite.h"
+
+namespace windhover {
+
+// One kind of question: its request as bytes, and every `every`-th question is one (the last kind
+// that fits is taken, so the first should have 1).
+struct QuestionKind {
+  std::string name;
+  std::string frame;
+  std::uint32_t every = 1;
+};
+
+// Predict of `rows` rows that reads all draws; PosteriorSummary; Status.
+std::string predict_frame(std::uint32_t features, std::uint32_t rows);
+std::string posterior_frame();
+std::string status_frame();
+
+// Open loop: question i is due at start + i / rate, whatever became of the ones before it, and goes
+// out on connection i modulo their number. Its latency counts from when it was due; `late` is how
+// much of that this generator itself (its thread not running) took until the question was written.
+// Connects on construction; ask() runs on the calling thread and makes no heap call.
+class QuestionSource {
+ public:
+  // RunError when the server does not welcome it or refuses a question.
+  QuestionSource(const std::string& address, std::vector<QuestionKind> kinds,
+                 std::uint32_t connections, double rate);
+  ~QuestionSource();
+  QuestionSource(const QuestionSource&) = delete;
+  QuestionSource& operator=(const QuestionSource&) = delete;
+
+  // Asks for so many seconds and waits up to two more for the last answers.
+  void ask(double seconds);
+
+  std::uint64_t unanswered() const { return asked_ - answered_; }
+  const Histogram& latency(std::size_t kind) const { return kinds_[kind]->latency; }
+  const Histogram& late() const { return late_; }
+  const Histogram& from_send() const { return from_send_; }
+
+ private:
+  struct Kind {
+    QuestionKind question;
+    Histogram latency;
+  };
+  struct Asked {
+    std::int64_t due;
+    std::int64_t sent;
+    std::uint32_t kind;
+  };
+  // Answers come in the order of their questions, so what is open is a ring.
+  struct Connection {
+    int socket = -1;
+    std::vector<Asked> open;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::vector<char> buffer;
+    std::size_t size = 0;
+    std::size_t skip = 0;  // bytes of an answer under way that have yet to come
+  };
+
+  void rehearse(Connection& connection);
+  void send(std::int64_t due);
+  void receive(Connection& connection);
+  void answered(Connection& connection, std::int64_t now);
+
+  double rate_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+  std::vector<Connection> connections_;
+  int epoll_ = -1;
+  std::uint64_t asked_ = 0;
+  std::uint64_t answered_ = 0;
+  Histogram late_;
+  Histogram from_send_;
+};
+
+// {"count", "p50_us", "p90_us", "p99_us", "p999_us", "p9999_us", "max_us"}; a percentile that fewer
+// than ten values lie above is null.
+Json percentiles(const Histogram& histogram);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_QUESTION_SOURCE_H_

@@ -1,0 +1,143 @@
+#include "windhover/tools/bench/sampler_rig.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kMostDrawn = std::size_t{1} << 20;
+
+ModelConfig model_of(const RigConfig& c) {
+  ModelConfig model;
+  model.name = c.model;
+  model.features = c.dimension - 1;
+  model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
+  return model;
+}
+
+SamplerConfig sampler_of(const RigConfig& c) {
+  SamplerConfig sampler;
+  sampler.name = c.sampler;
+  sampler.minibatch_size = c.minibatch_size;
+  sampler.chains = SamplerRig::kChains;
+  sampler.rank = c.rank;
+  return sampler;
+}
+
+}  // namespace
+
+SamplerRig::SamplerRig(const RigConfig& config)
+    : config_(config),
+      model_config_(model_of(config)),
+      sampler_config_(sampler_of(config)),
+      layout_(model_config_),
+      rows_(config.rows * layout_.stride() * sizeof(double)),
+      block_([this] {
+        Arena measuring = Arena::measuring();
+        make(measuring);
+        return measuring.used();
+      }()),
+      prior_(config.dimension, 1.0),
+      curvature_(std::size_t{config.dimension} * config.dimension,
+                 0.1 / static_cast<double>(config.dimension)),
+      theta_(std::size_t{config.dimension} * kChains),
+      sum_(config.dimension),
+      slots_(config.minibatch_size),
+      drawn_(std::clamp<std::size_t>(8 * config.rows, config.minibatch_size, kMostDrawn)),
+      gradient_(nullptr, 0, nullptr) {
+  const Result<bool> possible = find_sampler(config.sampler)->check(sampler_config_);
+  if (!possible.ok() || !rows_.valid()) {
+    throw RunError(fmt::format("no rig for {} at D = {}", config.sampler, config.dimension));
+  }
+  const std::uint32_t d = config.dimension;
+  Arena arena(block_.bytes());
+  make(arena);
+  find_model(config.model)->reset(*model_);
+  fill_rows();
+  fill_indices(kSeed, {1}, static_cast<std::uint32_t>(config.rows), drawn_);
+  for (std::size_t j = 0; j < d; ++j) curvature_[j * (d + 1)] += 0.9;
+  // A = C: the model holds.
+  estimates_ = {.dimension = d,
+                .n = config.n,
+                .minibatch_size = static_cast<double>(config.minibatch_size),
+                .curvature = curvature_.data(),
+                .noise_covariance = curvature_.data()};
+  const std::size_t state = find_sampler(config.sampler)->state_size(sampler_config_, d);
+  states_.resize(state * kChains);
+  gradient_ = GradientSource(model_, d, prior_.data());
+  gradient_.set_scale(config.n, 1.0);
+  refresh();
+  for (std::uint16_t c = 0; c < kChains; ++c) {
+    chains_.push_back({theta_.data() + std::size_t{c} * d, c, states_.data() + c * state});
+    Rng rng(kSeed, {0, c, Purpose::kInitialState});
+    sampler_->start(chains_.back(), rng);
+  }
+}
+
+void SamplerRig::make(Arena& arena) {
+  model_ = find_model(config_.model)->make(arena, model_config_);
+  sampler_ = find_sampler(config_.sampler)->make(arena, sampler_config_, config_.dimension);
+}
+
+void SamplerRig::fill_rows() {
+  const std::size_t stride = layout_.stride();
+  auto* rows = reinterpret_cast<double*>(rows_.bytes().data());
+  for (std::uint64_t i = 0; i < config_.rows; ++i) {
+    double* row = rows + i * stride;
+    fill_normals(kSeed, {i}, {row, layout_.features() + 1});
+    double& target = row[layout_.target_index()];
+    if (model_->response() != Response::kGaussian) target = target > 0 ? 1.0 : 0.0;
+  }
+}
+
+void SamplerRig::refresh() {
+  if (!ok(sampler_->refresh(estimates_))) throw RunError("the rig's estimates do not do");
+}
+
+void SamplerRig::move() {
+  Chain& chain = chains_[moves_ % kChains];
+  const std::uint64_t round = moves_++ / kChains;
+  fill_indices(kSeed, {round, chain.index, Purpose::kMinibatch},
+               static_cast<std::uint32_t>(config_.rows), slots_);
+  gradient_.set_minibatch(
+      {reinterpret_cast<double*>(rows_.bytes().data()), slots_.data(), slots_.size()});
+  Rng rng(kSeed, {round, chain.index, Purpose::kInjectedNoise});
+  if (!ok(sampler_->step(chain, gradient_, rng))) throw RunError("a chain of the rig diverged");
+}
+
+RowBatch SamplerRig::next_batch() {
+  const std::size_t size = config_.minibatch_size;
+  if (next_slot_ + size > drawn_.size()) next_slot_ = 0;
+  const RowBatch batch{reinterpret_cast<double*>(rows_.bytes().data()), drawn_.data() + next_slot_,
+                       size};
+  next_slot_ += size;
+  return batch;
+}
+
+void SamplerRig::gradient() {
+  gradient_.set_minibatch(next_batch());
+  gradient_(theta_.data(), sum_.data());
+}
+
+void SamplerRig::add_noise() {
+  const std::size_t width = matrix_width(config_.dimension);
+  outer_.resize(width * width);
+  NoiseSums sums{sum_.data(), outer_.data()};
+  model_->add_noise(next_batch(), theta_.data(), sums);
+}
+
+void SamplerRig::add_curvature() {
+  const std::size_t width = matrix_width(config_.dimension);
+  outer_.resize(width * width);
+  CurvatureSums sums{sum_.data(), outer_.data(), nullptr};
+  model_->add_curvature(next_batch(), theta_.data(), nullptr, 1.0, sums);
+}
+
+}  // namespace windhover

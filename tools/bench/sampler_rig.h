@@ -1,0 +1,78 @@
+// A model and a sampler over synthetic rows, without an engine around them: what a move of one
+// chain costs, and its parts.
+#ifndef WINDHOVER_TOOLS_BENCH_SAMPLER_RIG_H_
+#define WINDHOVER_TOOLS_BENCH_SAMPLER_RIG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/memory.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+struct RigConfig {
+  std::string_view model = "linear";
+  std::string_view sampler = "calibrated";
+  std::uint32_t dimension = 12;  // intercept included
+  std::uint32_t minibatch_size = 100;
+  std::uint64_t rows = 4898;  // in memory; minibatches are drawn from all of them
+  std::uint32_t rank = 4;
+  double n = 100'000;  // that the posterior stands on
+};
+
+// Features are standard normal; A and C are what such rows would give, with a little correlation.
+// Eight chains in turn. RunError when the registry refuses the configuration.
+class SamplerRig {
+ public:
+  static constexpr std::uint16_t kChains = 8;
+
+  explicit SamplerRig(const RigConfig& config);
+  SamplerRig(const SamplerRig&) = delete;
+  SamplerRig& operator=(const SamplerRig&) = delete;
+
+  // Indices, gradient, noise, preconditioner: one move of the next chain.
+  void move();
+  // Its gradient alone, on minibatches whose indices were drawn before.
+  void gradient();
+  // The sums for the noise covariance and the curvature over one minibatch.
+  void add_noise();
+  void add_curvature();
+  void refresh();
+
+  std::size_t bytes_per_row() const { return 8 * layout_.stride(); }
+
+ private:
+  void make(Arena& arena);
+  void fill_rows();
+  RowBatch next_batch();
+
+  RigConfig config_;
+  ModelConfig model_config_;
+  SamplerConfig sampler_config_;
+  RowLayout layout_;
+  MappedBlock rows_;
+  MappedBlock block_;
+  Model* model_ = nullptr;
+  AnySampler* sampler_ = nullptr;
+  std::vector<double> prior_;
+  std::vector<double> curvature_;
+  std::vector<double> theta_;
+  std::vector<double> states_;
+  std::vector<double> sum_;
+  std::vector<double> outer_;
+  std::vector<Chain> chains_;
+  std::vector<std::uint32_t> slots_;  // of one move
+  std::vector<std::uint32_t> drawn_;  // of many
+  std::size_t next_slot_ = 0;
+  std::uint64_t moves_ = 0;
+  Estimates estimates_;
+  GradientSource gradient_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_SAMPLER_RIG_H_

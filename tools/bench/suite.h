@@ -1,0 +1,52 @@
+// The suites of `windhover bench`: one source file each, registered in suites.cc.
+#ifndef WINDHOVER_TOOLS_BENCH_SUITE_H_
+#define WINDHOVER_TOOLS_BENCH_SUITE_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace windhover {
+
+using Json = nlohmann::ordered_json;
+
+// Where a list is empty or a number is 0, the suite takes its own default.
+struct BenchOptions {
+  std::vector<std::uint32_t> dimensions;  // parameters, intercept included
+  std::vector<std::uint32_t> rows_per_frame;
+  std::vector<std::uint32_t> connections;  // ingest: of the load; query, mixed: that ask
+  std::vector<double> shares;              // query: ingest as a share of saturation
+  std::uint32_t nonzeros = 0;              // ingest: sparse rows of so many; 0: dense
+  std::uint32_t chains = 4;
+  double seconds = 0;  // measured time of a run
+  double minutes = 10;
+  double rate = 0;  // rows a second; 0: as fast as the server takes them
+  double query_rate = 2000;
+  bool real_time = false;  // pinned threads, FIFO, locked memory, as far as permitted
+};
+
+struct BenchSuite {
+  std::string_view name;
+  std::string_view about;
+  // {"limits": {...}, "runs": [{"name": ..., ...}, ...]}: names are unique within a result, figures
+  // are numbers, null where there is none. RunError when something does not start.
+  Json (*run)(const BenchOptions& options);
+};
+
+Json run_step(const BenchOptions& options);
+Json run_ingest(const BenchOptions& options);
+Json run_query(const BenchOptions& options);
+Json run_mixed(const BenchOptions& options);
+Json run_soak(const BenchOptions& options);
+
+std::span<const BenchSuite> bench_suites() noexcept;
+
+// Runs the suite of this name, UserError when there is none, and adds its name, the time, the
+// instruction set and the version of the compiler.
+Json run_bench(std::string_view suite, const BenchOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_SUITE_H_

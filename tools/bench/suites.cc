@@ -1,0 +1,44 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <ctime>
+
+#include "windhover/platform/cpu.h"
+#include "windhover/tools/bench/suite.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::array kSuites = {
+    BenchSuite{"step", "the sampler, gradients, preconditioners, normals, predictions in process",
+               run_step},
+    BenchSuite{"ingest", "rows over loopback while the learner runs", run_ingest},
+    BenchSuite{"query", "latency of predictions over loopback, idle and under ingest", run_query},
+    BenchSuite{"mixed", "all kinds of questions while rows stream in", run_mixed},
+    BenchSuite{"soak", "the same for --minutes: resident memory and heap calls over time",
+               run_soak},
+};
+
+}  // namespace
+
+std::span<const BenchSuite> bench_suites() noexcept { return kSuites; }
+
+Json run_bench(std::string_view name, const BenchOptions& options) {
+  for (const BenchSuite& suite : kSuites) {
+    if (suite.name != name) continue;
+    Json out = {{"suite", suite.name},
+                {"date", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+                {"instruction_set", to_string(instruction_set())},
+                {"compiler", __VERSION__}};
+    out.update(suite.run(options));
+    return out;
+  }
+  std::string names;
+  for (const BenchSuite& suite : kSuites) names += fmt::format(" {}", suite.name);
+  throw UserError(fmt::format("no suite \"{}\"; there are{}", name, names));
+}
+
+}  // namespace windhover

@@ -1,0 +1,86 @@
+// How the suites time what runs on one thread, and what the process did meanwhile.
+#ifndef WINDHOVER_TOOLS_BENCH_TIMING_H_
+#define WINDHOVER_TOOLS_BENCH_TIMING_H_
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "windhover/tools/bench/suite.h"
+
+namespace windhover {
+
+// Seconds of processor time that the calling thread has had: what other processes take away does
+// not count, what they do to the caches does.
+inline double thread_seconds() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+inline double wall_seconds() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which together take
+// about `budget` seconds. For work that is the same at each call. Limits and what is compared with
+// them are both timed like this.
+template <class F>
+double fastest(double budget, F&& f) {
+  constexpr int kBlocks = 12;
+  std::size_t calls = 1;
+  double took = 0;
+  for (;; calls *= 2) {
+    const double start = thread_seconds();
+    for (std::size_t i = 0; i < calls; ++i) f();
+    took = thread_seconds() - start;
+    if (took >= budget / (2 * kBlocks)) break;
+  }
+  double best = took;
+  for (int block = 0; block < kBlocks; ++block) {
+    const double start = thread_seconds();
+    for (std::size_t i = 0; i < calls; ++i) f();
+    best = std::min(best, thread_seconds() - start);
+  }
+  return best / static_cast<double>(calls);
+}
+
+// Seconds of one call on average over `budget` seconds: for work that is not the same at each call.
+template <class F>
+double average(double budget, F&& f) {
+  const double start = thread_seconds();
+  double took = 0;
+  std::size_t calls = 0;
+  do {
+    for (int i = 0; i < 8; ++i) f();
+    calls += 8;
+    took = thread_seconds() - start;
+  } while (took < budget);
+  return took / static_cast<double>(calls);
+}
+
+// Notes where memory, heap calls and processor time stand; figures() gives what has come to them
+// since: resident_bytes, heap_calls (null under sanitizers), cpu_seconds of this process, and
+// others_cpu, the processors that the rest of the machine kept busy.
+class ProcessSpan {
+ public:
+  ProcessSpan() noexcept;
+  Json figures() const;
+
+ private:
+  double start_;
+  std::optional<std::uint64_t> heap_;
+  double own_;
+  double machine_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_TIMING_H_
