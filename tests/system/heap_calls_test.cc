@@ -102,7 +102,7 @@ void load(ChildDaemon& daemon) {
   std::vector<double> draws;
   v1::StatusResult status;
   Provenance provenance;
-  for (int turn = 0; source.rows_sent() < 1'000'000 || turn < 200; ++turn) {
+  for (int turn = 0; provenance.n_seen < 1'000'000 || turn < 200; ++turn) {
     request.thompson_id = static_cast<std::uint64_t>(turn) + 1;
     ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
     if (turn % 20 != 0) continue;
@@ -111,7 +111,6 @@ void load(ChildDaemon& daemon) {
     ASSERT_EQ(client.status(status), Status::kOk) << client.error_text();
     misbehave(daemon.observe_address());
   }
-  EXPECT_GE(provenance.n_seen, 500'000U);
   burst(daemon.query_address());
 }
 
