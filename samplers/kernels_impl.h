@@ -22,11 +22,10 @@ inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 // The lane sums of four vectors, as one vector.
 inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
   const Vector ab =
-      __builtin_shuffle(a, b, Integers{0, 4, 2, 6}) + __builtin_shuffle(a, b, Integers{1, 5, 3, 7});
+      __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
   const Vector cd =
-      __builtin_shuffle(c, d, Integers{0, 4, 2, 6}) + __builtin_shuffle(c, d, Integers{1, 5, 3, 7});
-  return __builtin_shuffle(ab, cd, Integers{0, 1, 4, 5}) +
-         __builtin_shuffle(ab, cd, Integers{2, 3, 6, 7});
+      __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
 // Rows of kBlocks vectors; kBlocks = 0: any length, read from `stride`. Four rows at a time.
@@ -213,7 +212,8 @@ inline Vector sigmoid_vector(Vector x) {
   const Vector e = exp_nonpositive(negative);
   const Vector denominator = 1.0 / (1.0 + e);
   const Vector p = sign == 0 ? denominator : e * denominator;
-  return x == x ? p : x;  // the exponent arithmetic can turn a NaN's payload into a number
+  // The exponent arithmetic can turn a NaN's payload into a number.
+  return x == x ? p : x;  // NOLINT(misc-redundant-expression)
 }
 
 void sigmoid(const double* x, std::size_t count, double* p) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
@@ -90,7 +91,9 @@ Json run_soak(const BenchOptions& options) {
   const double total = 60 * options.minutes;
   const double slice = std::max(std::min(1.0, total), total / 20);
   Json runs = Json::array();
-  for (double done = 0; done < total; done += slice) {
+  const int slices = static_cast<int>(std::ceil(total / slice - 1e-9));
+  for (int i = 0; i < slices; ++i) {
+    const double done = i * slice;
     const std::string name = fmt::format("{:.0f} s", std::min(total, done + slice));
     runs.push_back(ask(mixture, options, name, std::min(slice, total - done)));
   }
