@@ -15,6 +15,7 @@
 #include "windhover/runtime/learner.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/fit_parameters.h"
 #include "windhover/tools/heap_counter.h"
 #include "windhover/tools/moments.h"
 #include "windhover/tools/reference.h"
@@ -222,34 +223,6 @@ void run(Engine& engine, std::uint64_t steps) {
   }
 }
 
-ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
-                           const std::vector<ParameterSummary>& summaries) {
-  ordered_json list = ordered_json::array();
-  for (std::size_t i = 0; i < summaries.size(); ++i) {
-    const ParameterSummary& s = summaries[i];
-    const std::size_t columns = data.columns() + (intercept ? 1 : 0);
-    const std::size_t column = i % columns;
-    std::string name = column == data.columns() ? "intercept" : data.names[column];
-    if (summaries.size() > columns) name = fmt::format("{}: {}", i / columns + 1, name);
-    if (network) name = fmt::format("theta{}", i);
-    list.push_back({{"name", name},
-                    {"mean", s.mean},
-                    {"mode", s.mode},
-                    {"sd", s.sd},
-                    {"sd_robust", s.sd_robust},
-                    {"q5", s.q5},
-                    {"q50", s.q50},
-                    {"q95", s.q95},
-                    {"ess_bulk", s.ess_bulk},
-                    {"ess_tail", s.ess_tail},
-                    {"mcse_mean", s.mcse_mean},
-                    {"autocorrelation_time", s.autocorrelation_time},
-                    {"r_hat", s.r_hat},
-                    {"prior_precision", s.prior_precision}});
-  }
-  return list;
-}
-
 // One entry a group of learned prior precisions.
 ordered_json prior_precision_of(const FitOptions& options, const Dataset& data,
                                 std::span<const double> learned) {
@@ -392,8 +365,10 @@ ordered_json fit(const FitOptions& options) {
     out["allocations_after_start"] = nullptr;
   }
   out["footprint_bytes"] = footprint;
+  const bool whole_window = window && config.window_size >= data.rows();
   out["parameters"] =
-      parameters_of(data, options.intercept, find_model(options.model)->network, summaries);
+      parameters_of(data, options.intercept, find_model(options.model)->network, summaries,
+                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
   return out;
 }
 
