@@ -6,14 +6,14 @@
 namespace windhover::reproduce {
 
 std::span<const Experiment> experiments() {
-  static const std::vector<Experiment> kExperiments = {
+  static const std::vector<Experiment> list = {
       {"double-well",
        "Chen, Carlson, Gan, Li and Carin 2016, Figure 1",
        "Santa leaves a local minimum that RMSprop stays in",
        {},
        run_double_well},
   };
-  return kExperiments;
+  return list;
 }
 
 }  // namespace windhover::reproduce
