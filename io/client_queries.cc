@@ -26,7 +26,9 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.drift_score = p.drift_score();
   to.repeated_rows = p.repeated_rows();
   to.divergences = p.divergences();
+  to.law_ratio = p.law_ratio();
   to.status = static_cast<PosteriorStatus>(p.state());
+  to.reason = static_cast<StatusReason>(p.reason());
   to.horizon = static_cast<Horizon>(p.horizon());
   return to;
 }

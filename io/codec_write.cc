@@ -72,6 +72,8 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.u64(20, p.divergences);
   out.u64(21, static_cast<std::uint64_t>(p.horizon));
   out.real(22, p.repeated_rows);
+  out.u64(23, static_cast<std::uint64_t>(p.reason));
+  out.real(24, p.law_ratio);
 }
 
 template <class Sink>

@@ -70,7 +70,8 @@ Status Consistency::predict(const double* curvature, const double* noise_covaria
   return stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_);
 }
 
-Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n) noexcept {
+Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
+                                            double temperature) noexcept {
   const Index d = dimension_;
   // The prediction in the units of the deviations; then W = L^-1 observed L^-T with predicted =
   // L L^T.
@@ -80,6 +81,11 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n) noex
     for (Index j = 0; j < d; ++j) factor.colour(predicted_ + j * d);
     predicted.transposeInPlace();
   }
+  symmetrize(predicted_, d);
+  Ratio ratio;
+  extremes(predicted_, ratio.law_smallest, ratio.law_largest);
+  ratio.law_smallest /= temperature;
+  ratio.law_largest /= temperature;
   if (!ok(cholesky(predicted_, d, predicted_))) return {};
   MatrixMap whitened(work_, d, d);
   whitened = ConstMatrixMap(observed_, d, d) / weight_;
@@ -87,13 +93,20 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n) noex
     for (Index j = 0; j < d; ++j) solve_lower(predicted_, d, work_ + j * d);
     whitened.transposeInPlace();
   }
-  Ratio ratio;
-  ratio.largest = largest_eigenvalue(work_, d, work_ + 2 * d * d);
-  // The smallest eigenvalue by shifting the spectrum.
-  whitened = -whitened;
-  whitened.diagonal().array() += ratio.largest;
-  ratio.smallest = ratio.largest - largest_eigenvalue(work_, d, work_ + 2 * d * d);
+  extremes(work_, ratio.smallest, ratio.largest);
   return ratio;
+}
+
+// The smallest and the largest eigenvalue, the former by shifting the spectrum. `matrix` may be
+// work_; its second half is used.
+void Consistency::extremes(const double* matrix, double& smallest, double& largest) noexcept {
+  const Index d = dimension_;
+  double* scratch = work_ + 2 * d * d;
+  largest = largest_eigenvalue(matrix, d, scratch);
+  MatrixMap shifted(work_, d, d);
+  shifted = -ConstMatrixMap(matrix, d, d);
+  shifted.diagonal().array() += largest;
+  smallest = largest - largest_eigenvalue(work_, d, scratch);
 }
 
 }  // namespace windhover

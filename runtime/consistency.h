@@ -34,9 +34,17 @@ class Consistency {
   // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
   // covariance, times the temperature, is the prediction. O(60 D^3) up to kLyapunovDimension. Both
   // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared).
+  // Beside them the same two of the predicted variance to the posterior's, 1 where the posterior is
+  // the prediction.
   struct Ratio {
     double largest = 0;
     double smallest = 0;
+    double law_largest = 1;
+    double law_smallest = 1;
+    // The worse of these two.
+    double law() const noexcept {
+      return law_largest * law_smallest >= 1 ? law_largest : law_smallest;
+    }
   };
   template <class Law>
   Ratio ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
@@ -54,7 +62,7 @@ class Consistency {
     } else if (!ok(predict(curvature, noise_covariance, minibatch_size))) {
       return {};
     }
-    return dense_ratio(factor, n);
+    return dense_ratio(factor, n, temperature);
   }
   // Whether there are deviations enough for a ratio.
   bool suffices() const noexcept {
@@ -70,7 +78,8 @@ class Consistency {
   Ratio diagonal_ratio(double temperature) const noexcept;
   Status predict(const double* curvature, const double* noise_covariance,
                  double minibatch_size) noexcept;
-  Ratio dense_ratio(const Factor& factor, double n) noexcept;
+  Ratio dense_ratio(const Factor& factor, double n, double temperature) noexcept;
+  void extremes(const double* matrix, double& smallest, double& largest) noexcept;
 
   std::uint32_t dimension_;
   bool checked_;

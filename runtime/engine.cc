@@ -30,6 +30,30 @@ const char* to_string(PosteriorStatus status) noexcept {
   return "unknown";
 }
 
+const char* to_string(StatusReason reason) noexcept {
+  switch (reason) {
+    case StatusReason::kNone:
+      return "none";
+    case StatusReason::kFewDraws:
+      return "few_draws";
+    case StatusReason::kDrift:
+      return "drift";
+    case StatusReason::kDependentRows:
+      return "dependent_rows";
+    case StatusReason::kNetwork:
+      return "network";
+    case StatusReason::kLostChains:
+      return "lost_chains";
+    case StatusReason::kSamplersLaw:
+      return "samplers_law";
+    case StatusReason::kSpread:
+      return "spread";
+    case StatusReason::kPace:
+      return "pace";
+  }
+  return "unknown";
+}
+
 const char* to_string(Horizon horizon) noexcept {
   switch (horizon) {
     case Horizon::kWindow:

@@ -74,6 +74,7 @@ void Learner::reset() noexcept {
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
   first_order_ = sampler_ != nullptr && find_sampler(config_.sampler.name)->has_law &&
                  sampler_->momentum() == 0;
+  posterior_is_target_ = first_order_ && find_sampler(config_.sampler.name)->targets_posterior;
   std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),

@@ -167,7 +167,7 @@ class Learner {
   bool noise_known() const noexcept;
   void describe_by_draws(Posterior& posterior) const noexcept;
   void update_pace() noexcept;
-  PosteriorStatus status(const Consistency::Ratio& ratio, double ess) const noexcept;
+  StatusReason reason(const Consistency::Ratio& ratio, double ess) const noexcept;
 
   std::uint64_t first_row() const noexcept {
     return head_ > window_.size() ? head_ - window_.size() : 0;
@@ -235,13 +235,14 @@ class Learner {
   double pace_drawn_ = 0;
   double pace_ = 0;
 
-  std::size_t state_size_;  // of the sampler's own numbers a chain
-  bool first_order_;        // the sampler has a law, without momentum
-  double temperature_;      // of what it draws from
-  double* thetas_;          // chains x dimension
-  double* states_;          // chains x state_size_
-  double* deviations_;      // chains x dimension
-  double* mean_before_;     // dimension
+  std::size_t state_size_;    // of the sampler's own numbers a chain
+  bool first_order_;          // the sampler has a law, without momentum
+  bool posterior_is_target_;  // of that law
+  double temperature_;        // of what it draws from
+  double* thetas_;            // chains x dimension
+  double* states_;            // chains x state_size_
+  double* deviations_;        // chains x dimension
+  double* mean_before_;       // dimension
   double* newton_previous_;
   double* scratch_;
   std::span<Chain> chains_;

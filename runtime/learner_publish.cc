@@ -12,6 +12,19 @@ namespace {
 
 constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two Lyapunov solutions
 
+PosteriorStatus status_of(StatusReason reason) noexcept {
+  switch (reason) {
+    case StatusReason::kNone:
+      return PosteriorStatus::kOk;
+    case StatusReason::kFewDraws:
+      return PosteriorStatus::kWarmingUp;
+    case StatusReason::kDrift:
+      return PosteriorStatus::kDrifting;
+    default:
+      return PosteriorStatus::kDegraded;
+  }
+}
+
 }  // namespace
 
 void Learner::publish() noexcept {
@@ -97,6 +110,7 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   p.divergences = counters_.get(RuntimeCounter::kDivergences);
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
+  p.law_ratio = ratio_.law();
   p.misspecification_index = noise_known() ? estimator_.misspecification_index() : 0.0;
   p.score_autocorrelation = scores_.autocorrelation();
   p.drift_score = scores_.drift();
@@ -104,7 +118,8 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
   // An ensemble starts as independent draws and is compared at later times too.
-  p.status = status(ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : p.ess_bulk);
+  p.reason = reason(ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : p.ess_bulk);
+  p.status = status_of(p.reason);
 }
 
 bool Learner::noise_known() const noexcept {
@@ -140,8 +155,9 @@ void Learner::describe_by_draws(Posterior& posterior) const noexcept {
     posterior.mode[j] = posterior.sd_robust[j] = std::numeric_limits<double>::quiet_NaN();
   }
   Provenance& p = posterior.provenance;
-  p.ou_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
-  p.status = phase_ == Phase::kSampling ? PosteriorStatus::kDegraded : PosteriorStatus::kWarmingUp;
+  p.ou_ratio = p.law_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
+  p.reason = phase_ == Phase::kSampling ? StatusReason::kNetwork : StatusReason::kFewDraws;
+  p.status = status_of(p.reason);
 }
 
 // R: minibatch rows of one chain per new row, since a quarter to half a window of new rows ago.
@@ -160,19 +176,28 @@ void Learner::update_pace() noexcept {
 // The observed spread may differ from the predicted one by what `ess` effective draws leave open,
 // (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4: tau (1 - exp(-1 / tau))
 // with tau = 1 / (2 R)). A ratio of NaN was not checked.
-PosteriorStatus Learner::status(const Consistency::Ratio& ratio, double ess) const noexcept {
-  if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) {
-    return PosteriorStatus::kWarmingUp;
+StatusReason Learner::reason(const Consistency::Ratio& ratio, double ess) const noexcept {
+  constexpr double kTolerance = 1.3;
+  const auto near = [](double least, double most) {
+    return least > 1 / kTolerance && most < kTolerance;
+  };
+  if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) return StatusReason::kFewDraws;
+  if (scores_.drifting()) return StatusReason::kDrift;
+  if (scores_.autocorrelated()) return StatusReason::kDependentRows;
+  if (damping_ != 1) return StatusReason::kLostChains;
+  if (!std::isnan(ratio.largest)) {
+    if (posterior_is_target_ && !near(ratio.law_smallest, ratio.law_largest)) {
+      return StatusReason::kSamplersLaw;
+    }
+    const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
+    const double wide = (1 + spread) * (1 + spread);
+    const double narrow = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0));
+    if (ratio.largest >= kTolerance * wide || ratio.smallest <= narrow / kTolerance) {
+      return StatusReason::kSpread;
+    }
   }
-  if (scores_.drifting()) return PosteriorStatus::kDrifting;
-  const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
-  const double upper = 1.3 * (1 + spread) * (1 + spread);
-  const double lower = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0)) / 1.3;
-  const bool consistent =
-      std::isnan(ratio.largest) || (ratio.largest < upper && ratio.smallest > lower);
   const bool paced = config_.draws_per_observation == 0 || pace_ >= 1;
-  const bool healthy = consistent && paced && damping_ == 1 && !scores_.autocorrelated();
-  return healthy ? PosteriorStatus::kOk : PosteriorStatus::kDegraded;
+  return paced ? StatusReason::kNone : StatusReason::kPace;
 }
 
 }  // namespace windhover

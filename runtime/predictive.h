@@ -21,25 +21,42 @@ inline constexpr std::size_t kMaxThresholds = 8;
 // draws.
 enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded = 2, kDrifting = 3 };
 const char* to_string(PosteriorStatus status) noexcept;
+
+// Why an answer's status is not ok: the first of these that applies.
+enum class StatusReason : std::uint8_t {
+  kNone = 0,
+  kFewDraws = 1,       // warming up: too few rows, or too few independent draws of each chain
+  kDrift = 2,          // drift_score: the newest tenth of the window is unlike the rest
+  kDependentRows = 3,  // score_autocorrelation: sd is too small, sd_robust is not
+  kNetwork = 4,        // several modes: nothing checks the spread of the draws
+  kLostChains = 5,     // since the last pass; divergences
+  kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
+  kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
+  kPace = 8            // draws_per_observation below 1
+};
+const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
 
 // Where an answer comes from; it stands on every answer.
 // * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
 struct Provenance {
-  std::uint64_t snapshot_id = 0;      // 1, 2, ... within the life of an engine
-  std::uint64_t sequence = 0;         // the newest observation included: all below it are
-  std::uint64_t n_seen = 0;           // observations accepted when the snapshot was made
-  std::uint64_t n_eff = 0;            // observations that the posterior is worth: min(n_seen, N)
-  std::uint64_t steps = 0;            // sampler steps of all chains together
-  std::int64_t age_ns = 0;            // since the snapshot was made
-  std::uint32_t draws = 0;            // retained draws behind quantiles and probabilities
-  double ess_bulk = 0;                // smallest over the parameters, of the chains so far
-  double ess_tail = 0;                // likewise, of the outer 5 % on either side
-  double r_hat = 0;                   // largest over the parameters; NaN without a window
-  double autocorrelation_time = 0;    // likewise, in steps of one chain; NaN without a window
-  std::uint64_t divergences = 0;      // chains that were lost and started again
-  double draws_per_observation = 0;   // R reached, per chain
-  double ou_ratio = 0;                // observed over predicted variance, the worst direction *
+  std::uint64_t snapshot_id = 0;     // 1, 2, ... within the life of an engine
+  std::uint64_t sequence = 0;        // the newest observation included: all below it are
+  std::uint64_t n_seen = 0;          // observations accepted when the snapshot was made
+  std::uint64_t n_eff = 0;           // observations that the posterior is worth: min(n_seen, N)
+  std::uint64_t steps = 0;           // sampler steps of all chains together
+  std::int64_t age_ns = 0;           // since the snapshot was made
+  std::uint32_t draws = 0;           // retained draws behind quantiles and probabilities
+  double ess_bulk = 0;               // smallest over the parameters, of the chains so far
+  double ess_tail = 0;               // likewise, of the outer 5 % on either side
+  double r_hat = 0;                  // largest over the parameters; NaN without a window
+  double autocorrelation_time = 0;   // likewise, in steps of one chain; NaN without a window
+  std::uint64_t divergences = 0;     // chains that were lost and started again
+  double draws_per_observation = 0;  // R reached, per chain
+  double ou_ratio = 0;               // observed over predicted variance, the worst direction *
+  // Variance of the sampler's own law over the posterior's, the worst direction: 1 for a calibrated
+  // one, and where the law is not predicted (below: has_law; D above 32). *
+  double law_ratio = 1;
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
   // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; for networks
   // and without a window: NaN. Long-run variance of the scores over that of independent rows, as
@@ -58,6 +75,7 @@ struct Provenance {
   double noise_variance_sd = 0;        // its posterior sd when learned; otherwise 0
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
+  StatusReason reason = StatusReason::kFewDraws;
 };
 
 // One request: several x on common draws. Dense rows only carry `features`; sparse rows also

@@ -35,6 +35,7 @@ struct SamplerEntry {
   std::string_view source;  // paper and equation
   Result<bool> (*check)(const SamplerConfig& config) noexcept;
   bool has_law;
+  bool targets_posterior;  // false: the sandwich
   // Of Chain::state; 0 for most.
   std::size_t (*state_size)(const SamplerConfig& config, std::uint32_t dimension) noexcept;
   // Null while measuring. Look at arena.exhausted() before using what comes back.

@@ -17,6 +17,7 @@ namespace windhover {
 class Sandwich {
  public:
   static constexpr std::string_view kName = "sandwich";
+  static constexpr bool kTargetsSandwich = true;
   static Result<bool> check(const SamplerConfig& config) noexcept;
   Sandwich(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : step_size_(config.step_size), preconditioner_(arena, dimension) {}

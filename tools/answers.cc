@@ -70,6 +70,7 @@ void check_schema(const Client& client, const Schema& schema) {
 
 ordered_json to_json(const Provenance& p) {
   return {{"status", to_string(p.status)},
+          {"status_reason", to_string(p.reason)},
           {"snapshot_id", p.snapshot_id},
           {"sequence", p.sequence},
           {"n_seen", p.n_seen},
@@ -85,6 +86,7 @@ ordered_json to_json(const Provenance& p) {
           {"divergences", p.divergences},
           {"draws_per_observation", p.draws_per_observation},
           {"ou_ratio", p.ou_ratio},
+          {"law_ratio", p.law_ratio},
           {"misspecification_index", p.misspecification_index},
           {"score_autocorrelation", p.score_autocorrelation},
           {"drift_score", p.drift_score},
@@ -205,14 +207,38 @@ std::string rows_of(const Provenance& p) {
 
 }  // namespace
 
-std::string describe(const Provenance& p) {
-  std::string why;
-  if (p.status == PosteriorStatus::kDrifting) {
-    why = fmt::format(" (drift_score {:.1f})", p.drift_score);
-  } else if (p.score_autocorrelation > 1.2) {
-    why = fmt::format(" (rows depend on one another, score_autocorrelation {:.2f}: read sd_robust)",
-                      p.score_autocorrelation);
+std::string reason_text(const Provenance& p) {
+  switch (p.reason) {
+    case StatusReason::kNone:
+      break;
+    case StatusReason::kFewDraws:
+      return "not enough rows or draws yet";
+    case StatusReason::kDrift:
+      return fmt::format("the newest tenth of the window is unlike the rest, drift_score {:.1f}",
+                         p.drift_score);
+    case StatusReason::kDependentRows:
+      return fmt::format(
+          "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "
+          "small",
+          p.score_autocorrelation);
+    case StatusReason::kNetwork:
+      return "a network has several modes: nothing checks the spread of its draws";
+    case StatusReason::kLostChains:
+      return fmt::format("chains were lost and started again, {} so far", p.divergences);
+    case StatusReason::kSamplersLaw:
+      return fmt::format("the sampler's own law has {:.2g} times the posterior's variance",
+                         p.law_ratio);
+    case StatusReason::kSpread:
+      return fmt::format("the draws do not spread as predicted, ou_ratio {:.2f}", p.ou_ratio);
+    case StatusReason::kPace:
+      return fmt::format("only {:.2f} draws per observation", p.draws_per_observation);
   }
+  return "";
+}
+
+std::string describe(const Provenance& p) {
+  std::string why = reason_text(p);
+  if (!why.empty()) why = fmt::format(" ({})", why);
   if (p.repeated_rows > 0.01) {
     why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }

@@ -29,6 +29,8 @@ nlohmann::ordered_json to_json(const ParameterSummary& summary);
 nlohmann::ordered_json to_json(const PredictiveSummary& summary, const PredictRequest& request,
                                v1::ModelKind model);
 
+// Why the status is not ok, with the number that says so; empty when it is.
+std::string reason_text(const Provenance& provenance);
 // One line: "ok: 250000 rows seen, ...".
 std::string describe(const Provenance& provenance);
 // One line an x: the probability or value with its interval.

@@ -135,11 +135,14 @@ void add_fit(CLI::App& app) {
   command->add_option("--hidden", o.fit.hidden, "Units of a network's first hidden layer")
       ->capture_default_str();
   command->add_option("--hidden2", o.fit.hidden2, "Of its second; 0: none")->capture_default_str();
-  command->add_option("--activation", o.fit.activation, "Of its hidden units: tanh, relu, logistic")
+  command->add_option("--activation", o.fit.activation, "Of its hidden units")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Activation>{{"tanh", Activation::kTanh},
-                                            {"relu", Activation::kRelu},
-                                            {"logistic", Activation::kLogistic}}));
+                      std::map<std::string, Activation>{{"tanh", Activation::kTanh},
+                                                        {"relu", Activation::kRelu},
+                                                        {"logistic", Activation::kLogistic}})
+                      .description(""))
+      ->type_name("{tanh,relu,logistic}")
+      ->default_str("tanh");
   command
       ->add_option("--prior-precision", o.prior_precision,
                    "Of every coefficient but the intercept; a number, or \"learn\"")

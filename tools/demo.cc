@@ -262,27 +262,6 @@ std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls ? fmt::format("{}", *calls) : std::string("not counted in this build");
 }
 
-// What a status says about these flights.
-std::string meaning(const Provenance& p) {
-  switch (p.status) {
-    case PosteriorStatus::kDrifting:
-      return fmt::format("the newest tenth of the flights is unlike the rest, drift_score {:.1f}",
-                         p.drift_score);
-    case PosteriorStatus::kDegraded:
-      return p.score_autocorrelation > 1.2
-                 ? fmt::format(
-                       "delays come in waves, score_autocorrelation {:.2f}: sd_robust "
-                       "allows for it, sd does not",
-                       p.score_autocorrelation)
-                 : "see the other numbers";
-    case PosteriorStatus::kWarmingUp:
-      return "not enough rows or draws yet";
-    case PosteriorStatus::kOk:
-      break;
-  }
-  return "the intervals may be taken at their word";
-}
-
 bool print_report(const LiveResult& live, const FastResult& fast) {
   const auto ns = [](std::int64_t value) { return duration_text(static_cast<double>(value)); };
   const v1::HandlerLatency& handler = live.status.query_latency();
@@ -292,7 +271,9 @@ bool print_report(const LiveResult& live, const FastResult& fast) {
   fmt::print("                pace R {:.2f} draws per observation and chain\n",
              live.provenance.draws_per_observation);
   fmt::print("                status {}: {}\n", to_string(live.provenance.status),
-             meaning(live.provenance));
+             live.provenance.reason == StatusReason::kNone
+                 ? "the intervals may be taken at their word"
+                 : reason_text(live.provenance));
   fmt::print("Full speed      {}\n", fast.sent.closing_line());
   fmt::print(
       "                answers stood on the last row after {:.3f} s, on settled draws after {:.3f} "

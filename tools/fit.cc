@@ -345,6 +345,7 @@ ordered_json fit(const FitOptions& options) {
   out["autocorrelation_time_max"] = provenance.autocorrelation_time;
   out["divergences"] = provenance.divergences;
   out["ou_ratio_max"] = provenance.ou_ratio;
+  out["law_ratio"] = provenance.law_ratio;
   out["misspecification_index"] = provenance.misspecification_index;
   out["score_autocorrelation"] = provenance.score_autocorrelation;
   out["drift_score"] = provenance.drift_score;
@@ -359,6 +360,7 @@ ordered_json fit(const FitOptions& options) {
         prior_precision_of(options, data, learner.estimator().prior().of_groups());
   }
   out["status"] = to_string(provenance.status);
+  out["status_reason"] = to_string(provenance.reason);
   if (heap_at_start && heap_at_end) {
     out["allocations_after_start"] = *heap_at_end - *heap_at_start;
   } else {

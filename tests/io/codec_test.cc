@@ -241,6 +241,8 @@ Provenance full_provenance() {
   p.repeated_rows = 0.125;
   p.divergences = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
+  p.reason = StatusReason::kLostChains;
+  p.law_ratio = 1.75;
   p.horizon = Horizon::kAll;
   return p;
 }
@@ -261,6 +263,8 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.repeated_rows(), ours.repeated_rows);
   EXPECT_EQ(theirs.divergences(), ours.divergences);
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));
+  EXPECT_EQ(static_cast<int>(theirs.reason()), static_cast<int>(ours.reason));
+  EXPECT_EQ(theirs.law_ratio(), ours.law_ratio);
   EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 

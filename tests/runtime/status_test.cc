@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "windhover/runtime/gaussian_mixture.h"
@@ -93,6 +94,7 @@ TEST(Status, IsDegradedWhenThePaceCannotBeHeld) {
   const Provenance p = engine.provenance();
   EXPECT_NEAR(p.draws_per_observation, 0.32, 0.05);
   EXPECT_EQ(p.status, PosteriorStatus::kDegraded);
+  EXPECT_EQ(p.reason, StatusReason::kPace);
 }
 
 // Ten passes of replay follow a cold start, whether the first answers were asked for early or late.
@@ -104,6 +106,36 @@ TEST(Status, PaceDoesNotDependOnHowEarlyTheFirstSnapshotIs) {
   const Provenance p = engine.provenance();
   EXPECT_GT(p.steps, 8 * 9 * 1000u / 64);
   EXPECT_GE(p.draws_per_observation, 4.0);
+}
+
+// Features on scales 5 apart: one rate for all is far from the posterior, and every draw follows
+// its own law to the letter.
+TEST(Status, SaysThatASamplerDoesNotTargetThePosterior) {
+  Data data = linear_data(2000, 4, 1.0, 76);
+  data.x.col(1) = data.x.col(0) + 0.2 * data.x.col(1);
+  const auto provenance = [&](const char* sampler) {
+    EngineConfig config = small_config("linear", 4, 2000);
+    config.draws_per_observation = 0;
+    config.sampler.name = sampler;
+    TestEngine engine(config);
+    engine.feed(data);
+    EXPECT_TRUE(engine.poll_until_sampling());
+    engine.poll_rounds(20'000);
+    engine->poll(0);
+    return engine.provenance();
+  };
+  const Provenance one_rate = provenance("sgd");
+  EXPECT_EQ(one_rate.reason, StatusReason::kSamplersLaw);
+  EXPECT_EQ(one_rate.status, PosteriorStatus::kDegraded);
+  EXPECT_TRUE(one_rate.law_ratio > 1.5 || one_rate.law_ratio < 1 / 1.5) << one_rate.law_ratio;
+  const double wide = 1 + std::sqrt(5 / one_rate.ess_bulk);
+  EXPECT_LT(one_rate.ou_ratio, 1.3 * wide * wide) << one_rate.ess_bulk;
+  for (const char* sampler : {"calibrated", "sgfs-f", "momentum", "sandwich"}) {
+    const Provenance p = provenance(sampler);
+    EXPECT_EQ(p.reason, StatusReason::kNone) << sampler << ": " << to_string(p.reason);
+    EXPECT_EQ(p.status, PosteriorStatus::kOk) << sampler;
+    EXPECT_NEAR(p.law_ratio, 1.0, 0.2) << sampler;
+  }
 }
 
 TEST(Status, WorksOutTheMisspecificationIndex) {
