@@ -7,6 +7,51 @@ namespace windhover {
 
 using Eigen::Index;
 
+namespace {
+
+// Columns that the products below take at a time: of a matrix that does not fit into the cache, so
+// many columns do.
+constexpr Index kPanel = 32;
+// Up to here a whole product is faster.
+constexpr Index kWhole = 64;
+
+// y <- y + L x, L lower triangular. Reads nothing above the panels' diagonal blocks: a full product
+// would read twice as much.
+void add_triangular_product(const double* lower, Index d, const double* x, double* y) noexcept {
+  const ConstMatrixMap l(lower, d, d);
+  if (d <= kWhole) {
+    VectorMap(y, d).noalias() += l * ConstVectorMap(x, d);
+    return;
+  }
+  for (Index j = 0; j < d; j += kPanel) {
+    const Index columns = std::min(kPanel, d - j);
+    VectorMap(y + j, d - j).noalias() +=
+        l.block(j, j, d - j, columns) * ConstVectorMap(x + j, columns);
+  }
+}
+
+// y <- y - M x, M symmetric with both triangles filled. What stands below the diagonal is used for
+// both halves while it is in the cache.
+void subtract_symmetric_product(const double* matrix, Index d, const double* x,
+                                double* y) noexcept {
+  const ConstMatrixMap m(matrix, d, d);
+  if (d <= kWhole) {
+    VectorMap(y, d).noalias() -= m * ConstVectorMap(x, d);
+    return;
+  }
+  for (Index j = 0; j < d; j += kPanel) {
+    const Index columns = std::min(kPanel, d - j);
+    const Index below = d - j - columns;
+    VectorMap(y + j, d - j).noalias() -=
+        m.block(j, j, d - j, columns) * ConstVectorMap(x + j, columns);
+    if (below == 0) break;
+    VectorMap(y + j, columns).noalias() -= m.block(j + columns, j, below, columns).transpose() *
+                                           ConstVectorMap(x + j + columns, below);
+  }
+}
+
+}  // namespace
+
 DiagonalPreconditioner::DiagonalPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
       step_size_(arena.allocate<double>(dimension).data()),
@@ -92,12 +137,11 @@ void FullPreconditioner::displace(const double* at, GradientSource& gradient, Rn
                                   double* target) noexcept {
   const Index d = dimension_;
   gradient(at, work_);
-  VectorMap g(work_, d);
   if (noisy_) {
     rng.fill_normals({work_ + d, dimension_});
-    g.noalias() += ConstMatrixMap(noise_root_, d, d) * ConstVectorMap(work_ + d, d);
+    add_triangular_product(noise_root_, d, work_ + d, work_);
   }
-  VectorMap(target, d).noalias() -= ConstMatrixMap(preconditioner_, d, d) * g;
+  subtract_symmetric_product(preconditioner_, d, work_, target);
 }
 
 Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
