@@ -5,7 +5,9 @@
 // The stationary covariance is A^-1 / n exactly, for every A and C: put Sigma = A^-1 / n into
 // Sigma = (I - HA) Sigma (I - AH) + H (C/S + tau A / n) H. eig(HA) <= 2 / (1 + tau), so a direction
 // without gradient noise (a category never seen, a collinear column) relaxes and keeps its prior
-// spread. tau = injected_noise; 0 is the bare optimum.
+// spread. Where minibatches bring that much noise into every direction, (n/S) C > tau A, none is
+// injected: the same law and the same bound on H A, up to a fraction tau / (n/S) sooner, and two
+// thirds of a step's work. tau = injected_noise; 0 is the bare optimum.
 #ifndef WINDHOVER_SAMPLERS_CALIBRATED_H_
 #define WINDHOVER_SAMPLERS_CALIBRATED_H_
 
@@ -25,6 +27,10 @@ class Calibrated {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+
+  // tau, or 0 where (n/S) C - tau A is positive definite. Overwrites the scratch. O(D^3).
+  static double noise_to_inject(double tau, const Estimates& estimates,
+                                FullPreconditioner& preconditioner) noexcept;
 
  private:
   double injected_noise_;  // tau

@@ -95,7 +95,7 @@ struct SamplerConfig {
   NoiseStructure noise_structure = NoiseStructure::kFull;
   DecaySchedule decay = DecaySchedule::kPolynomial;
   double decay_constant = 4.0;
-  double injected_noise = 5.0;   // calibrated: tau of samplers/calibrated.h, >= 0
+  double injected_noise = 5.0;   // calibrated, momentum: tau of calibrated.h, >= 0
   double noise_scale = 1.0;      // SGFS: alpha of samplers/fisher_scoring.h, >= 0
   double step_size_max = 0.0;    // SGFS: h_max, 0: none
   std::uint32_t block_size = 8;  // sgfs-block: parameters a block, >= 1

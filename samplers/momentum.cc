@@ -23,17 +23,17 @@ void Momentum::start(Chain& chain, Rng&) const noexcept {
 
 Status Momentum::refresh(const Estimates& e) noexcept {
   const Index d = e.dimension;
+  const double tau = Calibrated::noise_to_inject(injected_noise_, e, preconditioner_);
   // Both or neither, as in Calibrated::refresh().
-  if (injected_noise_ > 0 && !preconditioner_.is_positive_definite(e.curvature)) {
+  if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature)) {
     return Status::kNotPositiveDefinite;
   }
   MatrixMap metric(preconditioner_.scratch(), d, d);
-  metric = (1.0 / (1.0 + momentum_) + injected_noise_ / (1.0 - momentum_)) *
-           ConstMatrixMap(e.curvature, d, d);
+  metric = (1.0 / (1.0 + momentum_) + tau / (1.0 - momentum_)) * ConstMatrixMap(e.curvature, d, d);
   metric += (e.n / e.minibatch_size / (1.0 - momentum_)) * ConstMatrixMap(e.noise_covariance, d, d);
   const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0);
   if (!ok(status)) return status;
-  return preconditioner_.set_noise(e.curvature, std::sqrt(injected_noise_ / e.n));
+  return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n));
 }
 
 Status Momentum::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {

@@ -10,8 +10,8 @@
 // becomes
 //   2 (1 - beta) H^-1 / n = (1 - beta) / (1 + beta) A / n + K,
 // of which H above is the solution. beta = 0 is samplers/calibrated.h. eig(HA) stays below
-// 2 (1 + beta), where it would be unstable; tau = injected_noise > 0 keeps directions without
-// gradient noise alive, as there. beta = momentum.
+// 2 (1 + beta), where it would be unstable; tau, which is injected_noise or 0, keeps
+// directions without gradient noise alive, as there. beta = momentum.
 #ifndef WINDHOVER_SAMPLERS_MOMENTUM_H_
 #define WINDHOVER_SAMPLERS_MOMENTUM_H_
 

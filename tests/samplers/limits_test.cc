@@ -36,11 +36,31 @@ TEST_P(Limits, calibrated_without_noise_is_the_closed_form) {
 }
 
 TEST_P(Limits, calibrated_with_noise_is_the_closed_form) {
-  const OwnedEstimates e = random_estimates(1, d);
+  OwnedEstimates e = random_estimates(1, d);
+  const double share = e.n / e.minibatch_size;
+  const double least =
+      Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(e.noise, e.curvature).eigenvalues()[0];
+  e.noise *= 4.9 / (share * least);  // the least direction has 4.9 A
   const Law law = *law_of(Calibrated::kName, with_tau(5), e);
-  const Matrix expected = 2.0 * (6.0 * e.curvature + e.n / e.minibatch_size * e.noise).inverse();
+  const Matrix expected = 2.0 * (6.0 * e.curvature + share * e.noise).inverse();
   EXPECT_LT(relative_difference(law.h, expected), 1e-11);
   EXPECT_LT(relative_difference(law.injected, 5.0 / e.n * e.curvature), 1e-12);
+}
+
+// The safeguard costs nothing where there is nothing to guard against.
+TEST_P(Limits, calibrated_injects_no_noise_where_minibatches_bring_as_much) {
+  OwnedEstimates e = random_estimates(1, d);
+  const double share = e.n / e.minibatch_size;
+  const double least =
+      Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(e.noise, e.curvature).eigenvalues()[0];
+  e.noise *= 5.1 / (share * least);
+  const Law law = *law_of(Calibrated::kName, with_tau(5), e);
+  const Law bare = *law_of(Calibrated::kName, with_tau(0), e);
+  EXPECT_EQ(law.h, bare.h);
+  EXPECT_EQ(law.injected, Matrix::Zero(d, d));
+  const Matrix root = e.curvature.llt().matrixL();
+  const Matrix rates = root.transpose() * law.h * root;
+  EXPECT_LE(Eigen::SelfAdjointEigenSolver<Matrix>(rates).eigenvalues()(d - 1), 2.0 / 6.0);
 }
 
 TEST_P(Limits, calibrated_covariance_is_the_posterior_for_every_curvature_and_noise) {
