@@ -70,7 +70,7 @@ using Figures = std::vector<std::pair<std::string, double>>;
 
 void collect(const std::string& prefix, const Json& object, Figures& out) {
   for (const auto& [key, value] : object.items()) {
-    const std::string path = prefix.empty() ? key : prefix + "." + key;
+    const std::string path = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
     if (value.is_object()) collect(path, value, out);
     if (value.is_number()) out.emplace_back(path, value.get<double>());
   }
@@ -170,6 +170,7 @@ std::string text_of_ratios(const Json& before, const Json& after) {
   }
   if (lines.empty()) return "the two results have no run in common\n";
   std::vector<const Line*> all;
+  all.reserve(lines.size());
   for (const Line& line : lines) all.push_back(&line);
   return table_of_lines(all);
 }

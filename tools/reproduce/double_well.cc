@@ -148,7 +148,8 @@ Series trajectory(const ordered_json& run, const std::string& label, int colour)
 
 void add_potential(Report& report) {
   Series curve{.label = "U(theta)", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
-  for (double x = -4.5; x <= 4.2; x += 0.05) {
+  for (int i = -90; i <= 84; ++i) {
+    const double x = 0.05 * i;
     curve.x.push_back(x);
     curve.y.push_back(potential(x));
   }
@@ -245,6 +246,7 @@ void add_schedule(const Context& context, Report& report, const Schedule& schedu
                     .name = "RMSprop at the same budget: theta",
                     .ours = rmsprop.at("end").get<double>()});
   std::vector<double> last;
+  last.reserve(runs.size());
   for (const ordered_json& run : runs) {
     last.push_back(run.at("end").is_null() ? NAN : run.at("end").get<double>());
   }

@@ -8,6 +8,13 @@ class Context;
 class Report;
 
 void run_double_well(const Context& context, Report& report);
+void run_fisher_scoring(const Context& context, Report& report);
+void run_hyperparameters(const Context& context, Report& report);
+void run_iterate_averaging(const Context& context, Report& report);
+void run_nuts_crossover(const Context& context, Report& report);
+void run_ou_covariance(const Context& context, Report& report);
+void run_stationary_kl(const Context& context, Report& report);
+void run_streaming(const Context& context, Report& report);
 
 }  // namespace windhover::reproduce
 

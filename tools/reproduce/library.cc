@@ -151,7 +151,8 @@ ChainRun::ChainRun(OwnedModel& model, const OwnedSampler& sampler, const Sampler
       slots_(minibatch_size),
       chain_{.theta = theta_.data(), .index = chain, .state = state_.data()} {}
 
-void ChainRun::start() {
+void ChainRun::start(const std::vector<double>& theta) {
+  std::ranges::copy(theta, theta_.begin());  // the chain points there
   Rng rng(seed_, {.step = step_, .chain = chain_.index, .purpose = Purpose::kInitialState});
   sampler_->start(chain_, rng);
 }

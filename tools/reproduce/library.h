@@ -65,7 +65,8 @@ class OwnedModel {
   Model& model() { return *model_; }
   GradientSource& gradient() { return *gradient_; }
   std::uint32_t dimension() const { return static_cast<std::uint32_t>(prior_.size()); }
-  const std::vector<double>& prior() const { return prior_; }
+  // Lambda, one number a parameter; what is written there counts from the next gradient on.
+  std::vector<double>& prior() { return prior_; }
   std::uint32_t row_count() const { return row_count_; }
   RowBatch batch(const std::vector<std::uint32_t>& slots) const {
     return {rows_.data(), slots.data(), slots.size()};
@@ -90,9 +91,9 @@ class ChainRun {
   ChainRun(OwnedModel& model, const OwnedSampler& sampler, const SamplerConfig& config,
            std::uint32_t minibatch_size, std::uint64_t seed, std::uint16_t chain);
 
-  std::vector<double>& theta() { return theta_; }
-  // Call when theta was set.
-  void start();
+  const std::vector<double>& theta() const { return theta_; }
+  // Puts the chain there: as many numbers as the model has parameters.
+  void start(const std::vector<double>& theta);
   // False when theta is no longer finite.
   bool step();
   bool is_draw() const { return chain_.is_draw; }

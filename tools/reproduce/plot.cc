@@ -11,6 +11,8 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <sstream>
 
 #include "windhover/tools/error.h"
 
@@ -41,8 +43,7 @@ std::string data_block(const Panel& panel, const Series& series, const std::stri
   std::string out = fmt::format("${} << EOD\n", block);
   for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
     if (!is_drawable(series.x[i], panel.log_x) || !is_drawable(series.y[i], panel.log_y)) {
-      // A gap in a line.
-      out += "\n";
+      out += "NaN NaN NaN NaN\n";  // a gap in a line
       continue;
     }
     const double error = i < series.error.size() ? series.error[i] : 0;
@@ -60,6 +61,7 @@ std::string plot_element(const Series& series, const std::string& block) {
   const std::string ink = fmt::format("lc rgb '{}'", kColours[colour]);
   const std::string line = fmt::format("lw 2{}", series.papers ? " dt 3" : "");
   const std::string points = fmt::format("pt {} ps {}", mark, series.papers ? 1.2 : 0.8);
+  const bool errors = !series.error.empty();
   std::string with;
   switch (series.style) {
     case Style::kLine:
@@ -69,20 +71,15 @@ std::string plot_element(const Series& series, const std::string& block) {
       with = fmt::format("lines {} lw 2 dt 2", ink);
       break;
     case Style::kPoints:
-      with = fmt::format("points {} {} lw 1.5", ink, points);
+      with = fmt::format("{} {} {} lw 1.5", errors ? "yerrorbars" : "points", ink, points);
       break;
     case Style::kLinePoints:
-      with = fmt::format("linespoints {} {} {}", ink, line, points);
+      with = fmt::format("{} {} {} {}", errors ? "yerrorlines" : "linespoints", ink, line, points);
       break;
   }
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
-  std::string out = fmt::format("${} using 1:2 with {} {}", block, with, title);
-  if (!series.error.empty()) {
-    out +=
-        fmt::format(", \\\n  ${} using 1:2:3:4 with yerrorbars {} pt 0 lw 1 notitle", block, ink);
-  }
-  return out;
+  return fmt::format("${} using {} with {} {}", block, errors ? "1:2:3:4" : "1:2", with, title);
 }
 
 std::string range(char axis, const std::vector<double>& ends) {
@@ -90,26 +87,63 @@ std::string range(char axis, const std::vector<double>& ends) {
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, ends[0], ends[1]);
 }
 
+// A line for every word or few, up to eight letters.
+std::string on_lines(const std::string& name) {
+  std::string out;
+  std::size_t length = 0;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    if (length > 0) out += length + word.size() > 8 ? "\\n" : " ";
+    length = length + word.size() > 8 ? word.size() : length + word.size() + 1;
+    out += word;
+  }
+  return out;
+}
+
+// About four steps on a linear axis of x: what gnuplot chooses runs together in a narrow panel.
+std::string x_tics(const Panel& panel) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  const auto extend = [&](double x) {
+    if (!std::isfinite(x)) return;
+    least = std::min(least, x);
+    most = std::max(most, x);
+  };
+  for (const Series& series : panel.series) std::ranges::for_each(series.x, extend);
+  if (panel.x_range.size() == 2) least = panel.x_range[0], most = panel.x_range[1];
+  if (panel.log_x || !(most > least)) return "autofreq";
+  const double rough = (most - least) / 4;
+  const double decade = std::pow(10.0, std::floor(std::log10(rough)));
+  const double digit = rough / decade;
+  return fmt::format("{:g}", decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10));
+}
+
 std::string panel_script(const Panel& panel, std::size_t number) {
   std::string out = "set size noratio\n";
+  out += fmt::format("set bmargin {}\n", panel.level_names ? 7 : -1);
   if (panel.equal_axes) out += "set size ratio -1\n";
   out += fmt::format("set title {} noenhanced\n", quoted(panel.title));
-  out += fmt::format("set xlabel {} noenhanced\n", quoted(panel.x_label));
+  out += fmt::format("set xlabel {} noenhanced offset 0,0.4\n", quoted(panel.x_label));
   out += fmt::format("set ylabel {} noenhanced\n", quoted(panel.y_label));
   out += panel.log_x ? "set logscale x\n" : "unset logscale x\n";
   out += panel.log_y ? "set logscale y\n" : "unset logscale y\n";
   out += fmt::format("set format x '{}'\n", panel.log_x ? "10^{%L}" : "%g");
   out += fmt::format("set format y '{}'\n", panel.log_y ? "10^{%L}" : "%g");
-  out += fmt::format("set key {} noenhanced\n", panel.legend);
+  const bool outside = panel.legend.starts_with("outside");
+  out += fmt::format("set key default\nset key {} noenhanced{}\n", panel.legend,
+                     outside ? " height 1" : "");
   std::vector<double> x_range = panel.x_range;
   if (panel.categories.empty()) {
-    out += "set xtics norotate autofreq\n";
+    out += fmt::format("set xtics norotate {}\n", x_tics(panel));
   } else {
     std::string names;
     for (std::size_t i = 0; i < panel.categories.size(); ++i) {
-      names += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted(panel.categories[i]), i);
+      names +=
+          fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ",
+                      panel.level_names ? on_lines(panel.categories[i]) : panel.categories[i], i);
     }
-    out += fmt::format("set xtics rotate by -40 left noenhanced ({})\n", names);
+    out += fmt::format("set xtics {} noenhanced ({})\n",
+                       panel.level_names ? "norotate center" : "rotate by -40 left", names);
     x_range = {-0.5, static_cast<double>(panel.categories.size()) - 0.5};
   }
   out += range('x', x_range) + range('y', panel.y_range);

@@ -1,0 +1,185 @@
+#include "windhover/tools/reproduce/crossover_methods.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "windhover/runtime/learner.h"
+#include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/logistic_nuts.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using nlohmann::ordered_json;
+using Chains = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
+
+constexpr std::size_t kFeatures = 10;
+constexpr std::size_t kMostKept = 4000;  // iterates of a chain
+
+ordered_json to_json(const Summary& s, double cold_seconds, double draw_seconds) {
+  return {{"mean", s.mean},       {"sd", s.sd},
+          {"bulk", s.bulk},       {"least", s.least_effective()},
+          {"cold", cold_seconds}, {"seconds", draw_seconds}};
+}
+
+EngineConfig engine_config(const char* sampler, std::uint64_t seed) {
+  EngineConfig config;
+  config.model.name = "logistic";
+  config.model.intercept = false;
+  config.sampler.name = sampler;
+  config.seed = seed;
+  return config;
+}
+
+}  // namespace
+
+Dataset make_rows(std::size_t rows, std::uint64_t seed) {
+  Dataset data;
+  data.names.assign(kFeatures, "x");
+  data.features.resize(rows * kFeatures);
+  data.targets.resize(rows);
+  std::array<double, kFeatures> truth;
+  fill_normals(seed, {.step = 1}, truth);
+  fill_normals(seed, {.step = 2}, data.features);
+  std::vector<double> u(rows);
+  fill_uniforms(seed, {.step = 3}, u);
+  for (std::size_t i = 0; i < rows; ++i) {
+    double predictor = 0;
+    for (std::size_t j = 0; j < kFeatures; ++j) predictor += 0.5 * truth[j] * data.row(i)[j];
+    data.targets[i] = u[i] < 1 / (1 + std::exp(-predictor)) ? 1 : 0;
+  }
+  return data;
+}
+
+ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed) {
+  LogisticDensity density(data);
+  const reference::LogDensity log_density = [&](const auto& theta, auto& gradient) {
+    return density(theta, gradient);
+  };
+  const std::vector<double> start(kFeatures, 0.0);
+  reference::Options options{.draws = 1, .seed = seed};
+  const double begin = thread_seconds();
+  reference::no_u_turn(log_density, start, options);
+  const double middle = thread_seconds();
+  options.draws = draws;
+  const reference::Run run = reference::no_u_turn(log_density, start, options);
+  const double end = thread_seconds();
+  const double warm_up = middle - begin;
+  ordered_json result = to_json(summarize({run.draws}), warm_up, end - middle - warm_up);
+  result["gradients"] = run.gradients;
+  result["divergences"] = run.divergences;
+  return result;
+}
+
+ordered_json run_engine(const char* sampler, const Dataset& data, double wanted, double most,
+                        std::uint64_t seed) {
+  const double begin = thread_seconds();
+  EngineRun engine(engine_config(sampler, seed), data);
+  engine.settle();
+  const double cold = thread_seconds() - begin;
+  const auto chains = engine.engine().config().sampler.chains;
+  const double window =
+      static_cast<double>(data.rows()) / engine.engine().learner().minibatch_size();
+  // Several to an autocorrelation time.
+  auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
+  Chains kept(chains);
+  std::vector<std::uint64_t> moves(chains);
+  const Visit visit = [&](std::uint16_t chain, const double* theta) {
+    if (moves[chain]++ % interval == 0) kept[chain].emplace_back(theta, theta + kFeatures);
+  };
+  double seconds = 0;
+  Summary summary;
+  std::uint64_t steps = 32 * interval * chains;
+  do {
+    const double from = thread_seconds();
+    engine.run(steps, visit);
+    seconds += thread_seconds() - from;
+    // Chains may differ by one iterate.
+    const auto shortest = std::ranges::min(kept, {}, &Chains::value_type::size).size();
+    for (auto& chain : kept) chain.resize(shortest);
+    // A slow sampler: every other iterate says as much.
+    if (shortest > kMostKept) {
+      for (auto& chain : kept) {
+        for (std::size_t i = 0; 2 * i < shortest; ++i) chain[i] = chain[2 * i];
+        chain.resize((shortest + 1) / 2);
+      }
+      interval *= 2;
+    }
+    summary = summarize(kept);
+    steps = steps / 2 * 3;
+  } while (summary.least_effective() < wanted && seconds < most);
+  ordered_json result = to_json(summary, cold, seconds);
+  result["divergences"] = engine.engine().counters().get(RuntimeCounter::kDivergences);
+  return result;
+}
+
+Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
+          const ordered_json& truth) {
+  Bias worst;
+  for (std::size_t j = 0; j < kFeatures; ++j) {
+    const double true_sd = truth["sd"][j].get<double>();
+    const double off = std::abs(mean[j] - truth["mean"][j].get<double>()) / true_sd;
+    const double ratio = sd[j] / true_sd;
+    worst.mean = off > worst.mean || !std::isfinite(off) ? off : worst.mean;
+    if (!(std::abs(std::log(ratio)) <= std::abs(std::log(worst.ratio)))) worst.ratio = ratio;
+  }
+  return worst;
+}
+
+double served_seconds(const Dataset& data, const ordered_json& truth, std::uint64_t seed) {
+  const double begin = thread_seconds();
+  EngineRun engine(engine_config("calibrated", seed), data);
+  double looking = 0;
+  std::vector<ParameterSummary> parameters(kFeatures);
+  for (;;) {
+    engine.engine().poll(1);
+    const double now = thread_seconds();
+    Provenance provenance;
+    static_cast<void>(engine.reader().posterior(parameters, provenance));
+    std::vector<double> mean;
+    std::vector<double> sd;
+    for (const ParameterSummary& p : parameters) {
+      mean.push_back(p.mean);
+      sd.push_back(p.sd);
+    }
+    const Bias off = bias(mean, sd, truth);
+    if (off.mean <= kMeanBar && std::abs(off.ratio - 1) <= kSpreadBar) return now - begin - looking;
+    if (now - begin > 2) return NAN;  // it is not going to be
+    looking += thread_seconds() - now;
+  }
+}
+
+ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
+                         std::uint64_t seed) {
+  ModelConfig config{.name = "logistic", .features = kFeatures, .intercept = false};
+  const double begin = thread_seconds();
+  OwnedModel model(config, data);
+  constexpr double kStep = 1e-3;
+  constexpr double kFriction = 0.1;
+  const auto n = static_cast<double>(data.rows());
+  std::vector<std::uint32_t> slots(32);
+  std::vector<double> theta(kFeatures);
+  std::vector<double> velocity(kFeatures);
+  std::vector<double> g(kFeatures);
+  std::vector<double> z(kFeatures);
+  Chains kept(1);
+  for (std::size_t step = 0; step < steps; ++step) {
+    model.draw(seed, {.step = step, .purpose = Purpose::kMinibatch}, slots);
+    model.gradient()(theta.data(), g.data());
+    fill_normals(seed, {.step = step, .purpose = Purpose::kInjectedNoise}, z);
+    for (std::size_t j = 0; j < kFeatures; ++j) {
+      if (momentum) {
+        velocity[j] += -kStep * kFriction * velocity[j] - kStep * n * g[j] +
+                       std::sqrt(2 * kStep * kFriction) * z[j];
+        theta[j] += kStep * velocity[j];
+      } else {
+        theta[j] += -kStep * n * g[j] + std::sqrt(2 * kStep) * z[j];
+      }
+    }
+    if (step >= steps / 5 && step % 4 == 0) kept[0].push_back(theta);
+  }
+  return to_json(summarize(kept), 0, 0.8 * (thread_seconds() - begin));
+}
+
+}  // namespace windhover::reproduce

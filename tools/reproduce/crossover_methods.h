@@ -1,0 +1,49 @@
+// What the crossover of NUTS and minibatch samplers is measured with: rows, runs, and how far off.
+//
+// A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, cold
+// (seconds before the first draw) and seconds (of drawing), processor time of the calling thread.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "windhover/tools/dataset.h"
+
+namespace windhover::reproduce {
+
+inline constexpr double kMeanBar = 0.1;  // posterior sd
+inline constexpr double kSpreadBar = 0.05;
+
+// 10 standard normal features, coefficients N(0, 0.25), y logistic.
+Dataset make_rows(std::size_t rows, std::uint64_t seed);
+
+// The library's, a thousand moves of warm-up and `draws` draws. The warm-up is its cold start.
+nlohmann::ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed);
+
+// An engine with everything at its default but the sampler. Runs until the iterates are worth
+// `wanted` draws, or `most` seconds.
+nlohmann::ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
+                                  double most, std::uint64_t seed);
+
+// The tutorial's SGLD or, with momentum, SGHMC as its sections 6.5 and 7.7 print them, on the
+// potential of all rows, with what section 11.5 recommends for about a thousand: step 1e-3,
+// minibatch 32, friction 0.1.
+nlohmann::ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
+                                   std::uint64_t seed);
+
+// When the default's served posterior first is as near to the truth, a run, as the bars ask: in
+// seconds from the creation of the engine, looked at after every poll.
+double served_seconds(const Dataset& data, const nlohmann::ordered_json& truth, std::uint64_t seed);
+
+// The largest |mean - truth| in sd, and the sd ratio that is furthest from 1.
+struct Bias {
+  double mean = 0;
+  double ratio = 1;
+};
+Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
+          const nlohmann::ordered_json& truth);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_

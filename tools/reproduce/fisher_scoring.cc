@@ -1,0 +1,403 @@
+// Stochastic gradient Fisher scoring on MNIST 7 against 9: Ahn, Korattikara and Welling 2012,
+// section 5.1, Figures 1 and 2.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "windhover/samplers/reference/effective_draws.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/hmc.h"
+#include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/mnist.h"
+#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/simulation.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+constexpr std::size_t kRows = 10'000;
+constexpr std::size_t kProjected = 50;
+constexpr std::uint32_t kMinibatch = 500;
+constexpr std::uint64_t kBurnIn = 3000;
+constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
+constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
+// With --quick none below: one relaxation of the last is minutes.
+constexpr double kQuickSgldStep = 5e-5;
+constexpr std::array kPathLengths = {0.2, 0.8, 3.2};
+
+// 7 is 0 and 9 is 1.
+Problem load_sevens_and_nines(const Context& context) {
+  const Dataset all = load_mnist(context, true);
+  std::vector<std::size_t> rows;
+  for (const std::size_t i : permutation(all.rows(), context.seed())) {
+    if (all.targets[i] == 7 || all.targets[i] == 9) rows.push_back(i);
+    if (rows.size() == kRows) break;
+  }
+  Problem problem{.name = "MNIST 7 v 9",
+                  .model = {.name = "logistic", .features = kProjected, .intercept_precision = 1},
+                  .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
+                  .minibatch_size = kMinibatch};
+  for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
+  find_posterior(problem);
+  return problem;
+}
+
+struct Errors {
+  double e1 = 0;
+  double e1_in_sd = 0;
+  double e2 = 0;
+};
+
+Errors errors_of(const RunMoments& ours, const RunMoments& truth) {
+  const VectorXd off = (ours.mean - truth.mean).cwiseAbs();
+  return {
+      off.sum() / truth.mean.cwiseAbs().sum(),
+      off.cwiseQuotient(truth.covariance.diagonal().cwiseSqrt()).mean(),
+      (ours.covariance - truth.covariance).cwiseAbs().sum() / truth.covariance.cwiseAbs().sum()};
+}
+
+struct Setting {
+  std::string method;  // a curve
+  std::string label;
+  SamplerConfig sampler;
+  std::size_t seeds;
+};
+
+std::vector<Setting> settings_of(const Context& context, double n) {
+  std::vector<Setting> settings;
+  const std::size_t few = context.choose<std::size_t>(2, 4);
+  const auto add = [&](const char* method, const std::string& label, SamplerConfig sampler,
+                       std::size_t seeds) {
+    sampler.minibatch_size = kMinibatch;
+    sampler.chains = 1;
+    settings.push_back({method, label, sampler, seeds});
+  };
+  for (const char* name : {"sgfs-f", "sgfs-d"}) {
+    for (const double alpha : kAlphas) {
+      if (context.quick() && alpha != 0 && alpha != 1 && alpha != 3 && alpha != 6) continue;
+      const bool full = name == std::string("sgfs-f");
+      add(full ? "SGFS-f" : "SGFS-d",
+          fmt::format("{}, α = {:g}", full ? "SGFS-f" : "SGFS-d", alpha),
+          {.name = name, .noise_scale = alpha}, full && alpha == 0 ? 10 : few);
+    }
+  }
+  // Their step epsilon multiplies half the gradient of the log posterior.
+  for (const double step : kSgldSteps) {
+    if (context.quick() && step < kQuickSgldStep) continue;
+    add("SGLD", fmt::format("SGLD, ε = {:g}", step), {.name = "sgld", .step_size = step * n / 2},
+        few);
+  }
+  // Last: drawn over the others.
+  add("default", "default", {.name = "calibrated"}, 10);
+  return settings;
+}
+
+// One engine: moments after a tenth and after all of its samples, and how it mixes.
+ordered_json run_setting(const Problem& problem, const Setting& setting, std::uint64_t samples,
+                         std::uint64_t seed) {
+  EngineConfig config;
+  config.model = problem.model;
+  config.sampler = setting.sampler;
+  config.seed = seed;
+  EngineRun run(config, problem.data);
+  run.settle();
+  run.run(kBurnIn);
+  Moments moments(problem.posterior.mode);
+  const Visit add = [&](std::uint16_t, const double* theta) { moments.add(theta); };
+  run.run(samples / 10, add);
+  ordered_json out = {{"early", to_json(moments)}};
+  run.run(samples - samples / 10, add);
+  out["late"] = to_json(moments);
+  std::vector<ParameterSummary> summaries(run.dimension());
+  Provenance provenance;
+  if (!ok(run.reader().posterior(summaries, provenance))) throw RunError("no posterior");
+  double iat = 0;
+  for (const ParameterSummary& s : summaries) iat += s.autocorrelation_time;
+  out["autocorrelation_time"] = iat / static_cast<double>(summaries.size());
+  return out;
+}
+
+// HMC of the library with a budget of gradients of all rows, in the model's own coordinates.
+ordered_json run_hmc(const Problem& problem, double path_length, double budget,
+                     std::uint64_t seed) {
+  LogPosterior posterior(problem);
+  const reference::LogDensity density = posterior.density();
+  const VectorXd& mode = problem.posterior.mode;
+  const std::vector<double> start(mode.data(), mode.data() + mode.size());
+  reference::Options options{.warm_up = 200, .draws = 50, .path_length = path_length, .seed = seed};
+  const reference::Run pilot = reference::hamiltonian_monte_carlo(density, start, options);
+  const double a_move = static_cast<double>(pilot.gradients) / 250.0;
+  options.draws = static_cast<std::size_t>(std::max(20.0, budget / a_move));
+  const reference::Run run = reference::hamiltonian_monte_carlo(density, start, options);
+  Moments moments(mode);
+  std::vector<std::vector<double>> halves(2);
+  for (const std::vector<double>& draw : run.draws) moments.add(draw.data());
+  double effective = 0;
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    std::vector<double> series;
+    for (const std::vector<double>& draw : run.draws) series.push_back(draw[j]);
+    effective += reference::bulk_effective_draws({series}) / static_cast<double>(start.size());
+  }
+  return {{"late", to_json(moments)}, {"gradients", run.gradients}, {"effective", effective}};
+}
+
+struct Truths {
+  RunMoments moments;
+  double split_half = 0;        // E2 of one half of the chains from the other
+  double split_half_plain = 0;  // likewise of the draws as they are
+};
+
+Truths ground_truth(const Context& context, const Problem& problem) {
+  constexpr std::size_t kChains = 4;
+  std::vector<Truth> chains(kChains);
+  context.parallel(kChains, [&](std::size_t chain) {
+    chains[chain] = truth_from(context.part(fmt::format("hmc-{}", chain), [&] {
+      return hmc_truth(problem, context.choose<std::size_t>(1500, 20'000), context.seed(),
+                       static_cast<std::uint16_t>(chain));
+    }));
+  });
+  const auto split = [&](auto member) {
+    return errors_of(pooled({chains[0].*member, chains[1].*member}),
+                     pooled({chains[2].*member, chains[3].*member}))
+        .e2;
+  };
+  std::vector<RunMoments> all;
+  for (const Truth& chain : chains) all.push_back(chain.corrected);
+  return {pooled(all), split(&Truth::corrected), split(&Truth::plain)};
+}
+
+Eigen::Matrix2d pair_of(const MatrixXd& c, Index i, Index j) {
+  Eigen::Matrix2d out;
+  out << c(i, i), c(i, j), c(j, i), c(j, j);
+  return out;
+}
+
+// The two marginals of Figure 1: where the draws are nearest to the truth and farthest from it.
+void add_marginals(const std::string& label, const RunMoments& ours, const RunMoments& truth,
+                   int colour, Report& report) {
+  std::array<std::pair<Index, Index>, 2> chosen;
+  std::array<double, 2> extreme = {INFINITY, -INFINITY};
+  const auto mean_of_pair = [](const VectorXd& m, Index i, Index j) {
+    return Eigen::Vector2d(m[i], m[j]);
+  };
+  for (Index i = 0; i < ours.mean.size(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const double kl =
+          gaussian_kl(mean_of_pair(ours.mean, i, j), pair_of(ours.covariance, i, j),
+                      mean_of_pair(truth.mean, i, j), pair_of(truth.covariance, i, j));
+      if (kl < extreme[0]) extreme[0] = kl, chosen[0] = {i, j};
+      if (kl > extreme[1]) extreme[1] = kl, chosen[1] = {i, j};
+    }
+  }
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto [i, j] = chosen[k];
+    Panel panel{.title = fmt::format("{}: marginal of {} difference", label,
+                                     k == 0 ? "smallest" : "largest"),
+                .x_label = fmt::format("θ{}", i + 1),
+                .y_label = fmt::format("θ{}", j + 1),
+                .legend = "outside bottom center horizontal"};
+    panel.series.push_back(
+        ellipse("HMC, 2 sd", mean_of_pair(truth.mean, i, j), pair_of(truth.covariance, i, j), 2));
+    panel.series.back().colour = 6;
+    panel.series.push_back(
+        ellipse(label, mean_of_pair(ours.mean, i, j), pair_of(ours.covariance, i, j), 2));
+    panel.series.back().colour = colour;
+    panel.series.back().style = Style::kDashes;
+    report.add(panel);
+  }
+}
+
+// Means over seeds of one setting's errors.
+struct Result {
+  Estimate early_e1, early_e2, e1, e1_in_sd, e2;
+  double mixing = 0;  // effective draws a gradient of one row
+  std::vector<double> e2_of_seeds;
+  RunMoments first;
+};
+
+std::optional<Estimate> mcse(const std::vector<double>& values) {
+  if (values.size() < 2) return Estimate{values.at(0), 0};
+  return mean_of(values);
+}
+
+Result result_of(const std::vector<ordered_json>& parts, const RunMoments& truth) {
+  Result r;
+  std::array<std::vector<double>, 5> values;
+  for (const ordered_json& part : parts) {
+    const Errors early = errors_of(moments_from(part.at("early")), truth);
+    const Errors late = errors_of(moments_from(part.at("late")), truth);
+    const std::array all = {early.e1, early.e2, late.e1, late.e1_in_sd, late.e2};
+    for (std::size_t i = 0; i < all.size(); ++i) values[i].push_back(all[i]);
+    const double iat = part.at("autocorrelation_time").get<double>();
+    r.mixing += 1.0 / (iat * kMinibatch) / static_cast<double>(parts.size());
+  }
+  r.early_e1 = *mcse(values[0]);
+  r.early_e2 = *mcse(values[1]);
+  r.e1 = *mcse(values[2]);
+  r.e1_in_sd = *mcse(values[3]);
+  r.e2 = *mcse(values[4]);
+  r.e2_of_seeds = values[4];
+  r.first = moments_from(parts[0].at("late"));
+  return r;
+}
+
+struct Curves {
+  std::array<Panel, 4> panels;  // E1 and E2, early and late
+
+  Curves(double early, double late) {
+    for (std::size_t p = 0; p < 4; ++p) {
+      panels[p] = {.title = fmt::format("{} after {:.2g} gradients of one row",
+                                        p < 2 ? "Mean" : "Covariance", p % 2 == 0 ? early : late),
+                   .x_label = "effective draws a gradient of one row (mixing rate)",
+                   .y_label = p < 2 ? "error E1" : "error E2",
+                   .log_x = true,
+                   .log_y = true,
+                   .legend = "outside bottom center horizontal"};
+    }
+  }
+  void add(const std::string& method, int colour, double mixing,
+           const std::array<Estimate, 4>& errors) {
+    for (std::size_t p = 0; p < 4; ++p) {
+      std::vector<Series>& all = panels[p].series;
+      if (all.empty() || all.back().label != method) {
+        all.push_back({.label = method, .x = {}, .y = {}, .colour = colour});
+      }
+      all.back().x.push_back(mixing);
+      all.back().y.push_back(errors[p].value);
+      all.back().error.push_back(errors[p].mcse);
+    }
+  }
+};
+
+int colour_of(const std::string& method) {
+  constexpr std::array kOrder = {"default", "SGFS-f", "SGFS-d", "SGLD", "HMC"};
+  return static_cast<int>(std::ranges::find(kOrder, method) - kOrder.begin());
+}
+
+void add_exact_laws(const Problem& problem, const std::vector<Setting>& settings, Report& report) {
+  const KnownEstimates at_mode(problem);
+  const SpreadNoise spread(problem);
+  const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
+  for (const Setting& s : settings) {
+    KnownEstimates told = at_mode;
+    // What the chains measure: C averaged over the posterior.
+    told.noise += spread(problem.posterior.covariance);
+    const auto sigma = exact_covariance(law_of(s.sampler, told), at_mode, spread);
+    Figure figure{.group = "Exact laws beside Laplace's posterior", .name = s.label + ", E2"};
+    if (sigma) figure.ours = errors_of({1, laplace.mean, *sigma}, laplace).e2;
+    if (s.label == "default") figure.bar = at_most(1e-10);
+    report.add(figure);
+  }
+}
+
+}  // namespace
+
+void run_fisher_scoring(const Context& context, Report& report) {
+  report.plot().columns = 2;
+  const Problem problem = load_sevens_and_nines(context);
+  const std::uint64_t samples = context.choose<std::uint64_t>(10'000, 100'000);
+  const Truths truth = ground_truth(context, problem);
+  context.progress(0.3, "ground truth by HMC");
+  const std::vector<Setting> settings = settings_of(context, problem.n());
+
+  const std::string reference = "The reference: four chains of HMC";
+  report.add(Figure{.group = reference,
+                    .name = "E2 of one half from the other",
+                    .ours = truth.split_half,
+                    .bar = at_most(0.02)});
+  report.add(Figure{.group = reference,
+                    .name = "likewise without control variates",
+                    .ours = truth.split_half_plain});
+  const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
+  const Errors of_laplace = errors_of(laplace, truth.moments);
+  report.add(Figure{.group = reference, .name = "Laplace's E1", .ours = of_laplace.e1});
+  report.add(Figure{.group = reference, .name = "Laplace's E2", .ours = of_laplace.e2});
+  add_exact_laws(problem, settings, report);
+
+  struct Job {
+    std::size_t setting;
+    std::size_t seed;
+  };
+  std::vector<Job> jobs;
+  std::vector<std::vector<ordered_json>> parts(settings.size());
+  for (std::size_t s = 0; s < settings.size(); ++s) {
+    parts[s].resize(settings[s].seeds);
+    for (std::size_t seed = 0; seed < settings[s].seeds; ++seed) jobs.push_back({s, seed});
+  }
+  std::mutex mutex;
+  double done = 0;
+  context.parallel(jobs.size(), [&](std::size_t j) {
+    const auto [s, seed] = jobs[j];
+    const std::string key = fmt::format("setting-{}-{}", s, seed);
+    parts[s][seed] = context.part(key, [&] {
+      return run_setting(problem, settings[s], samples, context.seed() * 1000 + seed);
+    });
+    const std::lock_guard lock(mutex);
+    context.progress(0.3 + 0.6 * ++done / static_cast<double>(jobs.size()), settings[s].label);
+  });
+
+  const double late = static_cast<double>(samples) * kMinibatch;
+  Curves curves(late / 10, late);
+  const std::string group = fmt::format("Simulated, {:.2g} gradients of one row", late);
+  std::vector<Result> results;
+  for (std::size_t s = 0; s < settings.size(); ++s) {
+    results.push_back(result_of(parts[s], truth.moments));
+    const Result& r = results.back();
+    for (const auto& [name, e] :
+         {std::pair{"E1", r.e1}, {"E1 in posterior sd", r.e1_in_sd}, {"E2", r.e2}}) {
+      Figure figure{
+          .group = group, .name = fmt::format("{}, {}", settings[s].label, name), .ours = e.value};
+      if (settings[s].seeds > 1) figure.mcse = e.mcse;
+      report.add(figure);
+    }
+    curves.add(settings[s].method, colour_of(settings[s].method), r.mixing,
+               {r.early_e1, r.e1, r.early_e2, r.e2});
+  }
+  const auto of = [&](const std::string& label) -> const Result& {
+    const auto found = std::ranges::find(settings, label, &Setting::label);
+    return results.at(static_cast<std::size_t>(found - settings.begin()));
+  };
+  const Estimate ours = of("default").e2;
+  const Estimate theirs = of("SGFS-f, α = 0").e2;
+  const double error = std::hypot(ours.mcse, theirs.mcse);
+  report.add(Figure{.group = group,
+                    .name = "default's E2 less SGFS-f's at α = 0, in standard errors",
+                    .ours = (ours.value - theirs.value) / error,
+                    .bar = at_most(2)});
+
+  std::vector<ordered_json> hmc(kPathLengths.size());
+  context.parallel(hmc.size(), [&](std::size_t i) {
+    hmc[i] = context.part(fmt::format("hmc-path-{}", i), [&] {
+      return run_hmc(problem, kPathLengths[i], late / problem.n(), context.seed());
+    });
+  });
+  for (std::size_t i = 0; i < hmc.size(); ++i) {
+    const Errors e = errors_of(moments_from(hmc[i].at("late")), truth.moments);
+    const double gradients = hmc[i].at("gradients").get<double>() * problem.n();
+    curves.add("HMC", colour_of("HMC"), hmc[i].at("effective").get<double>() / gradients,
+               {Estimate{NAN, 0}, Estimate{e.e1, 0}, Estimate{NAN, 0}, Estimate{e.e2, 0}});
+    report.add(Figure{.group = group,
+                      .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[i]),
+                      .ours = e.e2});
+  }
+  for (const Panel& panel : curves.panels) report.add(panel);
+  add_marginals("SGFS-f, α = 0", of("SGFS-f, α = 0").first, truth.moments, 1, report);
+  add_marginals("SGFS-d, α = 0", of("SGFS-d, α = 0").first, truth.moments, 2, report);
+  add_marginals("default", of("default").first, truth.moments, 0, report);
+  report.note(
+      "The paper shows its errors as curves over seconds and prints no numbers; here they "
+      "stand over gradients of single rows, the same for all samplers.");
+}
+
+}  // namespace windhover::reproduce

@@ -1,0 +1,43 @@
+// MNIST and random projections of it.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
+#define WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/dataset.h"
+
+namespace windhover::reproduce {
+
+class Context;
+
+// An idx file (LeCun et al. 1998) of bytes, plain or gzip-compressed. UserError when it is not one.
+struct IdxFile {
+  std::vector<std::uint32_t> sizes;  // e.g. 60000, 28, 28
+  std::vector<std::uint8_t> bytes;
+};
+IdxFile read_idx(const std::string& path);
+
+// 784 features in [0, 1] and the digit. `training`: the 60,000, otherwise the 10,000.
+Dataset load_mnist(const Context& context, bool training);
+
+// Features through a matrix of independent normals of variance 1 / columns: `dimension` features.
+// The same seed gives the same matrix.
+Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint64_t seed);
+
+// Features to mean 0 and sd 1 (constant ones to 0), by the means and sds of `by`.
+void standardize(Dataset& data, const Dataset& by);
+
+// The rows of these numbers.
+Dataset rows_of(const Dataset& data, const std::vector<std::size_t>& rows);
+
+// 0 to count - 1 in random order.
+std::vector<std::size_t> permutation(std::size_t count, std::uint64_t seed);
+
+// Fills in names, means and sds from features, targets and the number of columns.
+void describe(Dataset& data, std::size_t columns);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_MNIST_H_

@@ -1,0 +1,43 @@
+// Means and covariances of runs: kept as JSON, and pooled.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_MOMENTS_JSON_H_
+#define WINDHOVER_TOOLS_REPRODUCE_MOMENTS_JSON_H_
+
+#include <Eigen/Core>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "windhover/tools/moments.h"
+
+namespace windhover::reproduce {
+
+struct RunMoments {
+  double count = 0;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
+
+nlohmann::ordered_json to_json(const Moments& moments);
+RunMoments moments_from(const nlohmann::ordered_json& json);
+
+// Of all draws together.
+RunMoments pooled(const std::vector<RunMoments>& runs);
+
+struct Estimate {
+  double value = 0;
+  double mcse = 0;
+};
+
+// `value` of the pooled runs, with the jackknife's standard error over runs (at least 2).
+Estimate jackknife(const std::vector<RunMoments>& runs,
+                   const std::function<double(const RunMoments&)>& value);
+
+// Mean and standard error of independent figures.
+Estimate mean_of(const std::vector<double>& values);
+
+nlohmann::ordered_json to_json(const Eigen::MatrixXd& matrix);
+Eigen::MatrixXd matrix_from(const nlohmann::ordered_json& json);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_MOMENTS_JSON_H_

@@ -1,0 +1,185 @@
+// Predicted against empirical covariance of the iterates of constant-rate SGD: Mandt, Hoffman and
+// Blei 2017, Figures 1 and 2.
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <array>
+#include <cmath>
+
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/bbvi.h"
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/simulation.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr std::size_t kRuns = 4;
+constexpr double kRelaxations = 100;  // of each run
+constexpr double kDeviations = 3;     // of the ellipses, as in the paper
+
+struct Method {
+  const char* label;
+  const char* sampler;
+};
+constexpr std::array kMethods = {Method{"SGD-f", "sgd-f"}, Method{"SGD", "sgd"},
+                                 Method{"default", "calibrated"}};
+
+// Whitened by the exact law, so that every direction counts the same: the root mean square of the
+// entries of L^-1 (other - exact) L^-T, L L^T = exact.
+double relative_error(const MatrixXd& other, const MatrixXd& exact) {
+  const Eigen::LLT<MatrixXd> factor(exact);
+  const MatrixXd half = factor.matrixL().solve(other - exact);
+  const MatrixXd whole = factor.matrixL().solve(half.transpose());
+  return whole.norm() / std::sqrt(static_cast<double>(exact.rows()));
+}
+
+Eigen::Matrix2d projected(const MatrixXd& covariance, const MatrixXd& directions) {
+  return directions.transpose() * covariance * directions;
+}
+
+// The smallest and the largest principal component of the posterior.
+MatrixXd extremes(const MatrixXd& covariance) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(covariance);
+  MatrixXd directions(covariance.rows(), 2);
+  directions << solver.eigenvectors().col(0), solver.eigenvectors().col(covariance.rows() - 1);
+  return directions;
+}
+
+Panel ellipses(const std::string& title) {
+  return {.title = title,
+          .x_label = "smallest principal component of the posterior",
+          .y_label = "largest principal component",
+          .legend = "outside bottom center horizontal"};
+}
+
+void add_ellipse(Panel& panel, const char* label, const MatrixXd& covariance,
+                 const MatrixXd& directions, int colour, Style style) {
+  Series series =
+      ellipse(label, Eigen::Vector2d::Zero(), projected(covariance, directions), kDeviations);
+  series.colour = colour;
+  series.style = style;
+  panel.series.push_back(series);
+}
+
+// Entries of the covariance, each over the posterior's standard deviations.
+Panel entries(const std::string& title, const MatrixXd& predicted, const MatrixXd& empirical,
+              const MatrixXd& posterior) {
+  Panel panel{.title = title,
+              .x_label = "predicted covariance (posterior sd = 1)",
+              .y_label = "empirical covariance (posterior sd = 1)",
+              .legend = "top left"};
+  Series off{.label = "off the diagonal", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
+  Series on{.label = "variances", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
+  const VectorXd sd = posterior.diagonal().cwiseSqrt();
+  double least = 0;
+  double most = 0;
+  for (Index i = 0; i < sd.size(); ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const double x = predicted(i, j) / (sd[i] * sd[j]);
+      (i == j ? on : off).x.push_back(x);
+      (i == j ? on : off).y.push_back(empirical(i, j) / (sd[i] * sd[j]));
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+  }
+  panel.series = {{.label = "equal",
+                   .x = {least, most},
+                   .y = {least, most},
+                   .style = Style::kDashes,
+                   .colour = 7},
+                  off,
+                  on};
+  return panel;
+}
+
+void run_problem(const Context& context, const std::string& set, Scaling scaling, Report& report) {
+  const Problem problem = load_problem(context, set, scaling);
+  const KnownEstimates at_mode(problem);
+  const SpreadNoise spread(problem);
+  const MatrixXd& posterior = problem.posterior.covariance;
+  const MatrixXd directions = extremes(posterior);
+  const std::string group = fmt::format("{}, {}", problem.name, to_string(scaling));
+  std::vector<Panel> scatter;
+  for (const Method& method : kMethods) {
+    const SamplerConfig config{
+        .name = method.sampler, .minibatch_size = problem.minibatch_size, .chains = 2};
+    const Law law = law_of(config, at_mode);
+    const auto exact = exact_covariance(law, at_mode, spread);
+    if (!exact) throw RunError(fmt::format("{} has no stationary law on {}", method.label, group));
+    const MatrixXd continuous = continuous_covariance(law, at_mode);
+    const double wanted = kRelaxations * config.chains * relaxation(law, at_mode.curvature);
+    const double least = problem.minibatch_size > 1000 ? 1e4 : 1e6;
+    const auto steps = static_cast<std::uint64_t>(
+        std::min(std::max(wanted, least), context.choose(4.0, 20.0) * least));
+    std::vector<RunMoments> runs(kRuns);
+    context.parallel(kRuns, [&](std::size_t run) {
+      runs[run] = moments_from(context.part(fmt::format("{}-{}-{}", set, method.sampler, run), [&] {
+        return simulate(problem, config, steps, context.seed() * 1000 + run);
+      }));
+    });
+    context.progress(set == "wine" ? 0.4 : 0.9, group);
+    const MatrixXd empirical = pooled(runs).covariance;
+    const auto figure = [&](const char* what, const std::function<double(const MatrixXd&)>& value) {
+      const Estimate e =
+          jackknife(runs, [&](const RunMoments& run) { return value(run.covariance); });
+      report.add(Figure{.group = group,
+                        .name = fmt::format("{}, {}", method.label, what),
+                        .ours = e.value,
+                        .mcse = e.mcse});
+    };
+    figure("empirical beside exact law, relative error",
+           [&](const MatrixXd& c) { return relative_error(c, *exact); });
+    figure("empirical beside Ornstein-Uhlenbeck, relative error",
+           [&](const MatrixXd& c) { return relative_error(c, continuous); });
+    report.add(Figure{.group = group,
+                      .name = fmt::format("{}, Ornstein-Uhlenbeck beside exact law, relative error",
+                                          method.label),
+                      .ours = relative_error(continuous, *exact)});
+    for (int k = 0; k < 2; ++k) {
+      const char* which = k == 0 ? "smallest" : "largest";
+      const VectorXd v = directions.col(k);
+      const double target = v.dot(posterior * v);
+      report.add(
+          Figure{.group = group,
+                 .name = fmt::format("{}, predicted variance over the posterior's, {} component",
+                                     method.label, which),
+                 .ours = v.dot(*exact * v) / target});
+      figure(fmt::format("empirical variance over the posterior's, {} component", which).c_str(),
+             [&](const MatrixXd& c) { return v.dot(c * v) / target; });
+    }
+    Panel panel = ellipses(fmt::format("{}: {}", problem.name, method.label));
+    add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
+    add_ellipse(panel, "iterates", empirical, directions, 4, Style::kLine);
+    add_ellipse(panel, "predicted, OU", continuous, directions, 1, Style::kDashes);
+    add_ellipse(panel, "predicted, exact", *exact, directions, 0, Style::kDashes);
+    report.add(panel);
+    scatter.push_back(entries(fmt::format("{}: {}, all entries", problem.name, method.label),
+                              *exact, empirical, posterior));
+  }
+  const Gaussian field = mean_field_optimum(problem.posterior.mode, posterior.inverse());
+  Panel panel = ellipses(fmt::format("{}: mean-field BBVI (its optimum)", problem.name));
+  add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
+  add_ellipse(panel, "BBVI", field.covariance, directions, 2, Style::kLine);
+  report.add(panel);
+  for (Panel& p : scatter) report.add(p);
+  // The row stays even.
+  report.add(Panel{.title = "", .x_label = "", .y_label = ""});
+}
+
+}  // namespace
+
+void run_ou_covariance(const Context& context, Report& report) {
+  report.plot().columns = 4;
+  report.plot().panel_width = 440;
+  run_problem(context, "wine", Scaling::kUnitMaximum, report);
+  run_problem(context, "skin", Scaling::kStandardized, report);
+}
+
+}  // namespace windhover::reproduce

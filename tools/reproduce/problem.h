@@ -1,0 +1,48 @@
+// A data set with a model and its exact posterior: what samplers are measured on.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_PROBLEM_H_
+#define WINDHOVER_TOOLS_REPRODUCE_PROBLEM_H_
+
+#include <string>
+#include <vector>
+
+#include "windhover/samplers/config.h"
+#include "windhover/tools/dataset.h"
+#include "windhover/tools/reference.h"
+#include "windhover/tools/reproduce/context.h"
+
+namespace windhover::reproduce {
+
+struct Problem {
+  std::string name;
+  ModelConfig model;  // noise_variance filled in
+  Dataset data;       // features as the model sees them, without the intercept
+  std::uint32_t minibatch_size = 100;
+  ReferencePosterior posterior = {};  // exact for a linear model, Laplace otherwise
+
+  Eigen::Index dimension() const { return posterior.dimension(); }
+  double n() const { return static_cast<double>(data.rows()); }
+  // Lambda, the prior precision of each parameter.
+  Eigen::VectorXd prior_precision() const;
+};
+
+// How the features of Mandt et al. 2017 enter. Their "unit length" is not said further; the second
+// is the only reading found that comes near their figures on Wine.
+enum class Scaling {
+  kStandardized,  // mean 0, sd 1, with an intercept; noise variance estimated by least squares
+  kUnitMaximum,   // divided by the largest absolute value; no intercept, noise variance 1
+};
+const char* to_string(Scaling scaling);
+
+// Names: "wine", "protein" and "skin", with minibatches of 100, 100 and 10,000 and prior precision
+// 1 as in the paper.
+Problem load_problem(const Context& context, const std::string& name, Scaling scaling);
+
+// Fills in the posterior of a linear or logistic model from the rest.
+void find_posterior(Problem& problem);
+
+// One line of features x intercept: what multiplies theta.
+Eigen::MatrixXd design_matrix(const Problem& problem);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_PROBLEM_H_

@@ -1,0 +1,144 @@
+// What looks like a posterior of a stream and is not.
+#include <Eigen/Core>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "windhover/platform/random.h"
+#include "windhover/tools/reproduce/streaming_regimes.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+constexpr Index kDimension = 5;
+constexpr Index kEffective = 1000;
+constexpr Index kStep = 20;  // rows a minibatch
+constexpr Index kChains = 32;
+constexpr double kGain = 2.0 * kStep / (kEffective + kStep);
+
+MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
+  MatrixXd z(kDimension, columns);
+  fill_normals(seed, {.step = step}, {z.data(), static_cast<std::size_t>(z.size())});
+  return z;
+}
+
+// The truth is 0. `variance` is a number a coordinate, `should` what it should be on average.
+ordered_json judged(const VectorXd& centre, const VectorXd& variance, double should) {
+  const auto covered = centre.array().abs() <= 1.645 * variance.array().sqrt();
+  return {{"covers", covered.cast<double>().mean()}, {"spread", variance.mean() / should}};
+}
+
+ordered_json judged(const MatrixXd& chains, double should) {
+  const VectorXd centre = chains.rowwise().mean();
+  const auto n = static_cast<double>(chains.cols() - 1);
+  return judged(centre, (chains.colwise() - centre).rowwise().squaredNorm() / n, should);
+}
+
+MatrixXd started(std::uint64_t seed, const VectorXd& centre) {
+  return (normals(seed, 1, kChains) / std::sqrt(double{kEffective})).colwise() + centre;
+}
+
+// Chains on a window of N rows that all see the same minibatch, or each its own.
+ordered_json replayed(std::uint64_t seed, bool shared) {
+  const MatrixXd rows = normals(seed, 2, kEffective);
+  MatrixXd chains = started(seed, rows.rowwise().mean());
+  std::vector<std::uint32_t> slots(kStep);
+  VectorXd mean(kDimension);
+  for (std::uint64_t t = 0; t < 4 * kEffective / kStep; ++t) {
+    for (Index k = 0; k < kChains; ++k) {
+      if (k == 0 || !shared) {
+        fill_indices(seed, {t, static_cast<std::uint16_t>(k), Purpose::kMinibatch}, kEffective,
+                     slots);
+        mean.setZero();
+        for (const std::uint32_t slot : slots) mean += rows.col(slot) / kStep;
+      }
+      chains.col(k) += kGain * (mean - chains.col(k));
+    }
+  }
+  return judged(chains, 1.0 / kEffective);
+}
+
+// All chains take the same fresh rows, and nothing else.
+ordered_json fresh(std::uint64_t seed) {
+  const MatrixXd means = normals(seed, 3, 400) / std::sqrt(double{kStep});
+  MatrixXd chains = started(seed, VectorXd::Zero(kDimension));
+  for (Index t = 0; t < means.cols(); ++t) {
+    chains += kGain * (means.col(t).replicate(1, kChains) - chains);
+  }
+  return judged(chains, 1.0 / kEffective);
+}
+
+// One chain over a window, in epochs that are shuffled anew; its iterates are taken for draws.
+ordered_json shuffled(std::uint64_t seed) {
+  const MatrixXd rows = normals(seed, 4, kEffective);
+  const VectorXd centre = rows.rowwise().mean();
+  std::vector<Index> order(kEffective);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<double> u(kEffective);
+  VectorXd theta = centre;
+  VectorXd squares = VectorXd::Zero(kDimension);
+  constexpr std::uint64_t kEpochs = 100;
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    fill_uniforms(seed, {.step = epoch, .purpose = Purpose::kSweep}, u);
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+      std::swap(order[i], order[static_cast<std::size_t>(u[i] * static_cast<double>(i + 1))]);
+    }
+    for (std::size_t first = 0; first < order.size(); first += kStep) {
+      VectorXd mean = VectorXd::Zero(kDimension);
+      for (std::size_t i = first; i < first + kStep; ++i) mean += rows.col(order[i]) / kStep;
+      theta += kGain * (mean - theta);
+      squares += (theta - centre).cwiseAbs2();
+    }
+  }
+  return judged(centre, squares / (kEpochs * kEffective / kStep), 1.0 / kEffective);
+}
+
+// 32 past iterates of one chain, spread over 8 N fresh rows.
+ordered_json ring(std::uint64_t seed) {
+  constexpr Index kMoves = 8 * kEffective / kStep;
+  const MatrixXd means = normals(seed, 5, 2 * kMoves) / std::sqrt(double{kStep});
+  VectorXd theta = VectorXd::Zero(kDimension);
+  MatrixXd kept(kDimension, kChains);
+  for (Index t = 0; t < means.cols(); ++t) {
+    theta += kGain * (means.col(t) - theta);
+    if (t >= kMoves) kept.col((t - kMoves) * kChains / kMoves) = theta;
+  }
+  return judged(kept, 1.0 / kEffective);
+}
+
+// The constant rate 2 S / n while n grows: the spread around the truth against what n rows are
+// worth. Taken as if the chains' spread were known to be 1 / n.
+ordered_json growing(std::uint64_t seed) {
+  constexpr Index kMoves = 400;
+  const MatrixXd means = normals(seed, 6, kMoves) / std::sqrt(double{kStep});
+  VectorXd theta = VectorXd::Zero(kDimension);
+  for (Index t = 0; t < kMoves; ++t) {
+    theta += std::min(1.0, 2.0 / static_cast<double>(t + 1)) * (means.col(t) - theta);
+  }
+  const double should = 1.0 / static_cast<double>(kMoves * kStep);
+  ordered_json result = judged(theta, VectorXd::Constant(kDimension, should), should);
+  result["spread"] = theta.squaredNorm() / kDimension / should;
+  return result;
+}
+
+constexpr Shortcut kShortcuts[] = {
+    {"none: each chain its own minibatches", "nothing",
+     [](std::uint64_t seed) { return replayed(seed, false); }},
+    {"minibatches shared by chains", "spread 0, covers never",
+     [](std::uint64_t seed) { return replayed(seed, true); }},
+    {"fresh rows shared, no noise", "spread 0, covers never", fresh},
+    {"shuffled by epochs", "spread 0.4", shuffled},
+    {"past iterates of one chain", "covers always", ring},
+    {"growing n at the rate 2 S / n", "variance 4/3", growing},
+};
+
+}  // namespace
+
+std::span<const Shortcut> shortcuts() { return kShortcuts; }
+
+}  // namespace windhover::reproduce
