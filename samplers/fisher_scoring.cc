@@ -108,9 +108,8 @@ Status FullFisherScoring::refresh(const Estimates& e) noexcept {
   const bool stable = preconditioner_.is_positive_definite(preconditioner_.scratch());
   metric = noise;
   if (!stable) metric += (e.minibatch_size / e.n) * curvature;
-  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), scale);
-  if (!ok(status)) return status;
-  return preconditioner_.set_noise(preconditioner_.scratch(), std::sqrt(alpha2 * gamma(e) / e.n));
+  return preconditioner_.set_inverse_and_noise(preconditioner_.scratch(), scale,
+                                               std::sqrt(alpha2 * gamma(e) / e.n));
 }
 
 }  // namespace windhover

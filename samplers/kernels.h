@@ -31,6 +31,14 @@ struct Kernels {
   // scratch of count x width doubles.
   void (*weighted_outer)(const double* rows, std::size_t width, std::size_t count,
                          const double* weights, double* scaled, double* matrix);
+  // y += L x and y += scale L^T x, L lower triangular, d x d column-major, zeros above the
+  // diagonal.
+  void (*triangular_product)(const double* lower, std::size_t d, const double* x, double* y);
+  void (*triangular_transposed_product)(const double* lower, std::size_t d, double scale,
+                                        const double* x, double* y);
+  // y += scale M x, M symmetric, d x d, both triangles filled.
+  void (*symmetric_product)(const double* matrix, std::size_t d, double scale, const double* x,
+                            double* y);
 };
 
 // The table for instruction_set().

@@ -19,6 +19,26 @@ inline void store(double* p, Vector v) { *reinterpret_cast<Unaligned*>(p) = v; }
 inline Vector broadcast(double x) { return Vector{x, x, x, x}; }
 inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
+// For long rows: as many lanes as the instruction set has registers for.
+#ifdef __AVX512F__
+using Wide = double __attribute__((vector_size(64)));
+using UnalignedWide = double __attribute__((vector_size(64), aligned(8)));
+constexpr std::size_t kWideLanes = 8;
+inline Wide load_wide(const double* p) { return *reinterpret_cast<const UnalignedWide*>(p); }
+inline void store_wide(double* p, Wide v) { *reinterpret_cast<UnalignedWide*>(p) = v; }
+inline Wide broadcast_wide(double x) { return Wide{x, x, x, x, x, x, x, x}; }
+inline Vector fold(Wide v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+}
+#else
+using Wide = Vector;
+constexpr std::size_t kWideLanes = kLanes;
+inline Wide load_wide(const double* p) { return load(p); }
+inline void store_wide(double* p, Wide v) { store(p, v); }
+inline Wide broadcast_wide(double x) { return broadcast(x); }
+inline Vector fold(Wide v) { return v; }
+#endif
+
 // The lane sums of four vectors, as one vector.
 inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
   const Vector ab =
@@ -28,20 +48,27 @@ inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// Rows of kBlocks vectors; kBlocks = 0: any length, read from `stride`. Four rows at a time.
+// Rows of kBlocks vectors. Four rows at a time.
 template <std::size_t kBlocks>
 void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
                        std::size_t count, const double* coefficients, double offset,
                        std::size_t target_index, double* predictors, double* targets) {
-  const std::size_t blocks = kBlocks > 0 ? kBlocks : stride / kLanes;
   std::size_t i = 0;
+  constexpr std::size_t kAhead = 16;  // rows
   for (; i + 4 <= count; i += 4) {
+    if (i + kAhead + 4 <= count) {
+      for (std::size_t k = i + kAhead; k < i + kAhead + 4; ++k) {
+        const double* row = base + slots[k] * stride;
+        __builtin_prefetch(row);
+        if constexpr (kBlocks > 2) __builtin_prefetch(row + 8);
+      }
+    }
     const double* r0 = base + slots[i] * stride;
     const double* r1 = base + slots[i + 1] * stride;
     const double* r2 = base + slots[i + 2] * stride;
     const double* r3 = base + slots[i + 3] * stride;
     Vector s0{}, s1{}, s2{}, s3{};
-    for (std::size_t b = 0; b < blocks; ++b) {
+    for (std::size_t b = 0; b < kBlocks; ++b) {
       const Vector c = load(coefficients + b * kLanes);
       s0 += c * load(r0 + b * kLanes);
       s1 += c * load(r1 + b * kLanes);
@@ -57,9 +84,56 @@ void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32
   for (; i < count; ++i) {
     const double* row = base + slots[i] * stride;
     Vector s{};
-    for (std::size_t b = 0; b < blocks; ++b) {
+    for (std::size_t b = 0; b < kBlocks; ++b) {
       s += load(coefficients + b * kLanes) * load(row + b * kLanes);
     }
+    predictors[i] = transpose_sum(s, s, s, s)[0] + offset;
+    targets[i] = row[target_index];
+  }
+}
+
+// Rows of any length: wide vectors, then what is left of a row.
+void gather_dot_long(const double* base, std::size_t stride, const std::uint32_t* slots,
+                     std::size_t count, const double* coefficients, double offset,
+                     std::size_t target_index, double* predictors, double* targets) {
+  const std::size_t whole = stride / kWideLanes * kWideLanes;
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const double* r0 = base + slots[i] * stride;
+    const double* r1 = base + slots[i + 1] * stride;
+    const double* r2 = base + slots[i + 2] * stride;
+    const double* r3 = base + slots[i + 3] * stride;
+    Wide w0{}, w1{}, w2{}, w3{};
+    for (std::size_t j = 0; j < whole; j += kWideLanes) {
+      const Wide c = load_wide(coefficients + j);
+      w0 += c * load_wide(r0 + j);
+      w1 += c * load_wide(r1 + j);
+      w2 += c * load_wide(r2 + j);
+      w3 += c * load_wide(r3 + j);
+    }
+    Vector s0 = fold(w0), s1 = fold(w1), s2 = fold(w2), s3 = fold(w3);
+    for (std::size_t j = whole; j < stride; j += kLanes) {
+      const Vector c = load(coefficients + j);
+      s0 += c * load(r0 + j);
+      s1 += c * load(r1 + j);
+      s2 += c * load(r2 + j);
+      s3 += c * load(r3 + j);
+    }
+    store(predictors + i, transpose_sum(s0, s1, s2, s3) + broadcast(offset));
+    targets[i] = r0[target_index];
+    targets[i + 1] = r1[target_index];
+    targets[i + 2] = r2[target_index];
+    targets[i + 3] = r3[target_index];
+  }
+  for (; i < count; ++i) {
+    const double* row = base + slots[i] * stride;
+    Wide w{};
+    for (std::size_t j = 0; j < whole; j += kWideLanes) {
+      w += load_wide(coefficients + j) * load_wide(row + j);
+    }
+    Vector s = fold(w);
+    for (std::size_t j = whole; j < stride; j += kLanes)
+      s += load(coefficients + j) * load(row + j);
     predictors[i] = transpose_sum(s, s, s, s)[0] + offset;
     targets[i] = row[target_index];
   }
@@ -82,8 +156,8 @@ void gather_dot(const double* base, std::size_t stride, const std::uint32_t* slo
       return gather_dot_blocks<4>(base, stride, slots, count, coefficients, offset, target_index,
                                   predictors, targets);
     default:
-      return gather_dot_blocks<0>(base, stride, slots, count, coefficients, offset, target_index,
-                                  predictors, targets);
+      return gather_dot_long(base, stride, slots, count, coefficients, offset, target_index,
+                             predictors, targets);
   }
 }
 
@@ -130,19 +204,27 @@ void gather_axpy(const double* base, std::size_t stride, const std::uint32_t* sl
     default:
       break;
   }
+  const std::size_t whole = stride / kWideLanes * kWideLanes;
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     const double* r0 = base + slots[i] * stride;
     const double* r1 = base + slots[i + 1] * stride;
     const double* r2 = base + slots[i + 2] * stride;
     const double* r3 = base + slots[i + 3] * stride;
-    const Vector w0 = broadcast(weights[i]);
-    const Vector w1 = broadcast(weights[i + 1]);
-    const Vector w2 = broadcast(weights[i + 2]);
-    const Vector w3 = broadcast(weights[i + 3]);
-    for (std::size_t j = 0; j < stride; j += kLanes) {
-      store(total + j, (load(total + j) + w0 * load(r0 + j) + w1 * load(r1 + j)) +
-                           (w2 * load(r2 + j) + w3 * load(r3 + j)));
+    const Wide w0 = broadcast_wide(weights[i]);
+    const Wide w1 = broadcast_wide(weights[i + 1]);
+    const Wide w2 = broadcast_wide(weights[i + 2]);
+    const Wide w3 = broadcast_wide(weights[i + 3]);
+    for (std::size_t j = 0; j < whole; j += kWideLanes) {
+      store_wide(total + j,
+                 (load_wide(total + j) + w0 * load_wide(r0 + j) + w1 * load_wide(r1 + j)) +
+                     (w2 * load_wide(r2 + j) + w3 * load_wide(r3 + j)));
+    }
+    for (std::size_t j = whole; j < stride; j += kLanes) {
+      store(total + j, (load(total + j) + broadcast(weights[i]) * load(r0 + j) +
+                        broadcast(weights[i + 1]) * load(r1 + j)) +
+                           (broadcast(weights[i + 2]) * load(r2 + j) +
+                            broadcast(weights[i + 3]) * load(r3 + j)));
     }
   }
   for (; i < count; ++i) {
@@ -256,10 +338,115 @@ void weighted_outer(const double* rows, std::size_t width, std::size_t count, co
   }
 }
 
+// y += L x, four columns of L at a time from the diagonal on.
+void triangular_product(const double* lower, std::size_t d, const double* x, double* y) {
+  std::size_t j = 0;
+  for (; j + 4 <= d; j += 4) {
+    const double* c0 = lower + j * d;
+    const double* c1 = c0 + d;
+    const double* c2 = c1 + d;
+    const double* c3 = c2 + d;
+    // Above the diagonal there are zeros.
+    const Wide x0 = broadcast_wide(x[j]);
+    const Wide x1 = broadcast_wide(x[j + 1]);
+    const Wide x2 = broadcast_wide(x[j + 2]);
+    const Wide x3 = broadcast_wide(x[j + 3]);
+    std::size_t i = j;
+    for (; i + kWideLanes <= d; i += kWideLanes) {
+      store_wide(y + i, (load_wide(y + i) + x0 * load_wide(c0 + i) + x1 * load_wide(c1 + i)) +
+                            (x2 * load_wide(c2 + i) + x3 * load_wide(c3 + i)));
+    }
+    for (; i < d; ++i) {
+      y[i] += (x[j] * c0[i] + x[j + 1] * c1[i]) + (x[j + 2] * c2[i] + x[j + 3] * c3[i]);
+    }
+  }
+  for (; j < d; ++j) {
+    for (std::size_t i = j; i < d; ++i) y[i] += x[j] * lower[j * d + i];
+  }
+}
+
+// y += scale L^T x.
+void triangular_transposed_product(const double* lower, std::size_t d, double scale,
+                                   const double* x, double* y) {
+  std::size_t j = 0;
+  for (; j + 4 <= d; j += 4) {
+    const double* c0 = lower + j * d;
+    const double* c1 = c0 + d;
+    const double* c2 = c1 + d;
+    const double* c3 = c2 + d;
+    Wide w0{}, w1{}, w2{}, w3{};
+    std::size_t i = j;
+    for (; i + kWideLanes <= d; i += kWideLanes) {
+      const Wide v = load_wide(x + i);
+      w0 += v * load_wide(c0 + i);
+      w1 += v * load_wide(c1 + i);
+      w2 += v * load_wide(c2 + i);
+      w3 += v * load_wide(c3 + i);
+    }
+    Vector s = transpose_sum(fold(w0), fold(w1), fold(w2), fold(w3));
+    for (; i < d; ++i) s += broadcast(x[i]) * Vector{c0[i], c1[i], c2[i], c3[i]};
+    store(y + j, load(y + j) + broadcast(scale) * s);
+  }
+  for (; j < d; ++j) {
+    double s = 0;
+    for (std::size_t i = j; i < d; ++i) s += x[i] * lower[j * d + i];
+    y[j] += scale * s;
+  }
+}
+
+// y += scale M x: what stands below the diagonal is read once and used for both halves.
+void symmetric_product(const double* matrix, std::size_t d, double scale, const double* x,
+                       double* y) {
+  std::size_t j = 0;
+  for (; j + 4 <= d; j += 4) {
+    const double* c0 = matrix + j * d;
+    const double* c1 = c0 + d;
+    const double* c2 = c1 + d;
+    const double* c3 = c2 + d;
+    const Vector xj = load(x + j) * broadcast(scale);
+    // The block on the diagonal.
+    Vector s = broadcast(xj[0]) * load(c0 + j) + broadcast(xj[1]) * load(c1 + j);
+    s += broadcast(xj[2]) * load(c2 + j) + broadcast(xj[3]) * load(c3 + j);
+    const Wide x0 = broadcast_wide(xj[0]);
+    const Wide x1 = broadcast_wide(xj[1]);
+    const Wide x2 = broadcast_wide(xj[2]);
+    const Wide x3 = broadcast_wide(xj[3]);
+    Wide w0{}, w1{}, w2{}, w3{};
+    std::size_t i = j + 4;
+    for (; i + kWideLanes <= d; i += kWideLanes) {
+      const Wide v = load_wide(x + i);
+      const Wide m0 = load_wide(c0 + i);
+      const Wide m1 = load_wide(c1 + i);
+      const Wide m2 = load_wide(c2 + i);
+      const Wide m3 = load_wide(c3 + i);
+      store_wide(y + i, (load_wide(y + i) + x0 * m0 + x1 * m1) + (x2 * m2 + x3 * m3));
+      w0 += v * m0;
+      w1 += v * m1;
+      w2 += v * m2;
+      w3 += v * m3;
+    }
+    Vector below = transpose_sum(fold(w0), fold(w1), fold(w2), fold(w3));
+    for (; i < d; ++i) {
+      y[i] += (xj[0] * c0[i] + xj[1] * c1[i]) + (xj[2] * c2[i] + xj[3] * c3[i]);
+      below += broadcast(x[i]) * Vector{c0[i], c1[i], c2[i], c3[i]};
+    }
+    store(y + j, load(y + j) + s + broadcast(scale) * below);
+  }
+  for (std::size_t column = j; column < d; ++column) {
+    for (std::size_t i = j; i < d; ++i) y[i] += scale * x[column] * matrix[column * d + i];
+  }
+}
+
 }  // namespace
 
-const Kernels WINDHOVER_KERNELS = {gather_dot, gather_axpy, gather_squares, sigmoid,
-                                   weighted_outer};
+const Kernels WINDHOVER_KERNELS = {gather_dot,
+                                   gather_axpy,
+                                   gather_squares,
+                                   sigmoid,
+                                   weighted_outer,
+                                   triangular_product,
+                                   triangular_transposed_product,
+                                   symmetric_product};
 
 }  // namespace windhover
 

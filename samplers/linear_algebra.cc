@@ -169,6 +169,16 @@ void Factor::root(double scale, double* root) const noexcept {
   }
 }
 
+void Factor::inverse_root(double* inverse) const noexcept {
+  const Index d = dimension_;
+  for (Index j = 0; j < d; ++j) {
+    double* column = inverse + j * d;
+    std::fill_n(column, d, 0.0);
+    column[j] = 1.0 / scale_[j];
+    solve_lower_strided(lower_ + j * d + j, d, d - j, column + j);
+  }
+}
+
 void Factor::copy_from(const Factor& other) noexcept {
   std::copy_n(other.lower_, dimension_ * dimension_, lower_);
   std::copy_n(other.scale_, dimension_, scale_);

@@ -54,6 +54,8 @@ class Factor {
   void inverse(double scale, double* inverse) const noexcept;
   // root <- scale x S L (lower triangular, zeros above): root root^T = scale^2 matrix.
   void root(double scale, double* root) const noexcept;
+  // inverse <- (S L)^-1 (lower triangular, zeros above). Complexity D^3 / 3.
+  void inverse_root(double* inverse) const noexcept;
   void copy_from(const Factor& other) noexcept;
   Eigen::Index dimension() const noexcept { return dimension_; }
 

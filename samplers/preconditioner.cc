@@ -3,54 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/kernels.h"
+
 namespace windhover {
 
 using Eigen::Index;
-
-namespace {
-
-// Columns that the products below take at a time: of a matrix that does not fit into the cache, so
-// many columns do.
-constexpr Index kPanel = 32;
-// Up to here a whole product is faster.
-constexpr Index kWhole = 64;
-
-// y <- y + L x, L lower triangular. Reads nothing above the panels' diagonal blocks: a full product
-// would read twice as much.
-void add_triangular_product(const double* lower, Index d, const double* x, double* y) noexcept {
-  const ConstMatrixMap l(lower, d, d);
-  if (d <= kWhole) {
-    VectorMap(y, d).noalias() += l * ConstVectorMap(x, d);
-    return;
-  }
-  for (Index j = 0; j < d; j += kPanel) {
-    const Index columns = std::min(kPanel, d - j);
-    VectorMap(y + j, d - j).noalias() +=
-        l.block(j, j, d - j, columns) * ConstVectorMap(x + j, columns);
-  }
-}
-
-// y <- y - M x, M symmetric with both triangles filled. What stands below the diagonal is used for
-// both halves while it is in the cache.
-void subtract_symmetric_product(const double* matrix, Index d, const double* x,
-                                double* y) noexcept {
-  const ConstMatrixMap m(matrix, d, d);
-  if (d <= kWhole) {
-    VectorMap(y, d).noalias() -= m * ConstVectorMap(x, d);
-    return;
-  }
-  for (Index j = 0; j < d; j += kPanel) {
-    const Index columns = std::min(kPanel, d - j);
-    const Index below = d - j - columns;
-    VectorMap(y + j, d - j).noalias() -=
-        m.block(j, j, d - j, columns) * ConstVectorMap(x + j, columns);
-    if (below == 0) break;
-    VectorMap(y + j, columns).noalias() -= m.block(j + columns, j, below, columns).transpose() *
-                                           ConstVectorMap(x + j + columns, below);
-  }
-}
-
-}  // namespace
 
 DiagonalPreconditioner::DiagonalPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
@@ -113,8 +70,23 @@ FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) no
 
 Status FullPreconditioner::set_inverse(const double* matrix, double scale) noexcept {
   const Status status = factor_.compute(matrix);
-  if (ok(status)) factor_.inverse(scale, preconditioner_);
-  return status;
+  if (!ok(status)) return status;
+  factor_.inverse(scale, preconditioner_);
+  rooted_ = false;
+  return Status::kOk;
+}
+
+Status FullPreconditioner::set_inverse_and_noise(const double* matrix, double scale,
+                                                 double noise_scale) noexcept {
+  const Status status = factor_.compute(matrix);
+  if (!ok(status)) return status;
+  factor_.inverse_root(preconditioner_);
+  factor_.root(noise_scale, noise_root_);
+  rooted_ = true;
+  noisy_ = noise_scale != 0;
+  scale_ = scale;
+  noise_scale_ = noise_scale;
+  return Status::kOk;
 }
 
 Status FullPreconditioner::set_noise(const double* matrix, double scale) noexcept {
@@ -137,11 +109,23 @@ void FullPreconditioner::displace(const double* at, GradientSource& gradient, Rn
                                   double* target) noexcept {
   const Index d = dimension_;
   gradient(at, work_);
+  if (rooted_) {
+    double* whitened = work_ + d;
+    if (noisy_) {
+      rng.fill_normals({whitened, dimension_});
+      VectorMap(whitened, d) *= noise_scale_;
+    } else {
+      std::fill_n(whitened, d, 0.0);
+    }
+    kernels().triangular_product(preconditioner_, dimension_, work_, whitened);
+    kernels().triangular_transposed_product(preconditioner_, dimension_, -scale_, whitened, target);
+    return;
+  }
   if (noisy_) {
     rng.fill_normals({work_ + d, dimension_});
-    add_triangular_product(noise_root_, d, work_ + d, work_);
+    kernels().triangular_product(noise_root_, dimension_, work_ + d, work_);
   }
-  subtract_symmetric_product(preconditioner_, d, work_, target);
+  kernels().symmetric_product(preconditioner_, dimension_, -1.0, work_, target);
 }
 
 Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
@@ -151,7 +135,12 @@ Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng
 
 void FullPreconditioner::law(double* preconditioner, double* injected) const noexcept {
   const Index d = dimension_;
-  std::copy_n(preconditioner_, d * d, preconditioner);
+  if (rooted_) {
+    const ConstMatrixMap root(preconditioner_, d, d);
+    MatrixMap(preconditioner, d, d).noalias() = scale_ * root.transpose().lazyProduct(root);
+  } else {
+    std::copy_n(preconditioner_, d * d, preconditioner);
+  }
   MatrixMap e(injected, d, d);
   e.setZero();
   if (!noisy_) return;

@@ -70,6 +70,11 @@ class FullPreconditioner {
   Status set_inverse(const double* matrix, double scale) noexcept;
   // Noise of covariance scale^2 x matrix; 0: none. Keeps the old noise when that fails.
   Status set_noise(const double* matrix, double scale) noexcept;
+  // Both at once where they belong together: H = scale x matrix^-1 and noise of covariance
+  // noise_scale^2 x matrix. A step then takes one triangular matrix R = L^-1, matrix = L L^T,
+  // twice: H (g + noise_scale L z) = scale R^T (R g + noise_scale z). Keeps the old ones when that
+  // fails.
+  Status set_inverse_and_noise(const double* matrix, double scale, double noise_scale) noexcept;
   bool is_positive_definite(const double* matrix) noexcept { return ok(factor_.compute(matrix)); }
 
   // The largest eigenvalue of A^-1 matrix, A being what set_inverse, set_noise or
@@ -87,7 +92,10 @@ class FullPreconditioner {
  private:
   std::uint32_t dimension_;
   bool noisy_ = false;
-  double* preconditioner_;
+  bool rooted_ = false;     // set by set_inverse_and_noise()
+  double scale_ = 0;        // then, and
+  double noise_scale_ = 0;  // of a standard normal beside R g
+  double* preconditioner_;  // H, or R
   double* noise_root_;
   double* scratch_;
   double* work_;  // gradient and normals, D each

@@ -54,6 +54,12 @@ void LinearRows::reset() noexcept {
   std::ranges::fill(transform_.inverse_scale, 1.0);
 }
 
+std::size_t LinearRows::rows_in_cache() const noexcept {
+  constexpr std::size_t kBytes = 20 << 10;
+  const std::size_t rows = kBytes / (layout_.stride() * sizeof(double)) / 4 * 4;
+  return std::clamp<std::size_t>(rows, 4, kChunk);
+}
+
 void LinearRows::set_coefficients(const double* theta) noexcept {
   const std::uint32_t features = layout_.features();
   double offset = intercept_ ? theta[features] : 0.0;

@@ -26,6 +26,8 @@ class LinearRows {
 
   LinearRows(Arena& arena, const ModelConfig& config) noexcept;
   void reset() noexcept;
+  // How many fit into the innermost cache: at least 4, at most kChunk.
+  std::size_t rows_in_cache() const noexcept;
 
   // Folds theta and the transform into coefficients of the raw features.
   void set_coefficients(const double* theta) noexcept;
@@ -95,10 +97,15 @@ class GeneralizedLinearModel final : public Model {
                     double* gradient) noexcept override {
     rows_.set_coefficients(theta);
     rows_.clear_sum();
-    for_chunks(batch, [&](const RowBatch& chunk) {
+    // Each row is read twice, the second time from the innermost cache.
+    const auto add = [&](const RowBatch& chunk) {
       residuals(chunk);
       rows_.add_weighted(chunk, rows_.residuals);
-    });
+    };
+    const std::size_t at_a_time = rows_.rows_in_cache();
+    for (std::size_t i = 0; i < batch.count; i += at_a_time) {
+      add(batch.part(i, std::min(at_a_time, batch.count - i)));
+    }
     rows_.finish_sum(gradient, false);
   }
 

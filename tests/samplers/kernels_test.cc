@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -227,6 +228,50 @@ TEST(Kernels, table_is_that_of_the_instruction_set) {
   EXPECT_EQ(&kernels(), best == InstructionSet::kAvx512 ? &kKernelsAvx512
                         : best == InstructionSet::kAvx2 ? &kKernelsAvx2
                                                         : &kKernelsBaseline);
+}
+
+// Products of a matrix with a vector against plain loops, at every remainder of the widths.
+TEST_P(KernelTable, matrix_products_agree_with_plain_loops) {
+  for (std::size_t d = 1; d <= 70; ++d) {
+    std::vector<double> lower = numbers(d, d * d);
+    std::vector<double> symmetric(d * d);
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t i = 0; i < d; ++i)
+        symmetric[j * d + i] = lower[std::max(i, j) * d + std::min(i, j)];
+      std::fill_n(lower.begin() + static_cast<std::ptrdiff_t>(j * d), j, 0.0);
+    }
+    const std::vector<double> x = numbers(1000 + d, d);
+    const std::vector<double> start = numbers(2000 + d, d);
+    // {entry(i, j), product}
+    const auto check = [&](auto&& entry, double scale, auto&& product, const char* name) {
+      std::vector<double> y = start;
+      y.push_back(7.0);
+      product(y.data());
+      for (std::size_t i = 0; i < d; ++i) {
+        long double sum = start[i];
+        long double size = std::abs(sum);
+        for (std::size_t j = 0; j < d; ++j) {
+          const long double term = static_cast<long double>(scale) * entry(i, j) * x[j];
+          sum += term;
+          size += std::abs(term);
+        }
+        const double bound = static_cast<double>(d + 3) * kEpsilon * static_cast<double>(size);
+        ASSERT_NEAR(y[i], static_cast<double>(sum), bound) << name << ", D = " << d << ", " << i;
+      }
+      ASSERT_EQ(y[d], 7.0) << name << " wrote past the end";
+    };
+    check([&](std::size_t i, std::size_t j) { return lower[j * d + i]; }, 1.0,
+          [&](double* y) { table().triangular_product(lower.data(), d, x.data(), y); },
+          "triangular");
+    check([&](std::size_t i, std::size_t j) { return lower[i * d + j]; }, -0.5,
+          [&](double* y) {
+            table().triangular_transposed_product(lower.data(), d, -0.5, x.data(), y);
+          },
+          "transposed");
+    check([&](std::size_t i, std::size_t j) { return symmetric[j * d + i]; }, -1.5,
+          [&](double* y) { table().symmetric_product(symmetric.data(), d, -1.5, x.data(), y); },
+          "symmetric");
+  }
 }
 
 }  // namespace

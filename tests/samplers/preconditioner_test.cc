@@ -57,9 +57,21 @@ TEST(FullPreconditioner, MovesByHTimesGradientPlusNoiseAtAnyDimension) {
     const MatrixXd lower = matrix.llt().matrixL();
     const VectorXd expected = theta - 2.0 * matrix.inverse() * (g + 0.5 * lower * z);
 
+    const VectorXd start = theta;
     Chain chain{theta.data()};
     ASSERT_TRUE(ok(preconditioner.step(chain, gradient, rng)));
     EXPECT_LT((theta - expected).norm(), 1e-12 * (1 + expected.norm())) << "D = " << d;
+
+    // H and noise of one matrix: H e is scale x noise_scale x L^-T z.
+    ASSERT_TRUE(ok(preconditioner.set_inverse_and_noise(matrix.data(), 2.0, 0.5)));
+    theta = start;
+    Rng again(5);
+    ASSERT_TRUE(ok(preconditioner.step(chain, gradient, again)));
+    EXPECT_LT((theta - expected).norm(), 1e-12 * (1 + expected.norm())) << "D = " << d;
+    MatrixXd h(n, n), injected(n, n);
+    preconditioner.law(h.data(), injected.data());
+    EXPECT_LT((h * matrix - 2.0 * MatrixXd::Identity(n, n)).norm(), 1e-10) << "D = " << d;
+    EXPECT_LT((injected - 0.25 * matrix).norm(), 1e-12 * matrix.norm()) << "D = " << d;
   }
 }
 
