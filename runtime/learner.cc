@@ -113,7 +113,7 @@ bool Learner::draws_suffice() const noexcept {
   return relaxations_ >= to_serve && consistency_.suffices();
 }
 
-// Moves in which a chain forgets where it was; a number that any counter can hold.
+// A number that any counter can hold.
 double Learner::relaxation() const noexcept {
   const double window = static_cast<double>(rows_seen()) / minibatch_size();
   constexpr double kLongest = 1e15;

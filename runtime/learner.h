@@ -73,6 +73,8 @@ class Learner {
   // Of Horizon::kWindow only.
   const AnySampler& sampler() const noexcept { return *sampler_; }
   double minibatch_size() const noexcept;
+  // Moves in which a chain forgets where it was: at least a window; a sampler may need more.
+  double relaxation() const noexcept;
 
   // For replay tests: numbers in which any difference between two runs soon shows, not all that a
   // checkpoint would have to hold.
@@ -104,7 +106,6 @@ class Learner {
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
-  double relaxation() const noexcept;
   // Rounds between two iterates that the diagnostics see: an eighth of a relaxation.
   std::uint64_t recording_interval() const noexcept {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(relaxation()) / 8);
