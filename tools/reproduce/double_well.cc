@@ -235,7 +235,12 @@ void add_schedule(const Context& context, Report& report, const Schedule& schedu
               .y_label = "theta",
               .log_x = true,
               .legend = "top right",
-              .y_range = {-5, 6}};
+              .y_range = {-5, 12}};
+  panel.series.push_back({.label = "global minimum, the paper's end",
+                          .x = {1, static_cast<double>(schedule.moves)},
+                          .y = {kGlobal, kGlobal},
+                          .style = Style::kDashes,
+                          .colour = 7});
   panel.series.push_back(trajectory(rmsprop, "RMSprop", 1));
   for (std::size_t seed = 0; seed < std::size(kColours); ++seed) {
     panel.series.push_back(

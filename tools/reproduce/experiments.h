@@ -7,6 +7,7 @@ namespace windhover::reproduce {
 class Context;
 class Report;
 
+void run_complete_recipe(const Context& context, Report& report);
 void run_double_well(const Context& context, Report& report);
 void run_fisher_scoring(const Context& context, Report& report);
 void run_hyperparameters(const Context& context, Report& report);

@@ -1,0 +1,23 @@
+// Samplers of one recipe on densities whose laws are known: the tutorial's Figures 2 and 5 to 10,
+// each in a file of its own.
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/recipe_parts.h"
+
+namespace windhover::reproduce {
+
+void run_complete_recipe(const Context& context, Report& report) {
+  report.plot().columns = 3;
+  context.progress(0.0, "mixture");
+  add_mixture(context, report);
+  context.progress(0.2, "friction");
+  add_friction(context, report);
+  context.progress(0.4, "bias");
+  add_bias(context, report);
+  context.progress(0.7, "variance reduction");
+  add_variance(context, report);
+  add_estimates(context, report);
+  context.progress(0.85, "metrics");
+  add_metric(context, report);
+}
+
+}  // namespace windhover::reproduce
