@@ -39,6 +39,12 @@ struct Kernels {
   // y += scale M x, M symmetric, d x d, both triangles filled.
   void (*symmetric_product)(const double* matrix, std::size_t d, double scale, const double* x,
                             double* y);
+  // c += a b: rows x columns += rows x terms times terms x columns. Rows of b and c are contiguous
+  // and b_stride, c_stride doubles apart; entry (i, t) of a is at a[i * a_row + t * a_term], so
+  // that a may be a transpose.
+  void (*multiply_add)(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
+                       std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
+                       std::size_t columns, std::size_t terms);
 };
 
 // The table for instruction_set().

@@ -11,31 +11,22 @@ namespace windhover {
 
 namespace {
 
-double activate(Activation activation, double in) noexcept {
-  switch (activation) {
-    case Activation::kLogistic:
-      return BernoulliLogitLikelihood::mean(in);
-    case Activation::kRelu:
-      return std::max(in, 0.0);
-    default:
-      return std::tanh(in);
+// A hidden unit of the Boltzmann machine, `in` being what comes into it: the probability that it is
+// on, for class 0 in front and then for each other class.
+struct UnitStates {
+  UnitStates(double in, const double* class_weights, std::size_t others) noexcept {
+    input[0] = in;
+    for (std::size_t c = 0; c < others; ++c) input[c + 1] = in + class_weights[c];
+    kernels().sigmoid(input.data(), others + 1, on.data());
   }
-}
+  // exp(-log(1 + e^x) + max(x, 0)), from 1/2 to 1: the logarithm of a product of some is taken
+  // once.
+  double share(std::size_t c) const noexcept { return std::max(on[c], 1.0 - on[c]); }
 
-// log(1 + e^x).
-double softplus(double x) noexcept { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
-// From the unit's output.
-double slope(Activation activation, double out) noexcept {
-  switch (activation) {
-    case Activation::kLogistic:
-      return out * (1 - out);
-    case Activation::kRelu:
-      return out > 0 ? 1.0 : 0.0;
-    default:
-      return 1 - out * out;
-  }
-}
+  std::array<double, kMaxClasses> input;
+  std::array<double, kMaxClasses> on;
+};
+constexpr std::uint32_t kSharesALogarithm = 512;  // 2^-512 is far from underflow
 
 }  // namespace
 
@@ -47,6 +38,28 @@ NetworkShape::NetworkShape(const ModelConfig& config, Response response) noexcep
   width[1] = config.hidden;
   width[2] = config.hidden2;
   width[layers] = response == Response::kCategorical ? config.classes - 1 : 1;
+}
+
+double NetworkShape::activate(double in) const noexcept {
+  switch (activation) {
+    case Activation::kLogistic:
+      return BernoulliLogitLikelihood::mean(in);
+    case Activation::kRelu:
+      return std::max(in, 0.0);
+    default:
+      return std::tanh(in);
+  }
+}
+
+double NetworkShape::slope(double out) const noexcept {
+  switch (activation) {
+    case Activation::kLogistic:
+      return out * (1 - out);
+    case Activation::kRelu:
+      return out > 0 ? 1.0 : 0.0;
+    default:
+      return 1 - out * out;
+  }
 }
 
 std::uint32_t NetworkShape::dimension() const noexcept {
@@ -105,12 +118,25 @@ const double* NetworkShape::forward(const double* theta, const double* x,
   if (kind == NetworkKind::kBoltzmann) {
     double* eta = values + width[1];
     std::copy_n(theta + dimension() - width[2], width[2], eta);
+    std::array<double, kMaxClasses> shares;
+    shares.fill(1.0);
     for (std::uint32_t j = 0; j < width[1]; ++j) {
       double in = theta[width[0]];
       for (std::uint32_t k = 0; k < width[0]; ++k) in += theta[k] * x[k];
       values[j] = in;
       theta += width[0] + 1;
-      for (std::uint32_t c = 0; c < width[2]; ++c) eta[c] += softplus(in + *theta++) - softplus(in);
+      const UnitStates unit(in, theta, width[2]);
+      theta += width[2];
+      for (std::uint32_t c = 0; c < width[2]; ++c) {
+        eta[c] += std::max(unit.input[c + 1], 0.0) - std::max(in, 0.0);
+        shares[c] *= unit.share(c + 1);
+      }
+      shares[kMaxClasses - 1] *= unit.share(0);
+      if (j + 1 < width[1] && (j + 1) % kSharesALogarithm != 0) continue;
+      for (std::uint32_t c = 0; c < width[2]; ++c) {
+        eta[c] -= std::log(shares[c]) - std::log(shares[kMaxClasses - 1]);
+      }
+      shares.fill(1.0);
     }
     return eta;
   }
@@ -119,7 +145,7 @@ const double* NetworkShape::forward(const double* theta, const double* x,
     for (std::uint32_t k = 0; k < width[l]; ++k) {
       double sum = theta[width[l - 1]];
       for (std::uint32_t j = 0; j < width[l - 1]; ++j) sum += theta[j] * in[j];
-      values[k] = l < layers ? activate(activation, sum) : sum;
+      values[k] = l < layers ? activate(sum) : sum;
       theta += width[l - 1] + 1;
     }
     in = values;
@@ -136,13 +162,12 @@ void NetworkShape::backward(const double* theta, const double* x, const double* 
     for (std::uint32_t c = 0; c < width[2]; ++c) bias[c] += weight * head[c];
     for (std::uint32_t j = 0; j < width[1]; ++j) {
       const std::size_t first = std::size_t{j} * (width[0] + 1 + width[2]);
-      const double off = BernoulliLogitLikelihood::mean(values[j]);
+      const UnitStates unit(values[j], theta + first + width[0] + 1, width[2]);
       double error = 0;
       for (std::uint32_t c = 0; c < width[2]; ++c) {
-        const std::size_t at = first + width[0] + 1 + c;
-        const double on = BernoulliLogitLikelihood::mean(values[j] + theta[at]);
-        gradient[at] += weight * head[c] * on;
-        error += weight * head[c] * (on - off);
+        const double on = unit.on[c + 1];
+        gradient[first + width[0] + 1 + c] += weight * head[c] * on;
+        error += weight * head[c] * (on - unit.on[0]);
       }
       for (std::uint32_t k = 0; k < width[0]; ++k) gradient[first + k] += error * x[k];
       gradient[first + width[0]] += error;
@@ -170,7 +195,7 @@ void NetworkShape::backward(const double* theta, const double* x, const double* 
       for (std::size_t j = 0; j < fan_in; ++j) error_in[j] += error * theta[first + j];
     }
     if (error_in == nullptr) continue;
-    for (std::size_t j = 0; j < fan_in; ++j) error_in[j] *= slope(activation, in[j]);
+    for (std::size_t j = 0; j < fan_in; ++j) error_in[j] *= slope(in[j]);
   }
 }
 
@@ -181,7 +206,8 @@ NetworkModel::NetworkModel(Arena& arena, const ModelConfig& config, std::string_
       layout_(config),
       shape_(config, response),
       dimension_(shape_.dimension()),
-      width_(matrix_width(dimension_)) {
+      width_(matrix_width(dimension_)),
+      batch_(arena, shape_) {
   transform_.shift = arena.allocate<double>(config.features);
   transform_.inverse_scale = arena.allocate<double>(config.features);
   x_ = arena.allocate<double>(config.features).data();
@@ -198,7 +224,10 @@ NetworkModel::NetworkModel(Arena& arena, const ModelConfig& config, std::string_
 void NetworkModel::reset() noexcept {
   std::ranges::fill(transform_.shift, 0.0);
   std::ranges::fill(transform_.inverse_scale, 1.0);
-  std::fill_n(rows_, kRows * width_, 0.0);
+  // The padding; bundles write the rest.
+  for (std::size_t i = 0; i < kRows; ++i) {
+    std::fill_n(rows_ + i * width_ + dimension_, width_ - dimension_, 0.0);
+  }
 }
 
 Status NetworkModel::check_target(double y) const noexcept {
@@ -211,8 +240,10 @@ Status NetworkModel::check_target(double y) const noexcept {
 void NetworkModel::visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept {
   const double* row = batch.base + batch.slots[i] * layout_.stride();
   expand_features(layout_, transform_, row, x_);
-  const double y = row[layout_.target_index()];
-  const double* eta = shape_.forward(theta, x_, values_);
+  set_head(row[layout_.target_index()], shape_.forward(theta, x_, values_));
+}
+
+void NetworkModel::set_head(double y, const double* eta) noexcept {
   if (response_ == Response::kGaussian) {
     head_[0] = eta[0] - y;
     square_ = head_[0] * head_[0];
@@ -252,9 +283,28 @@ void NetworkModel::flush(double* matrix) noexcept {
 void NetworkModel::gradient_sum(const RowBatch& batch, const double* theta,
                                 double* gradient) noexcept {
   std::fill_n(gradient, dimension_, 0.0);
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    visit(batch, i, theta);
-    backward(theta, head_, 1.0, gradient);
+  if (shape_.kind == NetworkKind::kBoltzmann) {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      visit(batch, i, theta);
+      backward(theta, head_, 1.0, gradient);
+    }
+    return;
+  }
+  for (std::size_t first = 0; first < batch.count; first += NetworkBatch::kRows) {
+    const std::size_t rows = std::min(NetworkBatch::kRows, batch.count - first);
+    const auto row = [&](std::size_t i) {
+      return batch.base + batch.slots[first + i] * layout_.stride();
+    };
+    for (std::size_t i = 0; i < rows; ++i) {
+      expand_features(layout_, transform_, row(i), batch_.features(i));
+    }
+    batch_.forward(theta, rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t c = 0; c < shape_.outputs(); ++c) direction_[c] = batch_.predictor(c, i);
+      set_head(row(i)[layout_.target_index()], direction_);
+      for (std::size_t c = 0; c < shape_.outputs(); ++c) batch_.set_error(c, i, head_[c]);
+    }
+    batch_.backward(theta, rows, gradient);
   }
 }
 

@@ -51,10 +51,45 @@ struct NetworkShape {
   void backward(const double* theta, const double* x, const double* values, const double* head,
                 double weight, double* errors, double* gradient) const noexcept;
 
+  double activate(double in) const noexcept;
+  double slope(double out) const noexcept;  // of the activation, from the unit's output
+
   NetworkKind kind;
   std::size_t layers;
   std::array<std::uint32_t, kMaxLayers + 1> width{};  // width[0]: features
   Activation activation;
+};
+
+// The passes of a feed-forward network over some rows at once, as products of matrices: each weight
+// is read once for all of them. Memory of its own, about kRows x (2 features + 3 units) doubles.
+class NetworkBatch {
+ public:
+  static constexpr std::size_t kRows = 64;
+
+  NetworkBatch(Arena& arena, const NetworkShape& shape) noexcept;
+
+  // Where the features of row i go.
+  double* features(std::size_t i) noexcept { return in_ + i * shape_.width[0]; }
+  // Runs rows 0 to rows - 1 forward; predictor(c, i) is then the linear predictor c of row i.
+  void forward(const double* theta, std::size_t rows) noexcept;
+  double predictor(std::size_t c, std::size_t i) const noexcept { return head_[c * kStride + i]; }
+  // In their place, -log p's derivatives in them, for backward().
+  void set_error(std::size_t c, std::size_t i, double error) noexcept {
+    errors_[c * kStride + i] = error;
+  }
+  // gradient += the sum over the rows of J^T error.
+  void backward(const double* theta, std::size_t rows, double* gradient) noexcept;
+
+ private:
+  // Unit after unit, a row each; not a power of two, or all would fall into few sets of the cache.
+  static constexpr std::size_t kStride = kRows + 8;
+
+  NetworkShape shape_;
+  double* in_ = nullptr;          // row after row: features, and each hidden layer's outputs
+  double* transposed_ = nullptr;  // the same, unit after unit
+  double* head_ = nullptr;        // likewise the linear predictors
+  double* errors_ = nullptr;      // derivatives in what comes into the units of a layer
+  double* errors_below_ = nullptr;
 };
 
 // Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
@@ -93,6 +128,8 @@ class NetworkModel final : public Model {
   void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
     shape_.backward(theta, x_, values_, head, weight, errors_, gradient);
   }
+  // Of a target and the linear predictors; as visit() leaves it.
+  void set_head(double y, const double* eta) noexcept;
   // matrix += weight x (J^T head)(J^T head)^T, a bundle at a time; flush() before it is read.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;
   void flush(double* matrix) noexcept;
@@ -104,6 +141,7 @@ class NetworkModel final : public Model {
   std::size_t dimension_;
   std::size_t width_;
   FeatureTransform transform_;
+  NetworkBatch batch_;
   double loss_ = 0;
   double square_ = 0;  // squared residual
   std::size_t bundled_ = 0;

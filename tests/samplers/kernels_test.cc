@@ -172,6 +172,42 @@ TEST_P(KernelTable, weighted_outer_agrees_with_plain_loop_and_leaves_zero_paddin
   }
 }
 
+TEST_P(KernelTable, multiply_add_agrees_with_plain_loop_for_matrices_and_transposes) {
+  const std::vector<std::size_t> sizes = {1, 3, 4, 5, 9, 16, 23};
+  for (const std::size_t rows : sizes) {
+    for (const std::size_t columns : sizes) {
+      for (const std::size_t terms : {std::size_t{0}, std::size_t{1}, std::size_t{37}}) {
+        for (const bool transposed : {false, true}) {
+          const std::size_t stride = columns + 3;
+          const std::vector<double> a = numbers(rows, rows * terms);
+          const std::vector<double> b = numbers(1000 + columns, terms * stride);
+          const std::vector<double> start = numbers(2000 + terms, rows * stride);
+          std::vector<double> c = start;
+          const std::size_t a_row = transposed ? 1 : terms;
+          const std::size_t a_term = transposed ? rows : 1;
+          table().multiply_add(a.data(), a_row, a_term, b.data(), stride, c.data(), stride, rows,
+                               columns, terms);
+          for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t j = 0; j < stride; ++j) {
+              long double expected = start[i * stride + j];
+              long double size = std::abs(expected);
+              for (std::size_t t = 0; j < columns && t < terms; ++t) {
+                const long double term =
+                    static_cast<long double>(a[i * a_row + t * a_term]) * b[t * stride + j];
+                expected += term;
+                size += std::abs(term);
+              }
+              const double bound =
+                  static_cast<double>(terms + 1) * kEpsilon * static_cast<double>(size);
+              ASSERT_NEAR(c[i * stride + j], static_cast<double>(expected), bound);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 double sigmoid_of(const Kernels& table, double x) {
   double p = 0;
   table.sigmoid(&x, 1, &p);

@@ -121,6 +121,35 @@ TEST(NetworkModel, every_activation_has_the_gradient_of_its_loss) {
   }
 }
 
+// Gradients go through products of matrices, some rows at a time; noise sums row by row.
+TEST(NetworkModel, gradient_of_any_number_of_rows_is_the_sum_of_the_rows_own) {
+  for (const std::uint32_t hidden2 : {0U, 7U}) {
+    Memory memory;
+    ModelConfig config;
+    config.name = "mlp-softmax";
+    config.features = 5;
+    config.classes = 3;
+    config.hidden = 9;
+    config.hidden2 = hidden2;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index d = config.dimension();
+    const Vector theta = normals(3, d, 1);
+    for (const Index rows : {1, 3, 64, 65, 150}) {
+      Vector y(rows);
+      for (Index i = 0; i < rows; ++i) y(i) = static_cast<double>(i % 3);
+      const Table table(config, normals(4, rows, 5), y);
+      Vector sum = Vector::Zero(d);
+      Vector squares = Vector::Zero(d);
+      NoiseVarianceSums sums{sum.data(), squares.data()};
+      model.add_noise_variances(table.all(), theta.data(), sums);
+      Vector g(d);
+      model.gradient_sum(table.all(), theta.data(), g.data());
+      EXPECT_LT(relative_difference(g, sum), 1e-12) << rows;
+    }
+  }
+}
+
 // Summed over the hidden units' states: p(y, h | x) is in proportion to
 // exp(b_y + sum_j h_j (c_j + U_jy + w_j^T x)).
 TEST(BoltzmannMachine, is_the_sum_over_its_hidden_states) {
