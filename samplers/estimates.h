@@ -20,11 +20,17 @@ struct Estimates {
   // A point near the mode and the gradient of L there over all rows; null when there is none.
   const double* anchor = nullptr;
   const double* anchor_gradient = nullptr;
+  // The diagonal of A alone, with that of C: for so many parameters that D x D numbers do not fit.
+  // A is null then. Only samplers of a given step_size that say so take it.
+  const double* curvature_diagonal = nullptr;
   // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
   const double* noise_variances = nullptr;
 
-  // A_jj and C_jj, whichever way C is given.
-  double curvature_of(std::size_t j) const noexcept { return curvature[j * (dimension + 1)]; }
+  bool diagonals_only() const noexcept { return curvature == nullptr; }
+  // A_jj and C_jj, whichever way they are given.
+  double curvature_of(std::size_t j) const noexcept {
+    return curvature != nullptr ? curvature[j * (dimension + 1)] : curvature_diagonal[j];
+  }
   double noise_variance_of(std::size_t j) const noexcept {
     return noise_covariance != nullptr ? noise_covariance[j * (dimension + 1)] : noise_variances[j];
   }

@@ -62,12 +62,18 @@ void Santa::start(Chain& chain, Rng& rng) const noexcept {
 // minibatch's noise asks for a friction of at most kStepBias.
 Status Santa::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
+  // Diagonals bound no eigenvalue: no step can be computed, and how long it remembers is not known.
+  if (e.diagonals_only() && !(given_step_ > 0)) return Status::kInvalidConfig;
   n_ = e.n;
   double* g2 = work_;
   for (std::size_t j = 0; j < dimension_; ++j) {
-    const std::size_t jj = j * (dimension_ + 1);
-    square_[j] = e.noise_covariance[jj] / e.minibatch_size + e.curvature[jj] / e.n;
+    square_[j] = e.noise_variance_of(j) / e.minibatch_size + e.curvature_of(j) / e.n;
     g2[j] = 1.0 / (floor_ + std::sqrt(square_[j]));
+  }
+  if (e.diagonals_only()) {
+    step_size_ = given_step_;
+    relaxation_ = 0;
+    return Status::kOk;
   }
   double* room = work_ + dimension_;
   const double curvature = n_ * largest_scaled_eigenvalue(g2, e.curvature, dimension_, room);

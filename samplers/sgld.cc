@@ -42,6 +42,14 @@ void Sgld::start(Chain& chain, Rng&) const noexcept {
 
 Status Sgld::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
+  if (e.diagonals_only()) {
+    // They bound no eigenvalue: no step can be computed, and how long it remembers is not known.
+    if (!(given_step_ > 0)) return Status::kInvalidConfig;
+    inverse_n_ = 1.0 / e.n;
+    step_size_ = given_step_;
+    relaxation_ = 0;
+    return Status::kOk;
+  }
   const double curvature = largest_eigenvalue(e.curvature, dimension_, work_);
   const double least = smallest_eigenvalue(e.curvature, curvature, dimension_, work_);
   if (!(least > 0)) return Status::kNotPositiveDefinite;
