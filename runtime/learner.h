@@ -73,7 +73,7 @@ class Learner {
   // Of Horizon::kWindow only.
   const AnySampler& sampler() const noexcept { return *sampler_; }
   double minibatch_size() const noexcept;
-  // Moves in which a chain forgets where it was: at least a window; a sampler may need more.
+  // Of Horizon::kWindow only: moves in which a chain forgets where it was, at least a window.
   double relaxation() const noexcept;
 
   // For replay tests: numbers in which any difference between two runs soon shows, not all that a

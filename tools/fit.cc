@@ -343,7 +343,7 @@ ordered_json fit(const FitOptions& options) {
   out["ess_tail_min"] = provenance.ess_tail;
   out["r_hat_max"] = provenance.r_hat;
   out["autocorrelation_time_max"] = provenance.autocorrelation_time;
-  out["relaxation_steps"] = learner.relaxation();
+  if (window) out["relaxation_steps"] = learner.relaxation();
   out["divergences"] = provenance.divergences;
   out["ou_ratio_max"] = provenance.ou_ratio;
   out["law_ratio"] = provenance.law_ratio;
