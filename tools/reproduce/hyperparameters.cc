@@ -313,7 +313,7 @@ void run_hyperparameters(const Context& context, Report& report) {
   } else {
     report.note(
         "The engine's own learning of λ on Covertype is not run with --quick: its passes over "
-        "341,704 rows for 330 x 330 matrices take half an hour.");
+        "341,704 rows for 330 x 330 matrices take more than half an hour.");
   }
   run_task(context, covertype(context), methods, 1.01, 0.9, report);
   report.note(

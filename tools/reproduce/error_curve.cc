@@ -1,0 +1,80 @@
+#include "windhover/tools/reproduce/error_curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "windhover/tools/reproduce/moments_json.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using nlohmann::ordered_json;
+
+double number(const ordered_json& value) { return value.is_null() ? NAN : value.get<double>(); }
+std::vector<double> numbers(const ordered_json& values) {
+  std::vector<double> out;
+  for (const ordered_json& value : values) out.push_back(number(value));
+  return out;
+}
+
+}  // namespace
+
+ordered_json ErrorCurve::json() const {
+  return {{"examples", examples}, {"error", error}, {"alone", alone}, {"seconds", seconds}};
+}
+
+ErrorCurve curve_from(const ordered_json& json) {
+  return {numbers(json.at("examples")), numbers(json.at("error")), numbers(json.at("alone")),
+          number(json.at("seconds"))};
+}
+
+ErrorCurve error_curve(const Training& training, const Dataset& rows, const Dataset& judged,
+                       std::uint64_t seed) {
+  OwnedModel model(training.model, rows);
+  std::ranges::fill(model.prior(), training.prior_precision);
+  ToldChain chain(model, training.sampler, training.told, training.first_rows,
+                  training.refresh_every, seed);
+  Classifier classifier(training.model, judged);
+  return follow(chain, classifier, training.steps, training.looks);
+}
+
+void add_ends(Report& report, const std::string& group, const std::string& label,
+              const std::string& unit, double scale, const std::vector<ErrorCurve>& runs,
+              std::optional<double> papers, const std::string& papers_source) {
+  for (const bool averaged : {true, false}) {
+    std::vector<double> ends;
+    for (const ErrorCurve& run : runs) {
+      ends.push_back(scale * (averaged ? run.error : run.alone).back());
+    }
+    Figure figure{
+        .group = group,
+        .name = fmt::format("{}, {} ({})", label,
+                            averaged ? "averaged predictions" : "last iterate alone", unit)};
+    figure.ours = ends.front();
+    if (ends.size() > 1) {
+      const Estimate mean = mean_of(ends);
+      figure.ours = mean.value;
+      figure.mcse = mean.mcse;
+    }
+    if (averaged && papers) {
+      figure.papers = papers;
+      figure.papers_source = papers_source;
+    }
+    report.add(figure);
+  }
+}
+
+Series mean_curve(const std::string& label, int colour, double scale,
+                  const std::vector<ErrorCurve>& runs) {
+  Series series{.label = label, .x = runs.at(0).examples, .y = {}, .colour = colour};
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    double sum = 0;
+    for (const ErrorCurve& run : runs) sum += i < run.error.size() ? run.error[i] : NAN;
+    series.y.push_back(scale * sum / static_cast<double>(runs.size()));
+  }
+  series.style = Style::kLine;
+  return series;
+}
+
+}  // namespace windhover::reproduce

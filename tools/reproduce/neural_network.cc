@@ -1,0 +1,261 @@
+// A network on ten digits: Ahn, Korattikara and Welling 2012, section 5.2.2, Figure 3 right.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+
+#include "windhover/tools/reproduce/classifier.h"
+#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/error_curve.h"
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/mnist.h"
+
+namespace windhover::reproduce {
+namespace {
+
+constexpr std::size_t kProjected = 20;
+constexpr std::uint32_t kHidden = 30;
+constexpr std::uint32_t kMinibatch = 2000;
+constexpr double kPrior = 0.001;  // lambda
+constexpr double kAlpha = 2;      // of SGFS
+constexpr std::size_t kValidation = 10'000;
+constexpr std::size_t kLooks = 40;
+// Of SGD and SGLD: h_t = h (1 + t / 1000)^-1 for the gradient of the mean loss. The paper's
+// a = 1, b = 1000 is a step of 0.001 for half the gradient of the log posterior: h = 30.
+constexpr std::array kSteps = {0.3, 1.0, 3.0, 10.0, 30.0};
+
+struct Method {
+  const char* key;
+  const char* label;
+  const char* sampler;
+  Told told;
+  bool tuned;  // by its step
+  double temperature;
+  int colour;
+};
+constexpr std::array kMethods = {
+    Method{"sgd", "SGD", "sgld", Told::kNothing, true, 0, 6},
+    Method{"sgld", "SGLD", "sgld", Told::kNothing, true, 1, 3},
+    Method{"sgfs-d", "SGFS-d", "sgfs-d", Told::kDiagonal, false, 1, 2},
+    Method{"sgfs-f", "SGFS-f", "sgfs-f", Told::kMatrices, false, 1, 1},
+    Method{"calibrated", "default's sampler", "calibrated", Told::kMatrices, false, 1, 0},
+};
+constexpr Method kEngine = {"engine", "default", "calibrated", Told::kMatrices, false, 1, 5};
+
+struct Digits {
+  Dataset training;
+  Dataset validation;
+  Dataset all;  // both
+  Dataset test;
+};
+
+Digits load_digits(const Context& context) {
+  Digits digits;
+  const auto load = [&](bool training) {
+    return random_projection(load_mnist(context, training), kProjected, context.seed());
+  };
+  digits.all = load(true);
+  digits.test = load(false);
+  standardize(digits.test, digits.all);
+  const Dataset by = digits.all;
+  standardize(digits.all, by);
+  describe(digits.all, kProjected);
+  const std::vector<std::size_t> order = permutation(digits.all.rows(), context.seed());
+  const auto middle = order.begin() + kValidation;
+  digits.validation = rows_of(digits.all, {order.begin(), middle});
+  digits.training = rows_of(digits.all, {middle, order.end()});
+  return digits;
+}
+
+ModelConfig network() {
+  return {.name = "mlp-softmax",
+          .features = kProjected,
+          // Times the fan-in of 20 or 30.
+          .prior_precision = kPrior / kProjected,
+          .intercept_precision = kPrior,
+          .classes = 10,
+          .hidden = kHidden,
+          .activation = Activation::kLogistic};
+}
+
+SamplerConfig sampler_of(const Method& method, double step) {
+  SamplerConfig config{.name = method.sampler,
+                       .minibatch_size = kMinibatch,
+                       .chains = 1,
+                       .noise_scale = kAlpha,
+                       .temperature = method.temperature};
+  if (method.tuned) {
+    config.step_size = step;
+    config.step_decay = 1;
+    config.step_offset = 1000;
+  }
+  return config;
+}
+
+Training training_of(const Context& context, const Method& method, double step) {
+  return {.model = network(),
+          .prior_precision = kPrior,
+          .sampler = sampler_of(method, step),
+          .told = method.told,
+          .first_rows = 5 * std::uint64_t{network().dimension()},
+          .refresh_every = context.choose<std::uint64_t>(100, 50),
+          .steps = context.choose<std::uint64_t>(1000, 20'000),
+          .looks = kLooks};
+}
+
+// The library's default as it comes: eight chains, its own minibatches and estimates.
+ErrorCurve run_engine(const Context& context, const Dataset& rows, const Dataset& judged,
+                      std::uint64_t steps) {
+  const auto start = std::chrono::steady_clock::now();
+  EngineConfig config;
+  config.model = network();
+  config.seed = context.seed();
+  EngineRun run(config, rows);
+  run.settle();
+  Classifier classifier(network(), judged);
+  AveragedError averaged(classifier);
+  ErrorCurve curve;
+  std::vector<double> theta(run.dimension());
+  const Visit keep = [&](std::uint16_t, const double* at) {
+    std::copy_n(at, theta.size(), theta.data());
+  };
+  for (std::size_t look = 0; look < kLooks; ++look) {
+    run.run(steps / kLooks, keep);
+    averaged.look(theta);
+    curve.examples.push_back(static_cast<double>(run.examples()));
+    curve.alone.push_back(averaged.error_alone());
+    curve.error.push_back(averaged.error());
+    context.progress(0.7 + 0.3 * static_cast<double>(look) / kLooks, "the engine");
+  }
+  curve.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return curve;
+}
+
+// The steps of SGD and SGLD that do best on rows held back from training.
+std::array<double, kMethods.size()> choose_steps(const Context& context, const Digits& digits,
+                                                 Report& report) {
+  struct Trial {
+    std::size_t method;
+    double step;
+  };
+  std::vector<Trial> trials;
+  for (std::size_t m = 0; m < kMethods.size(); ++m) {
+    for (const double step : kSteps) {
+      if (kMethods[m].tuned) trials.push_back({m, step});
+    }
+  }
+  std::vector<double> errors(trials.size());
+  std::mutex mutex;
+  double done = 0;
+  context.parallel(trials.size(), [&](std::size_t i) {
+    const auto [m, step] = trials[i];
+    const std::string key = fmt::format("choose-{}-{:g}", kMethods[m].key, step);
+    const ErrorCurve curve = curve_from(context.part(key, [&] {
+      return error_curve(training_of(context, kMethods[m], step), digits.training,
+                         digits.validation, context.seed())
+          .json();
+    }));
+    errors[i] = curve.error.back();
+    const std::lock_guard lock(mutex);
+    context.progress(0.4 * ++done / static_cast<double>(trials.size()), "choosing steps");
+  });
+  std::array<double, kMethods.size()> chosen{};
+  std::array<double, kMethods.size()> least;
+  least.fill(INFINITY);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto [m, step] = trials[i];
+    report.add(Figure{.group = "Validation errors, by which steps are chosen",
+                      .name = fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
+                      .ours = 100 * errors[i]});
+    if (errors[i] < least[m]) least[m] = errors[i], chosen[m] = step;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+void run_neural_network(const Context& context, Report& report) {
+  const Digits digits = load_digits(context);
+  const std::array chosen = choose_steps(context, digits, report);
+  struct Job {
+    std::size_t method;
+    std::uint64_t seed;
+  };
+  std::vector<Job> jobs;
+  const std::uint64_t seeds = context.choose<std::uint64_t>(2, 5);
+  for (std::size_t m = kMethods.size(); m-- > 0;) {  // the slowest first
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) jobs.push_back({m, seed});
+  }
+  std::array<std::vector<ErrorCurve>, kMethods.size()> curves;
+  for (auto& of_method : curves) of_method.resize(seeds);
+  std::mutex mutex;
+  double done = 0;
+  context.parallel(jobs.size(), [&](std::size_t j) {
+    const auto [m, seed] = jobs[j];
+    const std::string key = fmt::format("{}-{}", kMethods[m].key, seed);
+    curves[m][seed] = curve_from(context.part(key, [&] {
+      return error_curve(training_of(context, kMethods[m], chosen[m]), digits.all, digits.test,
+                         context.seed() * 1000 + seed)
+          .json();
+    }));
+    const std::lock_guard lock(mutex);
+    context.progress(0.4 + 0.3 * ++done / static_cast<double>(jobs.size()), kMethods[m].label);
+  });
+
+  const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
+  const std::string group = fmt::format("Test error after {} steps of {} rows", steps, kMinibatch);
+  Panel panel{.title = "Averaged predictions, 10,000 test digits",
+              .x_label = "gradients of one row",
+              .y_label = "test error (%)",
+              .log_x = true,
+              .legend = "outside",
+              .x_range = {5e4, 1.2 * static_cast<double>(steps) * kMinibatch}};
+  const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
+    add_ends(report, group, method.label, "%", 100, runs);
+    panel.series.push_back(mean_curve(method.label, method.colour, 100, runs));
+    for (const ErrorCurve& run : runs) {
+      report.detail(fmt::format("{}-{}", method.key, &run - runs.data()), run.json());
+    }
+  };
+  for (std::size_t m = 0; m < kMethods.size(); ++m) add(kMethods[m], curves[m]);
+  if (!context.quick()) {
+    add(kEngine, {curve_from(context.part("engine", [&] {
+          return run_engine(context, digits.all, digits.test, steps).json();
+        }))});
+  }
+  report.plot().panel_width = 760;
+  report.add(panel);
+  report.note(
+      "The paper shows Figure 3 right as curves and prints no number of it, so nothing stands "
+      "beside "
+      "ours. Its text says: 20 random projections, 30 logistic hidden units, minibatches of 2000, "
+      "a "
+      "small λ of 0.001 for all because overfitting was no issue, α = 2, and SGD and SGLD annealed "
+      "from 10^-3 to 10^-7 with a = 1, b = 1000. All of that but the annealing is kept.");
+  report.note(
+      "The paper counts 940 parameters with an output for each of the ten classes. The library's "
+      "`mlp-softmax` measures the others against class 0 and has 909: the same functions.");
+  report.note(fmt::format(
+      "Chosen by us: the projected features are standardised; all methods start at the same random "
+      "weights; SGD is `sgld` at temperature 0; the first step h of SGD and SGLD, of h / (1 + t / "
+      "1000), is the best of five on 10,000 training digits held back, the paper's (h = 30) among "
+      "them. SGFS and the default's sampler, `calibrated`, are told the covariance of gradients "
+      "within minibatches averaged with weight 1 / t as in Algorithm 1, first from five rows a "
+      "parameter and then at most every {} steps, the gradients for it counted; the curvature is "
+      "taken to be that covariance. Averages leave out the earlier half of {} looks.",
+      training_of(context, kMethods[0], 1).refresh_every, kLooks));
+  if (context.quick()) {
+    report.note(
+        "The default inside an engine, with its own estimates, is not run with --quick: before its "
+        "chains start, Newton's method sums an outer product of 909 by 909 numbers for every class "
+        "of each of 15,000 rows, over and over.");
+  }
+  report.note(
+      "Errors still fall where the curves end: they compare how fast the methods learn, not where "
+      "they end up. Twenty random projections of 784 pixels lose most of the digit.");
+}
+
+}  // namespace windhover::reproduce
