@@ -31,8 +31,8 @@ std::uint32_t rows_that_fit(std::uint32_t wanted, std::uint32_t dimension, std::
 }
 
 std::vector<std::uint32_t> list_or(const std::vector<std::uint32_t>& list,
-                                   std::vector<std::uint32_t> otherwise) {
-  return list.empty() ? std::move(otherwise) : list;
+                                   const std::vector<std::uint32_t>& otherwise) {
+  return list.empty() ? otherwise : list;
 }
 
 void sleep_for(double seconds) {

@@ -22,7 +22,7 @@ std::uint32_t rows_that_fit(std::uint32_t wanted, std::uint32_t dimension, std::
 
 // The list, or the default where it is empty.
 std::vector<std::uint32_t> list_or(const std::vector<std::uint32_t>& list,
-                                   std::vector<std::uint32_t> otherwise);
+                                   const std::vector<std::uint32_t>& otherwise);
 
 void sleep_for(double seconds);
 

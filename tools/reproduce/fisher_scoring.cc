@@ -338,7 +338,8 @@ void run_fisher_scoring(const Context& context, Report& report) {
   std::mutex mutex;
   double done = 0;
   context.parallel(jobs.size(), [&](std::size_t j) {
-    const auto [s, seed] = jobs[j];
+    const std::size_t s = jobs[j].setting;
+    const std::size_t seed = jobs[j].seed;
     const std::string key = fmt::format("setting-{}-{}", s, seed);
     parts[s][seed] = context.part(key, [&] {
       return run_setting(problem, settings[s], samples, context.seed() * 1000 + seed);

@@ -175,7 +175,8 @@ Learned learn_by_sgd(const Task& task, double start, double passes, std::uint64_
       log_precision += std::log(step.precision());
     }
   }
-  const double averaged = static_cast<double>(steps - (3 * steps + 3) / 4);
+  const std::uint64_t first_averaged = (3 * steps + 3) / 4;
+  const auto averaged = static_cast<double>(steps - first_averaged);
   average /= averaged;
   return {std::exp(log_precision / averaged), validation_loss(task, average.data())};
 }
@@ -217,8 +218,8 @@ Learned by_engine(const Task& task, double start, double passes, std::uint64_t s
   std::vector<ParameterSummary> summaries(run.dimension());
   Provenance provenance;
   if (!ok(run.reader().posterior(summaries, provenance))) return {};
-  std::vector<double> mean;
-  for (const ParameterSummary& s : summaries) mean.push_back(s.mean);
+  std::vector<double> mean(summaries.size());
+  std::ranges::transform(summaries, mean.begin(), &ParameterSummary::mean);
   return {summaries[0].prior_precision, validation_loss(task, mean.data())};
 }
 
@@ -234,7 +235,11 @@ void run_task(const Context& context, const Task& task, const std::vector<Method
               double loss_bar, double share, Report& report) {
   std::vector<double> grid;
   const double factor = context.choose(10.0, 10.0 / 3.0);
-  for (double p = 0.1; p < 3.1e4; p *= factor) grid.push_back(p);
+  double precision = 0.1;
+  while (precision < 3.1e4) {
+    grid.push_back(precision);
+    precision *= factor;
+  }
   std::vector<double> losses(grid.size());
   std::vector<std::array<Learned, 2>> learned(methods.size());
   const std::size_t jobs = grid.size() + 2 * methods.size();

@@ -65,7 +65,11 @@ SamplerConfig config_of(std::size_t method) {
 // Passes at which variances are looked at: 10, then by factors of about 1.3.
 std::vector<double> checkpoints(double most) {
   std::vector<double> passes;
-  for (double p = 20; p < most; p *= 1.3) passes.push_back(std::round(p));
+  double p = 20;
+  while (p < most) {
+    passes.push_back(std::round(p));
+    p *= 1.3;
+  }
   passes.push_back(most);
   return passes;
 }

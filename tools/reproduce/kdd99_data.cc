@@ -58,6 +58,7 @@ Connections load_connections(const std::string& path) {
   }
 
   std::vector<std::pair<double, std::string>> order;
+  order.reserve(labels.size());
   for (const auto& [text, number] : labels) order.emplace_back(-counts[number], text);
   std::ranges::sort(order);
   std::vector<double> rank(labels.size());

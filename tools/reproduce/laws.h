@@ -36,8 +36,8 @@ struct KnownEstimates {
   explicit KnownEstimates(const Problem& problem);
   Estimates view() const;
 
-  double n;
-  double minibatch_size;
+  double n = 0;
+  double minibatch_size = 0;
   Eigen::MatrixXd curvature;
   Eigen::MatrixXd noise;
 };

@@ -47,6 +47,7 @@ int run_r(const std::filesystem::path& directory, std::vector<std::string> argum
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   arguments.insert(arguments.begin(), "Rscript");
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   pid_t child = 0;
