@@ -151,7 +151,8 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
   std::mutex mutex;
   double done = 0;
   context.parallel(trials.size(), [&](std::size_t i) {
-    const auto [m, step] = trials[i];
+    const std::size_t m = trials[i].method;
+    const double step = trials[i].step;
     const std::string key = fmt::format("choose-{}-{:g}", kMethods[m].key, step);
     const ErrorCurve curve = curve_from(context.part(key, [&] {
       return error_curve(training_of(context, kMethods[m], step), digits.training,
@@ -194,7 +195,8 @@ void run_neural_network(const Context& context, Report& report) {
   std::mutex mutex;
   double done = 0;
   context.parallel(jobs.size(), [&](std::size_t j) {
-    const auto [m, seed] = jobs[j];
+    const std::size_t m = jobs[j].method;
+    const std::uint64_t seed = jobs[j].seed;
     const std::string key = fmt::format("{}-{}", kMethods[m].key, seed);
     curves[m][seed] = curve_from(context.part(key, [&] {
       return error_curve(training_of(context, kMethods[m], chosen[m]), digits.all, digits.test,

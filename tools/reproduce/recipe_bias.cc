@@ -308,9 +308,11 @@ void add_running_mean(const Context& context, Report& report) {
                 .y = {},
                 .style = Style::kLine,
                 .colour = schedule.colour};
-    for (double t = 10; t <= static_cast<double>(moves); t *= 1.1) {
+    double t = 10;
+    while (t <= static_cast<double>(moves)) {
       line.x.push_back(std::floor(t));
       line.y.push_back(errors[static_cast<std::size_t>(t) - 1]);
+      t *= 1.1;
     }
     Series points{.label = schedule.label + std::string(", simulated"),
                   .x = {},

@@ -229,6 +229,7 @@ void add_mixture(const Context& context, Report& report) {
   // The order of the bias where the potential is not quadratic, from the laws themselves.
   const std::vector<double> h = geometric(0.01, 0.16, 5);
   std::vector<double> bias;
+  bias.reserve(h.size());
   for (const double step : h) bias.push_back(total_variation(sgld_shares(step), target));
   report.add(Figure{.group = kGroup,
                     .name = "sgld: slope of its law's total variation over the step, 0.01 to 0.16",

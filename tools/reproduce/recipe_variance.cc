@@ -119,6 +119,7 @@ void add_gradients(const Context& context, Report& report, const Problem& proble
                       .papers_source = "section 9.2, \"5 to 20\""});
     // Both from the same minibatches: the ratio of the two means, its error from each run's.
     std::vector<double> ratios;
+    ratios.reserve(runs.size());
     for (const ordered_json& run : runs) {
       ratios.push_back(run["plain"].get<double>() / run["anchored"].get<double>());
     }
