@@ -44,6 +44,7 @@ void add_ends(Report& report, const std::string& group, const std::string& label
               std::optional<double> papers, const std::string& papers_source) {
   for (const bool averaged : {true, false}) {
     std::vector<double> ends;
+    ends.reserve(runs.size());
     for (const ErrorCurve& run : runs) {
       ends.push_back(scale * (averaged ? run.error : run.alone).back());
     }

@@ -173,6 +173,7 @@ Truths ground_truth(const Context& context, const Problem& problem) {
         .e2;
   };
   std::vector<RunMoments> all;
+  all.reserve(chains.size());
   for (const Truth& chain : chains) all.push_back(chain.corrected);
   return {pooled(all), split(&Truth::corrected), split(&Truth::plain)};
 }
