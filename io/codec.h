@@ -2,7 +2,7 @@
 //
 // Reading is strict: what windhover.proto calls malformed is refused before anything is used, so
 // that a frame costs what its bytes cost and nothing more. Whatever this reader accepts, a
-// generated parser accepts too and reads the same (tests/io/codec_test.cc,
+// generated parser accepts too and reads the same (tests/io/codec_read_test.cc,
 // tests/fuzz/codec_fuzz.cc).
 #ifndef WINDHOVER_IO_CODEC_H_
 #define WINDHOVER_IO_CODEC_H_

@@ -1,5 +1,5 @@
 // The field numbers of windhover.proto that the server reads and writes by hand. That they agree
-// with the generated classes is checked in tests/io/codec_test.cc.
+// with the generated classes is checked in tests/io/codec_read_test.cc.
 #ifndef WINDHOVER_IO_WIRE_FIELDS_H_
 #define WINDHOVER_IO_WIRE_FIELDS_H_
 
