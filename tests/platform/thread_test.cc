@@ -134,22 +134,42 @@ std::int64_t thread_cpu_ns() {
   return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
-// Measured 0.6 % on a virtual machine; the bar is loose because the machine may be busy. The first
-// tenth of a second, with its shorter sleeps, is left out. Sanitizers cost more.
-// Wake-ups are counted, not processor time: what one costs is the machine's affair.
-TEST(IdleStrategy, ParkingWakesSeldom) {
+struct Idled {
+  double processor_share = 0;
+  int wakes = 0;
+};
+
+// Half a second of `turn` after turn.
+template <class Turn>
+Idled watch(Turn turn) {
   RealClock clock;
-  IdleStrategy idle(IdleStrategy::kPark);
-  for (int turn = 0; turn < 200; ++turn) idle.idle(0);
+  Idled seen;
   const std::int64_t start = clock.now_ns();
   const std::int64_t cpu_start = thread_cpu_ns();
-  int wakes = 0;
-  for (; clock.now_ns() - start < 500'000'000; ++wakes) idle.idle(0);
-  const double share = static_cast<double>(thread_cpu_ns() - cpu_start) /
-                       static_cast<double>(clock.now_ns() - start);
-  RecordProperty("processor_share", std::to_string(share));
-  EXPECT_GT(wakes, 0);
-  EXPECT_LE(wakes, 600);  // of parks of 1 to 4 ms
+  for (; clock.now_ns() - start < 500'000'000; ++seen.wakes) turn();
+  seen.processor_share = static_cast<double>(thread_cpu_ns() - cpu_start) /
+                         static_cast<double>(clock.now_ns() - start);
+  return seen;
+}
+
+// The first tenth of a second, with its shorter sleeps, is left out. Sanitizers cost more. What a
+// wake-up costs is the machine's affair, up to 50 us on a virtual one: where its own sleeps of the
+// same length use more than the bar allows, they are the measure.
+TEST(IdleStrategy, ParkingUsesLittleProcessorTime) {
+#ifdef WINDHOVER_SANITIZED
+  constexpr double kAllowed = 0.05;
+#else
+  constexpr double kAllowed = 0.01;
+#endif
+  const timespec long_park{0, 4'000'000};
+  IdleStrategy idle(IdleStrategy::kPark);
+  for (int turn = 0; turn < 200; ++turn) idle.idle(0);
+  const Idled parked = watch([&] { idle.idle(0); });
+  const Idled slept = watch([&] { clock_nanosleep(CLOCK_MONOTONIC, 0, &long_park, nullptr); });
+  RecordProperty("processor_share", std::to_string(parked.processor_share));
+  EXPECT_LE(parked.processor_share, std::max(kAllowed, 1.5 * slept.processor_share));
+  EXPECT_GT(parked.wakes, 0);
+  EXPECT_LE(parked.wakes, 500 / 4 + 1);
 }
 
 TEST(IdleStrategy, ParkingSleepsOnlyAfterADryStretch) {
