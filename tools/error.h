@@ -1,7 +1,12 @@
 #ifndef WINDHOVER_TOOLS_ERROR_H_
 #define WINDHOVER_TOOLS_ERROR_H_
 
+#include <fmt/format.h>
+
 #include <stdexcept>
+#include <utility>
+
+#include "windhover/platform/result.h"
 
 namespace windhover {
 
@@ -18,6 +23,15 @@ class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// A library's answer, or its sentence with the number it found, as the user's mistake.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result.ok()) {
+    throw UserError(fmt::format("{} (it is {})", result.error().sentence, result.error().number));
+  }
+  return std::move(result).value();
+}
 
 }  // namespace windhover
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <numeric>
 #include <span>
@@ -19,6 +18,7 @@
 #include "windhover/tools/heap_counter.h"
 #include "windhover/tools/moments.h"
 #include "windhover/tools/reference.h"
+#include "windhover/tools/whole_file.h"
 
 namespace windhover {
 namespace {
@@ -27,10 +27,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
-
-constexpr std::uint32_t kFrameRows = 4096;
-constexpr int kRoundsAPoll = 256;
-constexpr int kIdlePollsAllowed = 10'000;
 
 // How features enter; a constant column cannot be scaled and is only centred.
 struct Transform {
@@ -163,64 +159,15 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.single_pass_noise = options.horizon.single_pass_noise;
   config.forgetting_spread = options.horizon.forgetting_spread;
   config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
-  config.max_frame_rows = kFrameRows;
-  // The whole file is observed before the learner runs at all.
-  config.window_slack = std::max<std::uint64_t>(data.rows(), 2 * kFrameRows);
-  config.draws_per_observation = 0;
+  expect_all(config, data);
   if (options.standardize) {
     config.standardize = Standardize::kGiven;
     config.feature_shift = transform.shift;
     config.feature_scale = transform.scale;
   }
-  config.max_readers = 1;
   config.max_query_rows = 1;
   config.seed = options.seed;
   return config;
-}
-
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result.ok()) {
-    throw UserError(fmt::format("{} (it is {})", result.error().sentence, result.error().number));
-  }
-  return std::move(result).value();
-}
-
-void observe_all(Engine& engine, const Dataset& data) {
-  std::array<RefusedRow, 1> refused;
-  for (std::size_t first = 0; first < data.rows(); first += kFrameRows) {
-    ObservationBatch batch;
-    batch.rows = std::min<std::size_t>(kFrameRows, data.rows() - first);
-    batch.features = reinterpret_cast<const std::byte*>(data.row(first));
-    batch.feature_values = batch.rows * data.columns();
-    batch.targets = reinterpret_cast<const std::byte*>(data.targets.data() + first);
-    const ObserveResult result = engine.observe(batch, refused);
-    if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
-    if (result.refused > 0) {
-      throw UserError(fmt::format("row {} of the file is refused: {}", first + refused[0].row + 1,
-                                  to_string(refused[0].reason)));
-    }
-  }
-}
-
-// Polls until the steps are done, or without a window until the rows are.
-void run(Engine& engine, std::uint64_t steps) {
-  if (engine.config().horizon != Horizon::kWindow) {
-    while (engine.poll(kRoundsAPoll) > 0) continue;
-    return;
-  }
-  const std::uint64_t chains = engine.config().sampler.chains;
-  int idle = 0;
-  for (;;) {
-    const std::uint64_t done = engine.counters().get(RuntimeCounter::kSteps);
-    if (done >= steps) return;
-    const std::uint64_t rounds = (steps - done + chains - 1) / chains;
-    const int worked = engine.poll(static_cast<int>(std::min<std::uint64_t>(rounds, kRoundsAPoll)));
-    idle = worked > 0 ? 0 : idle + 1;
-    if (idle > kIdlePollsAllowed) {
-      throw RunError(fmt::format("the learner rests after {} of {} steps", done, steps));
-    }
-  }
 }
 
 // One entry a group of learned prior precisions.
@@ -281,7 +228,11 @@ ordered_json fit(const FitOptions& options) {
   const std::optional<std::uint64_t> heap_at_start = heap_calls();
   const auto start = std::chrono::steady_clock::now();
   observe_all(engine, data);
-  run(engine, options.steps);
+  if (window) {
+    run_until(engine, options.steps);
+  } else {
+    run_dry(engine);
+  }
   const double seconds = seconds_since(start);
   const Status answered = reader.posterior(summaries, provenance);
   const std::optional<std::uint64_t> heap_at_end = heap_calls();

@@ -10,6 +10,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/samplers/sampler.h"
 #include "windhover/samplers/zero_variance.h"
+#include "windhover/tools/answers.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -98,28 +99,16 @@ ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
     return i < values.size() ? ordered_json(values[i]) : ordered_json(nullptr);
   };
   for (std::size_t i = 0; i < summaries.size(); ++i) {
-    const ParameterSummary& s = summaries[i];
     const std::size_t columns = data.columns() + (intercept ? 1 : 0);
     const std::size_t column = i % columns;
     std::string name = column == data.columns() ? "intercept" : data.names[column];
     if (summaries.size() > columns) name = fmt::format("{}: {}", i / columns + 1, name);
     if (network) name = fmt::format("theta{}", i);
-    list.push_back({{"name", name},
-                    {"mean", s.mean},
-                    {"mean_draws", entry(means.plain, i)},
-                    {"mean_zero_variance", entry(means.zero_variance, i)},
-                    {"mode", s.mode},
-                    {"sd", s.sd},
-                    {"sd_robust", s.sd_robust},
-                    {"q5", s.q5},
-                    {"q50", s.q50},
-                    {"q95", s.q95},
-                    {"ess_bulk", s.ess_bulk},
-                    {"ess_tail", s.ess_tail},
-                    {"mcse_mean", s.mcse_mean},
-                    {"autocorrelation_time", s.autocorrelation_time},
-                    {"r_hat", s.r_hat},
-                    {"prior_precision", s.prior_precision}});
+    ordered_json parameter = {{"name", name}};
+    parameter.update(to_json(summaries[i]));
+    parameter["mean_draws"] = entry(means.plain, i);
+    parameter["mean_zero_variance"] = entry(means.zero_variance, i);
+    list.push_back(std::move(parameter));
   }
   return list;
 }

@@ -21,22 +21,23 @@ struct ServedOptions {
   bool real_time = false;
 };
 
-// Starts on construction, stops on destruction. RunError when something does not start.
+// Starts on construction, stops on destruction. Throws when something does not start.
 class ServedEngine {
  public:
   explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
       : server_config_(config_of(options)),
-        block_(need(Engine::footprint(config))),
-        engine_(need(Engine::create(config, block_.bytes(), clock_))),
-        server_block_(need(Server::footprint(server_config_, engine_->config()))),
-        server_(need(Server::create(server_config_, *engine_, server_block_.bytes(), clock_))) {
+        block_(value_or_throw(Engine::footprint(config))),
+        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
+        server_block_(value_or_throw(Server::footprint(server_config_, engine_->config()))),
+        server_(value_or_throw(
+            Server::create(server_config_, *engine_, server_block_.bytes(), clock_))) {
     prefault(block_.bytes());
     ThreadOptions query = Server::query_thread_options();
     if (options.real_time) {
       memory_locked_ = ok(lock_memory());
       query.fifo_priority = 50;
     }
-    need(server_->open());
+    value_or_throw(server_->open());
     if (!ok(server_->start(Server::observe_thread_options(), query)) ||
         !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
       throw RunError("a thread could not be started");
@@ -64,14 +65,6 @@ class ServedEngine {
     config.max_sessions = options.max_sessions;
     return config;
   }
-  template <class T>
-  static T need(Result<T> result) {
-    if (!result.ok()) {
-      throw RunError(fmt::format("{} ({:.0f})", result.error().sentence, result.error().number));
-    }
-    return std::move(result).value();
-  }
-
   RealClock clock_;
   ServerConfig server_config_;
   MappedBlock block_;

@@ -3,34 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "windhover/runtime/learner.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/whole_file.h"
 
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::uint32_t kFrameRows = 4096;
 constexpr int kRoundsAPoll = 256;
-constexpr int kIdlePollsAllowed = 10'000;
-
-template <class T>
-T need(Result<T> result) {
-  if (!result.ok()) {
-    throw RunError(fmt::format("{} (it is {})", result.error().sentence, result.error().number));
-  }
-  return std::move(result).value();
-}
+constexpr int kPollsToSettle = 1'000'000;
 
 EngineConfig complete(EngineConfig config, const Dataset& data) {
   config.model.features = static_cast<std::uint32_t>(data.columns());
   config.window_size = data.rows();
-  config.max_frame_rows = kFrameRows;
-  // All rows are observed before the learner runs at all.
-  config.window_slack = std::max<std::uint64_t>(data.rows(), 2 * kFrameRows);
-  config.draws_per_observation = 0;
-  config.max_readers = 1;
+  expect_all(config, data);
   return config;
 }
 
@@ -49,29 +36,12 @@ std::pair<std::unique_ptr<MappedBlock>, std::unique_ptr<Arena>> memory_for(const
   return {std::move(block), std::move(arena)};
 }
 
-void observe_all(Engine& engine, const Dataset& data) {
-  std::array<RefusedRow, 1> refused;
-  for (std::size_t first = 0; first < data.rows(); first += kFrameRows) {
-    ObservationBatch batch;
-    batch.rows = std::min<std::size_t>(kFrameRows, data.rows() - first);
-    batch.features = reinterpret_cast<const std::byte*>(data.row(first));
-    batch.feature_values = batch.rows * data.columns();
-    batch.targets = reinterpret_cast<const std::byte*>(data.targets.data() + first);
-    const ObserveResult result = engine.observe(batch, refused);
-    if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
-    if (result.refused > 0) {
-      throw RunError(fmt::format("row {} is refused: {}", first + refused[0].row + 1,
-                                 to_string(refused[0].reason)));
-    }
-  }
-}
-
 }  // namespace
 
 EngineRun::EngineRun(EngineConfig config, const Dataset& data)
-    : block_(block_of(need(Engine::footprint(complete(config, data))))) {
-  engine_ = need(Engine::create(complete(config, data), block_.bytes(), clock_));
-  reader_ = std::make_unique<Reader>(need(engine_->reader()));
+    : block_(block_of(value_or_throw(Engine::footprint(complete(config, data))))) {
+  engine_ = value_or_throw(Engine::create(complete(config, data), block_.bytes(), clock_));
+  reader_ = std::make_unique<Reader>(value_or_throw(engine_->reader()));
   observe_all(*engine_, data);
 }
 
@@ -83,7 +53,7 @@ std::uint64_t EngineRun::steps() const { return engine_->counters().get(RuntimeC
 void EngineRun::settle() {
   for (int poll = 0; engine_->learner().phase() != Learner::Phase::kSampling; ++poll) {
     engine_->poll(kRoundsAPoll);
-    if (poll > 100 * kIdlePollsAllowed) throw RunError("the cold start does not end");
+    if (poll > kPollsToSettle) throw RunError("the cold start does not end");
   }
 }
 
@@ -92,17 +62,8 @@ void EngineRun::run(std::uint64_t steps, const Visit& visit) {
     (*static_cast<const Visit*>(context))(chain, theta);
   };
   if (visit) engine_->learner().set_trace(forward, const_cast<Visit*>(&visit));
-  const std::uint64_t chains = engine_->config().sampler.chains;
-  const std::uint64_t end = this->steps() + steps;
-  int idle = 0;
-  while (this->steps() < end && idle <= kIdlePollsAllowed) {
-    const std::uint64_t rounds = (end - this->steps() + chains - 1) / chains;
-    const int worked =
-        engine_->poll(static_cast<int>(std::min<std::uint64_t>(rounds, kRoundsAPoll)));
-    idle = worked > 0 ? 0 : idle + 1;
-  }
+  run_until(*engine_, this->steps() + steps);
   engine_->learner().set_trace(nullptr, nullptr);
-  if (this->steps() < end) throw RunError("the learner rests before its steps are done");
 }
 
 OwnedSampler::OwnedSampler(const SamplerConfig& config, std::uint32_t dimension)

@@ -92,12 +92,6 @@ EngineConfig config_of(const Regime& regime, std::uint64_t seed) {
   return config;
 }
 
-template <class T>
-T need(Result<T> result) {
-  if (!result.ok()) throw RunError(result.error().sentence);
-  return std::move(result).value();
-}
-
 void feed(Engine& engine, const Stream& stream) {
   for (Index row = 0; row < stream.y.size(); row += kFrame) {
     ObservationBatch batch;
@@ -133,12 +127,12 @@ nlohmann::ordered_json replicate(const Regime& regime, bool misspecified, std::u
   const Index rows = (regime.horizon == kWindow ? 2 : 4) * kEffective;
   const Stream stream = make_stream(rows, misspecified, seed);
   const EngineConfig config = config_of(regime, seed);
-  const MappedBlock block(need(Engine::footprint(config)));
+  const MappedBlock block(value_or_throw(Engine::footprint(config)));
   RealClock clock;
-  Engine& engine = *need(Engine::create(config, block.bytes(), clock));
+  Engine& engine = *value_or_throw(Engine::create(config, block.bytes(), clock));
   feed(engine, stream);
 
-  Reader reader = need(engine.reader());
+  Reader reader = value_or_throw(engine.reader());
   std::array<ParameterSummary, kParameters> parameters;
   Provenance provenance;
   static_cast<void>(reader.posterior(parameters, provenance));
