@@ -6,11 +6,11 @@
 #include <array>
 #include <cmath>
 #include <mutex>
-#include <optional>
 
 #include "windhover/samplers/reference/effective_draws.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/fisher_plots.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
@@ -21,8 +21,6 @@
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
@@ -178,58 +176,15 @@ Truths ground_truth(const Context& context, const Problem& problem) {
   return {pooled(all), split(&Truth::corrected), split(&Truth::plain)};
 }
 
-Eigen::Matrix2d pair_of(const MatrixXd& c, Index i, Index j) {
-  Eigen::Matrix2d out;
-  out << c(i, i), c(i, j), c(j, i), c(j, j);
-  return out;
-}
-
-// The two marginals of Figure 1: where the draws are nearest to the truth and farthest from it.
-void add_marginals(const std::string& label, const RunMoments& ours, const RunMoments& truth,
-                   int colour, Report& report) {
-  std::array<std::pair<Index, Index>, 2> chosen;
-  std::array<double, 2> extreme = {INFINITY, -INFINITY};
-  const auto mean_of_pair = [](const VectorXd& m, Index i, Index j) {
-    return Eigen::Vector2d(m[i], m[j]);
-  };
-  for (Index i = 0; i < ours.mean.size(); ++i) {
-    for (Index j = 0; j < i; ++j) {
-      const double kl =
-          gaussian_kl(mean_of_pair(ours.mean, i, j), pair_of(ours.covariance, i, j),
-                      mean_of_pair(truth.mean, i, j), pair_of(truth.covariance, i, j));
-      if (kl < extreme[0]) extreme[0] = kl, chosen[0] = {i, j};
-      if (kl > extreme[1]) extreme[1] = kl, chosen[1] = {i, j};
-    }
-  }
-  for (std::size_t k = 0; k < 2; ++k) {
-    const auto [i, j] = chosen[k];
-    Panel panel{.title = fmt::format("{}: marginal of {} difference", label,
-                                     k == 0 ? "smallest" : "largest"),
-                .x_label = fmt::format("θ{}", i + 1),
-                .y_label = fmt::format("θ{}", j + 1),
-                .legend = "outside bottom center horizontal"};
-    panel.series.push_back(
-        ellipse("HMC, 2 sd", mean_of_pair(truth.mean, i, j), pair_of(truth.covariance, i, j), 2));
-    panel.series.back().colour = 6;
-    panel.series.push_back(
-        ellipse(label, mean_of_pair(ours.mean, i, j), pair_of(ours.covariance, i, j), 2));
-    panel.series.back().colour = colour;
-    panel.series.back().style = Style::kDashes;
-    report.add(panel);
-  }
-}
-
 // Means over seeds of one setting's errors.
 struct Result {
   Estimate early_e1, early_e2, e1, e1_in_sd, e2;
   double mixing = 0;  // effective draws a gradient of one row
-  std::vector<double> e2_of_seeds;
   RunMoments first;
 };
 
-std::optional<Estimate> mcse(const std::vector<double>& values) {
-  if (values.size() < 2) return Estimate{values.at(0), 0};
-  return mean_of(values);
+Estimate mean_over_seeds(const std::vector<double>& values) {
+  return values.size() < 2 ? Estimate{values.at(0), 0} : mean_of(values);
 }
 
 Result result_of(const std::vector<ordered_json>& parts, const RunMoments& truth) {
@@ -243,47 +198,33 @@ Result result_of(const std::vector<ordered_json>& parts, const RunMoments& truth
     const double iat = part.at("autocorrelation_time").get<double>();
     r.mixing += 1.0 / (iat * kMinibatch) / static_cast<double>(parts.size());
   }
-  r.early_e1 = *mcse(values[0]);
-  r.early_e2 = *mcse(values[1]);
-  r.e1 = *mcse(values[2]);
-  r.e1_in_sd = *mcse(values[3]);
-  r.e2 = *mcse(values[4]);
-  r.e2_of_seeds = values[4];
+  r.early_e1 = mean_over_seeds(values[0]);
+  r.early_e2 = mean_over_seeds(values[1]);
+  r.e1 = mean_over_seeds(values[2]);
+  r.e1_in_sd = mean_over_seeds(values[3]);
+  r.e2 = mean_over_seeds(values[4]);
   r.first = moments_from(parts[0].at("late"));
   return r;
 }
 
-struct Curves {
-  std::array<Panel, 4> panels;  // E1 and E2, early and late
-
-  Curves(double early, double late) {
-    for (std::size_t p = 0; p < 4; ++p) {
-      panels[p] = {.title = fmt::format("{} after {:.2g} gradients of one row",
-                                        p < 2 ? "Mean" : "Covariance", p % 2 == 0 ? early : late),
-                   .x_label = "effective draws a gradient of one row (mixing rate)",
-                   .y_label = p < 2 ? "error E1" : "error E2",
-                   .log_x = true,
-                   .log_y = true,
-                   .legend = "outside bottom center horizontal"};
-    }
-  }
-  void add(const std::string& method, int colour, double mixing,
-           const std::array<Estimate, 4>& errors) {
-    for (std::size_t p = 0; p < 4; ++p) {
-      std::vector<Series>& all = panels[p].series;
-      if (all.empty() || all.back().label != method) {
-        all.push_back({.label = method, .x = {}, .y = {}, .colour = colour});
-      }
-      all.back().x.push_back(mixing);
-      all.back().y.push_back(errors[p].value);
-      all.back().error.push_back(errors[p].mcse);
-    }
-  }
-};
-
 int colour_of(const std::string& method) {
   constexpr std::array kOrder = {"default", "SGFS-f", "SGFS-d", "SGLD", "HMC"};
   return static_cast<int>(std::ranges::find(kOrder, method) - kOrder.begin());
+}
+
+void add_reference(const Problem& problem, const Truths& truths, Report& report) {
+  const std::string reference = "The reference: four chains of HMC";
+  report.add(Figure{.group = reference,
+                    .name = "E2 of one half from the other",
+                    .ours = truths.split_half,
+                    .bar = at_most(0.02)});
+  report.add(Figure{.group = reference,
+                    .name = "likewise without control variates",
+                    .ours = truths.split_half_plain});
+  const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
+  const Errors of_laplace = errors_of(laplace, truths.moments);
+  report.add(Figure{.group = reference, .name = "Laplace's E1", .ours = of_laplace.e1});
+  report.add(Figure{.group = reference, .name = "Laplace's E2", .ours = of_laplace.e2});
 }
 
 void add_exact_laws(const Problem& problem, const std::vector<Setting>& settings, Report& report) {
@@ -312,18 +253,7 @@ void run_fisher_scoring(const Context& context, Report& report) {
   context.progress(0.3, "ground truth by HMC");
   const std::vector<Setting> settings = settings_of(context, problem.n());
 
-  const std::string reference = "The reference: four chains of HMC";
-  report.add(Figure{.group = reference,
-                    .name = "E2 of one half from the other",
-                    .ours = truth.split_half,
-                    .bar = at_most(0.02)});
-  report.add(Figure{.group = reference,
-                    .name = "likewise without control variates",
-                    .ours = truth.split_half_plain});
-  const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
-  const Errors of_laplace = errors_of(laplace, truth.moments);
-  report.add(Figure{.group = reference, .name = "Laplace's E1", .ours = of_laplace.e1});
-  report.add(Figure{.group = reference, .name = "Laplace's E2", .ours = of_laplace.e2});
+  add_reference(problem, truth, report);
   add_exact_laws(problem, settings, report);
 
   struct Job {
@@ -350,7 +280,7 @@ void run_fisher_scoring(const Context& context, Report& report) {
   });
 
   const double late = static_cast<double>(samples) * kMinibatch;
-  Curves curves(late / 10, late);
+  ErrorCurves curves(late / 10, late);
   const std::string group = fmt::format("Simulated, {:.2g} gradients of one row", late);
   std::vector<Result> results;
   for (std::size_t s = 0; s < settings.size(); ++s) {
@@ -393,7 +323,7 @@ void run_fisher_scoring(const Context& context, Report& report) {
                       .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[i]),
                       .ours = e.e2});
   }
-  for (const Panel& panel : curves.panels) report.add(panel);
+  curves.add_to(report);
   add_marginals("SGFS-f, α = 0", of("SGFS-f, α = 0").first, truth.moments, 1, report);
   add_marginals("SGFS-d, α = 0", of("SGFS-d, α = 0").first, truth.moments, 2, report);
   add_marginals("default", of("default").first, truth.moments, 0, report);
