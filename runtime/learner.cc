@@ -45,6 +45,7 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       temperature_(config.sampler.temperature),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       states_(arena.allocate<double>(state_size_ * config.sampler.chains).data()),
+      step_work_(arena.allocate<double>(step_scratch(dimension_)).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       mean_before_(arena.allocate<double>(dimension_).data()),
       newton_previous_(arena.allocate<double>(dimension_).data()),
@@ -78,7 +79,7 @@ void Learner::reset() noexcept {
   std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),
-                  states_ + c * state_size_};
+                  states_ + c * state_size_, step_work_};
   }
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
   if (ok(estimator_.refresh(1.0, 1.0))) {

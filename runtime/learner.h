@@ -242,6 +242,7 @@ class Learner {
   double temperature_;        // of what it draws from
   double* thetas_;            // chains x dimension
   double* states_;            // chains x state_size_
+  double* step_work_;         // step_scratch(dimension)
   double* deviations_;        // chains x dimension
   double* mean_before_;       // dimension
   double* newton_previous_;

@@ -58,13 +58,12 @@ Status BlockFisherScoring::factorize(const Estimates& e, Index block, double sca
   return factor_.compute(scratch_);
 }
 
-// vector <- H vector.
-void BlockFisherScoring::apply(double* vector) noexcept {
+void BlockFisherScoring::apply(double* vector, double* room) const noexcept {
   for (Index block = 0; block < blocks_; ++block) {
     const Index size = width(block);
     const ConstMatrixMap h(inverse(block), block_size_, block_size_);
     VectorMap part(vector + first(block), size);
-    VectorMap product(scratch_, size);
+    VectorMap product(room, size);
     product.noalias() = h.topLeftCorner(size, size) * part;
     part = product;
   }
@@ -85,26 +84,28 @@ Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
   }
   noisy_ = alpha2 > 0;
   const double rate = largest_rate(e.curvature, dimension_, gradient_, image_,
-                                   [this](double* b, Index) { apply(b); });
+                                   [this](double* b, Index) { apply(b, scratch_); });
   if (rate > kLargestRate) {
     VectorMap(inverses_, blocks_ * block_size_ * block_size_) *= 1.0 / rate;
   }
   return Status::kOk;
 }
 
-Status BlockFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  gradient(chain.theta, gradient_);
+Status BlockFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = g + dimension_;
+  gradient(chain.theta, g);
   if (noisy_) {
-    rng.fill_normals({image_, static_cast<std::size_t>(dimension_)});
+    rng.fill_normals({normals, static_cast<std::size_t>(dimension_)});
     for (Index block = 0; block < blocks_; ++block) {
       const Index size = width(block);
       const ConstMatrixMap lower(root(block), block_size_, block_size_);
-      VectorMap(gradient_ + first(block), size).noalias() +=
-          lower.topLeftCorner(size, size) * ConstVectorMap(image_ + first(block), size);
+      VectorMap(g + first(block), size).noalias() +=
+          lower.topLeftCorner(size, size) * ConstVectorMap(normals + first(block), size);
     }
   }
-  apply(gradient_);
-  VectorMap(chain.theta, dimension_) -= ConstVectorMap(gradient_, dimension_);
+  apply(g, normals + dimension_);
+  VectorMap(chain.theta, dimension_) -= ConstVectorMap(g, dimension_);
   return finite_or_diverged(chain.theta, static_cast<std::uint32_t>(dimension_));
 }
 

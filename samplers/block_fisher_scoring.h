@@ -21,7 +21,7 @@ class BlockFisherScoring {
   // Complexity O(D b^2 + D b x 200) where a cut is to be looked for.
   Status refresh(const Estimates& estimates) noexcept;
   // Complexity 2 D b.
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
 
  private:
@@ -35,7 +35,8 @@ class BlockFisherScoring {
     return roots_ + block * block_size_ * block_size_;
   }
   Status factorize(const Estimates& estimates, Eigen::Index block, double scale) noexcept;
-  void apply(double* vector) noexcept;
+  // vector <- H vector; `room` holds a block's numbers.
+  void apply(double* vector, double* room) const noexcept;
 
   Eigen::Index dimension_;
   Eigen::Index block_size_;

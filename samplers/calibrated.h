@@ -23,7 +23,7 @@ class Calibrated {
   Calibrated(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : injected_noise_(config.injected_noise), preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

@@ -20,7 +20,7 @@ class ScalarConstantSgd {
   ScalarConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
       : preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
@@ -37,7 +37,7 @@ class DiagonalConstantSgd {
   DiagonalConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
       : preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
@@ -55,7 +55,7 @@ class FullConstantSgd {
   FullConstantSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
       : preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

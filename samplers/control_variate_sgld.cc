@@ -27,10 +27,10 @@ Status ControlVariateSgld::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status ControlVariateSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  double* g = work_;
-  double* at_anchor = work_ + dimension_;
-  double* normals = work_ + 2 * std::size_t{dimension_};
+Status ControlVariateSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* at_anchor = chain.work + dimension_;
+  double* normals = chain.work + 2 * std::size_t{dimension_};
   gradient(chain.theta, g);
   if (anchored_) {
     gradient(anchor_, at_anchor);

@@ -27,7 +27,7 @@ class ControlVariateSgld {
         anchor_gradient_(arena.allocate<double>(dimension).data()),
         work_(arena.allocate<double>(3 * std::size_t{dimension}).data()) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:
@@ -40,7 +40,7 @@ class ControlVariateSgld {
   double relaxation_ = 1;
   double* anchor_;
   double* anchor_gradient_;  // of the mean loss over all rows
-  double* work_;             // two gradients and normals, D each
+  double* work_;  // scratch of refresh()
 };
 
 }  // namespace windhover

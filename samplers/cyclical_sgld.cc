@@ -33,9 +33,9 @@ Status CyclicalSgld::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status CyclicalSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  double* g = work_;
-  double* normals = work_ + dimension_;
+Status CyclicalSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = chain.work + dimension_;
   gradient(chain.theta, g);
   const double position = std::fmod(chain.state[0], cycle_steps_) / cycle_steps_;
   chain.state[0] += 1;

@@ -30,7 +30,7 @@ class CyclicalSgld {
   static std::size_t state_size(const SamplerConfig&, std::uint32_t) noexcept { return 1; }
   void start(Chain& chain, Rng&) const noexcept { chain.state[0] = 0; }
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:
@@ -42,7 +42,7 @@ class CyclicalSgld {
   double step_size_ = 0;
   double inverse_n_ = 0;
   double relaxation_ = 1;
-  double* work_;  // gradient and normals, D each
+  double* work_;  // scratch of refresh(), 2 D
 };
 
 }  // namespace windhover

@@ -34,7 +34,7 @@ class ScalarFisherScoring {
         step_size_max_(config.step_size_max),
         preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
@@ -54,7 +54,7 @@ class DiagonalFisherScoring {
         step_size_max_(config.step_size_max),
         preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
@@ -74,7 +74,7 @@ class FullFisherScoring {
         step_size_max_(config.step_size_max),
         preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

@@ -40,10 +40,10 @@ Status Hamiltonian::refresh(const Estimates& e) noexcept {
   return preconditioner_.set_inverse(e.curvature, h);
 }
 
-Status Hamiltonian::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+Status Hamiltonian::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
   VectorMap velocity(chain.state, dimension_);
   velocity *= 1.0 - friction_;
-  preconditioner_.displace(chain.theta, gradient, rng, chain.state);
+  preconditioner_.displace(chain, gradient, rng, chain.state);
   VectorMap(chain.theta, dimension_) += velocity;
   return finite_or_diverged(chain.theta, dimension_);
 }

@@ -35,7 +35,7 @@ class Hamiltonian {
   }
   void start(Chain& chain, Rng& rng) const noexcept;  // at rest
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
   double momentum() const noexcept { return 1.0 - friction_; }
   // Overdamped a / h, underdamped 2 / a.

@@ -29,13 +29,13 @@ Status IterateAveraging::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status IterateAveraging::step(Chain& chain, GradientSource& gradient, Rng&) noexcept {
+Status IterateAveraging::step(Chain& chain, GradientSource& gradient, Rng&) const noexcept {
   double* iterate = chain.state;
   double* sum = iterate + dimension_;
   double& length = sum[dimension_];
-  gradient(iterate, gradient_);
+  gradient(iterate, chain.work);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    iterate[j] -= rate_ * gradient_[j];
+    iterate[j] -= rate_ * chain.work[j];
     sum[j] += iterate[j];
   }
   length += 1;

@@ -31,7 +31,7 @@ class IterateAveraging {
   // step_size, or one over the largest eigenvalue of A when that is 0. A rate that A makes unstable
   // is refused.
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
 
   double rate() const noexcept { return rate_; }
   double window() const noexcept { return window_; }  // T

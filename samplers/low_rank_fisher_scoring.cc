@@ -37,10 +37,10 @@ LowRankFisherScoring::LowRankFisherScoring(Arena& arena, const SamplerConfig& co
   normals_ = arena.allocate<double>(d + r).data();
 }
 
-void LowRankFisherScoring::apply(double* vector) noexcept {
+void LowRankFisherScoring::apply(double* vector, double* room) const noexcept {
   const ConstMatrixMap corrections(corrections_, dimension_, rank_);
   VectorMap v(vector, dimension_);
-  VectorMap inner(normals_ + dimension_, rank_);
+  VectorMap inner(room, rank_);
   inner.noalias() = corrections.transpose() * v;
   v.array() *= ConstVectorMap(diagonal_, dimension_).array();
   v.noalias() -= corrections * inner;
@@ -76,8 +76,8 @@ Status LowRankFisherScoring::refresh(const Estimates& e) noexcept {
     corrections.row(j) = std::sqrt(scale) * row.transpose();
   }
   // Where the fit leaves so much out that H is not stable, F is too small: by this factor.
-  double shortfall =
-      largest_rate(e.curvature, d, gradient_, normals_, [this](double* b, Index) { apply(b); });
+  double shortfall = largest_rate(e.curvature, d, gradient_, normals_,
+                                  [this](double* b, Index) { apply(b, normals_ + dimension_); });
   if (shortfall <= kLargestRate) shortfall = 1.0;
   diagonal *= 1.0 / shortfall;
   corrections *= 1.0 / std::sqrt(shortfall);
@@ -88,17 +88,18 @@ Status LowRankFisherScoring::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status LowRankFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  gradient(chain.theta, gradient_);
-  VectorMap g(gradient_, dimension_);
+Status LowRankFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* normals = chain.work + dimension_;
+  gradient(chain.theta, chain.work);
+  VectorMap g(chain.work, dimension_);
   if (noisy_) {
-    rng.fill_normals({normals_, static_cast<std::size_t>(dimension_ + rank_)});
+    rng.fill_normals({normals, static_cast<std::size_t>(dimension_ + rank_)});
     g.array() += ConstVectorMap(noise_deviation_, dimension_).array() *
-                 ConstVectorMap(normals_, dimension_).array();
+                 ConstVectorMap(normals, dimension_).array();
     g.noalias() += ConstMatrixMap(noise_loadings_, dimension_, rank_) *
-                   ConstVectorMap(normals_ + dimension_, rank_);
+                   ConstVectorMap(normals + dimension_, rank_);
   }
-  apply(gradient_);
+  apply(chain.work, normals);
   VectorMap(chain.theta, dimension_) -= g;
   return finite_or_diverged(chain.theta, static_cast<std::uint32_t>(dimension_));
 }

@@ -23,11 +23,12 @@ class LowRankFisherScoring {
   // Complexity that of the fit, O(D^2 r) some hundred times.
   Status refresh(const Estimates& estimates) noexcept;
   // Complexity O(D r).
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
 
  private:
-  void apply(double* vector) noexcept;  // vector <- H vector
+  // vector <- H vector; `room` holds r numbers.
+  void apply(double* vector, double* room) const noexcept;
 
   Eigen::Index dimension_;
   Eigen::Index rank_;

@@ -36,10 +36,10 @@ Status Momentum::refresh(const Estimates& e) noexcept {
   return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n));
 }
 
-Status Momentum::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+Status Momentum::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
   VectorMap velocity(chain.state, dimension_);
   velocity *= momentum_;
-  preconditioner_.displace(chain.theta, gradient, rng, chain.state);
+  preconditioner_.displace(chain, gradient, rng, chain.state);
   VectorMap(chain.theta, dimension_) += velocity;
   return finite_or_diverged(chain.theta, dimension_);
 }

@@ -52,12 +52,14 @@ Status NoiseCompletion::complete(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status NoiseCompletion::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  gradient(chain.theta, gradient_);
-  rng.fill_normals({normals_, dimension_});
-  VectorMap(gradient_, dimension_).noalias() +=
-      ConstMatrixMap(noise_root_, dimension_, dimension_) * ConstVectorMap(normals_, dimension_);
-  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] -= step_size_[j] * gradient_[j];
+Status NoiseCompletion::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = g + dimension_;
+  gradient(chain.theta, g);
+  rng.fill_normals({normals, dimension_});
+  VectorMap(g, dimension_).noalias() +=
+      ConstMatrixMap(noise_root_, dimension_, dimension_) * ConstVectorMap(normals, dimension_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] -= step_size_[j] * g[j];
   return finite_or_diverged(chain.theta, dimension_);
 }
 

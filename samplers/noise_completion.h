@@ -23,7 +23,7 @@ class NoiseCompletion {
  public:
   static Result<bool> check(const SamplerConfig& config) noexcept;
   NoiseCompletion(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
 
  protected:

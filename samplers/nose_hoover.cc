@@ -83,9 +83,9 @@ void NoseHoover::heat(const double* v, double* alpha) const noexcept {
   *alpha += n_ * energy / dimension_ - target;
 }
 
-Status NoseHoover::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  double* g = work_;
-  double* normals = work_ + dimension_;
+Status NoseHoover::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = chain.work + dimension_;
   double* v = chain.state;
   double* alpha = v + dimension_;
   gradient(chain.theta, g);

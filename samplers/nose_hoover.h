@@ -26,7 +26,7 @@ class NoseHoover {
              bool one_for_all) noexcept;
   void start(Chain& chain, Rng& rng) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:
@@ -42,7 +42,7 @@ class NoseHoover {
   double relaxation_ = 1;
   double* variance_;  // s^2
   double* expected_;  // alpha
-  double* work_;      // gradient and normals, D each
+  double* work_;  // scratch of refresh(), 2 D
 };
 
 class ScalarNoseHoover : public NoseHoover {

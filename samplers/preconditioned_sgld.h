@@ -20,7 +20,7 @@ class PreconditionedSgld {
   PreconditionedSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : given_step_(config.step_size), temperature_(config), preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

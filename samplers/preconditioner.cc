@@ -35,15 +35,18 @@ void DiagonalPreconditioner::stabilize(const double* curvature) noexcept {
   if (eigenvalue > kLargestRate) VectorMap(step_size_, d) *= 1.0 / eigenvalue;
 }
 
-Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  gradient(chain.theta, gradient_);
+Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient,
+                                    Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = g + dimension_;
+  gradient(chain.theta, g);
   if (noisy_) {
-    rng.fill_normals({normals_, dimension_});
+    rng.fill_normals({normals, dimension_});
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      gradient_[j] += noise_deviation_[j] * normals_[j];
+      g[j] += noise_deviation_[j] * normals[j];
     }
   }
-  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] -= step_size_[j] * gradient_[j];
+  for (std::uint32_t j = 0; j < dimension_; ++j) chain.theta[j] -= step_size_[j] * g[j];
   return finite_or_diverged(chain.theta, dimension_);
 }
 
@@ -105,31 +108,33 @@ double FullPreconditioner::largest_ratio(const double* matrix) noexcept {
   return windhover::largest_ratio(matrix, factor_, work_);
 }
 
-void FullPreconditioner::displace(const double* at, GradientSource& gradient, Rng& rng,
-                                  double* target) noexcept {
+void FullPreconditioner::displace(const Chain& chain, GradientSource& gradient, Rng& rng,
+                                  double* target) const noexcept {
   const Index d = dimension_;
-  gradient(at, work_);
+  double* g = chain.work;
+  double* normals = g + d;
+  gradient(chain.theta, g);
   if (rooted_) {
-    double* whitened = work_ + d;
+    double* whitened = normals;
     if (noisy_) {
       rng.fill_normals({whitened, dimension_});
       VectorMap(whitened, d) *= noise_scale_;
     } else {
       std::fill_n(whitened, d, 0.0);
     }
-    kernels().triangular_product(preconditioner_, dimension_, work_, whitened);
+    kernels().triangular_product(preconditioner_, dimension_, g, whitened);
     kernels().triangular_transposed_product(preconditioner_, dimension_, -scale_, whitened, target);
     return;
   }
   if (noisy_) {
-    rng.fill_normals({work_ + d, dimension_});
-    kernels().triangular_product(noise_root_, dimension_, work_ + d, work_);
+    rng.fill_normals({normals, dimension_});
+    kernels().triangular_product(noise_root_, dimension_, normals, g);
   }
-  kernels().symmetric_product(preconditioner_, dimension_, -1.0, work_, target);
+  kernels().symmetric_product(preconditioner_, dimension_, -1.0, g, target);
 }
 
-Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  displace(chain.theta, gradient, rng, chain.theta);
+Status FullPreconditioner::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  displace(chain, gradient, rng, chain.theta);
   return finite_or_diverged(chain.theta, dimension_);
 }
 

@@ -49,7 +49,7 @@ class DiagonalPreconditioner {
   // Call after writing the two: looks whether there is any noise to draw.
   void finish() noexcept;
 
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
 
  private:
@@ -81,9 +81,10 @@ class FullPreconditioner {
   // is_positive_definite was last given with success. O(D^2) an iteration.
   double largest_ratio(const double* matrix) noexcept;
 
-  // target <- target - H (gradient(at) + noise)
-  void displace(const double* at, GradientSource& gradient, Rng& rng, double* target) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  // target <- target - H (gradient at the chain + noise)
+  void displace(const Chain& chain, GradientSource& gradient, Rng& rng,
+                double* target) const noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
 
   double* scratch() noexcept { return scratch_; }  // D x D, free between calls
@@ -98,7 +99,7 @@ class FullPreconditioner {
   double* preconditioner_;  // H, or R
   double* noise_root_;
   double* scratch_;
-  double* work_;  // gradient and normals, D each
+  double* work_;  // 2 D
   Factor factor_;
 };
 

@@ -16,7 +16,7 @@ class AnySampler {
   virtual Status refresh(const Estimates& estimates) noexcept = 0;
   // Call whenever theta was put somewhere else than the last step left it.
   virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
-  virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept = 0;
+  virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept = 0;
   // See HasLaw; writes nothing where the entry says there is none.
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
   virtual double momentum() const noexcept = 0;

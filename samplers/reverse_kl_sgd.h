@@ -22,7 +22,7 @@ class ReverseKlSgd {
         preconditioner_(arena, dimension) {}
   // Complexity O(D^3).
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

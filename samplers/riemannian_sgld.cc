@@ -48,17 +48,17 @@ Status RiemannianSgld::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status RiemannianSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+Status RiemannianSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
   const Index d = dimension_;
   if (metric_ != nullptr) metric_->evaluate(chain.theta, root_, divergence_);
-  gradient(chain.theta, work_);
-  rng.fill_normals({work_ + d, dimension_});
+  gradient(chain.theta, chain.work);
+  rng.fill_normals({chain.work + d, dimension_});
   // Both in the coordinates of the root: R (deviation xi + h R^T gradient).
   const double variance = 2.0 * step_size_ * temperature_.last() * inverse_n_;
   const ConstMatrixMap root(root_, d, d);
-  VectorMap normals(work_ + d, d);
+  VectorMap normals(chain.work + d, d);
   normals *= std::sqrt(variance);
-  VectorMap g(work_, d);
+  VectorMap g(chain.work, d);
   g *= step_size_;
   normals.noalias() += root.transpose() * g;
   VectorMap theta(chain.theta, d);

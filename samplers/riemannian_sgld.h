@@ -24,7 +24,7 @@ class RiemannianSgld {
   static Result<bool> check(const SamplerConfig& config) noexcept;
   RiemannianSgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return metric_ != nullptr ? 0.0 : 1.0 / step_size_; }
 
  private:
@@ -36,7 +36,7 @@ class RiemannianSgld {
   double inverse_n_ = 0;
   double* root_;        // R
   double* divergence_;  // of G^-1
-  double* work_;        // gradient and normals, D each
+  double* work_;  // scratch of refresh(), 2 D
   Factor factor_;
 };
 

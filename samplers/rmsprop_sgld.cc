@@ -35,9 +35,9 @@ Status RmspropSgld::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status RmspropSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  double* g = work_;
-  double* normals = work_ + dimension_;
+Status RmspropSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = chain.work + dimension_;
   double* v = chain.state;
   gradient(chain.theta, g);
   rng.fill_normals({normals, dimension_});

@@ -33,7 +33,7 @@ class RmspropSgld {
   }
   void start(Chain& chain, Rng&) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:
@@ -46,7 +46,7 @@ class RmspropSgld {
   double inverse_n_ = 0;
   double relaxation_ = 1;
   double* square_;  // of a gradient, on average
-  double* work_;    // gradient, normals and room, D each
+  double* work_;  // scratch of refresh(), 3 D
 };
 
 }  // namespace windhover

@@ -17,13 +17,20 @@
 namespace windhover {
 
 // One chain: its parameters, what tells its random numbers from the others', and what its sampler
-// keeps for it from one step to the next.
+// keeps for it from one step to the next. `work` is scratch: chains that never move at the same
+// time may share it.
 struct Chain {
   double* theta = nullptr;  // dimension
   std::uint16_t index = 0;
   double* state = nullptr;  // state_size() numbers, which start() wrote first
+  double* work = nullptr;   // step_scratch(dimension) numbers
   bool is_draw = true;      // the sampler says false while it explores or optimises
 };
+
+// Gradient, normals and two more vectors.
+constexpr std::size_t step_scratch(std::uint32_t dimension) noexcept {
+  return 4 * std::size_t{dimension};
+}
 
 // The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
 // Lambda theta / n. The prior's part is exact, it is never weighted by rows.
@@ -80,8 +87,9 @@ inline Status finite_or_diverged(const double* theta, std::uint32_t dimension) n
 
 // One sampler object serves all chains and owns what they share.
 template <class S>
-concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain& chain,
-                           GradientSource& gradient, const Estimates& estimates, Rng& rng) {
+concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfig& config,
+                           Chain& chain, GradientSource& gradient, const Estimates& estimates,
+                           Rng& rng) {
   { S::kName } -> std::convertible_to<std::string_view>;
   // Is this configuration possible? Set-up only.
   { S::check(config) }
@@ -92,7 +100,8 @@ concept Sampler = requires(S s, Arena& arena, const SamplerConfig& config, Chain
   { s.refresh(estimates) }
   noexcept->std::same_as<Status>;
   // One move of one chain. `rng` stands at this step and chain. kDiverged: theta is not finite.
-  { s.step(chain, gradient, rng) }
+  // Threads may move different chains at once, each with a gradient source and scratch of its own.
+  { shared.step(chain, gradient, rng) }
   noexcept->std::same_as<Status>;
 };
 

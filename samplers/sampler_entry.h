@@ -20,7 +20,7 @@ class SamplerAdapter final : public AnySampler {
   void start([[maybe_unused]] Chain& chain, [[maybe_unused]] Rng& rng) const noexcept override {
     if constexpr (KeepsState<S>) sampler_.start(chain, rng);
   }
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept override {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept override {
     return sampler_.step(chain, gradient, rng);
   }
   void law([[maybe_unused]] double* preconditioner,

@@ -13,9 +13,9 @@ struct Santa::Move {
   double* alpha;
   double* v;
   double* g;
-  const double* last_g;
-  const double* gradient;
-  const double* normals;
+  double* last_g;
+  double* gradient;
+  double* normals;
   double temperature;  // 1 / beta
   bool exploring;      // noise is injected
   bool heating;        // alpha follows the kinetic energy
@@ -89,17 +89,15 @@ Status Santa::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-void Santa::adapt(Move& m) noexcept {
-  double* last_g = work_ + 2 * dimension_;
-  std::copy_n(m.g, dimension_, last_g);
-  m.last_g = last_g;
+void Santa::adapt(Move& m) const noexcept {
+  std::copy_n(m.g, dimension_, m.last_g);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     m.v[j] = smoothing_ * m.v[j] + (1.0 - smoothing_) * m.gradient[j] * m.gradient[j];
     m.g[j] = 1.0 / std::sqrt(floor_ + std::sqrt(m.v[j]));
   }
 }
 
-void Santa::euler(Move& m) noexcept {
+void Santa::euler(Move& m) const noexcept {
   const double eta = step_size_;
   const double noise = m.exploring ? 2.0 * eta * std::sqrt(eta) * m.temperature : 0.0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -114,13 +112,12 @@ void Santa::euler(Move& m) noexcept {
 }
 
 // The gradient is that of the half-way point; g there is the last one, which it is about to change.
-void Santa::symmetric(Move& m, GradientSource& gradient, Rng& rng) noexcept {
+void Santa::symmetric(Move& m, GradientSource& gradient, Rng& rng) const noexcept {
   const double eta = step_size_;
-  double* at = work_;
   for (std::uint32_t j = 0; j < dimension_; ++j) m.theta[j] += 0.5 * m.g[j] * m.u[j];
-  gradient(m.theta, at);
+  gradient(m.theta, m.gradient);
   adapt(m);
-  rng.fill_normals({work_ + dimension_, dimension_});
+  rng.fill_normals({m.normals, dimension_});
   const double noise = m.exploring ? 2.0 * eta * std::sqrt(eta) * m.temperature : 0.0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     double& alpha = m.alpha[j];
@@ -135,7 +132,7 @@ void Santa::symmetric(Move& m, GradientSource& gradient, Rng& rng) noexcept {
   }
 }
 
-Status Santa::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+Status Santa::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
   double* u = chain.state;
   double* moves = u + 4 * std::size_t{dimension_};
   Move m{};
@@ -144,8 +141,9 @@ Status Santa::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
   m.alpha = u + dimension_;
   m.v = m.alpha + dimension_;
   m.g = m.v + dimension_;
-  m.gradient = work_;
-  m.normals = work_ + dimension_;
+  m.gradient = chain.work;
+  m.normals = m.gradient + dimension_;
+  m.last_g = m.normals + dimension_;
   m.temperature = temperature_.at(*moves);
   m.exploring =
       scheme_ != Scheme::kRefine && (exploration_steps_ == 0 || *moves < exploration_steps_);
@@ -155,9 +153,9 @@ Status Santa::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
   if (scheme_ == Scheme::kSymmetric) {
     symmetric(m, gradient, rng);
   } else {
-    gradient(m.theta, work_);
+    gradient(m.theta, m.gradient);
     adapt(m);
-    rng.fill_normals({work_ + dimension_, dimension_});
+    rng.fill_normals({m.normals, dimension_});
     euler(m);
   }
   return finite_or_diverged(chain.theta, dimension_);

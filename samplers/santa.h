@@ -33,14 +33,14 @@ class Santa {
   }
   void start(Chain& chain, Rng& rng) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:
   struct Move;
-  void euler(Move& m) noexcept;
-  void symmetric(Move& m, GradientSource& gradient, Rng& rng) noexcept;
-  void adapt(Move& m) noexcept;
+  void euler(Move& m) const noexcept;
+  void symmetric(Move& m, GradientSource& gradient, Rng& rng) const noexcept;
+  void adapt(Move& m) const noexcept;
 
   std::uint32_t dimension_;
   Scheme scheme_;
@@ -54,7 +54,7 @@ class Santa {
   double n_ = 1;
   double relaxation_ = 1;
   double* square_;  // of a gradient, on average
-  double* work_;    // gradient, normals and the last g, D each
+  double* work_;  // scratch of refresh(), 3 D
 };
 
 class SymmetricSanta : public Santa {

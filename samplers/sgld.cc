@@ -62,9 +62,9 @@ Status Sgld::refresh(const Estimates& e) noexcept {
   return Status::kOk;
 }
 
-Status Sgld::step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
-  double* g = work_;
-  double* normals = work_ + dimension_;
+Status Sgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
+  double* g = chain.work;
+  double* normals = chain.work + dimension_;
   gradient(chain.theta, g);
   double h = step_size_;
   double temperature = temperature_.last();

@@ -23,7 +23,7 @@ class Sgld {
   static std::size_t state_size(const SamplerConfig& config, std::uint32_t dimension) noexcept;
   void start(Chain& chain, Rng& rng) const noexcept;
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept;
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
   // At the first step and the last temperature.
   void law(double* h, double* injected) const noexcept;
@@ -40,7 +40,7 @@ class Sgld {
   double step_size_ = 0;
   double inverse_n_ = 0;
   double relaxation_ = 1;
-  double* work_;  // gradient and normals, D each
+  double* work_;  // scratch of refresh(), 2 D
 };
 
 }  // namespace windhover

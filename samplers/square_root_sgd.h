@@ -19,7 +19,7 @@ class SquareRootSgd {
   SquareRootSgd(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
       : preconditioner_(arena, dimension) {}
   Status refresh(const Estimates& estimates) noexcept;
-  Status step(Chain& chain, GradientSource& gradient, Rng& rng) noexcept {
+  Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }

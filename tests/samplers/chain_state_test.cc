@@ -46,8 +46,8 @@ class Remembering {
  public:
   static constexpr std::string_view kName = "remembering";
   static Result<bool> check(const SamplerConfig&) noexcept { return true; }
-  Remembering(Arena& arena, const SamplerConfig&, std::uint32_t dimension) noexcept
-      : dimension_(dimension), gradient_(arena.allocate<double>(dimension).data()) {}
+  Remembering(Arena&, const SamplerConfig&, std::uint32_t dimension) noexcept
+      : dimension_(dimension) {}
   static std::size_t state_size(const SamplerConfig& config, std::uint32_t dimension) noexcept {
     return config.chains > 100 ? 0 : dimension + 1;
   }
@@ -56,12 +56,12 @@ class Remembering {
     chain.state[dimension_] = 0;
   }
   Status refresh(const Estimates&) noexcept { return Status::kOk; }
-  Status step(Chain& chain, GradientSource& gradient, Rng&) noexcept {
-    gradient(chain.theta, gradient_);
+  Status step(Chain& chain, GradientSource& gradient, Rng&) const noexcept {
+    gradient(chain.theta, chain.work);
     chain.state[dimension_] += 1;
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       chain.theta[j] -= chain.state[j] / chain.state[dimension_];
-      chain.state[j] = gradient_[j];
+      chain.state[j] = chain.work[j];
     }
     return Status::kOk;
   }
@@ -69,7 +69,6 @@ class Remembering {
 
  private:
   std::uint32_t dimension_;
-  double* gradient_;
 };
 static_assert(KeepsState<Remembering>);
 static_assert(!KeepsState<Calibrated>);

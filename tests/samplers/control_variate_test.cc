@@ -37,7 +37,8 @@ Matrix anchored_covariance(double step_size, const Vector& anchor, int renew, in
   source.set_scale(problem().estimates.n, Regression::kDispersion);
   std::vector<std::uint32_t> slots(problem().shape().minibatch_size);
   Vector theta = problem().mode;
-  Chain chain{theta.data(), 0};
+  Vector work(4 * theta.size());
+  Chain chain{.theta = theta.data(), .work = work.data()};
   Fit fit(problem().dimension());
   for (int step = 0; step < steps; ++step) {
     const auto at = static_cast<std::uint64_t>(step);

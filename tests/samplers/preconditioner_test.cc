@@ -58,7 +58,8 @@ TEST(FullPreconditioner, MovesByHTimesGradientPlusNoiseAtAnyDimension) {
     const VectorXd expected = theta - 2.0 * matrix.inverse() * (g + 0.5 * lower * z);
 
     const VectorXd start = theta;
-    Chain chain{theta.data()};
+    VectorXd work(4 * n);
+    Chain chain{.theta = theta.data(), .work = work.data()};
     ASSERT_TRUE(ok(preconditioner.step(chain, gradient, rng)));
     EXPECT_LT((theta - expected).norm(), 1e-12 * (1 + expected.norm())) << "D = " << d;
 

@@ -175,6 +175,7 @@ class ChainRunner {
         source_(model_, static_cast<std::uint32_t>(problem.dimension()), problem.prior().data()),
         entry_(*find_sampler(name)),
         state_(entry_.state_size(config, static_cast<std::uint32_t>(problem.dimension()))),
+        work_(step_scratch(static_cast<std::uint32_t>(problem.dimension()))),
         sampler_(
             entry_.make(memory_.arena(), config, static_cast<std::uint32_t>(problem.dimension()))),
         slots_(problem.shape().minibatch_size),
@@ -190,7 +191,7 @@ class ChainRunner {
   // Moves theta on by `steps`, and gives visit(theta) each. `chain` tells its random numbers apart.
   template <class Visit>
   void run(Vector& theta, std::uint16_t chain, int steps, Draws draws, Visit&& visit) {
-    Chain state{theta.data(), chain, state_.data()};
+    Chain state{theta.data(), chain, state_.data(), work_.data()};
     Rng initial(kSeed, {.chain = chain, .purpose = Purpose::kInitialState});
     sampler_->start(state, initial);
     for (int step = 0; step < steps; ++step) {
@@ -243,6 +244,7 @@ class ChainRunner {
   GradientSource source_;
   const SamplerEntry& entry_;
   std::vector<double> state_;
+  std::vector<double> work_;
   AnySampler* sampler_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::uint32_t> order_;

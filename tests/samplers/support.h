@@ -112,18 +112,24 @@ class OwnedChain {
             static_cast<Index>(entry.state_size(config, static_cast<std::uint32_t>(theta.size()))) +
                 kGuard,
             NAN)),
-        chain_{theta_.data(), 0, state_.data()} {}
+        work_(Vector::Constant(
+            static_cast<Index>(step_scratch(static_cast<std::uint32_t>(theta.size()))) + kGuard,
+            NAN)),
+        chain_{theta_.data(), 0, state_.data(), work_.data()} {}
   OwnedChain(const OwnedChain&) = delete;
 
   Chain& get() { return chain_; }
   Vector& theta() { return theta_; }
   auto state() const { return state_.head(state_.size() - kGuard); }
-  bool guard_is_untouched() const { return state_.tail(kGuard).array().isNaN().all(); }
+  bool guard_is_untouched() const {
+    return state_.tail(kGuard).array().isNaN().all() && work_.tail(kGuard).array().isNaN().all();
+  }
 
  private:
   static constexpr Index kGuard = 8;
   Vector theta_;
   Vector state_;
+  Vector work_;
   Chain chain_;
 };
 

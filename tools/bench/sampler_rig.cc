@@ -71,11 +71,13 @@ SamplerRig::SamplerRig(const RigConfig& config)
                 .noise_covariance = curvature_.data()};
   const std::size_t state = find_sampler(config.sampler)->state_size(sampler_config_, d);
   states_.resize(state * kChains);
+  work_.resize(step_scratch(d));
   gradient_ = GradientSource(model_, d, prior_.data());
   gradient_.set_scale(config.n, 1.0);
   refresh();
   for (std::uint16_t c = 0; c < kChains; ++c) {
-    chains_.push_back({theta_.data() + std::size_t{c} * d, c, states_.data() + c * state});
+    chains_.push_back(
+        {theta_.data() + std::size_t{c} * d, c, states_.data() + c * state, work_.data()});
     Rng rng(kSeed, {0, c, Purpose::kInitialState});
     sampler_->start(chains_.back(), rng);
   }

@@ -62,6 +62,7 @@ class SamplerRig {
   std::vector<double> curvature_;
   std::vector<double> theta_;
   std::vector<double> states_;
+  std::vector<double> work_;
   std::vector<double> sum_;
   std::vector<double> outer_;
   std::vector<Chain> chains_;

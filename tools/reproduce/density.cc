@@ -12,7 +12,8 @@ Walk::Walk(const SamplerConfig& config, const Told& told, PotentialGradient grad
       sampler_(config, static_cast<std::uint32_t>(start.size())),
       theta_(start),
       state_(sampler_.entry().state_size(config, static_cast<std::uint32_t>(start.size()))),
-      chain_{.theta = theta_.data(), .index = chain, .state = state_.data()},
+      work_(step_scratch(static_cast<std::uint32_t>(start.size()))),
+      chain_{.theta = theta_.data(), .index = chain, .state = state_.data(), .work = work_.data()},
       seed_(seed) {
   source_.set_scale(told.n, 1.0);
   source_.set_minibatch({nullptr, &slot_, 1});

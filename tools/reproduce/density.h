@@ -90,6 +90,7 @@ class Walk {
   OwnedSampler sampler_;
   Eigen::VectorXd theta_;
   std::vector<double> state_;
+  std::vector<double> work_;
   Chain chain_;
   std::uint64_t seed_;
   std::uint64_t step_ = 0;

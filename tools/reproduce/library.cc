@@ -109,8 +109,10 @@ ChainRun::ChainRun(OwnedModel& model, const OwnedSampler& sampler, const Sampler
       seed_(seed),
       theta_(model.dimension()),
       state_(sampler.entry().state_size(config, model.dimension())),
+      work_(step_scratch(model.dimension())),
       slots_(minibatch_size),
-      chain_{.theta = theta_.data(), .index = chain, .state = state_.data()} {}
+      chain_{.theta = theta_.data(), .index = chain, .state = state_.data(), .work = work_.data()} {
+}
 
 void ChainRun::start(const std::vector<double>& theta) {
   std::ranges::copy(theta, theta_.begin());  // the chain points there

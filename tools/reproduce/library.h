@@ -105,6 +105,7 @@ class ChainRun {
   std::uint64_t seed_;
   std::vector<double> theta_;
   std::vector<double> state_;
+  std::vector<double> work_;
   std::vector<std::uint32_t> slots_;
   Chain chain_;
   std::uint64_t step_ = 0;

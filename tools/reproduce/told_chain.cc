@@ -21,8 +21,9 @@ ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Told told,
       sampler_(config, model.dimension()),
       theta_(model.dimension()),
       state_(sampler_.entry().state_size(config, model.dimension())),
+      work_(step_scratch(model.dimension())),
       slots_(config.minibatch_size),
-      chain_{.theta = theta_.data(), .index = 0, .state = state_.data()} {
+      chain_{.theta = theta_.data(), .index = 0, .state = state_.data(), .work = work_.data()} {
   const std::size_t d = model.dimension();
   model.model().initial(seed, theta_.data());
   curvature_.assign(told == Told::kNothing ? d : d * d, told == Told::kNothing ? 1.0 : 0.0);

@@ -47,6 +47,7 @@ class ToldChain {
   std::unique_ptr<NoiseCovariance> noise_;
   std::vector<double> theta_;
   std::vector<double> state_;
+  std::vector<double> work_;
   std::vector<double> curvature_;
   std::vector<double> covariance_;
   std::vector<std::uint32_t> slots_;
