@@ -55,12 +55,17 @@ std::size_t state_size_of([[maybe_unused]] const SamplerConfig& config,
 
 // A sampler whose law is meant to be the sandwich A^-1 C A^-1 / n says kTargetsSandwich = true:
 // what serves the posterior takes any other law for an error (runtime: Provenance::law_ratio).
-//
+template <class S>
+concept TargetsSandwich = S::kTargetsSandwich;
+
 // A sampler that can draw from exp(-U / T), T = SamplerConfig::temperature, says kTempered = true;
 // to the others a temperature would mean nothing.
+template <class S>
+concept Tempered = S::kTempered;
+
 template <Sampler S>
 Result<bool> check_sampler(const SamplerConfig& config) noexcept {
-  if constexpr (!requires { requires S::kTempered; }) {
+  if constexpr (!Tempered<S>) {
     if (config.temperature != 1.0) {
       return Error{Status::kInvalidConfig,
                    "sampler.temperature must be 1: this sampler draws from the posterior itself",
@@ -73,14 +78,20 @@ Result<bool> check_sampler(const SamplerConfig& config) noexcept {
 template <Sampler S>
 constexpr SamplerEntry sampler_entry(std::string_view approximates, std::string_view cost,
                                      std::string_view memory, std::string_view source) {
-  return {S::kName, approximates, cost, memory, source, check_sampler<S>, HasLaw<S>,
-          !requires {requires S::kTargetsSandwich;
-}
-, state_size_of<S>,
-    [](Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept {
-      return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));
-    }
-};  // namespace windhover
+  const auto make = [](Arena& arena, const SamplerConfig& config,
+                       std::uint32_t dimension) noexcept {
+    return static_cast<AnySampler*>(arena.make<SamplerAdapter<S>>(arena, config, dimension));
+  };
+  return {S::kName,
+          approximates,
+          cost,
+          memory,
+          source,
+          check_sampler<S>,
+          HasLaw<S>,
+          !TargetsSandwich<S>,
+          state_size_of<S>,
+          make};
 }
 
 }  // namespace windhover

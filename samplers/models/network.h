@@ -61,7 +61,7 @@ struct NetworkShape {
 };
 
 // The passes of a feed-forward network over some rows at once, as products of matrices: each weight
-// is read once for all of them. Memory of its own, about kRows x (2 features + 3 units) doubles.
+// is read once for all of them. Memory of its own, about kRows x (2 features + 4 units) doubles.
 class NetworkBatch {
  public:
   static constexpr std::size_t kRows = 64;

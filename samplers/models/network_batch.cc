@@ -8,7 +8,7 @@ namespace windhover {
 NetworkBatch::NetworkBatch(Arena& arena, const NetworkShape& shape) noexcept : shape_(shape) {
   if (shape.kind != NetworkKind::kFeedForward) return;
   const std::size_t inputs = shape.units() - shape.outputs() + shape.width[0];
-  const std::size_t widest = *std::ranges::max_element(shape.width);
+  const std::size_t widest = *std::max_element(shape.width.begin() + 1, shape.width.end());
   in_ = arena.allocate<double>(kRows * inputs).data();
   transposed_ = arena.allocate<double>(kStride * inputs).data();
   head_ = arena.allocate<double>(kStride * shape.outputs()).data();

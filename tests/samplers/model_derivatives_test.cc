@@ -189,5 +189,34 @@ TEST(BoltzmannMachine, is_the_sum_over_its_hidden_states) {
   }
 }
 
+// So many that a product of their shares would be 2^-1024 at worst: logarithms are taken on the
+// way.
+TEST(BoltzmannMachine, with_many_units_is_as_exact) {
+  Memory memory;
+  ModelConfig config;
+  config.name = "drbm";
+  config.features = 1;
+  config.hidden = 1024;
+  Model& model = *find_model(config.name)->make(memory.arena(), config);
+  find_model(config.name)->reset(model);
+  const Index d = config.dimension();
+  ASSERT_EQ(d, 3 * 1024 + 1);
+  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
+  Matrix matrix = Matrix::Zero(w, w);
+  for (const double scale : {0.01, 1.0}) {
+    const Vector theta = scale * normals(5, d, 1);
+    double log_odds = theta(d - 1);
+    for (Index j = 0; j < 1024; ++j) {
+      const double in = 0.5 * theta(3 * j) + theta(3 * j + 1);
+      log_odds += std::log1p(std::exp(in + theta(3 * j + 2))) - std::log1p(std::exp(in));
+    }
+    const Table table(config, Matrix::Constant(1, 1, 0.5), Vector::Constant(1, 1.0));
+    Vector g = Vector::Zero(d);
+    CurvatureSums sums{g.data(), matrix.data(), nullptr};
+    model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
+    EXPECT_NEAR(sums.loss, std::log1p(std::exp(-log_odds)), 1e-9 * (1 + std::abs(log_odds)));
+  }
+}
+
 }  // namespace
 }  // namespace windhover
