@@ -36,12 +36,28 @@ static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));
 
-TEST(Codec, ReasonsAreTheStatuses) {
+// "REASON_TOO_LARGE" without its prefix, in lower case.
+std::string lower_name(const std::string& name, std::size_t prefix) {
+  std::string lower = name.substr(prefix);
+  for (char& c : lower) c = static_cast<char>(std::tolower(c));
+  return lower;
+}
+
+TEST(Codec, NamesOnTheWireAreTheLibrarys) {
   ASSERT_EQ(v1::Reason_MAX + 1, static_cast<int>(Status::kCount));
   for (int i = 0; i <= v1::Reason_MAX; ++i) {
-    std::string name = v1::Reason_Name(static_cast<v1::Reason>(i)).substr(7);  // "REASON_"
-    for (char& c : name) c = static_cast<char>(std::tolower(c));
-    EXPECT_EQ(name, to_string(static_cast<Status>(i)));
+    EXPECT_EQ(lower_name(v1::Reason_Name(static_cast<v1::Reason>(i)), 7),
+              to_string(static_cast<Status>(i)));
+  }
+  ASSERT_EQ(v1::PosteriorState_MAX, static_cast<int>(PosteriorStatus::kDrifting));
+  for (int i = 0; i <= v1::PosteriorState_MAX; ++i) {
+    EXPECT_EQ(lower_name(v1::PosteriorState_Name(static_cast<v1::PosteriorState>(i)), 16),
+              to_string(static_cast<PosteriorStatus>(i)));
+  }
+  ASSERT_EQ(v1::PosteriorReason_MAX, static_cast<int>(StatusReason::kPace));
+  for (int i = 0; i <= v1::PosteriorReason_MAX; ++i) {
+    EXPECT_EQ(lower_name(v1::PosteriorReason_Name(static_cast<v1::PosteriorReason>(i)), 17),
+              to_string(static_cast<StatusReason>(i)));
   }
 }
 
