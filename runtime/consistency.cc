@@ -86,7 +86,7 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
   extremes(predicted_, ratio.law_smallest, ratio.law_largest);
   ratio.law_smallest /= temperature;
   ratio.law_largest /= temperature;
-  if (!ok(cholesky(predicted_, d, predicted_))) return {};
+  if (!ok(cholesky(predicted_, d, predicted_))) return no_law();
   MatrixMap whitened(work_, d, d);
   whitened = ConstMatrixMap(observed_, d, d) / weight_;
   for (int side = 0; side < 2; ++side) {

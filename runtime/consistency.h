@@ -34,8 +34,8 @@ class Consistency {
   // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
   // covariance, times the temperature, is the prediction. O(60 D^3) up to kLyapunovDimension. Both
   // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared).
-  // Beside them the same two of the predicted variance to the posterior's, 1 where the posterior is
-  // the prediction.
+  // Beside them the same two of the predicted variance to the posterior's: 1 where the posterior is
+  // the prediction, infinity where a law was said that does not exist. NaN is unknown.
   struct Ratio {
     double largest = 0;
     double smallest = 0;
@@ -51,8 +51,7 @@ class Consistency {
               const double* covariance, double minibatch_size, double n, double temperature,
               Law&& law) noexcept {
     if (!checked_) {
-      constexpr double kNotChecked = std::numeric_limits<double>::quiet_NaN();
-      return {kNotChecked, kNotChecked};
+      return {kUnknown, kUnknown, kUnknown, kUnknown};
     }
     if (!suffices()) return {};
     if (!dense()) return diagonal_ratio(temperature);
@@ -60,7 +59,7 @@ class Consistency {
       MatrixMap(predicted_, dimension_, dimension_) =
           temperature * ConstMatrixMap(covariance, dimension_, dimension_);
     } else if (!ok(predict(curvature, noise_covariance, minibatch_size))) {
-      return {};
+      return no_law();
     }
     return dense_ratio(factor, n, temperature);
   }
@@ -71,10 +70,14 @@ class Consistency {
 
  private:
   static constexpr double kLeast = 20;
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   // The memory of the average, in deviations; older ones fade by halves.
   static constexpr double kMemory = 20000;
 
   bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
+  static Ratio no_law() noexcept {
+    return {kUnknown, kUnknown, std::numeric_limits<double>::infinity(), 1};
+  }
   Ratio diagonal_ratio(double temperature) const noexcept;
   Status predict(const double* curvature, const double* noise_covariance,
                  double minibatch_size) noexcept;

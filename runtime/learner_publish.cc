@@ -175,7 +175,7 @@ void Learner::update_pace() noexcept {
 
 // The observed spread may differ from the predicted one by what `ess` effective draws leave open,
 // (1 +- sqrt(D / ess))^2, times a lag excess of up to 30 % (12 % at R = 4: tau (1 - exp(-1 / tau))
-// with tau = 1 / (2 R)). A ratio of NaN was not checked.
+// with tau = 1 / (2 R)). What is NaN is unknown and raises no alarm.
 StatusReason Learner::reason(const Consistency::Ratio& ratio, double ess) const noexcept {
   constexpr double kTolerance = 1.3;
   const auto near = [](double least, double most) {
@@ -185,10 +185,10 @@ StatusReason Learner::reason(const Consistency::Ratio& ratio, double ess) const 
   if (scores_.drifting()) return StatusReason::kDrift;
   if (scores_.autocorrelated()) return StatusReason::kDependentRows;
   if (damping_ != 1) return StatusReason::kLostChains;
+  const bool off = posterior_is_target_ && !std::isnan(ratio.law_largest) &&
+                   !near(ratio.law_smallest, ratio.law_largest);
+  if (off || std::isinf(ratio.law_largest)) return StatusReason::kSamplersLaw;
   if (!std::isnan(ratio.largest)) {
-    if (posterior_is_target_ && !near(ratio.law_smallest, ratio.law_largest)) {
-      return StatusReason::kSamplersLaw;
-    }
     const double spread = std::sqrt(dimension_ / std::max(ess, 1.0));
     const double wide = (1 + spread) * (1 + spread);
     const double narrow = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0));

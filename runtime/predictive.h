@@ -55,7 +55,8 @@ struct Provenance {
   double draws_per_observation = 0;  // R reached, per chain
   double ou_ratio = 0;               // observed over predicted variance, the worst direction *
   // Variance of the sampler's own law over the posterior's, the worst direction: 1 for a calibrated
-  // one, and where the law is not predicted (below: has_law; D above 32). *
+  // one, and where the law is not predicted (below: has_law; D above 32); infinity where the
+  // sampler has none, because its steps are too long. *
   double law_ratio = 1;
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
   // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; for networks

@@ -78,6 +78,7 @@ TEST_P(DiagonalNoise, WhatTakesTheFullMatrixIsNanAndTheRestIsNot) {
       }
     }
     EXPECT_TRUE(std::isnan(p.ou_ratio));
+    EXPECT_TRUE(std::isnan(p.law_ratio));
     EXPECT_TRUE(std::isnan(p.misspecification_index));
     EXPECT_EQ(p.status, fed ? PosteriorStatus::kOk : PosteriorStatus::kWarmingUp);
   }
