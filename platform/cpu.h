@@ -21,6 +21,13 @@ void limit_instruction_set(InstructionSet limit) noexcept;
 
 const char* to_string(InstructionSet set) noexcept;
 
+// Between two looks at what another thread is about to write.
+inline void pause_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_PLATFORM_CPU_H_

@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "windhover/platform/cpu.h"
+
 namespace windhover {
 namespace {
 
@@ -14,17 +16,10 @@ namespace {
 // shares our processor; then short sleeps. A wake-up costs 10 to 50 us of processor time on
 // a virtual machine, 1 to 5 % when it comes every millisecond, so after a long dry stretch the
 // sleeps grow.
-constexpr int kPauses = 32;
 constexpr int kYields = 8;
 constexpr int kShortParks = 100;
 constexpr timespec kShortPark{0, 1'000'000};
 constexpr timespec kLongPark{0, 4'000'000};
-
-void pause_processor() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -110,14 +105,14 @@ void IdleStrategy::idle(int work_done) noexcept {
     pause_processor();
     return;
   }
-  constexpr int kFirstLongPark = kPauses + kYields + kShortParks;
-  if (idle_turns_ == kFirstLongPark) {
+  const int first_long_park = pauses_ + kYields + kShortParks;
+  if (idle_turns_ == first_long_park) {
     clock_nanosleep(CLOCK_MONOTONIC, 0, &kLongPark, nullptr);
     return;
   }
-  if (idle_turns_ < kPauses) {
+  if (idle_turns_ < pauses_) {
     pause_processor();
-  } else if (idle_turns_ < kPauses + kYields) {
+  } else if (idle_turns_ < pauses_ + kYields) {
     sched_yield();
   } else {
     clock_nanosleep(CLOCK_MONOTONIC, 0, &kShortPark, nullptr);

@@ -72,19 +72,22 @@ class IdleStrategy {
   enum Kind : std::uint8_t {
     // Never gives the processor away: needs one of its own.
     kSpin,
-    // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work: under 1
-    // % of
-    // a processor. Work is noticed that much later at most, plus what the scheduler takes.
+    // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work: about 1
+    // %
+    // of a processor. Work is noticed that much later at most, plus what the scheduler takes.
     kPark,
   };
 
-  explicit IdleStrategy(Kind kind = kPark) noexcept : kind_(kind) {}
+  // Of the looks before the first sleep, `pauses` keep the processor.
+  explicit IdleStrategy(Kind kind = kPark, int pauses = 32) noexcept
+      : kind_(kind), pauses_(pauses) {}
 
   // Returns at once when work was done; otherwise spins, yields or sleeps once.
   void idle(int work_done) noexcept;
 
  private:
   Kind kind_;
+  int pauses_;
   int idle_turns_ = 0;
 };
 

@@ -160,6 +160,23 @@ Result<bool> check_transform(const EngineConfig& c) noexcept {
   return true;
 }
 
+Result<bool> check_threads(const EngineConfig& c) noexcept {
+  if (c.learner_threads < 1 || c.learner_threads > kMaxLearnerThreads) {
+    return invalid("learner_threads must be 1 to 16", c.learner_threads);
+  }
+  if (c.learner_threads == 1) return true;
+  if (c.horizon != Horizon::kWindow) {
+    return invalid("learner_threads must be 1 without a window", c.learner_threads);
+  }
+  if (c.learner_threads > with_defaults(c).sampler.chains) {
+    return invalid("learner_threads must be at most sampler.chains", c.learner_threads);
+  }
+  if (c.sampler.metric != nullptr) {
+    return invalid("learner_threads must be 1 with a metric of the host's", c.learner_threads);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<bool> check(const EngineConfig& c) noexcept {
@@ -182,6 +199,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
     return invalid("retained_draws must be 2 to 65536", c.retained_draws);
   }
   if (const auto r = check_single_pass(c); !r.ok()) return r;
+  if (const auto r = check_threads(c); !r.ok()) return r;
   if (c.max_readers < 1 || c.max_readers > 1024) {
     return invalid("max_readers must be 1 to 1024", c.max_readers);
   }

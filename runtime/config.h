@@ -16,6 +16,8 @@ enum class Standardize : std::uint8_t {
   kGiven,      // feature_shift and feature_scale below
 };
 
+inline constexpr std::uint32_t kMaxLearnerThreads = 16;
+
 struct EngineConfig {
   ModelConfig model;
   SamplerConfig sampler;
@@ -36,6 +38,10 @@ struct EngineConfig {
   Standardize standardize = Standardize::kOff;
   std::span<const double> feature_shift;  // kGiven: `features` numbers each
   std::span<const double> feature_scale;
+
+  // Threads that may move chains at once: poll()'s and the helpers' of Engine::assist(). Each costs
+  // the scratch of a model. More than 1 with a window only. The result does not depend on it.
+  std::uint32_t learner_threads = 1;
 
   std::uint32_t retained_draws = 64;  // draws in every snapshot
   std::uint32_t max_readers = 4;

@@ -75,14 +75,15 @@ struct Parts {
   explicit Parts(Arena& arena, const EngineConfig& config, Clock& clock,
                  Counters<RuntimeCounter>& counters) noexcept
       : layout(config.model),
-        model(make_model(arena, config)),
+        models(make_models(arena, config)),
+        model(models.data() == nullptr ? nullptr : models[0]),
         window(make_window(arena, config, layout)),
         slots(make_slots(arena, config)),
         pins(arena.allocate<SnapshotPin>(config.max_readers)),
         snapshots(slots, pins),
         sampler(make_sampler(arena, config)),
         ingest(window, model, config.max_frame_rows, counters),
-        learner(start_region(arena, "estimates and chains"), config, window, model, sampler,
+        learner(start_region(arena, "estimates and chains"), config, window, models, sampler,
                 snapshots, clock, counters),
         predictors(make_predictors(arena, config)) {}
 
@@ -90,8 +91,16 @@ struct Parts {
     arena.region(name);
     return arena;
   }
-  static Model* make_model(Arena& arena, const EngineConfig& config) noexcept {
-    return find_model(config.model.name)->make(start_region(arena, "model"), config.model);
+  // One a learner's thread.
+  static std::span<Model*> make_models(Arena& arena, const EngineConfig& config) noexcept {
+    const ModelEntry& entry = *find_model(config.model.name);
+    const std::span<Model*> models =
+        start_region(arena, "model").allocate<Model*>(config.learner_threads);
+    for (std::uint32_t i = 0; i < config.learner_threads; ++i) {
+      Model* model = entry.make(arena, config.model);
+      if (models.data() != nullptr) models[i] = model;
+    }
+    return models;
   }
   static Window make_window(Arena& arena, const EngineConfig& config,
                             const RowLayout& layout) noexcept {
@@ -115,7 +124,8 @@ struct Parts {
   }
 
   RowLayout layout;
-  Model* model;
+  std::span<Model*> models;
+  Model* model;  // the leader's
   Window window;
   std::span<Posterior> slots;
   std::span<SnapshotPin> pins;
@@ -183,7 +193,7 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
                  static_cast<double>(arena.used())};
   }
   Parts& parts = layout->parts;
-  find_model(full.model.name)->reset(*parts.model);
+  for (Model* model : parts.models) find_model(full.model.name)->reset(*model);
   if (full.standardize == Standardize::kGiven) {
     FeatureTransform& transform = parts.model->transform();
     for (std::size_t j = 0; j < full.model.features; ++j) {
@@ -226,6 +236,7 @@ Status Engine::observe(std::span<const double> features, double target) noexcept
 }
 
 int Engine::poll(int max_work) noexcept { return layout_->parts.learner.poll(max_work); }
+int Engine::assist(std::uint32_t worker) noexcept { return layout_->parts.learner.assist(worker); }
 
 Learner& Engine::learner() noexcept { return layout_->parts.learner; }
 

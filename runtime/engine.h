@@ -7,7 +7,8 @@
 //   Reader reader = engine.value()->reader().value();  // one a query thread
 //   reader.predict(request, summaries, provenance);
 //
-// Threads: observe() from one thread at a time; poll() from one; each Reader from one. These may be
+// Threads: observe() from one thread at a time; poll() from one; each Reader from one; assist(), if
+// at all, from one a worker. These may be
 // three threads or one. Nothing here blocks, allocates, throws or prints; after create() there is
 // no heap call at all. The engine lives in the block: dropping the block drops the engine, no
 // destructor matters.
@@ -89,6 +90,12 @@ class Engine {
   // Does at most `max_work` rounds of learning (one step of every chain each) and returns how many
   // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
   int poll(int max_work) noexcept;
+
+  // Helps poll() with the round under way, if there is one: moves of chains and sums over rows, on
+  // a thread that is not poll()'s. `worker` is 1 to EngineConfig::learner_threads - 1, another one
+  // on each helper's thread. Returns how many pieces were done; 0: none open, look again within
+  // microseconds while the learner has work. Changes no bit of any result.
+  int assist(std::uint32_t worker) noexcept;
 
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;

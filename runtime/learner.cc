@@ -9,21 +9,18 @@ namespace {
 
 constexpr std::int64_t kPublishIntervalNs = 1'000'000;
 constexpr double kMostOwedRelaxations = 32;
-// How far the logarithm of a learned prior precision may go while the chains forget once, and at a
-// time: the law that the chains move by must change slower than they follow.
-constexpr double kPriorMove = 0.1;
-constexpr double kLongestPriorMove = 0.5;
-constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
 
 }  // namespace
 
-Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
-                 AnySampler* sampler, Snapshots<Posterior>& snapshots, Clock& clock,
+Learner::Learner(Arena& arena, const EngineConfig& config, Window& window,
+                 std::span<Model* const> models, AnySampler* sampler,
+                 Snapshots<Posterior>& snapshots, Clock& clock,
                  Counters<RuntimeCounter>& counters) noexcept
     : config_(config),
       dimension_(config.model.dimension()),
       window_(window),
-      model_(model),
+      models_(models),
+      model_(models.data() == nullptr ? nullptr : models[0]),
       sampler_(sampler),
       snapshots_(snapshots),
       clock_(clock),
@@ -35,7 +32,6 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       consistency_(arena, dimension_, is_checked(config)),
       scores_(arena, dimension_),
       repeats_(arena, config.horizon == Horizon::kWindow ? config.window_size : 1),
-      gradient_(model, dimension_, estimator_.prior().values()),
       single_pass_(arena, single_pass() ? dimension_ : 0, config.single_pass_noise),
       weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
                config.forgetting_spread),
@@ -45,15 +41,20 @@ Learner::Learner(Arena& arena, const EngineConfig& config, Window& window, Model
       temperature_(config.sampler.temperature),
       thetas_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       states_(arena.allocate<double>(state_size_ * config.sampler.chains).data()),
-      step_work_(arena.allocate<double>(step_scratch(dimension_)).data()),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * config.sampler.chains).data()),
       mean_before_(arena.allocate<double>(dimension_).data()),
       newton_previous_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
+      noise_at_(arena.allocate<double>(dimension_).data()),
       chains_(arena.allocate<Chain>(config.sampler.chains)),
-      indices_(arena.allocate<std::uint32_t>(
-          (single_pass() ? 2 : 1) *
-          std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))) {}
+      moved_(arena.allocate<Status>(config.sampler.chains)),
+      workers_(arena.make_array<LearnerWorker>(config.learner_threads, arena, config)),
+      team_(
+          [](void* learner, int task, int worker) noexcept {
+            auto& self = *static_cast<Learner*>(learner);
+            self.do_task(task, self.workers_[static_cast<std::size_t>(worker)]);
+          },
+          this) {}
 
 // Without a window the spread of the chains is that of the sandwich, which the check above
 // kLyapunovDimension does not know.
@@ -79,8 +80,13 @@ void Learner::reset() noexcept {
   std::fill_n(states_, state_size_ * chains_.size(), 0.0);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c] = {thetas_ + c * dimension_, static_cast<std::uint16_t>(c),
-                  states_ + c * state_size_, step_work_};
+                  states_ + c * state_size_};
   }
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    workers_[w].model = models_[w];
+    workers_[w].gradient = GradientSource(models_[w], dimension_, estimator_.prior().values());
+  }
+  share_transform();
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
   if (ok(estimator_.refresh(1.0, 1.0))) {
     draws_.fill_gaussian(estimator_.factor(), config_.seed);
@@ -165,8 +171,10 @@ bool Learner::step() noexcept {
   if (rested && !sweeping && tail_rows_ == tail_before && tail_rows_ == refreshed_tail_) {
     return false;
   }
-  if (!rested) move_chains();
-  if (sweeping && sweep(sweep_rows(rested), true)) complete_pass();
+  if (sweeping) begin_sweep(sweep_rows(rested));
+  share_out(!rested, sweeping);
+  if (!rested) end_move();
+  if (sweeping && end_sweep()) complete_pass();
   const double n = static_cast<double>(rows_seen());
   if (n >= 1.02 * refreshed_n_ || (rested && tail_rows_ != refreshed_tail_)) refresh();
   ++round_;
@@ -206,124 +214,6 @@ void Learner::remove_leaving(std::uint64_t head) noexcept {
     const std::uint64_t swept = std::min(next_first, pass_position_);
     estimator_.pass().remove(*model_, rows_between(first, swept), covariance);
   }
-}
-
-void Learner::move_chains() noexcept {
-  const double n = static_cast<double>(rows_seen());
-  credit_ = std::max(0.0, credit_ - minibatch_size());  // draws that are owed cost none
-  gradient_.set_scale(n, estimator_.dispersion());
-  for (Chain& chain : chains_) move_chain(chain);
-  drawn_rows_ += minibatch_size();
-  prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
-  counters_.add(RuntimeCounter::kSteps, chains_.size());
-  counters_.add(RuntimeCounter::kExamples,
-                chains_.size() * static_cast<std::uint64_t>(minibatch_size()));
-  if (phase_ == Phase::kSampling) {
-    record(n);
-  } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
-    phase_ = Phase::kSampling;
-    relaxations_ = 0;
-    diagnostics_.reset();
-    recorded_steps_ = 0;
-    consistency_.reset();
-  }
-}
-
-// Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
-// collapse onto one another.
-void Learner::move_chain(Chain& chain) noexcept {
-  const std::size_t size = static_cast<std::size_t>(minibatch_size());
-  const std::span<std::uint32_t> slots = indices_.first(size);
-  fill_indices(config_.seed, {round_, chain.index, Purpose::kMinibatch},
-               static_cast<std::uint32_t>(rows_seen()), slots);
-  const auto start = static_cast<std::uint32_t>(first_row() % window_.capacity());
-  const auto capacity = static_cast<std::uint32_t>(window_.capacity());
-  for (std::uint32_t& slot : slots) {
-    const std::uint32_t shifted = slot + start;
-    slot = shifted >= capacity ? shifted - capacity : shifted;
-  }
-  const RowBatch minibatch{window_.rows(), slots.data(), size};
-  gradient_.set_minibatch(minibatch);
-  Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-  if (!ok(sampler_->step(chain, gradient_, rng))) recover(chain);
-  if (config_.sampler.noise_estimator != NoiseEstimator::kWindowSweep &&
-      chain.index == round_ % chains_.size()) {
-    estimate_noise_from(minibatch, chain);
-  }
-  if (trace_ != nullptr && phase_ == Phase::kSampling && chain.is_draw) {
-    trace_(trace_context_, chain.index, chain.theta);
-  }
-}
-
-// A chain that left for good starts again as a fresh draw; the rates are halved until the next pass
-// over the window has completed.
-void Learner::recover(Chain& chain) noexcept {
-  counters_.add(RuntimeCounter::kDivergences);
-  if (!single_pass()) {
-    damping_ = std::max(0.5 * damping_, 1.0 / 1024);
-    refresh_sampler();
-  }
-  start_chain(chain, (round_ << 16) + chain.index + 1);
-}
-
-// A Laplace draw, and the state that a chain begins with there.
-void Learner::start_chain(Chain& chain, std::uint64_t draw) noexcept {
-  draws_.gaussian_draw(estimator_.factor(), config_.seed, draw, chain.theta);
-  const double scale = 1.0 / std::sqrt(estimator_.n());
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
-  }
-  if (single_pass()) return;
-  Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
-  sampler_->start(chain, rng);
-}
-
-void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept {
-  if (config_.sampler.noise_estimator == NoiseEstimator::kWithinMinibatch) {
-    estimator_.noise().add_minibatch(*model_, minibatch, chain.theta);
-  } else {
-    estimator_.noise().add_pair(*model_, minibatch, chain.theta);
-  }
-}
-
-// Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
-void Learner::record(double n) noexcept {
-  const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
-  relaxations_ += 1.0 / this->relaxation();
-  const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
-  const double hot = temperature_ > 0 ? temperature_ : 1.0;
-  if (all_draws && round_ % recording_interval() == 0) {
-    for (Chain& chain : chains_) {
-      if (lost(chain)) recover(chain);
-      consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
-                       estimator_.covariance());
-      // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
-      double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
-      for (std::uint32_t j = 0; j < dimension_; ++j) {
-        const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
-        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(hot * variance);
-      }
-    }
-    diagnostics_.add(deviations_);
-    recorded_steps_ += static_cast<double>(recording_interval());
-  }
-  for (Chain& chain : chains_) {
-    const std::uint64_t offset = chain.index * relaxation / chains_.size();
-    if (chain.is_draw && (round_ + offset) % relaxation == 0) {
-      draws_.retain(chain.theta, estimator_.mean(), n);
-      dirty_ = true;
-    }
-  }
-}
-
-bool Learner::lost(const Chain& chain) const noexcept {
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
-    const double deviation = chain.theta[j] - estimator_.mean()[j];
-    const double most = kDivergedDeviations * kDivergedDeviations * std::max(temperature_, 1.0);
-    if (deviation * deviation > most * variance) return true;
-  }
-  return false;
 }
 
 }  // namespace windhover

@@ -10,11 +10,13 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/counters.h"
+#include "windhover/platform/fork_join.h"
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/consistency.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/estimator.h"
+#include "windhover/runtime/learner_worker.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/repeated_rows.h"
 #include "windhover/runtime/retained_draws.h"
@@ -31,7 +33,9 @@ using TraceFunction = void (*)(void* context, std::uint16_t chain, const double*
 // Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
 using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
 
-// One thread. Phases:
+// One thread, and helpers in the rounds that move chains with a window: a chain's move and each sum
+// over rows is done by one thread from beginning to end, so the result is the same bits whoever
+// does it. Phases:
 //   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
 //               then Laplace's. Left when min(100 D, N / 4) rows have been seen.
 //   approach    chains start as Laplace draws and move with C = A (an A-based gain) while the first
@@ -44,7 +48,8 @@ class Learner {
  public:
   enum class Phase : std::uint8_t { kWarmingUp, kApproach, kSettling, kSampling };
 
-  Learner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
+  // One model a worker: EngineConfig::learner_threads.
+  Learner(Arena& arena, const EngineConfig& config, Window& window, std::span<Model* const> models,
           AnySampler* sampler, Snapshots<Posterior>& snapshots, Clock& clock,
           Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept;  // publishes the prior
@@ -53,6 +58,8 @@ class Learner {
   int poll(int max_work) noexcept;
   // The same with the head given: replay.
   int replay(std::uint64_t head, int max_work) noexcept;
+  // See Engine::assist.
+  int assist(std::uint32_t worker) noexcept { return team_.help(static_cast<int>(worker)); }
 
   void set_trace(TraceFunction trace, void* context) noexcept {
     trace_ = trace;
@@ -98,7 +105,6 @@ class Learner {
   }
 
  private:
-  static constexpr std::uint64_t kWarmUpRows = 2048;  // rows of a round without chains
   static constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
 
   bool step() noexcept;  // one round; false: nothing to do
@@ -115,9 +121,14 @@ class Learner {
   void start_over() noexcept;
   static bool is_checked(const EngineConfig& config) noexcept;
   std::uint64_t move_cost_rows() const noexcept;
-  void move_chains() noexcept;
-  void move_chain(Chain& chain) noexcept;
-  void estimate_noise_from(const RowBatch& minibatch, const Chain& chain) noexcept;
+  void share_out(bool moving, bool sweeping) noexcept;
+  void do_task(int task, LearnerWorker& worker) noexcept;
+  std::size_t groups() const noexcept;
+  void move_group(std::size_t group, LearnerWorker& worker) noexcept;
+  Status move_chain(Chain& chain, LearnerWorker& worker) noexcept;
+  void estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
+                           LearnerWorker& worker) noexcept;
+  void end_move() noexcept;
   void record(double n) noexcept;
   void recover(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
@@ -147,18 +158,26 @@ class Learner {
   }
   void start_chains() noexcept;
   void scan_rows() noexcept;
+  void share_transform() noexcept;
 
   bool pass_due() const noexcept;
   void begin_pass() noexcept;
-  // Sums up to `rows` rows of the pass; true when that completes it.
-  bool sweep(std::uint64_t rows, bool with_noise) noexcept;
+  // The pass goes on by up to `rows` rows: these are to be summed, then it may be complete.
+  void begin_sweep(std::uint64_t rows) noexcept;
+  void sum_curvature(LearnerWorker& worker) noexcept;
+  void sum_noise(LearnerWorker& worker) noexcept;
+  bool end_sweep() noexcept;
   void complete_pass() noexcept;
   void add_tail() noexcept;
   std::uint64_t sweep_rows(bool rested) const noexcept;
   void refresh() noexcept;
   void carry_along(double n_before) noexcept;
   void refresh_sampler() noexcept;
-  RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept;
+  RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept {
+    return rows_between(first, last, leader());
+  }
+  RowBatch rows_between(std::uint64_t first, std::uint64_t last,
+                        LearnerWorker& worker) const noexcept;
 
   void publish() noexcept;
   void describe_spread(Posterior& posterior) const noexcept;
@@ -176,10 +195,13 @@ class Learner {
   std::uint64_t rows_seen() const noexcept { return head_ - first_row(); }
   std::uint64_t cold_start_rows() const noexcept { return windhover::cold_start_rows(config_); }
 
+  LearnerWorker& leader() noexcept { return workers_[0]; }
+
   EngineConfig config_;
   std::uint32_t dimension_;
   Window& window_;
-  Model* model_;
+  std::span<Model* const> models_;
+  Model* model_;         // the leader's
   AnySampler* sampler_;  // null without a window
   Snapshots<Posterior>& snapshots_;
   Clock& clock_;
@@ -192,7 +214,6 @@ class Learner {
   Consistency consistency_;
   ScoreSeries scores_;
   RepeatedRows repeats_;
-  GradientSource gradient_;
   SinglePass single_pass_;
   RowWeights weights_;  // without a window: of the rows seen
 
@@ -212,6 +233,7 @@ class Learner {
   std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
   std::uint64_t pass_end_ = 0;
   std::uint64_t previous_pass_end_ = 0;
+  std::uint64_t sweep_end_ = 0;      // of the rows that are summed now, from pass_position_
   bool exact_ = true;                // the sums of done() hold the rows of the window and no others
   bool pass_exact_ = true;           // likewise those of the pass, so far
   std::uint64_t tail_position_ = 0;  // rows below are in the served estimates
@@ -242,13 +264,16 @@ class Learner {
   double temperature_;        // of what it draws from
   double* thetas_;            // chains x dimension
   double* states_;            // chains x state_size_
-  double* step_work_;         // step_scratch(dimension)
   double* deviations_;        // chains x dimension
   double* mean_before_;       // dimension
   double* newton_previous_;
   double* scratch_;
+  double* noise_at_;  // dimension: where C is summed this round
   std::span<Chain> chains_;
-  std::span<std::uint32_t> indices_;
+  std::span<Status> moved_;  // of each chain
+  std::span<LearnerWorker> workers_;
+  ForkJoin team_;
+  int sums_ = 0;  // of the tasks that the team does now, those that do not move chains
   TraceFunction trace_ = nullptr;
   void* trace_context_ = nullptr;
   HeadSink head_sink_ = nullptr;

@@ -33,35 +33,48 @@ std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
   return std::max({share, 3 * std::min(fresh_, move_cost_rows()), std::uint64_t{16}});
 }
 
-bool Learner::sweep(std::uint64_t rows, bool with_noise) noexcept {
-  // Rows that left the window before their turn are passed over; a pass that was overtaken whole
-  // goes on with the rows of now.
+// Rows that left the window before their turn are passed over; a pass that was overtaken whole goes
+// on with the rows of now.
+void Learner::begin_sweep(std::uint64_t rows) noexcept {
   if (pass_end_ <= first_row()) pass_end_ = head_;
   pass_position_ = std::max(pass_position_, first_row());
-  const std::uint64_t last = std::min(pass_end_, pass_position_ + rows);
-  while (pass_position_ < last) {
-    const std::uint64_t part = std::min<std::uint64_t>(last, pass_position_ + kWarmUpRows);
-    const RowBatch batch = rows_between(pass_position_, part);
-    // The third-order sums are for the mean; far from the mode Newton's method can do without.
-    const bool third =
-        !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
-                                 (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
+  sweep_end_ = std::min(pass_end_, pass_position_ + rows);
+}
+
+void Learner::sum_curvature(LearnerWorker& worker) noexcept {
+  // The third-order sums are for the mean; far from the mode Newton's method can do without.
+  const bool third =
+      !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
+                               (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
+  for (std::uint64_t at = pass_position_; at < sweep_end_; at += kWarmUpRows) {
+    const RowBatch batch = rows_between(at, std::min(sweep_end_, at + kWarmUpRows), worker);
     if (starting_newton()) {
-      estimator_.pass().add_start(*model_, batch);
+      estimator_.pass().add_start(*worker.model, batch);
     } else {
-      estimator_.pass().add(*model_, batch, third ? estimator_.covariance() : nullptr);
+      estimator_.pass().add(*worker.model, batch, third ? estimator_.covariance() : nullptr);
     }
     repeats_.add(window_.layout(), batch);
-    if (with_noise && model_->log_concave()) {
-      scores_.add(*model_, batch, estimator_.pass().anchor(), estimator_.factor(),
-                  estimator_.dispersion(), pass_end_ - part);
-    }
-    if (with_noise && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
-      model_->set_dispersion(estimator_.dispersion());
-      estimator_.noise().add_rows(*model_, batch, chains_[round_ % chains_.size()].theta);
-    }
-    pass_position_ = part;
   }
+}
+
+void Learner::sum_noise(LearnerWorker& worker) noexcept {
+  for (std::uint64_t at = pass_position_; at < sweep_end_; at += kWarmUpRows) {
+    const std::uint64_t last = std::min(sweep_end_, at + kWarmUpRows);
+    const RowBatch batch = rows_between(at, last, worker);
+    if (model_->log_concave()) {
+      worker.model->set_dispersion(estimator_.pass().dispersion());
+      scores_.add(*worker.model, batch, estimator_.pass().anchor(), estimator_.factor(),
+                  estimator_.dispersion(), pass_end_ - last);
+    }
+    if (config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
+      worker.model->set_dispersion(estimator_.dispersion());
+      estimator_.noise().add_rows(*worker.model, batch, noise_at_);
+    }
+  }
+}
+
+bool Learner::end_sweep() noexcept {
+  pass_position_ = sweep_end_;
   const bool whole_window = estimator_.pass().rows() >= static_cast<double>(rows_seen());
   if (whole_window) pass_end_ = pass_position_;
   return pass_position_ == pass_end_;
@@ -106,14 +119,15 @@ void Learner::add_tail() noexcept {
   tail_position_ = last;
 }
 
-RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last) noexcept {
+RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last,
+                               LearnerWorker& worker) const noexcept {
   const std::uint64_t capacity = window_.capacity();
   std::uint64_t slot = first % capacity;
   for (std::uint64_t i = 0; i < last - first; ++i) {
-    indices_[i] = static_cast<std::uint32_t>(slot);
+    worker.indices[i] = static_cast<std::uint32_t>(slot);
     if (++slot == capacity) slot = 0;
   }
-  return {window_.rows(), indices_.data(), static_cast<std::size_t>(last - first)};
+  return {window_.rows(), worker.indices.data(), static_cast<std::size_t>(last - first)};
 }
 
 }  // namespace windhover

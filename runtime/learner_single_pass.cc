@@ -26,7 +26,7 @@ void Learner::begin_single_pass() noexcept {
   weights_.reset(static_cast<double>(head_));
   single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
                        estimator_.prior().values());
-  gradient_.set_scale(weights_.effective(), estimator_.dispersion());
+  leader().gradient.set_scale(weights_.effective(), estimator_.dispersion());
   for (Chain& chain : chains_) {
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
     single_pass_.start(chain, estimator_.mode(), rng);
@@ -43,7 +43,7 @@ bool Learner::seed_chains() noexcept {
   for (Chain& chain : chains_) {
     if (!single_pass_.weighs_rows()) break;
     choose_rows(rows, chain);
-    single_pass_.seed(chain, estimator_.mode(), gradient_, variance);
+    single_pass_.seed(chain, estimator_.mode(), leader().gradient, variance);
   }
   pass_position_ = last;
   if (last == head_) complete_seeding();
@@ -99,11 +99,11 @@ bool Learner::take_in() noexcept {
 
 void Learner::move_ensemble(const RowBatch& batch, double keep) noexcept {
   const double rows = static_cast<double>(batch.count);
-  gradient_.set_scale(weights_.effective(), estimator_.dispersion());
+  leader().gradient.set_scale(weights_.effective(), estimator_.dispersion());
   for (Chain& chain : chains_) {
     choose_rows(batch, chain);
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-    if (!ok(single_pass_.step(chain, gradient_, weights_, rows, keep, rng))) recover(chain);
+    if (!ok(single_pass_.step(chain, leader().gradient, weights_, rows, keep, rng))) recover(chain);
     if (trace_ != nullptr) trace_(trace_context_, chain.index, chain.theta);
   }
 }
@@ -120,8 +120,9 @@ void Learner::follow_refresh() noexcept {
 
 void Learner::choose_rows(const RowBatch& rows, const Chain& chain) noexcept {
   Rng rng(config_.seed, {round_, chain.index, Purpose::kMinibatch});
-  gradient_.set_minibatch(single_pass_.choose(rows, weights_.weight_variance(), rng,
-                                              indices_.subspan(indices_.size() / 2)));
+  leader().gradient.set_minibatch(
+      single_pass_.choose(rows, weights_.weight_variance(), rng,
+                          leader().indices.subspan(leader().indices.size() / 2)));
 }
 
 bool Learner::refresh_single_pass() noexcept {

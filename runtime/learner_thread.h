@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNER_THREAD_H_
 #define WINDHOVER_RUNTIME_LEARNER_THREAD_H_
 
+#include <array>
 #include <atomic>
 
 #include "windhover/platform/thread.h"
@@ -9,37 +10,34 @@
 
 namespace windhover {
 
+// And Engine::assist on as many more as EngineConfig::learner_threads says.
 class LearnerThread {
  public:
-  // The engine outlives the thread. Errors are Thread::start's.
-  Status start(Engine& engine, const ThreadOptions& options, IdleStrategy::Kind idle) noexcept {
-    engine_ = &engine;
-    idle_ = idle;
-    running_.store(true, std::memory_order_relaxed);
-    return thread_.start(options, &LearnerThread::run, this);
-  }
+  // The engine outlives the threads. Helpers have the options of the first but run on any
+  // processor. Errors are Thread::start's; then nothing runs.
+  Status start(Engine& engine, const ThreadOptions& options, IdleStrategy::Kind idle) noexcept;
   // Finishes the round under way and joins.
-  void stop() noexcept {
-    running_.store(false, std::memory_order_relaxed);
-    thread_.join();
-  }
+  void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
+  // Of all of them: a mask of ThreadWarning.
+  std::uint32_t warnings() const noexcept;
 
  private:
-  static constexpr int kRoundsAPoll = 16;
+  struct Helper {
+    LearnerThread* learner = nullptr;
+    std::uint32_t worker = 0;
+    Thread thread;
+  };
 
-  static void run(void* self) noexcept {
-    auto& learner = *static_cast<LearnerThread*>(self);
-    IdleStrategy idle(learner.idle_);
-    while (learner.running_.load(std::memory_order_relaxed)) {
-      idle.idle(learner.engine_->poll(kRoundsAPoll));
-    }
-  }
+  static void run(void* self) noexcept;
+  static void help(void* helper) noexcept;
 
   Engine* engine_ = nullptr;
-  IdleStrategy::Kind idle_ = IdleStrategy::Kind::kPark;
+  IdleStrategy::Kind idle_ = IdleStrategy::kPark;
   std::atomic<bool> running_{false};
   Thread thread_;
+  std::atomic<bool> helping_{false};
+  std::array<Helper, kMaxLearnerThreads - 1> helpers_;
 };
 
 }  // namespace windhover

@@ -24,7 +24,9 @@ bool Learner::warm_up() noexcept {
     begin_newton();
   }
   ++round_;
-  if (!sweep(kWarmUpRows, false)) return true;
+  begin_sweep(kWarmUpRows);
+  sum_curvature(leader());
+  if (!end_sweep()) return true;
   const bool starting = starting_newton();
   estimator_.end_pass();
   ++newton_iterations_;
@@ -134,6 +136,16 @@ void Learner::scan_rows() noexcept {
       transform.inverse_scale[j] = constant ? 1.0 : 1.0 / std::sqrt(variance);
       transform.shift[j] = layout.sparse() ? 0.0 : mean;
     }
+  }
+  share_transform();
+}
+
+// The leader's transform of the features, to all.
+void Learner::share_transform() noexcept {
+  for (const LearnerWorker& worker : workers_.subspan(1)) {
+    std::ranges::copy(model_->transform().shift, worker.model->transform().shift.begin());
+    std::ranges::copy(model_->transform().inverse_scale,
+                      worker.model->transform().inverse_scale.begin());
   }
 }
 

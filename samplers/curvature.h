@@ -81,6 +81,7 @@ class AnchorSums {
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }
+  double dispersion() const noexcept { return dispersion_; }
 
  private:
   std::uint32_t dimension_;

@@ -90,7 +90,7 @@ void serve(const DaemonConfig& config) {
   if (!ok(learner.start(engine, config.learner_thread(), config.learner_idle()))) {
     throw RunError("the learner thread could not be started");
   }
-  warn_about("learner", learner.thread().warnings());
+  warn_about("learner", learner.warnings());
   if (!ok(server->start(config.observe_thread(), config.query_thread()))) {
     learner.stop();
     throw RunError("the socket threads could not be started");

@@ -141,6 +141,16 @@ std::vector<Violation> violations() {
     c.feature_scale = kOnes;
   });
   add("retained_draws", [](EngineConfig& c) { c.retained_draws = 1; });
+  add("learner_threads", [](EngineConfig& c) { c.learner_threads = 0; });
+  add("learner_threads", [](EngineConfig& c) { c.learner_threads = kMaxLearnerThreads + 1; });
+  add("learner_threads", [](EngineConfig& c) {
+    c.learner_threads = 4;
+    c.sampler.chains = 3;
+  });
+  add("learner_threads", [](EngineConfig& c) {
+    c.learner_threads = 2;
+    c.horizon = Horizon::kAll;
+  });
   add("retained_draws", [](EngineConfig& c) { c.retained_draws = 65'537; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 0; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 1025; });

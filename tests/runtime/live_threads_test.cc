@@ -60,9 +60,10 @@ void read(Engine& engine, Reader reader, const std::atomic<bool>& stop, ReaderRe
   }
 }
 
-void run_live(const char* model, IdleStrategy::Kind idle) {
+void run_live(const char* model, IdleStrategy::Kind idle, std::uint32_t learner_threads = 1) {
   EngineConfig config = small_config(model, 6, 4000);
   config.sampler.chains = 2;
+  config.learner_threads = learner_threads;
   config.max_readers = 2;
   const Data data = config.model.name == "linear" ? linear_data(4000, 6, 1.0, 81)
                                                   : logistic_data(4000, 6, 0.0, 81);
@@ -122,6 +123,10 @@ TEST(LiveThreads, LinearAnswersAreWholeWhileEverybodyWorks) {
 }
 TEST(LiveThreads, LogisticAnswersAreWholeWhileEverybodyWorks) {
   run_live("logistic", IdleStrategy::Kind::kPark);
+}
+
+TEST(LiveThreads, AnswersAreWholeWhileTheLearnerHasAHelper) {
+  run_live("logistic", IdleStrategy::Kind::kPark, 2);
 }
 
 }  // namespace

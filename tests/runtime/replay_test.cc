@@ -1,7 +1,9 @@
 // The same input, seed and sequence of heads give the same bits.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
+#include <thread>
 #include <vector>
 
 #include "windhover/tests/runtime/engine_fixture.h"
@@ -143,6 +145,39 @@ TEST_P(ReplayTest, OtherSeedOrOtherHeadsDiffer) {
   TestEngine other_seed(config);
   (void)live_run(other_seed, data, 44);
   EXPECT_NE(fingerprint_of(first), fingerprint_of(other_seed));
+}
+
+// Helpers change how soon a round is over, and no bit of what comes out.
+TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
+  TestEngine alone(config);
+  (void)live_run(alone, data, 46);
+  config.learner_threads = 3;
+  if (config.horizon != Horizon::kWindow) {
+    EXPECT_FALSE(check(config).ok());
+    return;
+  }
+  TestEngine unhelped(config);
+  (void)live_run(unhelped, data, 46);
+  EXPECT_EQ(fingerprint_of(unhelped), fingerprint_of(alone));
+
+  TestEngine helped(config);
+  std::atomic<bool> running{true};
+  std::atomic<int> assistance{0};
+  const auto assist = [&](std::uint32_t worker) {
+    while (running.load()) {
+      const int done = helped->assist(worker);
+      if (done == 0) std::this_thread::yield();
+      assistance.fetch_add(done);
+    }
+  };
+  std::thread second(assist, 1U);
+  std::thread third(assist, 2U);
+  (void)live_run(helped, data, 46);
+  running.store(false);
+  second.join();
+  third.join();
+  EXPECT_EQ(fingerprint_of(helped), fingerprint_of(alone));
+  RecordProperty("assistance", assistance.load());
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 8));

@@ -26,7 +26,8 @@ constexpr int kSessions = 40;
 const std::vector<std::string> kArguments = {
     "--model.features",          "9",  "--engine.window_size",    "20000",
     "--server.max_sessions",     "40", "--server.idle_timeout",   "5000",
-    "--server.observe.tcp_port", "0",  "--server.query.tcp_port", "0"};
+    "--server.observe.tcp_port", "0",  "--server.query.tcp_port", "0",
+    "--process.learner_threads", "2"};
 
 // More connections than there are sessions, all at once.
 void burst(const std::string& address) {

@@ -1,6 +1,7 @@
 #ifndef WINDHOVER_TOOLS_BENCH_LEARNING_ENGINE_H_
 #define WINDHOVER_TOOLS_BENCH_LEARNING_ENGINE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string_view>
@@ -19,14 +20,15 @@ class LearningEngine {
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
 
   LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
-                 std::uint32_t minibatch_size)
-      : config_(configure(model, sampler, dimension, minibatch_size)),
+                 std::uint32_t minibatch_size, std::uint64_t rows = kRows,
+                 std::uint32_t threads = 1)
+      : config_(configure(model, sampler, dimension, minibatch_size, rows, threads)),
         block_(Engine::footprint(config_).value()),
         engine_(Engine::create(config_, block_.bytes(), clock_).value()) {
     std::mt19937_64 generator(1);
     std::normal_distribution<double> normal;
     std::vector<double> row(config_.model.features);
-    for (std::uint64_t i = 0; i < kRows; ++i) {
+    for (std::uint64_t i = 0; i < rows; ++i) {
       double predictor = 0;
       for (double& x : row) {
         x = normal(generator);
@@ -41,11 +43,13 @@ class LearningEngine {
   }
 
   Engine& engine() { return *engine_; }
+  std::uint64_t steps() { return engine_->counters().get(RuntimeCounter::kSteps); }
   std::uint64_t examples() { return engine_->counters().get(RuntimeCounter::kExamples); }
 
  private:
   static EngineConfig configure(std::string_view model, std::string_view sampler,
-                                std::uint32_t dimension, std::uint32_t minibatch_size) {
+                                std::uint32_t dimension, std::uint32_t minibatch_size,
+                                std::uint64_t rows, std::uint32_t threads) {
     EngineConfig config;
     config.model.name = model;
     config.model.features = dimension - 1;
@@ -53,7 +57,9 @@ class LearningEngine {
     config.sampler.name = sampler;
     config.sampler.minibatch_size = minibatch_size;
     config.sampler.chains = 16;
-    config.window_size = kRows;
+    config.window_size = rows;
+    config.window_slack = std::max<std::uint64_t>(rows, config.window_slack);
+    config.learner_threads = threads;
     config.draws_per_observation = 0;
     return config;
   }

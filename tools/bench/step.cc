@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <initializer_list>
+#include <thread>
 #include <utility>
 
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/histogram.h"
 #include "windhover/platform/random.h"
+#include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
@@ -151,6 +154,46 @@ void rounds(Runs& runs, std::uint32_t dimension, const char* model, const char* 
   });
 }
 
+// Steps a second of the clock, all chains together.
+double steps_per_second(LearningEngine& learning, double seconds) {
+  LearnerThread learner;
+  if (!ok(learner.start(learning.engine(), {.name = "wh-learner"}, IdleStrategy::kPark))) return 0;
+  RealClock clock;
+  const std::int64_t start = clock.now_ns();
+  const std::uint64_t before = learning.steps();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const double took = 1e-9 * static_cast<double>(clock.now_ns() - start);
+  const double rate = static_cast<double>(learning.steps() - before) / took;
+  learner.stop();
+  return rate;
+}
+
+// Rounds shared out between two threads against one, in turns, so that what else the machine does
+// weighs on both alike.
+void threads(Runs& runs, std::uint32_t dimension) {
+  constexpr std::uint64_t kWindow = 100'000;
+  LearningEngine alone("logistic", "calibrated", dimension, kMinibatch, kWindow, 1);
+  LearningEngine helped("logistic", "calibrated", dimension, kMinibatch, kWindow, 2);
+  runs.add(fmt::format("threads logistic calibrated D={} S={}", dimension, kMinibatch), [&] {
+    std::array<double, 9> ratios{};
+    double one = 0;
+    double two = 0;
+    for (double& ratio : ratios) {
+      const double before = steps_per_second(alone, runs.budget());
+      const double with_help = steps_per_second(helped, runs.budget());
+      ratio = with_help / before;
+      one = std::max(one, before);
+      two = std::max(two, with_help);
+    }
+    std::ranges::sort(ratios);
+    return Figures{{"steps_per_second_1", one},
+                   {"steps_per_second_2", two},
+                   {"ratio", ratios[ratios.size() / 2]},
+                   {"ratio_least", ratios.front()},
+                   {"ratio_most", ratios.back()}};
+  });
+}
+
 void normals(Runs& runs) {
   std::vector<double> values(4096);
   const InstructionSet best = instruction_set();
@@ -234,6 +277,7 @@ Json run_step(const BenchOptions& options) {
     rounds(runs, d, "linear", "calibrated");
     rounds(runs, d, "linear", "sgd-f");
     rounds(runs, d, "logistic", "calibrated");
+    threads(runs, d);
   }
   const bool all = options.dimensions.empty();
   for (const auto d : list_or(options.dimensions, {500, 1000})) full_preconditioner(runs, d);

@@ -1,0 +1,171 @@
+// The part of the learner that moves the chains.
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/runtime/learner.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::size_t kGroupsAThread = 4;
+// How far the logarithm of a learned prior precision may go while the chains forget once, and at a
+// time: the law that the chains move by must change slower than they follow.
+constexpr double kPriorMove = 0.1;
+constexpr double kLongestPriorMove = 0.5;
+constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
+
+}  // namespace
+
+// The two sums of the sweep, which take longest, then the chains in groups of neighbours: pieces
+// that touch nothing of one another's.
+void Learner::share_out(bool moving, bool sweeping) noexcept {
+  sums_ = sweeping ? 2 : 0;
+  // C is summed where this chain stands before it moves.
+  if (sweeping) std::copy_n(chains_[round_ % chains_.size()].theta, dimension_, noise_at_);
+  const int tasks = sums_ + (moving ? static_cast<int>(groups()) : 0);
+  if (workers_.size() > 1) return team_.run(tasks);
+  for (int task = 0; task < tasks; ++task) do_task(task, leader());
+}
+
+void Learner::do_task(int task, LearnerWorker& worker) noexcept {
+  if (task >= sums_) return move_group(static_cast<std::size_t>(task - sums_), worker);
+  return task == 0 ? sum_curvature(worker) : sum_noise(worker);
+}
+
+// More than there are threads, so that none waits long for another's last.
+std::size_t Learner::groups() const noexcept {
+  return workers_.size() == 1 ? 1 : std::min(chains_.size(), kGroupsAThread * workers_.size());
+}
+
+void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
+  worker.gradient.set_scale(static_cast<double>(rows_seen()), estimator_.dispersion());
+  const std::size_t end = (group + 1) * chains_.size() / groups();
+  for (std::size_t c = group * chains_.size() / groups(); c < end; ++c) {
+    moved_[c] = move_chain(chains_[c], worker);
+  }
+}
+
+// Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
+// collapse onto one another.
+Status Learner::move_chain(Chain& chain, LearnerWorker& worker) noexcept {
+  const auto size = static_cast<std::size_t>(minibatch_size());
+  const std::span<std::uint32_t> slots = worker.indices.first(size);
+  fill_indices(config_.seed, {round_, chain.index, Purpose::kMinibatch},
+               static_cast<std::uint32_t>(rows_seen()), slots);
+  const auto start = static_cast<std::uint32_t>(first_row() % window_.capacity());
+  const auto capacity = static_cast<std::uint32_t>(window_.capacity());
+  for (std::uint32_t& slot : slots) {
+    const std::uint32_t shifted = slot + start;
+    slot = shifted >= capacity ? shifted - capacity : shifted;
+  }
+  const RowBatch minibatch{window_.rows(), slots.data(), size};
+  worker.gradient.set_minibatch(minibatch);
+  chain.work = worker.step_work;
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+  const Status status = sampler_->step(chain, worker.gradient, rng);
+  if (config_.sampler.noise_estimator != NoiseEstimator::kWindowSweep &&
+      chain.index == round_ % chains_.size() && ok(status)) {
+    estimate_noise_from(minibatch, chain, worker);
+  }
+  return status;
+}
+
+// What the chains share, in their order.
+void Learner::end_move() noexcept {
+  for (Chain& chain : chains_) {
+    if (!ok(moved_[chain.index])) recover(chain);
+    if (trace_ != nullptr && phase_ == Phase::kSampling && chain.is_draw) {
+      trace_(trace_context_, chain.index, chain.theta);
+    }
+  }
+  credit_ = std::max(0.0, credit_ - minibatch_size());  // draws that are owed cost none
+  drawn_rows_ += minibatch_size();
+  prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
+  counters_.add(RuntimeCounter::kSteps, chains_.size());
+  counters_.add(RuntimeCounter::kExamples,
+                chains_.size() * static_cast<std::uint64_t>(minibatch_size()));
+  if (phase_ == Phase::kSampling) {
+    record(static_cast<double>(rows_seen()));
+  } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
+    phase_ = Phase::kSampling;
+    relaxations_ = 0;
+    diagnostics_.reset();
+    recorded_steps_ = 0;
+    consistency_.reset();
+  }
+}
+
+// A chain that left for good starts again as a fresh draw; the rates are halved until the next pass
+// over the window has completed.
+void Learner::recover(Chain& chain) noexcept {
+  counters_.add(RuntimeCounter::kDivergences);
+  if (!single_pass()) {
+    damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+    refresh_sampler();
+  }
+  start_chain(chain, (round_ << 16) + chain.index + 1);
+}
+
+// A Laplace draw, and the state that a chain begins with there.
+void Learner::start_chain(Chain& chain, std::uint64_t draw) noexcept {
+  draws_.gaussian_draw(estimator_.factor(), config_.seed, draw, chain.theta);
+  const double scale = 1.0 / std::sqrt(estimator_.n());
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    chain.theta[j] = estimator_.mean()[j] + scale * chain.theta[j];
+  }
+  if (single_pass()) return;
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
+  sampler_->start(chain, rng);
+}
+
+void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
+                                  LearnerWorker& worker) noexcept {
+  if (config_.sampler.noise_estimator == NoiseEstimator::kWithinMinibatch) {
+    estimator_.noise().add_minibatch(*worker.model, minibatch, chain.theta);
+  } else {
+    estimator_.noise().add_pair(*worker.model, minibatch, chain.theta);
+  }
+}
+
+// Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
+void Learner::record(double n) noexcept {
+  const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
+  relaxations_ += 1.0 / this->relaxation();
+  const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
+  const double hot = temperature_ > 0 ? temperature_ : 1.0;
+  if (all_draws && round_ % recording_interval() == 0) {
+    for (Chain& chain : chains_) {
+      if (lost(chain)) recover(chain);
+      consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
+                       estimator_.covariance());
+      // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
+      double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
+      for (std::uint32_t j = 0; j < dimension_; ++j) {
+        const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
+        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(hot * variance);
+      }
+    }
+    diagnostics_.add(deviations_);
+    recorded_steps_ += static_cast<double>(recording_interval());
+  }
+  for (Chain& chain : chains_) {
+    const std::uint64_t offset = chain.index * relaxation / chains_.size();
+    if (chain.is_draw && (round_ + offset) % relaxation == 0) {
+      draws_.retain(chain.theta, estimator_.mean(), n);
+      dirty_ = true;
+    }
+  }
+}
+
+bool Learner::lost(const Chain& chain) const noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
+    const double deviation = chain.theta[j] - estimator_.mean()[j];
+    const double most = kDivergedDeviations * kDivergedDeviations * std::max(temperature_, 1.0);
+    if (deviation * deviation > most * variance) return true;
+  }
+  return false;
+}
+
+}  // namespace windhover
