@@ -40,7 +40,7 @@ class ControlVariateSgld {
   double relaxation_ = 1;
   double* anchor_;
   double* anchor_gradient_;  // of the mean loss over all rows
-  double* work_;  // scratch of refresh()
+  double* work_;             // scratch of refresh()
 };
 
 }  // namespace windhover

@@ -36,7 +36,7 @@ class RiemannianSgld {
   double inverse_n_ = 0;
   double* root_;        // R
   double* divergence_;  // of G^-1
-  double* work_;  // scratch of refresh(), 2 D
+  double* work_;        // scratch of refresh(), 2 D
   Factor factor_;
 };
 

@@ -46,7 +46,7 @@ class RmspropSgld {
   double inverse_n_ = 0;
   double relaxation_ = 1;
   double* square_;  // of a gradient, on average
-  double* work_;  // scratch of refresh(), 3 D
+  double* work_;    // scratch of refresh(), 3 D
 };
 
 }  // namespace windhover
