@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "windhover/tools/bench/picture.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/commands.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/plot.h"
 
 namespace windhover {
 namespace {
@@ -16,6 +19,7 @@ namespace {
 struct Options : BenchOptions {
   std::string suite;
   std::string compare;  // empty: with nothing
+  std::string plot;     // a directory; empty: no picture
   bool json = false;
 };
 
@@ -23,7 +27,14 @@ void run(const Options& o) {
   // Before a minute of measuring, not after.
   std::optional<Json> before;
   if (!o.compare.empty()) before = read_result(o.compare);
+  if (!o.plot.empty()) {
+    if (!has_picture(o.suite)) {
+      throw UserError(fmt::format("--plot: there is no picture of {}", o.suite));
+    }
+    reproduce::require_gnuplot();
+  }
   Json result = run_bench(o.suite, o);
+  if (!o.plot.empty()) draw_picture(result, o.plot);
   if (o.json) {
     if (before) result["compared"] = ratios(*before, result);
     fmt::print("{}\n", result.dump(2));
@@ -57,6 +68,8 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(1, 1000));
   command->add_option("--nonzeros", options->nonzeros, "ingest: sparse rows of so many; 0: dense")
       ->check(CLI::Range(0, 1000));
+  command->add_flag("--single-precision", options->single_precision,
+                    "ingest: numbers of 4 bytes on the wire instead of 8");
   command
       ->add_option("--shares", options->shares,
                    "query: ingest as a share of saturation, 1: as much as is taken; several")
@@ -72,9 +85,12 @@ void add_bench(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--query-rate", options->query_rate, "Questions a second")
       ->check(CLI::Range(1.0, 1e6));
+  command->add_option("--observations", options->observations, "growth: length of the stream")
+      ->check(CLI::Range(1e6, 1e10));
   command->add_flag("--real-time", options->real_time,
                     "query: locked memory, FIFO query thread, as far as permitted");
   command->add_option("--compare", options->compare, "An older result of --json, for ratios");
+  command->add_option("--plot", options->plot, "query, growth: a picture into this directory");
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options] { run(*options); });
 }

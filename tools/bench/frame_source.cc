@@ -23,23 +23,34 @@ constexpr double kSlice = 1e-3;  // a write holds no more than the schedule allo
 
 void add_row(const LoadRows& rows, std::mt19937_64& generator, v1::Observe& observe) {
   std::normal_distribution<double> normal;
+  const auto add_feature = [&](double x) {
+    if (rows.single_precision) {
+      observe.add_features_f32(static_cast<float>(x));
+    } else {
+      observe.add_features_f64(x);
+    }
+  };
   double y = normal(generator);
   if (rows.nonzeros == 0) {
     for (std::uint32_t j = 0; j < rows.features; ++j) {
       const double x = normal(generator);
-      observe.add_features_f64(x);
+      add_feature(x);
       y += 0.3 * x;
     }
   } else {
     const std::uint32_t part = rows.features / rows.nonzeros;
     for (std::uint32_t k = 0; k < rows.nonzeros; ++k) {
-      observe.add_features_f64(1.0);
+      add_feature(1.0);
       observe.add_indices(k * part + static_cast<std::uint32_t>(generator() % part));
       y += 0.3;
     }
     observe.add_row_ends(static_cast<std::uint32_t>(observe.indices_size()));
   }
-  observe.add_targets_f64(y);
+  if (rows.single_precision) {
+    observe.add_targets_f32(static_cast<float>(y));
+  } else {
+    observe.add_targets_f64(y);
+  }
 }
 
 }  // namespace

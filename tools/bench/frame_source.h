@@ -20,6 +20,7 @@ struct LoadRows {
   std::uint32_t features = 0;
   std::uint32_t nonzeros = 0;  // 0: dense
   std::uint32_t rows_per_frame = 1;
+  bool single_precision = false;  // features_f32 instead of features_f64; targets likewise
 };
 
 // As many frames as make up a mebibyte, each with its length in front.

@@ -15,21 +15,23 @@ struct Shape {
   std::uint32_t nonzeros;
   std::uint32_t rows_per_frame;
   std::uint32_t connections;
+  bool single_precision = false;
 };
 
 // Without options: what a frame costs, what a row costs, what a byte costs, and many connections.
 std::vector<Shape> shapes(const BenchOptions& o) {
   if (o.dimensions.empty() && o.rows_per_frame.empty() && o.connections.empty() &&
       o.nonzeros == 0) {
-    return {{10, 0, 1, 1},     {10, 0, 16, 1}, {10, 0, 256, 1},  {10, 0, 1, 32},
-            {10, 0, 256, 32},  {100, 0, 1, 1}, {100, 0, 256, 1}, {1000, 0, 1, 1},
-            {1000, 0, 256, 1}, {461, 8, 1, 1}, {461, 8, 256, 1}};
+    return {{10, 0, 1, 1},          {10, 0, 16, 1}, {10, 0, 256, 1},  {10, 0, 1, 32},
+            {10, 0, 256, 32},       {100, 0, 1, 1}, {100, 0, 256, 1}, {1000, 0, 1, 1},
+            {1000, 0, 256, 1},      {461, 8, 1, 1}, {461, 8, 256, 1}, {10, 0, 256, 1, true},
+            {1000, 0, 256, 1, true}};
   }
   std::vector<Shape> out;
   for (const auto dimension : list_or(o.dimensions, {o.nonzeros > 0 ? 461U : 10U})) {
     for (const auto connections : list_or(o.connections, {1})) {
       for (const auto rows : list_or(o.rows_per_frame, {1, 16, 256})) {
-        out.push_back({dimension, o.nonzeros, rows, connections});
+        out.push_back({dimension, o.nonzeros, rows, connections, o.single_precision});
       }
     }
   }
@@ -41,7 +43,7 @@ Json run_shape(const BenchOptions& o, const Shape& s, double loopback) {
   const std::uint32_t rows_per_frame = rows_that_fit(s.rows_per_frame, s.dimension, s.nonzeros);
   ServedEngine served(served_config(o, s.dimension, s.nonzeros),
                       {.max_sessions = std::max(64U, s.connections)});
-  const LoadRows rows{s.dimension - 1, s.nonzeros, rows_per_frame};
+  const LoadRows rows{s.dimension - 1, s.nonzeros, rows_per_frame, s.single_precision};
   const FrameSource source(served.observe_address(), rows, {o.rate, s.connections});
   sleep_for(std::min(1.0, seconds));  // past the cold start
   const ProcessSpan span;
@@ -51,18 +53,19 @@ Json run_shape(const BenchOptions& o, const Shape& s, double loopback) {
   const double bytes = r.rows_per_second * frames.bytes_per_row();
   const double parsed = static_cast<double>(frames.ends.size() * rows_per_frame) /
                         generated_parser_seconds(frames.bytes, 0.05);
-  Json out = {{"name", fmt::format("D={} {} {} a frame {} conn", s.dimension,
-                                   s.nonzeros > 0 ? fmt::format("sparse {}", s.nonzeros) : "dense",
-                                   rows_per_frame, s.connections)},
-              {"dimension", s.dimension},
-              {"rows_per_frame", rows_per_frame},
-              {"rows_per_second", r.rows_per_second},
-              {"draws_per_observation", r.draws_per_observation},
-              {"chains_times_draws", o.chains * r.draws_per_observation},
-              {"window_full", r.window_full},
-              {"mb_per_second", bytes / 1e6},
-              {"of_loopback", bytes / loopback},
-              {"of_generated_parser", r.rows_per_second / parsed}};
+  Json out = {
+      {"name", fmt::format("D={} {}{} {} a frame {} conn", s.dimension,
+                           s.nonzeros > 0 ? fmt::format("sparse {}", s.nonzeros) : "dense",
+                           s.single_precision ? " f32" : "", rows_per_frame, s.connections)},
+      {"dimension", s.dimension},
+      {"rows_per_frame", rows_per_frame},
+      {"rows_per_second", r.rows_per_second},
+      {"draws_per_observation", r.draws_per_observation},
+      {"chains_times_draws", o.chains * r.draws_per_observation},
+      {"window_full", r.window_full},
+      {"mb_per_second", bytes / 1e6},
+      {"of_loopback", bytes / loopback},
+      {"of_generated_parser", r.rows_per_second / parsed}};
   out.update(process);
   return out;
 }

@@ -19,12 +19,14 @@ struct BenchOptions {
   std::vector<std::uint32_t> connections;  // ingest: of the load; query, mixed: that ask
   std::vector<double> shares;              // query: ingest as a share of saturation
   std::uint32_t nonzeros = 0;              // ingest: sparse rows of so many; 0: dense
+  bool single_precision = false;           // ingest: numbers of 4 bytes on the wire
   std::uint32_t chains = 4;
   double seconds = 0;  // measured time of a run
   double minutes = 10;
   double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
-  bool real_time = false;  // pinned threads, FIFO, locked memory, as far as permitted
+  double observations = 1e7;  // growth: length of the stream
+  bool real_time = false;     // pinned threads, FIFO, locked memory, as far as permitted
 };
 
 struct BenchSuite {
@@ -40,6 +42,7 @@ Json run_ingest(const BenchOptions& options);
 Json run_query(const BenchOptions& options);
 Json run_mixed(const BenchOptions& options);
 Json run_soak(const BenchOptions& options);
+Json run_growth(const BenchOptions& options);
 
 std::span<const BenchSuite> bench_suites() noexcept;
 

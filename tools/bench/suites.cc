@@ -18,6 +18,7 @@ constexpr std::array kSuites = {
     BenchSuite{"ingest", "rows over loopback while the learner runs", run_ingest},
     BenchSuite{"query", "latency of predictions over loopback, idle and under ingest", run_query},
     BenchSuite{"mixed", "all kinds of questions while rows stream in", run_mixed},
+    BenchSuite{"growth", "cost over the length of the stream and over D; the start", run_growth},
     BenchSuite{"soak", "the same for --minutes: resident memory and heap calls over time",
                run_soak},
 };

@@ -1,0 +1,185 @@
+// What the cost grows with: not with the length of the stream, linearly with D under a diagonal
+// preconditioner, as its square under a full one. And how long the start takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "windhover/runtime/learner_thread.h"
+#include "windhover/tools/bench/learning_engine.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint32_t kMinibatch = 100;
+constexpr std::uint64_t kFrame = 256;
+constexpr std::uint64_t kFramesATurn = 100;
+
+// Rows of a logistic model with independent standard normal features, again and again.
+struct Rows {
+  Rows(std::uint32_t features, std::uint64_t count) : columns(features) {
+    std::mt19937_64 generator(1);
+    std::normal_distribution<double> normal;
+    x.resize(count * features);
+    y.resize(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      double predictor = normal(generator);
+      for (std::uint32_t j = 0; j < features; ++j) {
+        x[i * features + j] = normal(generator);
+        predictor += x[i * features + j] / std::sqrt(features);
+      }
+      y[i] = predictor > 0 ? 1 : 0;
+    }
+  }
+  ObservationBatch batch(std::uint64_t first, std::uint64_t count) const {
+    ObservationBatch batch;
+    batch.rows = count;
+    batch.features = reinterpret_cast<const std::byte*>(x.data() + first * columns);
+    batch.feature_values = count * columns;
+    batch.targets = reinterpret_cast<const std::byte*>(y.data() + first);
+    return batch;
+  }
+  std::uint64_t size() const { return y.size(); }
+
+  std::uint64_t columns;
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
+  EngineConfig config = served_config(options, dimension);
+  config.model.name = "logistic";
+  config.model.noise_variance = 0;
+  return config;
+}
+
+// Observed and learned in turns on this thread, a hundred frames at a time, each time until the
+// learner rests: between fewer rows it would use the rest for more passes over the window. One run
+// for each stretch of the stream.
+void stream(Json& runs, const BenchOptions& options) {
+  const EngineConfig config = logistic(10, options);
+  const MappedBlock block(Engine::footprint(config).value());
+  RealClock clock;
+  Engine& engine = *Engine::create(config, block.bytes(), clock).value();
+  const Rows rows(9, 512 * kFrame);
+  std::array<RefusedRow, 1> refused;
+  std::uint64_t seen = 0;
+  for (double mark = 1e6; mark <= 1.001 * options.observations; mark *= std::sqrt(10.0)) {
+    const auto end = static_cast<std::uint64_t>(mark) / kFrame * kFrame;
+    const std::uint64_t begin = seen;
+    const ProcessSpan span;
+    const double start = thread_seconds();
+    for (; seen < end; seen += kFrame) {
+      (void)engine.observe(rows.batch(seen % rows.size(), kFrame), refused);
+      if (seen / kFrame % kFramesATurn == 0) {
+        while (engine.poll(1000) > 0) continue;
+      }
+    }
+    const double took = thread_seconds() - start;
+    Json run = {{"name", fmt::format("stream D=10 to {:.2g} observations", mark)},
+                {"ns_per_observation", 1e9 * took / static_cast<double>(end - begin)},
+                {"observations", static_cast<double>(end)}};
+    run.update(span.figures());
+    runs.push_back(std::move(run));
+  }
+}
+
+// A move of one chain, and what it costs beside the gradient.
+void dimensions(Json& runs, const char* sampler, std::initializer_list<std::uint32_t> all) {
+  for (const std::uint32_t dimension : all) {
+    SamplerRig rig({.sampler = sampler,
+                    .dimension = dimension,
+                    .minibatch_size = kMinibatch,
+                    .rows = std::min<std::uint64_t>(4898, (32 << 20) / dimension)});
+    const ProcessSpan span;
+    const double move = fastest(0.2, [&] { rig.move(); });
+    const double gradient = fastest(0.2, [&] { rig.gradient(); });
+    Json run = {{"name", fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch)},
+                {"dimension", dimension},
+                {"move_us", 1e6 * move},
+                {"gradient_us", 1e6 * gradient},
+                {"beside_gradient_us", 1e6 * (move - gradient)}};
+    run.update(span.figures());
+    runs.push_back(std::move(run));
+  }
+}
+
+struct Start {
+  double first_answer = 0;  // seconds from the last row to an answer that includes it
+  double draws = 0;         // and to one whose draws are enough to be judged
+};
+
+// The rows come as fast as they are taken; the learner begins with the first of them.
+Start start_up(const EngineConfig& config, const Rows& rows) {
+  const MappedBlock block(Engine::footprint(config).value());
+  prefault(block.bytes());
+  RealClock clock;
+  Engine& engine = *Engine::create(config, block.bytes(), clock).value();
+  LearnerThread learner;
+  if (!ok(learner.start(engine, {.name = "wh-learner"}, IdleStrategy::kPark))) {
+    throw RunError("a thread could not be started");
+  }
+  std::array<RefusedRow, 1> refused;
+  for (std::uint64_t first = 0; first < rows.size();) {
+    const std::uint64_t count = std::min(kFrame, rows.size() - first);
+    const ObserveResult result = engine.observe(rows.batch(first, count), refused);
+    first += result.accepted;
+    if (result.accepted == 0) std::this_thread::yield();
+  }
+  const double last_row = wall_seconds();
+  Reader reader = engine.reader().value();
+  const std::vector<double> x(rows.columns, 0.1);
+  PredictRequest request;
+  request.rows = 1;
+  request.features = x;
+  std::array<PredictiveSummary, 1> summary;
+  Provenance provenance;
+  Start start;
+  do {
+    sleep_for(1e-4);
+    const Status status = reader.predict(request, summary, provenance);
+    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+    const double now = wall_seconds() - last_row;
+    if (start.first_answer == 0 && provenance.sequence >= rows.size()) start.first_answer = now;
+    start.draws = now;
+  } while (start.first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
+  learner.stop();
+  return start;
+}
+
+void starts(Json& runs, const BenchOptions& options) {
+  const Rows rows(99, 100'000);
+  for (const std::uint32_t threads : {1U, 2U}) {
+    EngineConfig config = logistic(100, options);
+    config.learner_threads = threads;
+    const ProcessSpan span;
+    const Start start = start_up(config, rows);
+    Json run = {{"name", fmt::format("start logistic D=100 N=100000 threads={}", threads)},
+                {"seconds_to_first_answer", start.first_answer},
+                {"seconds_to_draws", start.draws}};
+    run.update(span.figures());
+    runs.push_back(std::move(run));
+  }
+}
+
+}  // namespace
+
+Json run_growth(const BenchOptions& options) {
+  Json runs = Json::array();
+  starts(runs, options);
+  stream(runs, options);
+  dimensions(runs, "sgd-d", {10, 30, 100, 300, 1000, 3000, 10'000});
+  dimensions(runs, "calibrated", {10, 30, 100, 300, 1000, 3000});
+  return {{"runs", std::move(runs)}};
+}
+
+}  // namespace windhover
