@@ -30,44 +30,7 @@ void multiply_transposed(const double* a, const double* b, Index d, double* c) n
   }
 }
 
-// Substitution with the d x d triangle that starts at `lower` in a matrix of the given stride.
-void solve_lower_strided(const double* lower, Index stride, Index d, double* b) noexcept {
-  for (Index j = 0; j < d; ++j) {
-    const double* column = lower + j * stride;
-    b[j] /= column[j];
-    VectorMap(b + j + 1, d - j - 1).noalias() -= b[j] * ConstVectorMap(column + j + 1, d - j - 1);
-  }
-}
-
-void solve_transposed_strided(const double* lower, Index stride, Index d, double* b) noexcept {
-  for (Index j = d - 1; j >= 0; --j) {
-    const double* column = lower + j * stride;
-    const Index below = d - j - 1;
-    b[j] -= ConstVectorMap(column + j + 1, below).dot(ConstVectorMap(b + j + 1, below));
-    b[j] /= column[j];
-  }
-}
-
 }  // namespace
-
-Status cholesky(const double* matrix, Index d, double* lower) noexcept {
-  const ConstMatrixMap source(matrix, d, d);
-  MatrixMap factor(lower, d, d);
-  for (Index j = 0; j < d; ++j) {
-    auto column = factor.col(j).tail(d - j);
-    column = source.col(j).tail(d - j);
-    if (j > 0) {
-      column.noalias() -= factor.block(j, 0, d - j, j) * factor.row(j).head(j).transpose();
-    }
-    const double pivot = column(0);
-    if (!(pivot > 0) || !std::isfinite(pivot)) {
-      return Status::kNotPositiveDefinite;
-    }
-    column /= std::sqrt(pivot);
-    factor.col(j).head(j).setZero();
-  }
-  return Status::kOk;
-}
 
 void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept {
   const Index d = dimension;
@@ -85,103 +48,6 @@ void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept {
     }
     m.col(j).head(j).setZero();
   }
-}
-
-void solve_lower(const double* lower, Index d, double* b) noexcept {
-  solve_lower_strided(lower, d, d, b);
-}
-
-void solve_lower_transposed(const double* lower, Index d, double* b) noexcept {
-  solve_transposed_strided(lower, d, d, b);
-}
-
-Factor::Factor(Arena& arena, std::uint32_t dimension) noexcept
-    : dimension_(dimension),
-      lower_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
-      scale_(arena.allocate<double>(dimension).data()) {}
-
-Status Factor::compute(const double* matrix) noexcept {
-  const Index d = dimension_;
-  const ConstMatrixMap source(matrix, d, d);
-  MatrixMap scaled(lower_, d, d);
-  for (Index j = 0; j < d; ++j) {
-    const double diagonal = source(j, j);
-    if (!(diagonal > 0) || !std::isfinite(diagonal)) {
-      return Status::kNotPositiveDefinite;
-    }
-    scale_[j] = std::sqrt(diagonal);
-  }
-  for (Index j = 0; j < d; ++j) {
-    for (Index i = j; i < d; ++i) {
-      scaled(i, j) = source(i, j) / (scale_[i] * scale_[j]);
-    }
-  }
-  return cholesky(lower_, d, lower_);
-}
-
-void Factor::solve(double* b) const noexcept {
-  whiten(b);
-  solve_root(b);
-}
-
-void Factor::solve_root(double* b) const noexcept {
-  solve_lower_transposed(lower_, dimension_, b);
-  VectorMap(b, dimension_).array() /= ConstVectorMap(scale_, dimension_).array();
-}
-
-void Factor::colour(double* b) const noexcept {
-  VectorMap(b, dimension_).array() *= ConstVectorMap(scale_, dimension_).array();
-  for (Index j = 0; j < dimension_; ++j) {
-    const Index rows = dimension_ - j;
-    b[j] = ConstVectorMap(lower_ + j * dimension_ + j, rows).dot(ConstVectorMap(b + j, rows));
-  }
-}
-
-void Factor::whiten(double* b) const noexcept {
-  VectorMap(b, dimension_).array() /= ConstVectorMap(scale_, dimension_).array();
-  solve_lower(lower_, dimension_, b);
-}
-
-void Factor::inverse(double scale, double* inverse) const noexcept {
-  // Column j of L^-1 is 0 above row j, and only the lower triangle is wanted, so both
-  // substitutions stay within rows j and below.
-  const Index d = dimension_;
-  for (Index j = 0; j < d; ++j) {
-    double* column = inverse + j * d;
-    std::fill_n(column, d, 0.0);
-    column[j] = scale / scale_[j];
-    const Index rows = d - j;
-    const double* trailing = lower_ + j * d + j;
-    solve_lower_strided(trailing, d, rows, column + j);
-    solve_transposed_strided(trailing, d, rows, column + j);
-    for (Index i = j; i < d; ++i) column[i] /= scale_[i];
-  }
-  symmetrize(inverse, d);
-}
-
-void Factor::root(double scale, double* root) const noexcept {
-  const ConstMatrixMap factor(lower_, dimension_, dimension_);
-  MatrixMap result(root, dimension_, dimension_);
-  for (Index j = 0; j < dimension_; ++j) {
-    for (Index i = 0; i < dimension_; ++i) {
-      result(i, j) = i < j ? 0.0 : scale * scale_[i] * factor(i, j);
-    }
-  }
-}
-
-void Factor::inverse_root(double* inverse) const noexcept {
-  const Index d = dimension_;
-  for (Index j = 0; j < d; ++j) {
-    double* column = inverse + j * d;
-    std::fill_n(column, d, 0.0);
-    column[j] = 1.0 / scale_[j];
-    solve_lower_strided(lower_ + j * d + j, d, d - j, column + j);
-  }
-}
-
-void Factor::copy_from(const Factor& other) noexcept {
-  std::copy_n(other.lower_, dimension_ * dimension_, lower_);
-  std::copy_n(other.scale_, dimension_, scale_);
 }
 
 Status stationary_covariance(const double* preconditioner, const double* curvature,

@@ -20,7 +20,7 @@ using ConstVectorMap = Eigen::Map<const Eigen::VectorXd>;
 using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
 
 // The lower Cholesky factor of `matrix` (D x D), written to `lower` with zeros above the diagonal.
-// May be the same memory. Left-looking, one matrix-vector product a column: D^3 / 3 operations.
+// May be the same memory. Left-looking, a block of columns at a time: D^3 / 3 operations.
 // kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
 Status cholesky(const double* matrix, Eigen::Index dimension, double* lower) noexcept;
 
