@@ -74,6 +74,7 @@ const std::vector<Experiment> kFakes = {
     {"works", "Author 2000, Table 1", "that it works", {}, works},
     {"needs-data", "Author 2000, Figure 2", "nothing", {"CASP.csv"}, works},
     {"throws", "Author 2000, Figure 3", "nothing", {}, throws},
+    {"whole", "Author 2000, Figure 4", "the same with --quick", {}, works, false},
 };
 
 struct Ran {
@@ -162,7 +163,7 @@ TEST(ReproduceRun, AllGoesOnAfterAFailureAndSaysSo) {
   const fs::path out = directory("all");
   const Ran ran = run("all", {.data = out, .out = out});
   EXPECT_FALSE(ran.sound);
-  ASSERT_EQ(ran.outcomes.size(), 3U);
+  ASSERT_EQ(ran.outcomes.size(), 4U);
   EXPECT_FALSE(ran.outcomes[0].failed);
   EXPECT_TRUE(ran.outcomes[1].skipped);
   EXPECT_TRUE(ran.outcomes[2].failed);
@@ -173,7 +174,8 @@ TEST(ReproduceRun, AllGoesOnAfterAFailureAndSaysSo) {
 TEST(ReproduceRun, RefusesAnUnknownNameWithThoseThereAre) {
   const fs::path out = directory("unknown");
   const std::string refusal = refusal_of([&] { run("wroks", {.data = out, .out = out}); });
-  EXPECT_TRUE(says(refusal, "there is no experiment \"wroks\": works, needs-data, throws, all"));
+  EXPECT_TRUE(
+      says(refusal, "there is no experiment \"wroks\": works, needs-data, throws, whole, all"));
 }
 
 TEST(ReproduceRun, RefusesAnOutputThatIsNoDirectory) {
@@ -198,6 +200,21 @@ TEST(ReproduceRun, ResumesFinishedPartsOfTheSameRunOnly) {
   settings.resume = false;
   run("works", settings);
   EXPECT_EQ(computed, 3);
+}
+
+TEST(ReproduceRun, SaysThatItIsQuickOnlyWhereSomethingIsLeftOut) {
+  const fs::path out = directory("quick");
+  const Settings settings{.data = out, .out = out, .quick = true};
+  run("works", settings);
+  run("whole", settings);
+  EXPECT_TRUE(says(text_of(out / "works.md"), "A quick run"));
+  EXPECT_FALSE(says(text_of(out / "whole.md"), "A quick run"));
+  EXPECT_TRUE(says(text_of(out / "whole.md"), "--quick"));  // the command
+  const auto quick = [&](const char* file) {
+    return nlohmann::json::parse(text_of(out / file)).at("quick").get<bool>();
+  };
+  EXPECT_TRUE(quick("works.json"));
+  EXPECT_FALSE(quick("whole.json"));
 }
 
 TEST(ReproduceFiles, AFailedWriteLeavesTheOldFileAndSaysSo) {

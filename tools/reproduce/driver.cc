@@ -37,7 +37,7 @@ RunFacts facts_of(const Experiment& experiment, const Settings& settings, double
           .command = fmt::format("windhover reproduce {} --data {} --out {}{} --seed {}",
                                  experiment.name, settings.data.string(), settings.out.string(),
                                  settings.quick ? " --quick" : "", settings.seed),
-          .quick = settings.quick,
+          .quick = settings.quick && experiment.has_quick,
           .seed = settings.seed,
           .threads = settings.threads,
           .cores = std::thread::hardware_concurrency(),

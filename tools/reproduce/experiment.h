@@ -20,6 +20,7 @@ struct Experiment {
   std::vector<std::string_view> files;  // of the data directory, by the names in data_files.h
   // Fills the report. Throws UserError or RunError.
   void (*run)(const Context& context, Report& report);
+  bool has_quick = true;  // does less with --quick
 };
 
 std::span<const Experiment> experiments();

@@ -54,7 +54,8 @@ std::span<const Experiment> experiments() {
        "Chen, Carlson, Gan, Li and Carin 2016, Figure 1",
        "Santa leaves a local minimum that RMSprop stays in",
        {},
-       run_double_well},
+       run_double_well,
+       false},  // it takes seconds as it is
       {"complete-recipe",
        "Tutorial on stochastic-gradient MCMC, Figures 2 and 5 to 10",
        "Mixture, friction, bias, variance reduction and metrics, against exact laws",

@@ -42,7 +42,7 @@ struct RunFacts {
   std::string source;
   std::string summary;
   std::string command;
-  bool quick = false;
+  bool quick = false;  // and shortened by it
   std::uint64_t seed = 0;
   unsigned threads = 0;
   unsigned cores = 0;
