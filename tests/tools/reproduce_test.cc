@@ -70,11 +70,26 @@ void throws(const Context& context, Report&) {
   });
 }
 
+// Bars as they come out of floating point and of Monte Carlo errors.
+void barred(const Context&, Report& report) {
+  const auto add = [&](const char* name, const Bar& bar) {
+    report.add(Figure{.group = "bars", .name = name, .ours = 0.8342, .bar = bar});
+  };
+  add("sum", at_most(0.1 + 0.2));
+  add("derived", at_most(0.0446127));
+  add("large", at_least(20'000));
+  add("zero", at_most(0));
+  add("small", at_most(1e-10));
+  add("margin", Bar{0.88 - 3 * 0.0152508, 0.92 + 3 * 0.0152508});
+  add("about 1", Bar{1 - 0.00234567, 1 + 0.00234567});
+  add("exactly 1", Bar{1, 1});
+}
+
 const std::vector<Experiment> kFakes = {
     {"works", "Author 2000, Table 1", "that it works", {}, works},
     {"needs-data", "Author 2000, Figure 2", "nothing", {"CASP.csv"}, works},
     {"throws", "Author 2000, Figure 3", "nothing", {}, throws},
-    {"whole", "Author 2000, Figure 4", "the same with --quick", {}, works, false},
+    {"whole", "Author 2000, Figure 4", "the same with --quick", {}, barred, false},
 };
 
 struct Ran {
@@ -215,6 +230,20 @@ TEST(ReproduceRun, SaysThatItIsQuickOnlyWhereSomethingIsLeftOut) {
   };
   EXPECT_TRUE(quick("works.json"));
   EXPECT_FALSE(quick("whole.json"));
+}
+
+TEST(ReproduceRun, PrintsBarsWithTheDigitsThatAreMeant) {
+  const fs::path out = directory("bars");
+  run("whole", {.data = out, .out = out});
+  const std::string page = text_of(out / "whole.md");
+  EXPECT_TRUE(says(page, "| sum | 0.8342 | ≤ 0.3 |"));
+  EXPECT_TRUE(says(page, "| derived | 0.8342 | ≤ 0.0446 |"));
+  EXPECT_TRUE(says(page, "| large | 0.8342 | ≥ 20000 |"));
+  EXPECT_TRUE(says(page, "| zero | 0.8342 | ≤ 0 |"));
+  EXPECT_TRUE(says(page, "| small | 0.8342 | ≤ 1e-10 |"));
+  EXPECT_TRUE(says(page, "| margin | 0.8342 | 0.834 to 0.966 | **no** |"));
+  EXPECT_TRUE(says(page, "| about 1 | 0.8342 | 0.99765 to 1.00235 |"));
+  EXPECT_TRUE(says(page, "| exactly 1 | 0.8342 | 1 to 1 |"));
 }
 
 TEST(ReproduceFiles, AFailedWriteLeavesTheOldFileAndSaysSo) {

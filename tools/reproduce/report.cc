@@ -19,10 +19,19 @@ std::string shown(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
 }
 
+// To three digits of `scale`, without zeros at the end.
+std::string rounded(double value, double scale) {
+  if (scale == 0) return fmt::format("{:g}", value);
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(scale))) - 2);
+  return fmt::format("{:g}", std::round(value / unit) * unit);
+}
+
+// Bars that follow from a Monte Carlo error have no more digits than that.
 std::string shown(const Bar& bar) {
-  if (std::isinf(bar.least)) return fmt::format("≤ {:g}", bar.most);
-  if (std::isinf(bar.most)) return fmt::format("≥ {:g}", bar.least);
-  return fmt::format("{:g} to {:g}", bar.least, bar.most);
+  if (std::isinf(bar.least)) return "≤ " + rounded(bar.most, bar.most);
+  if (std::isinf(bar.most)) return "≥ " + rounded(bar.least, bar.least);
+  const double width = bar.most - bar.least;
+  return fmt::format("{} to {}", rounded(bar.least, width), rounded(bar.most, width));
 }
 
 std::string shown(const Series& series) {
