@@ -213,7 +213,11 @@ void add_schedule(const Context& context, Report& report, const Schedule& schedu
   context.progress(barred ? 0.6 : 0.1, schedule.name);
   const std::vector<ordered_json> runs = run_schedule(context, schedule);
   const Ends ends = count_ends(runs);
-  const auto error = [](double count) { return std::sqrt(count * (1 - count / kSeeds)); };
+  // By the rule of succession: 0 of 100 has an error, too.
+  const auto error = [](double count) {
+    const double p = (count + 1) / (kSeeds + 2);
+    return std::sqrt(kSeeds * p * (1 - p));
+  };
   const std::string group = fmt::format("Santa, {}, {} moves", schedule.name, schedule.moves);
   report.add(Figure{.group = group,
                     .name = "ends in the global basin (of 100 seeds)",

@@ -33,6 +33,7 @@ constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
 // With --quick none below: one relaxation of the last is minutes.
 constexpr double kQuickSgldStep = 5e-5;
 constexpr std::array kPathLengths = {0.2, 0.8, 3.2};
+constexpr std::size_t kHmcSeeds = 4;
 
 // 7 is 0 and 9 is 1.
 Problem load_sevens_and_nines(const Context& context) {
@@ -139,7 +140,6 @@ ordered_json run_hmc(const Problem& problem, double path_length, double budget,
   options.draws = static_cast<std::size_t>(std::max(20.0, budget / a_move));
   const reference::Run run = reference::hamiltonian_monte_carlo(density, start, options);
   Moments moments(mode);
-  std::vector<std::vector<double>> halves(2);
   for (const std::vector<double>& draw : run.draws) moments.add(draw.data());
   double effective = 0;
   for (std::size_t j = 0; j < start.size(); ++j) {
@@ -151,13 +151,17 @@ ordered_json run_hmc(const Problem& problem, double path_length, double budget,
 }
 
 struct Truths {
+  std::vector<RunMoments> chains;
   RunMoments moments;
-  double split_half = 0;        // E2 of one half of the chains from the other
-  double split_half_plain = 0;  // likewise of the draws as they are
+  Estimate split_half;        // E2 of one half of the chains from the other
+  Estimate split_half_plain;  // likewise of the draws as they are
 };
 
 Truths ground_truth(const Context& context, const Problem& problem) {
   constexpr std::size_t kChains = 4;
+  // The differences of two chains from the other two are independent of one another: as contrasts
+  // they are orthogonal, and as means nearly normal.
+  constexpr std::size_t kSplits[][kChains] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
   std::vector<Truth> chains(kChains);
   context.parallel(kChains, [&](std::size_t chain) {
     chains[chain] = truth_from(context.part(fmt::format("hmc-{}", chain), [&] {
@@ -166,14 +170,18 @@ Truths ground_truth(const Context& context, const Problem& problem) {
     }));
   });
   const auto split = [&](auto member) {
-    return errors_of(pooled({chains[0].*member, chains[1].*member}),
-                     pooled({chains[2].*member, chains[3].*member}))
-        .e2;
+    std::vector<double> e2;
+    for (const auto& s : kSplits) {
+      e2.push_back(errors_of(pooled({chains[s[0]].*member, chains[s[1]].*member}),
+                             pooled({chains[s[2]].*member, chains[s[3]].*member}))
+                       .e2);
+    }
+    return mean_of(e2);
   };
   std::vector<RunMoments> all;
   all.reserve(chains.size());
   for (const Truth& chain : chains) all.push_back(chain.corrected);
-  return {pooled(all), split(&Truth::corrected), split(&Truth::plain)};
+  return {all, pooled(all), split(&Truth::corrected), split(&Truth::plain)};
 }
 
 // Means over seeds of one setting's errors.
@@ -215,16 +223,21 @@ int colour_of(const std::string& method) {
 void add_reference(const Problem& problem, const Truths& truths, Report& report) {
   const std::string reference = "The reference: four chains of HMC";
   report.add(Figure{.group = reference,
-                    .name = "E2 of one half from the other",
-                    .ours = truths.split_half,
+                    .name = "E2 of one half from the other, mean of the three splits",
+                    .ours = truths.split_half.value,
+                    .mcse = truths.split_half.mcse,
                     .bar = at_most(0.02)});
   report.add(Figure{.group = reference,
                     .name = "likewise without control variates",
-                    .ours = truths.split_half_plain});
+                    .ours = truths.split_half_plain.value,
+                    .mcse = truths.split_half_plain.mcse});
   const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
-  const Errors of_laplace = errors_of(laplace, truths.moments);
-  report.add(Figure{.group = reference, .name = "Laplace's E1", .ours = of_laplace.e1});
-  report.add(Figure{.group = reference, .name = "Laplace's E2", .ours = of_laplace.e2});
+  for (const auto& [name, member] :
+       {std::pair{"Laplace's E1", &Errors::e1}, {"Laplace's E2", &Errors::e2}}) {
+    const Estimate e = jackknife(
+        truths.chains, [&](const RunMoments& truth) { return errors_of(laplace, truth).*member; });
+    report.add(Figure{.group = reference, .name = name, .ours = e.value, .mcse = e.mcse});
+  }
 }
 
 void add_exact_laws(const Problem& problem, const std::vector<Setting>& settings, Report& report) {
@@ -240,6 +253,39 @@ void add_exact_laws(const Problem& problem, const std::vector<Setting>& settings
     if (sigma) figure.ours = errors_of({1, laplace.mean, *sigma}, laplace).e2;
     if (s.label == "default") figure.bar = at_most(1e-10);
     report.add(figure);
+  }
+}
+
+// With as many gradients of all rows as the samplers have had in minibatches.
+void add_hmc(const Context& context, const Problem& problem, double budget, const RunMoments& truth,
+             const std::string& group, ErrorCurves& curves, Report& report) {
+  std::vector<ordered_json> runs(kPathLengths.size() * kHmcSeeds);
+  context.parallel(runs.size(), [&](std::size_t job) {
+    const std::size_t path = job / kHmcSeeds;
+    const std::size_t seed = job % kHmcSeeds;
+    runs[job] = context.part(fmt::format("hmc-path-{}-{}", path, seed), [&] {
+      return run_hmc(problem, kPathLengths[path], budget, context.seed() * 1000 + seed);
+    });
+  });
+  for (std::size_t path = 0; path < kPathLengths.size(); ++path) {
+    std::vector<double> e1, e2;
+    double mixing = 0;
+    for (std::size_t seed = 0; seed < kHmcSeeds; ++seed) {
+      const ordered_json& run = runs[path * kHmcSeeds + seed];
+      const Errors e = errors_of(moments_from(run.at("late")), truth);
+      e1.push_back(e.e1);
+      e2.push_back(e.e2);
+      const double gradients = run.at("gradients").get<double>() * problem.n();
+      mixing += run.at("effective").get<double>() / gradients / kHmcSeeds;
+    }
+    const Estimate of_mean = mean_of(e1);
+    const Estimate of_covariance = mean_of(e2);
+    curves.add("HMC", colour_of("HMC"), mixing,
+               {Estimate{NAN, 0}, of_mean, Estimate{NAN, 0}, of_covariance});
+    report.add(Figure{.group = group,
+                      .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[path]),
+                      .ours = of_covariance.value,
+                      .mcse = of_covariance.mcse});
   }
 }
 
@@ -306,23 +352,10 @@ void run_fisher_scoring(const Context& context, Report& report) {
   report.add(Figure{.group = group,
                     .name = "default's E2 less SGFS-f's at α = 0, in standard errors",
                     .ours = (ours.value - theirs.value) / error,
+                    .mcse = 1,
                     .bar = at_most(2)});
 
-  std::vector<ordered_json> hmc(kPathLengths.size());
-  context.parallel(hmc.size(), [&](std::size_t i) {
-    hmc[i] = context.part(fmt::format("hmc-path-{}", i), [&] {
-      return run_hmc(problem, kPathLengths[i], late / problem.n(), context.seed());
-    });
-  });
-  for (std::size_t i = 0; i < hmc.size(); ++i) {
-    const Errors e = errors_of(moments_from(hmc[i].at("late")), truth.moments);
-    const double gradients = hmc[i].at("gradients").get<double>() * problem.n();
-    curves.add("HMC", colour_of("HMC"), hmc[i].at("effective").get<double>() / gradients,
-               {Estimate{NAN, 0}, Estimate{e.e1, 0}, Estimate{NAN, 0}, Estimate{e.e2, 0}});
-    report.add(Figure{.group = group,
-                      .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[i]),
-                      .ours = e.e2});
-  }
+  add_hmc(context, problem, late / problem.n(), truth.moments, group, curves, report);
   curves.add_to(report);
   add_marginals("SGFS-f, α = 0", of("SGFS-f, α = 0").first, truth.moments, 1, report);
   add_marginals("SGFS-d, α = 0", of("SGFS-d, α = 0").first, truth.moments, 2, report);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/laws.h"
@@ -169,28 +170,36 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
   single.minibatch_size = 1;
   const KnownEstimates estimates(single);
   const auto passes = static_cast<std::uint64_t>(context.choose(200, 1000));
+  // In parts that are long beside the relaxation, for their standard error.
+  constexpr std::uint64_t kParts = 10;
   const auto moments_of = [&](const SamplerConfig& config, std::uint64_t interval) {
     OwnedModel model(single.model, single.data);
     const OwnedSampler sampler(config, model.dimension());
-    Moments moments(single.posterior.mode);
-    if (!ok(sampler->refresh(estimates.view()))) return moments;
+    if (!ok(sampler->refresh(estimates.view())))
+      throw RunError("the sampler refuses its estimates");
     ChainRun chain(model, sampler, config, 1, context.seed(), 0);
     chain.start(start_of(problem, 0, 0));
-    for (std::uint64_t step = 0; step < passes * kRows; ++step) {
-      chain.step();
-      if (chain.steps() % interval == 0) moments.add(chain.theta().data());
+    ordered_json parts = ordered_json::array();
+    for (std::uint64_t part = 0; part < kParts; ++part) {
+      Moments moments(single.posterior.mode);
+      for (std::uint64_t step = 0; step < passes / kParts * kRows; ++step) {
+        chain.step();
+        if (chain.steps() % interval == 0) moments.add(chain.theta().data());
+      }
+      parts.push_back(to_json(moments));
     }
-    return moments;
+    return parts;
   };
   // Without its noise SGLD is SGD at a constant rate.
   const SamplerConfig plain{
       .name = "sgld", .minibatch_size = 1, .step_size = 0.005, .temperature = 0};
   const SamplerConfig averaged{.name = "iasg", .minibatch_size = 1, .step_size = 0.005};
-  std::array<RunMoments, 2> runs;
+  std::array<std::vector<RunMoments>, 2> runs;
   context.parallel(2, [&](std::size_t i) {
-    runs[i] = moments_from(context.part(fmt::format("figure-3-{}", i), [&] {
-      return to_json(i == 0 ? moments_of(plain, 100) : moments_of(averaged, kRows));
-    }));
+    const ordered_json parts = context.part(fmt::format("figure-3-{}", i), [&] {
+      return i == 0 ? moments_of(plain, 100) : moments_of(averaged, kRows);
+    });
+    for (const ordered_json& part : parts) runs[i].push_back(moments_from(part));
   });
   const MatrixXd& posterior = problem.posterior.covariance;
   Panel panel{.title = "Marginal variances (Figure 3)",
@@ -200,7 +209,7 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
               .legend = "center right"};
   const std::array labels = {"iterates of SGD", "their means over a pass", "posterior"};
   for (std::size_t i = 0; i < 3; ++i) {
-    const MatrixXd& c = i < 2 ? runs[i].covariance : posterior;
+    const MatrixXd c = i < 2 ? pooled(runs[i]).covariance : posterior;
     Series series{.label = labels[i],
                   .x = {},
                   .y = {},
@@ -212,11 +221,13 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
     }
     panel.series.push_back(series);
     if (i == 2) continue;
+    const Estimate ratio = jackknife(runs[i], [&](const RunMoments& run) {
+      return (run.covariance.diagonal().array() / posterior.diagonal().array()).mean();
+    });
     report.add(Figure{.group = "Figure 3: one chain, S = 1, rate 0.005",
                       .name = fmt::format("{}: average variance over the posterior's", labels[i]),
-                      .ours = (c.diagonal().array() / posterior.diagonal().array()).mean(),
-                      .mcse = i == 1 ? std::optional(std::sqrt(2.0 / (kFeatures * runs[i].count)))
-                                     : std::nullopt});
+                      .ours = ratio.value,
+                      .mcse = ratio.mcse});
   }
   report.add(panel);
 }
@@ -319,7 +330,9 @@ void run_iterate_averaging(const Context& context, Report& report) {
         report.add(Figure{.group = fmt::format("Figures 4, 5: after {:g} passes, {}", passes.back(),
                                                kStarts[start]),
                           .name = fmt::format("{}, likewise, sd of one chain", kMethods[method]),
-                          .ours = spread.sd.back() / truth[parameter]});
+                          .ours = spread.sd.back() / truth[parameter],
+                          .mcse = spread.sd.back() / truth[parameter] /
+                                  std::sqrt(2.0 * static_cast<double>(chains - 1))});
       }
       report.add(panel);
     }

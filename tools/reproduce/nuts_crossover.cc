@@ -123,11 +123,13 @@ void add_sizes(Report& report, const std::vector<std::size_t>& sizes,
                         .ours = bias.ratio,
                         .mcse = error_of_mean(all[method.key], nuts) / std::sqrt(2.0)});
     }
+    // Theirs may be many sd of the truth wide.
     for (const Method& method : kPrintedMethods) {
       const Bias bias = bias_of(all[method.key], nuts);
       report.add(Figure{.group = fmt::format("N = {}, others", sizes[i]),
                         .name = fmt::format("{}: worst |mean - truth| (sd)", method.label),
-                        .ours = bias.mean});
+                        .ours = bias.mean,
+                        .mcse = std::max(1.0, bias.ratio) * error_of_mean(all[method.key], nuts)});
     }
   }
 }
