@@ -7,6 +7,7 @@
 #include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/crossover_methods.h"
 #include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/logistic_nuts.h"
 #include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/stan.h"
 
@@ -230,10 +231,12 @@ void add_stan(const Context& context, Report& report, std::size_t rows, const or
   }
   context.progress(0.95, "Stan");
   const auto result = context.part("stan", [&] {
-    const StanRun run = run_stan(context.settings().out / "nuts-crossover.parts",
-                                 make_rows(rows, context.seed()), 1000, context.seed());
-    return ordered_json{{"mean", run.mean},
-                        {"sd", run.sd},
+    const StanRun run =
+        run_stan(context.settings().out / "nuts-crossover.parts", make_rows(rows, context.seed()),
+                 {.draws = 1000, .seed = context.seed()});
+    const Summary summary = summarize(run.draws);
+    return ordered_json{{"mean", summary.mean},
+                        {"sd", summary.sd},
                         {"least", *std::ranges::min_element(run.bulk)},
                         {"cold", run.warm_up_seconds},
                         {"seconds", run.draw_seconds}};
