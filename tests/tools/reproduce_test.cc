@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/reproduce/comparison.h"
 #include "windhover/tools/reproduce/data_files.h"
 #include "windhover/tools/reproduce/driver.h"
 #include "windhover/tools/reproduce/files.h"
@@ -244,6 +246,75 @@ TEST(ReproduceRun, PrintsBarsWithTheDigitsThatAreMeant) {
   EXPECT_TRUE(says(page, "| margin | 0.8342 | 0.834 to 0.966 | **no** |"));
   EXPECT_TRUE(says(page, "| about 1 | 0.8342 | 0.99765 to 1.00235 |"));
   EXPECT_TRUE(says(page, "| exactly 1 | 0.8342 | 1 to 1 |"));
+}
+
+// Parts of a sample of a normal whose second coordinate follows the first.
+std::vector<RunMoments> normal_parts(std::uint64_t seed, double shift, double stretch) {
+  constexpr std::size_t kParts = 20;
+  constexpr std::size_t kDraws = 500;
+  std::vector<double> z(kParts * kDraws * 2);
+  fill_normals(seed, {.step = 1}, z);
+  std::vector<RunMoments> parts;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    Moments moments(Eigen::VectorXd::Zero(2));
+    for (std::size_t i = part * kDraws; i < (part + 1) * kDraws; ++i) {
+      const double x = shift + stretch * z[2 * i];
+      const double theta[] = {x, 10 * (0.8 * z[2 * i] + 0.6 * z[2 * i + 1])};
+      moments.add(theta);
+    }
+    parts.push_back(moments_from(to_json(moments)));
+  }
+  return parts;
+}
+
+TEST(ReproduceComparison, OfTheSameLawIsWithinItsMonteCarloError) {
+  double chance = 0;
+  double kl = 0;
+  constexpr int kPairs = 20;
+  for (std::uint64_t seed = 1; seed <= kPairs; ++seed) {
+    const Comparison c = compare(normal_parts(seed, 0, 1), normal_parts(seed + 100, 0, 1));
+    EXPECT_LE(c.furthest.value, 4 * c.furthest.mcse) << seed;
+    EXPECT_GE(c.least_sd.value, 1 - 4 * c.least_sd.mcse) << seed;
+    EXPECT_LE(c.most_sd.value, 1 + 4 * c.most_sd.mcse) << seed;
+    EXPECT_LE(c.kl.value, c.kl_by_chance.value + 4 * c.kl_by_chance.mcse) << seed;
+    // A mean of 10,000 draws, twice.
+    EXPECT_NEAR(c.furthest.mcse, std::sqrt(2.0 / 10'000), 0.008) << seed;
+    chance += c.kl_by_chance.value / kPairs;
+    kl += c.kl.value / kPairs;
+  }
+  // Five moments: half of a chi-squared of five degrees over each side's draws.
+  constexpr double kExpected = 5.0 / 2 * 2 / 10'000;
+  EXPECT_NEAR(chance, kExpected, 0.1 * kExpected);
+  EXPECT_NEAR(kl, kExpected, 4 * kExpected * std::sqrt(2.0 / 5 / kPairs));
+}
+
+TEST(ReproduceComparison, SeesAMeanAndASpreadThatAreOff) {
+  const std::vector<RunMoments> truth = normal_parts(1, 0, 1);
+  const Comparison shifted = compare(normal_parts(2, 0.1, 1), truth);
+  EXPECT_NEAR(shifted.furthest.value, 0.1, 4 * shifted.furthest.mcse);
+  EXPECT_GT(shifted.furthest.value, 4 * shifted.furthest.mcse);
+  EXPECT_NEAR(shifted.off[0].value, shifted.furthest.value, 1e-12);
+  // Far off, its error is that of the shift: KL = s^2 / 2 (1 - 0.8^2)^-1.
+  EXPECT_NEAR(shifted.kl.value, 0.01 / 2 / 0.36, 4 * shifted.kl.mcse);
+  EXPECT_NEAR(shifted.kl.mcse, 0.1 / 0.36 * std::sqrt(2 * 0.36 / 10'000), 0.001);
+  EXPECT_GT(shifted.kl.value, shifted.kl_by_chance.value + 4 * shifted.kl_by_chance.mcse);
+  const Comparison wide = compare(normal_parts(2, 0, 1.1), truth);
+  EXPECT_NEAR(wide.most_sd.value, 1.1, 4 * wide.most_sd.mcse);
+  EXPECT_GT(wide.most_sd.value, 1 + 4 * wide.most_sd.mcse);
+  EXPECT_GT(wide.kl.value, wide.kl_by_chance.value + 4 * wide.kl_by_chance.mcse);
+}
+
+TEST(ReproduceComparison, AnExactSideHasNoErrorOfItsOwn) {
+  RunMoments exact{1, Eigen::VectorXd::Zero(2), Eigen::MatrixXd(2, 2)};
+  exact.covariance << 1, 8, 8, 100;
+  const Comparison itself = compare({exact}, {exact});
+  EXPECT_EQ(itself.furthest.value, 0);
+  EXPECT_EQ(itself.furthest.mcse, 0);
+  EXPECT_EQ(itself.kl_by_chance.value, 0);
+  EXPECT_NEAR(itself.kl.value, 0, 1e-12);
+  const Comparison c = compare(normal_parts(3, 0, 1), {exact});
+  EXPECT_LE(c.furthest.value, 4 * c.furthest.mcse);
+  EXPECT_NEAR(c.furthest.mcse, std::sqrt(1.0 / 10'000), 0.006);
 }
 
 TEST(ReproduceFiles, AFailedWriteLeavesTheOldFileAndSaysSo) {

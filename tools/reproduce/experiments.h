@@ -10,6 +10,7 @@ class Report;
 void run_complete_recipe(const Context& context, Report& report);
 void run_double_well(const Context& context, Report& report);
 void run_fisher_scoring(const Context& context, Report& report);
+void run_ground_truth(const Context& context, Report& report);
 void run_hyperparameters(const Context& context, Report& report);
 void run_iterate_averaging(const Context& context, Report& report);
 void run_kdd99(const Context& context, Report& report);

@@ -5,6 +5,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "windhover/samplers/registry.h"
 
@@ -21,6 +22,7 @@ struct Source {
   const char* model;
   DatasetOptions options;
   std::uint32_t minibatch_size;
+  std::optional<double> least_positive = {};  // the target is 1 from here on
 };
 
 Source source_of(const std::string& name) {
@@ -30,6 +32,13 @@ Source source_of(const std::string& name) {
             "linear",
             {.table = {.separator = ';'}, .target = "quality"},
             100};
+  }
+  if (name == "wine-logistic") {
+    Source source = source_of("wine");
+    source.name = "Wine, good or not";
+    source.model = "logistic";
+    source.least_positive = 7;
+    return source;
   }
   if (name == "protein") return {"Protein", "CASP.csv", "linear", {.target = "RMSD"}, 100};
   return {"Skin",
@@ -108,6 +117,9 @@ Problem load_problem(const Context& context, const std::string& name, Scaling sc
                   .model = {.name = source.model},
                   .data = load_dataset(context.file(source.file), source.options),
                   .minibatch_size = source.minibatch_size};
+  if (source.least_positive) {
+    for (double& y : problem.data.targets) y = y >= *source.least_positive ? 1.0 : 0.0;
+  }
   transform(problem.data, scaling);
   problem.model.features = static_cast<std::uint32_t>(problem.data.columns());
   problem.model.intercept = scaling == Scaling::kStandardized;

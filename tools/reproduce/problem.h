@@ -34,7 +34,7 @@ enum class Scaling {
 const char* to_string(Scaling scaling);
 
 // Names: "wine", "protein" and "skin", with minibatches of 100, 100 and 10,000 and prior precision
-// 1 as in the paper.
+// 1 as in the paper; and "wine-logistic", whether a wine's quality is 7 or more.
 Problem load_problem(const Context& context, const std::string& name, Scaling scaling);
 
 // Fills in the posterior of a linear or logistic model from the rest.

@@ -71,6 +71,11 @@ std::span<const Experiment> experiments() {
        "coverage, spread and lag of every horizon, and shortcuts shown failing",
        {},
        run_streaming},
+      {"ground-truth",
+       "Our own, beside Stan",
+       "the truth that others measure against: Laplace, HMC and Stan on two logistic models",
+       {"winequality-white.csv", "Skin_NonSkin.txt"},
+       run_ground_truth},
   };
   return list;
 }

@@ -277,6 +277,9 @@ void run_stationary_kl(const Context& context, Report& report) {
       "noise averaged over the posterior, as its chains measure it. The others are told the noise "
       "at the mode.");
   report.note(
+      "The posterior is exact for the linear models and Laplace's Gaussian on Skin: `ground-truth` "
+      "says how far HMC and Stan are from that.");
+  report.note(
       "The paper's \"unit length\" is not said further. With columns divided by their largest "
       "value, "
       "neither centred nor with an intercept, SGD and SGD-d on Wine come within a fifth of the "

@@ -1,0 +1,217 @@
+// The truth that experiments measure against, checked on logistic models: Laplace's Gaussian
+// against the library's HMC, and that against Stan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/tools/reproduce/comparison.h"
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/hmc.h"
+#include "windhover/tools/reproduce/logistic_nuts.h"
+#include "windhover/tools/reproduce/problem.h"
+#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/stan.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kHmcChains = 4;
+constexpr std::size_t kHmcDraws = 1500;  // with control variates worth many times Stan's
+constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
+constexpr std::size_t kParts = 5;  // of each of Stan's chains: long beside its autocorrelation
+constexpr double kErrors = 4;      // Monte Carlo standard errors that two truths may be apart
+
+struct Hmc {
+  std::vector<RunMoments> chains;
+  double divergences = 0;
+  double seconds = 0;  // of processor time
+};
+
+Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
+  std::vector<ordered_json> runs(kHmcChains);
+  context.parallel(kHmcChains, [&](std::size_t chain) {
+    runs[chain] = context.part(fmt::format("hmc-{}-{}", key, chain), [&] {
+      const double begin = thread_seconds();
+      ordered_json run =
+          hmc_truth(problem, kHmcDraws, context.seed(), static_cast<std::uint16_t>(chain));
+      run["seconds"] = thread_seconds() - begin;
+      return run;
+    });
+  });
+  Hmc hmc;
+  for (const ordered_json& run : runs) {
+    const Truth truth = truth_from(run);
+    hmc.chains.push_back(truth.corrected);
+    hmc.divergences += truth.divergences;
+    hmc.seconds += run.at("seconds").get<double>();
+  }
+  return hmc;
+}
+
+// As the model sees them, with the intercept's 1 as the last column.
+Dataset rows_of(const Problem& problem) {
+  const Eigen::MatrixXd x = design_matrix(problem);
+  Dataset data;
+  data.names.assign(static_cast<std::size_t>(x.cols()), "x");
+  data.targets = problem.data.targets;
+  data.features.reserve(static_cast<std::size_t>(x.size()));
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    for (Eigen::Index j = 0; j < x.cols(); ++j) data.features.push_back(x(i, j));
+  }
+  return data;
+}
+
+ordered_json run_stan(const Context& context, const Problem& problem) {
+  StanOptions options = kStan;
+  options.seed = context.seed();
+  options.threads = context.settings().threads;
+  const StanRun run =
+      run_stan(context.settings().out / "ground-truth.parts", rows_of(problem), options);
+  ordered_json parts = ordered_json::array();
+  for (const auto& chain : run.draws) {
+    for (std::size_t part = 0; part < kParts; ++part) {
+      Moments moments(problem.posterior.mode);
+      for (std::size_t i = part * chain.size() / kParts; i < (part + 1) * chain.size() / kParts;
+           ++i) {
+        moments.add(chain[i].data());
+      }
+      parts.push_back(to_json(moments));
+    }
+  }
+  return {{"parts", parts},
+          {"r_hat", run.r_hat},
+          {"bulk", run.bulk},
+          {"divergences", run.divergences},
+          {"warm_up_seconds", run.warm_up_seconds},
+          {"draw_seconds", run.draw_seconds}};
+}
+
+void add_comparison(Report& report, const std::string& group, const Comparison& c, bool barred) {
+  const auto add = [&](const char* name, const Estimate& e, const Bar& bar) {
+    report.add(Figure{.group = group,
+                      .name = name,
+                      .ours = e.value,
+                      .mcse = e.mcse,
+                      .bar = barred ? std::optional(bar) : std::nullopt});
+  };
+  add("largest difference of means (posterior sd)", c.furthest, at_most(kErrors * c.furthest.mcse));
+  add("smallest ratio of sd", c.least_sd, at_least(1 - kErrors * c.least_sd.mcse));
+  add("largest ratio of sd", c.most_sd, at_most(1 + kErrors * c.most_sd.mcse));
+  const Estimate& chance = c.kl_by_chance;
+  add("KL of Gaussian moments (nats)", c.kl, at_most(chance.value + kErrors * chance.mcse));
+  report.add(Figure{.group = group,
+                    .name = "what chance alone makes of it, give or take",
+                    .ours = chance.value,
+                    .mcse = chance.mcse});
+}
+
+void add_stan(Report& report, const std::string& group, const ordered_json& stan, double seconds) {
+  const auto r_hat = stan.at("r_hat").get<std::vector<double>>();
+  const auto bulk = stan.at("bulk").get<std::vector<double>>();
+  // Vehtari, Gelman, Simpson, Carpenter and Buerkner 2021: R-hat below 1.01, 100 draws a chain.
+  report.add(Figure{.group = group,
+                    .name = "Stan's R-hat, the largest",
+                    .ours = *std::ranges::max_element(r_hat),
+                    .bar = at_most(1.01)});
+  report.add(Figure{.group = group,
+                    .name = "Stan's effective draws (bulk), the least",
+                    .ours = *std::ranges::min_element(bulk),
+                    .bar = at_least(100.0 * kStan.chains)});
+  report.add(Figure{.group = group,
+                    .name = "Stan's divergences",
+                    .ours = stan.at("divergences").get<double>(),
+                    .bar = at_most(0)});
+  report.add(Figure{
+      .group = group,
+      .name = "Stan's seconds, all chains, compilation left out",
+      .ours = stan.at("warm_up_seconds").get<double>() + stan.at("draw_seconds").get<double>()});
+  report.add(Figure{.group = group, .name = "HMC's seconds, all chains", .ours = seconds});
+}
+
+Series differences(const std::string& label, int colour, double shift, const Comparison& c) {
+  Series series{.label = label, .x = {}, .y = {}, .style = Style::kPoints, .colour = colour};
+  for (std::size_t j = 0; j < c.off.size(); ++j) {
+    series.x.push_back(static_cast<double>(j + 1) + shift);
+    series.y.push_back(c.off[j].value);
+    series.error.push_back(c.off[j].mcse);
+  }
+  return series;
+}
+
+void check(const Context& context, const std::string& key, double share, bool stan,
+           Report& report) {
+  const Problem problem = load_problem(context, key, Scaling::kStandardized);
+  const std::string name = fmt::format("{} ({} rows, {} parameters)", problem.name,
+                                       problem.data.rows(), problem.dimension());
+  context.progress(share, fmt::format("{}: HMC", problem.name));
+  const Hmc hmc = run_hmc(context, problem, key);
+  const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
+  const Comparison of_laplace = compare({laplace}, hmc.chains);
+  const std::string group = fmt::format("Laplace's Gaussian beside HMC: {}", name);
+  add_comparison(report, group, of_laplace, false);
+  report.add(Figure{
+      .group = group, .name = "HMC's divergences", .ours = hmc.divergences, .bar = at_most(0)});
+  Panel panel{.title = fmt::format("{}: means beside HMC's", problem.name),
+              .x_label = "parameter",
+              .y_label = "difference (posterior sd)",
+              .series = {differences("Laplace", 1, -0.1, of_laplace)},
+              .legend = "outside bottom center horizontal"};
+  if (stan) {
+    context.progress(share + 0.1, fmt::format("{}: Stan", problem.name));
+    const ordered_json run =
+        context.part(fmt::format("stan-{}", key), [&] { return run_stan(context, problem); });
+    std::vector<RunMoments> parts;
+    for (const ordered_json& part : run.at("parts")) parts.push_back(moments_from(part));
+    const Comparison of_stan = compare(parts, hmc.chains);
+    const std::string stans = fmt::format("Stan beside HMC: {}", name);
+    add_comparison(report, stans, of_stan, true);
+    add_stan(report, stans, run, hmc.seconds);
+    panel.series.push_back(differences("Stan", 0, 0.1, of_stan));
+    report.detail(fmt::format("stan-{}", key), {{"r_hat", run.at("r_hat")},
+                                                {"bulk", run.at("bulk")},
+                                                {"warm_up_seconds", run.at("warm_up_seconds")},
+                                                {"draw_seconds", run.at("draw_seconds")}});
+  }
+  report.add(panel);
+}
+
+}  // namespace
+
+void run_ground_truth(const Context& context, Report& report) {
+  const bool installed = has_stan();
+  check(context, "wine-logistic", 0, installed, report);
+  check(context, "skin", 0.2, installed && !context.quick(), report);
+  report.note(fmt::format(
+      "Experiments measure against the exact posterior where the model is linear, and else against "
+      "Laplace's Gaussian (Skin in `stationary-kl` and `ou-covariance`), HMC (`fisher-scoring`) or "
+      "NUTS (`nuts-crossover`) of the library. Here {} chains of HMC, with Stein's identity as "
+      "control variate, stand beside Laplace's Gaussian and beside Stan: on Skin, and where "
+      "Laplace's is further off, on whether a white wine's quality is 7 or more. Standardised, "
+      "with "
+      "an intercept, prior precision 1.",
+      kHmcChains));
+  if (!installed) {
+    report.note(
+        "The comparison with Stan is skipped: it is not installed (Debian: r-cran-rstan and "
+        "r-cran-bh).");
+    return;
+  }
+  report.note(fmt::format(
+      "Stan (rstan, NUTS, bernoulli_logit_glm, every row): {} chains of 1000 moves of warm-up and "
+      "{} draws. HMC and Stan may be {:g} Monte Carlo standard errors of both together apart, by "
+      "the jackknife over chains of HMC and fifths of Stan's; and their KL as much above what "
+      "chance "
+      "alone makes of it, by the KL of the same parts from their pool. Seconds are processor time "
+      "of all chains, Stan's as it counts them.",
+      kStan.chains, kStan.draws, kErrors));
+  if (context.quick()) {
+    report.note(
+        "With --quick the comparison with Stan on Skin is skipped, because it takes minutes: there "
+        "HMC is compared with Laplace's Gaussian alone.");
+  }
+}
+
+}  // namespace windhover::reproduce
