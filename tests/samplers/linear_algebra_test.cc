@@ -14,7 +14,8 @@ class LinearAlgebra : public testing::TestWithParam<Index> {
   const Index d = GetParam();
 };
 
-INSTANTIATE_TEST_SUITE_P(Dimensions, LinearAlgebra, testing::Values(1, 2, 5, 12, 32, 33, 40, 64, 100, 131),
+INSTANTIATE_TEST_SUITE_P(Dimensions, LinearAlgebra,
+                         testing::Values(1, 2, 5, 12, 32, 33, 40, 64, 100, 131),
                          testing::PrintToStringParamName());
 
 // Scales 10^6 apart: a condition number of 10^12 before equilibration.
