@@ -236,7 +236,10 @@ Status Engine::observe(std::span<const double> features, double target) noexcept
 }
 
 int Engine::poll(int max_work) noexcept { return layout_->parts.learner.poll(max_work); }
-int Engine::assist(std::uint32_t worker) noexcept { return layout_->parts.learner.assist(worker); }
+int Engine::assist(std::uint32_t worker) noexcept {
+  if (worker == 0 || worker >= layout_->config.learner_threads) return 0;
+  return layout_->parts.learner.assist(worker);
+}
 
 Learner& Engine::learner() noexcept { return layout_->parts.learner; }
 

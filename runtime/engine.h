@@ -94,7 +94,8 @@ class Engine {
   // Helps poll() with the round under way, if there is one: moves of chains and sums over rows, on
   // a thread that is not poll()'s. `worker` is 1 to EngineConfig::learner_threads - 1, another one
   // on each helper's thread. Returns how many pieces were done; 0: none open, look again within
-  // microseconds while the learner has work. Changes no bit of any result.
+  // microseconds while the learner has work, or there is no such worker. Changes no bit of any
+  // result.
   int assist(std::uint32_t worker) noexcept;
 
   // kUnavailable when max_readers have been handed out.

@@ -159,6 +159,8 @@ TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
   TestEngine unhelped(config);
   (void)live_run(unhelped, data, 46);
   EXPECT_EQ(fingerprint_of(unhelped), fingerprint_of(alone));
+  EXPECT_EQ(unhelped->assist(0), 0) << "that is poll()'s";
+  EXPECT_EQ(unhelped->assist(3), 0);
 
   TestEngine helped(config);
   std::atomic<bool> running{true};
