@@ -223,45 +223,11 @@ void gather_squares(const double* base, std::size_t stride, const std::uint32_t*
   }
 }
 
-// exp(x) for x in [-708, 0]: x = k ln 2 + r with |r| <= ln 2 / 2, a Taylor polynomial of degree 13
-// in r (truncation below 1e-17 relative), and 2^k put into the exponent bits.
-inline Vector exp_nonpositive(Vector x) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: the sum's low bits hold k
-  const Vector shifted = x * 1.4426950408889634 + kRound;
-  const Vector k = shifted - kRound;
-  const Vector r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-  Vector p = broadcast(1.0 / 6227020800.0);
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  const Integers exponent = reinterpret_cast<Integers>(shifted) << 52;
-  return reinterpret_cast<Vector>(reinterpret_cast<Integers>(p) + exponent);
-}
-
-inline Vector sigmoid_vector(Vector x) {
-  const Integers sign = reinterpret_cast<Integers>(x) & static_cast<long long>(1ULL << 63);
-  Vector negative = reinterpret_cast<Vector>(reinterpret_cast<Integers>(x) |
-                                             static_cast<long long>(1ULL << 63));  // -|x|
-  negative = negative < -708.0 ? broadcast(-708.0) : negative;
-  const Vector e = exp_nonpositive(negative);
-  const Vector denominator = 1.0 / (1.0 + e);
-  const Vector p = sign == 0 ? denominator : e * denominator;
-  // The exponent arithmetic can turn a NaN's payload into a number.
-  return x == x ? p : x;  // NOLINT(misc-redundant-expression)
-}
-
 void sigmoid(const double* x, std::size_t count, double* p) {
   std::size_t i = 0;
+  for (; i + kWideLanes <= count; i += kWideLanes) {
+    store_wide(p + i, sigmoid_vector(load_wide(x + i)));
+  }
   for (; i + kLanes <= count; i += kLanes) store(p + i, sigmoid_vector(load(x + i)));
   for (; i < count; ++i) p[i] = sigmoid_vector(broadcast(x[i]))[0];
 }

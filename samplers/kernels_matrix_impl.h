@@ -1,51 +1,13 @@
-// Vectors, and the kernels that multiply matrices; the same rules as in kernels_impl.h, which
-// includes it.
+// The kernels that multiply matrices; the same rules as in kernels_impl.h, which includes it.
 #ifndef WINDHOVER_SAMPLERS_KERNELS_MATRIX_IMPL_H_
 #define WINDHOVER_SAMPLERS_KERNELS_MATRIX_IMPL_H_
 
 #include <cstddef>
 
+#include "windhover/samplers/kernels_vector_impl.h"
+
 namespace windhover {
 namespace {
-
-using Vector = double __attribute__((vector_size(32)));
-using Integers = long long __attribute__((vector_size(32)));
-using Unaligned = double __attribute__((vector_size(32), aligned(8)));
-constexpr std::size_t kLanes = 4;
-
-inline Vector load(const double* p) { return *reinterpret_cast<const Unaligned*>(p); }
-inline void store(double* p, Vector v) { *reinterpret_cast<Unaligned*>(p) = v; }
-inline Vector broadcast(double x) { return Vector{x, x, x, x}; }
-inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-
-// For long rows: as many lanes as the instruction set has registers for.
-#ifdef __AVX512F__
-using Wide = double __attribute__((vector_size(64)));
-using UnalignedWide = double __attribute__((vector_size(64), aligned(8)));
-constexpr std::size_t kWideLanes = 8;
-inline Wide load_wide(const double* p) { return *reinterpret_cast<const UnalignedWide*>(p); }
-inline void store_wide(double* p, Wide v) { *reinterpret_cast<UnalignedWide*>(p) = v; }
-inline Wide broadcast_wide(double x) { return Wide{x, x, x, x, x, x, x, x}; }
-inline Vector fold(Wide v) {
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-}
-#else
-using Wide = Vector;
-constexpr std::size_t kWideLanes = kLanes;
-inline Wide load_wide(const double* p) { return load(p); }
-inline void store_wide(double* p, Wide v) { store(p, v); }
-inline Wide broadcast_wide(double x) { return broadcast(x); }
-inline Vector fold(Wide v) { return v; }
-#endif
-
-// The lane sums of four vectors, as one vector.
-inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
-  const Vector ab =
-      __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-  const Vector cd =
-      __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-}
 
 // Four columns by one vector of rows of the result, over all observations.
 inline void outer_tile(const double* rows, const double* scaled, std::size_t width,
@@ -181,59 +143,94 @@ void symmetric_product(const double* matrix, std::size_t d, double scale, const 
 }
 
 // kRows rows by kVectors vectors of the result, over all terms.
-template <std::size_t kRows, std::size_t kVectors>
+template <class V, std::size_t kRows, std::size_t kVectors>
 inline void product_tile(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                          std::size_t b_stride, double* c, std::size_t c_stride, std::size_t terms) {
-  Vector sums[kRows][kVectors] = {};
+  constexpr std::size_t kWidth = lanes<V>();
+  V sums[kRows][kVectors] = {};
   for (std::size_t t = 0; t < terms; ++t) {
-    Vector x[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) x[v] = load(b + t * b_stride + v * kLanes);
+    V x[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) x[v] = load_as<V>(b + t * b_stride + v * kWidth);
     for (std::size_t i = 0; i < kRows; ++i) {
-      const Vector w = broadcast(a[i * a_row + t * a_term]);
+      const V w = broadcast_as<V>(a[i * a_row + t * a_term]);
       for (std::size_t v = 0; v < kVectors; ++v) sums[i][v] += w * x[v];
     }
   }
   for (std::size_t i = 0; i < kRows; ++i) {
     for (std::size_t v = 0; v < kVectors; ++v) {
-      double* out = c + i * c_stride + v * kLanes;
-      store(out, load(out) + sums[i][v]);
+      double* out = c + i * c_stride + v * kWidth;
+      store_as(out, load_as<V>(out) + sums[i][v]);
     }
   }
 }
 
-template <std::size_t kRows>
-void product_rows(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
-                  std::size_t b_stride, double* c, std::size_t c_stride, std::size_t columns,
-                  std::size_t terms) {
+// Some columns of b with all rows of a: the columns stay in the first cache.
+template <class V, std::size_t kVectors>
+void product_columns(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
+                     std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
+                     std::size_t terms) {
+  std::size_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    product_tile<V, 4, kVectors>(a + i * a_row, a_row, a_term, b, b_stride, c + i * c_stride,
+                                 c_stride, terms);
+  }
+  a += i * a_row;
+  c += i * c_stride;
+  switch (rows - i) {
+    case 3:
+      return product_tile<V, 3, kVectors>(a, a_row, a_term, b, b_stride, c, c_stride, terms);
+    case 2:
+      return product_tile<V, 2, kVectors>(a, a_row, a_term, b, b_stride, c, c_stride, terms);
+    case 1:
+      return product_tile<V, 1, kVectors>(a, a_row, a_term, b, b_stride, c, c_stride, terms);
+    default:
+      break;
+  }
+}
+
+// Whatever tile a result is in, it is one sum in the order of the terms: the bits of a row do not
+// depend on the rows beside it.
+void multiply_add(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
+                  std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
+                  std::size_t columns, std::size_t terms) {
+  // Vectors at a time: as many sums as hide the latency of an addition and fit into the registers,
+  // and none left over to wait for alone.
+  const std::size_t most = kWideLanes > kLanes ? 6 : rows == 1 ? 4 : 2;
   std::size_t j = 0;
-  for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
-    product_tile<kRows, 2>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, terms);
+  for (std::size_t left = columns / kWideLanes; left > 0;) {
+    const std::size_t now = left <= most ? left : most < 4 ? most : 4;
+    switch (now) {
+      case 6:
+        product_columns<Wide, 6>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+        break;
+      case 5:
+        product_columns<Wide, 5>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+        break;
+      case 4:
+        product_columns<Wide, 4>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+        break;
+      case 3:
+        product_columns<Wide, 3>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+        break;
+      case 2:
+        product_columns<Wide, 2>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+        break;
+      default:
+        product_columns<Wide, 1>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
+    }
+    j += now * kWideLanes;
+    left -= now;
   }
   for (; j + kLanes <= columns; j += kLanes) {
-    product_tile<kRows, 1>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, terms);
+    product_columns<Vector, 1>(a, a_row, a_term, b + j, b_stride, c + j, c_stride, rows, terms);
   }
   for (; j < columns; ++j) {
-    for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
       double total = 0;
       for (std::size_t t = 0; t < terms; ++t)
         total += a[i * a_row + t * a_term] * b[t * b_stride + j];
       c[i * c_stride + j] += total;
     }
-  }
-}
-
-// Four rows of a stay in the first cache while all of b goes by.
-void multiply_add(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
-                  std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
-                  std::size_t columns, std::size_t terms) {
-  std::size_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    product_rows<4>(a + i * a_row, a_row, a_term, b, b_stride, c + i * c_stride, c_stride, columns,
-                    terms);
-  }
-  for (; i < rows; ++i) {
-    product_rows<1>(a + i * a_row, a_row, a_term, b, b_stride, c + i * c_stride, c_stride, columns,
-                    terms);
   }
 }
 
