@@ -1,7 +1,6 @@
 // Cholesky factors and what is made of them, a block of columns at a time: nearly all of the work
 // is products of blocks by the kernels, which read each number a few times from the caches.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "windhover/samplers/kernels.h"
@@ -16,17 +15,12 @@ namespace {
 constexpr Index kBlock = 32;
 // Rows of a product: with a thousand terms what they read stays in the second cache.
 constexpr Index kTile = 64;
+// Rows of a triangular matrix that are computed together, and columns whose rows then stay in the
+// first cache.
+constexpr std::size_t kRootRows = 16;
+constexpr std::size_t kRootColumns = 64;
 
-// A block of a column-major matrix as multiply_add() takes it: rows of the product are columns of
-// the matrix, whose numbers are contiguous. c += a b, entry (j, t) of a at a[j * a_row + t *
-// a_term].
-void add_product(const double* a, Index a_row, Index a_term, const double* b, Index b_stride,
-                 double* c, Index c_stride, Index rows, Index columns, Index terms) noexcept {
-  const auto size = [](Index i) { return static_cast<std::size_t>(i); };
-  kernels().multiply_add(a, size(a_row), size(a_term), b, size(b_stride), c, size(c_stride),
-                         size(rows), size(columns), size(terms));
-}
-
+// c -= a b as multiply_add() takes them; its rows are columns of our matrix, which are contiguous.
 void subtract_product(const double* a, Index a_row, Index a_term, const double* b, Index b_stride,
                       double* c, Index c_stride, Index rows, Index columns, Index terms) noexcept {
   const auto negate = [&] {
@@ -34,8 +28,10 @@ void subtract_product(const double* a, Index a_row, Index a_term, const double* 
       for (Index i = 0; i < columns; ++i) c[j * c_stride + i] = -c[j * c_stride + i];
     }
   };
+  const auto size = [](Index i) { return static_cast<std::size_t>(i); };
   negate();
-  add_product(a, a_row, a_term, b, b_stride, c, c_stride, rows, columns, terms);
+  kernels().multiply_add(a, size(a_row), size(a_term), b, size(b_stride), c, size(c_stride),
+                         size(rows), size(columns), size(terms));
   negate();
 }
 
@@ -164,64 +160,64 @@ void Factor::copy_from(const Factor& other) noexcept {
   std::copy_n(other.scale_, dimension_, scale_);
 }
 
-// X = (S L)^-1, a block of columns at a time: L_II X_I = S^-1 E_I - sum over K < I of L_IK X_K.
-void Factor::inverse_root(double* inverse) const noexcept {
-  const Index d = dimension_;
-  for (Index first = 0; first < d; first += kBlock) {
-    const Index width = std::min(kBlock, d - first);
-    double* block = inverse + first * d;
-    std::fill_n(block, width * d, 0.0);
-    for (Index j = 0; j < width; ++j) block[j * d + first + j] = 1.0 / scale_[first + j];
-    for (Index j = 0; j < width; ++j) {
-      const Index at = first + j;
-      solve_lower_strided(lower_ + at * d + at, d, width - j, block + j * d + at);
-    }
-    for (Index i = first + width; i < d; i += kBlock) {
-      const Index rows = std::min(kBlock, d - i);
-      subtract_product(block + first, d, 1, lower_ + first * d + i, d, block + i, d, width, rows,
-                       i - first);
-      for (Index j = 0; j < width; ++j) {
-        solve_lower_strided(lower_ + i * d + i, d, rows, block + j * d + i);
+// Row i of the result takes the rows of R from i on, so it can take row i's place.
+void square_root_rows(double scale, Index dimension, double* rows) noexcept {
+  const auto d = static_cast<std::size_t>(dimension);
+  for (std::size_t top = 0; top < d; top += kRootRows) {
+    const std::size_t end = std::min(top + kRootRows, d);
+    for (std::size_t i = top; i < end; ++i) {
+      double* row = rows + i * d;
+      const double pivot = row[i];
+      for (std::size_t j = 0; j <= i; ++j) row[j] *= pivot;
+      for (std::size_t k = i + 1; k < end; ++k) {
+        const double* below = rows + k * d;
+        const double r = below[i];
+        for (std::size_t j = 0; j <= i; ++j) row[j] += r * below[j];
       }
+    }
+    // What this writes above the diagonal is not read before it is overwritten below.
+    kernels().multiply_add(rows + end * d + top, 1, d, rows + end * d, d, rows + top * d, d,
+                           end - top, end, d - end);
+  }
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) rows[j * d + i] = rows[i * d + j] *= scale;
+  }
+}
+
+void Factor::inverse(double scale, double* inverse) const noexcept {
+  inverse_root_rows(inverse);
+  square_root_rows(scale, dimension_, inverse);
+}
+
+// L R = S^-1, by blocks of rows of R from the top: what the rows above contribute is a product of
+// matrices, the rest a substitution within the block.
+void Factor::inverse_root_rows(double* rows) const noexcept {
+  const auto d = static_cast<std::size_t>(dimension_);
+  std::fill_n(rows, d * d, 0.0);
+  for (std::size_t top = 0; top < d; top += kRootRows) {
+    const std::size_t end = std::min(top + kRootRows, d);
+    for (std::size_t column = 0; column < top; column += kRootColumns) {
+      kernels().multiply_add(lower_ + column * d + top, 1, d, rows + column * d + column, d,
+                             rows + top * d + column, d, end - top,
+                             std::min(kRootColumns, top - column), top - column);
+    }
+    for (std::size_t i = top; i < end; ++i) {
+      double* row = rows + i * d;
+      for (std::size_t k = top; k < i; ++k) {
+        const double l = lower_[k * d + i];
+        const double* above = rows + k * d;
+        for (std::size_t j = 0; j <= k; ++j) row[j] += l * above[j];
+      }
+      const double pivot = lower_[i * d + i];
+      for (std::size_t j = 0; j < i; ++j) row[j] /= -pivot;
+      row[i] = 1.0 / (scale_[i] * pivot);
     }
   }
 }
 
-// X^T X with X = (S L)^-1. The upper triangle holds X^T meanwhile, so that both factors of a
-// product can be read along columns; the products go below the diagonal.
-void Factor::inverse(double scale, double* inverse) const noexcept {
-  const Index d = dimension_;
-  inverse_root(inverse);
-  symmetrize(inverse, d);
-  std::array<double, kBlock * kBlock> diagonal;  // X_II^T
-  for (Index i = 0; i < d; i += kBlock) {
-    const Index height = std::min(kBlock, d - i);
-    for (Index t = 0; t < height; ++t) {
-      for (Index k = 0; k < height; ++k) {
-        diagonal[static_cast<std::size_t>(t * kBlock + k)] =
-            k <= t ? inverse[(i + t) * d + i + k] : 0.0;
-      }
-    }
-    const Index below = i + height;
-    for (Index j = 0; j <= i; j += kBlock) {
-      const Index width = std::min(kBlock, d - j);
-      double* product = inverse + j * d + i;
-      for (Index k = 0; k < width; ++k) std::fill_n(product + k * d, height, 0.0);
-      if (j < i) {
-        add_product(inverse + i * d + j, 1, d, diagonal.data(), kBlock, product, d, width, height,
-                    height);
-      } else {
-        add_product(diagonal.data(), 1, kBlock, diagonal.data(), kBlock, product, d, width, height,
-                    height);
-      }
-      add_product(inverse + below * d + j, 1, d, inverse + below * d + i, d, product, d, width,
-                  height, d - below);
-    }
-  }
-  for (Index j = 0; j < d; ++j) {
-    for (Index i = j; i < d; ++i) inverse[j * d + i] *= scale;
-  }
-  symmetrize(inverse, d);
+void Factor::inverse_root(double* inverse) const noexcept {
+  inverse_root_rows(inverse);
+  MatrixMap(inverse, dimension_, dimension_).transposeInPlace();
 }
 
 }  // namespace windhover

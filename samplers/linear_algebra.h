@@ -32,6 +32,10 @@ void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept;
 void solve_lower(const double* lower, Eigen::Index dimension, double* b) noexcept;
 void solve_lower_transposed(const double* lower, Eigen::Index dimension, double* b) noexcept;
 
+// rows <- scale x R^T R, both triangles, in place of a lower triangular R that lies there by rows.
+// Complexity D^3 / 3.
+void square_root_rows(double scale, Eigen::Index dimension, double* rows) noexcept;
+
 // Cholesky factor of a symmetric positive definite matrix, equilibrated: matrix = S L L^T S with
 // S diagonal. Memory: D^2 + D doubles.
 class Factor {
@@ -56,6 +60,9 @@ class Factor {
   void root(double scale, double* root) const noexcept;
   // inverse <- (S L)^-1 (lower triangular, zeros above). Complexity D^3 / 3.
   void inverse_root(double* inverse) const noexcept;
+  // rows <- R = (S L)^-1 by rows, zeros above the diagonal: |R x|^2 = x^T matrix^-1 x, and R^T R is
+  // the inverse. Complexity D^3 / 3.
+  void inverse_root_rows(double* rows) const noexcept;
   void copy_from(const Factor& other) noexcept;
   Eigen::Index dimension() const noexcept { return dimension_; }
 
