@@ -29,7 +29,9 @@ ClassProbabilities::ClassProbabilities(Arena& arena, const ModelConfig& model) n
       columns_(model.columns()),
       dimension_(outputs_ * columns_),
       normals_(arena.allocate<double>(kPairs * outputs_).data()),
-      whitened_(arena.allocate<double>(std::size_t{dimension_} * outputs_).data()),
+      stride_(InverseFactor::stride_for(dimension_)),
+      rows_(arena.allocate<double>(stride_ * outputs_).data()),
+      whitened_(arena.allocate<double>(stride_ * outputs_).data()),
       centre_(arena.allocate<double>(outputs_).data()),
       root_(arena.allocate<double>(std::size_t{outputs_} * outputs_).data()),
       eta_(arena.allocate<double>(2 * std::size_t{outputs_}).data()),
@@ -53,19 +55,18 @@ void ClassProbabilities::begin(std::uint64_t seed) noexcept {
 void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
   const double scale = posterior.variance_scale();
   const ConstVectorMap row(x, columns_);
+  std::fill_n(rows_, stride_ * outputs_, 0.0);
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     centre_[a] = row.dot(ConstVectorMap(posterior.mean + a * columns_, columns_));
-    double* whitened = whitened_ + std::size_t{a} * dimension_;
-    std::fill_n(whitened, dimension_, 0.0);
-    std::copy_n(x, columns_, whitened + a * columns_);
-    posterior.curvature_factor.whiten(whitened);
+    std::copy_n(x, columns_, rows_ + a * stride_ + a * columns_);
   }
+  posterior.inverse_factor.whiten(rows_, outputs_, whitened_);
   MatrixMap root(root_, outputs_, outputs_);
   double trace = 0;
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     for (std::uint32_t b = 0; b <= a; ++b) {
-      root(a, b) = ConstVectorMap(whitened_ + std::size_t{a} * dimension_, dimension_)
-                       .dot(ConstVectorMap(whitened_ + std::size_t{b} * dimension_, dimension_)) *
+      root(a, b) = ConstVectorMap(whitened_ + a * stride_, dimension_)
+                       .dot(ConstVectorMap(whitened_ + b * stride_, dimension_)) *
                    scale;
     }
     trace += root(a, a);

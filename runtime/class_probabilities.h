@@ -14,7 +14,7 @@ namespace windhover {
 // which has no closed expectation. So they are averaged over kDraws points of that normal
 // distribution: the same for every x, in pairs of opposite sign, and with exactly the identity for
 // covariance before they are coloured. Means then err by a small part of probs_sd, the edges of the
-// bands by about a tenth of it. Memory about (kDraws + D) C. One thread.
+// bands by about a tenth of it. Memory about (kDraws + 2 D) C. One thread.
 class ClassProbabilities {
  public:
   static constexpr std::size_t kDraws = 512;
@@ -37,12 +37,14 @@ class ClassProbabilities {
   std::uint32_t outputs_;  // classes - 1; class 0 is the reference
   std::uint32_t columns_;
   std::uint32_t dimension_;
-  double* normals_;   // kDraws / 2 x outputs, column-major
-  double* whitened_;  // dimension x outputs
-  double* centre_;    // outputs
-  double* root_;      // outputs x outputs, lower: of the predictors' covariance
-  double* eta_;       // 2 x outputs
-  double* probs_;     // kDraws x classes, column-major
+  double* normals_;     // kDraws / 2 x outputs, column-major
+  std::size_t stride_;  // of the rows in the next two
+  double* rows_;        // outputs x dimension: x at each output's place
+  double* whitened_;    // likewise
+  double* centre_;      // outputs
+  double* root_;        // outputs x outputs, lower: of the predictors' covariance
+  double* eta_;         // 2 x outputs
+  double* probs_;       // kDraws x classes, column-major
 };
 
 }  // namespace windhover

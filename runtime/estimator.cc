@@ -40,7 +40,8 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
-      factor_(arena, dimension_) {}
+      factor_(arena, dimension_),
+      inverse_factor_(arena, dimension_) {}
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   const ModelConfig& model = config.model;
@@ -217,7 +218,7 @@ Status Estimator::refresh(double n, double target_variance, double longest,
   }
   if (!ok(status)) return status;
   compute_centre(longest, temperature_);
-  factor_.inverse(1.0 / n_, covariance_);
+  inverse_factor_.compute(factor_, 1.0 / n_, covariance_);
   compute_noise_covariance();
   return Status::kOk;
 }

@@ -11,12 +11,13 @@
 #include "windhover/runtime/prior_precision.h"
 #include "windhover/samplers/curvature.h"
 #include "windhover/samplers/estimates.h"
+#include "windhover/samplers/inverse_factor.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/noise_covariance.h"
 
 namespace windhover {
 
-// One thread. Memory about 8 D^2 doubles; 5 D^2 with NoiseStructure::kDiagonal.
+// One thread. Memory about 8.5 D^2 doubles; 5.5 D^2 with NoiseStructure::kDiagonal.
 //
 // Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
 //
@@ -101,6 +102,8 @@ class Estimator {
   bool noise_is_full() const noexcept { return noise_.structure() == NoiseStructure::kFull; }
   const double* covariance() const noexcept { return covariance_; }  // P
   const Factor& factor() const noexcept { return factor_; }          // of A
+  // Of A, and like P that of the last refresh that succeeded.
+  const InverseFactor& inverse_factor() const noexcept { return inverse_factor_; }
 
   // What the prior adds to the sandwich's variance of parameter j when it counts as further
   // observations would: (P Lambda P)_jj. Without it sd_robust would be 0 where rows say nothing.
@@ -154,6 +157,7 @@ class Estimator {
   double* variances_;   // its diagonal, while hyper-parameters are learned
   double* scratch_;
   Factor factor_;
+  InverseFactor inverse_factor_;
 };
 
 }  // namespace windhover

@@ -78,7 +78,7 @@ StudentScale::StudentScale(double nu, double relative_sd) noexcept {
 GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,
                                  double relative_sd) noexcept
     : mean_(mean), components_(relative_sd > kSmallestSpread ? kComponents : 1) {
-  weight_.fill(1.0 / static_cast<double>(components_));
+  std::fill_n(weight_.begin(), components_, 1.0 / static_cast<double>(components_));
   if (components_ == 1) {
     sd_[0] = std::sqrt(epistemic + dispersion);
     return;
@@ -134,8 +134,9 @@ double GaussianMixture::log_density(double y) const noexcept {
   return largest + std::log(sum) - 0.5 * std::log(2 * std::numbers::pi);
 }
 
-double GaussianMixture::quantile(double p) const noexcept {
-  const double z = normal_quantile(p);
+double GaussianMixture::quantile(const NormalLevel& level) const noexcept {
+  const double p = level.p;
+  const double z = level.z;
   if (components_ == 1) return mean_ + z * sd_[0];
   // The components are ordered, so their own quantiles bracket the mixture's.
   double low = mean_ + z * (z < 0 ? sd_[components_ - 1] : sd_[0]);

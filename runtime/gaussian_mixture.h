@@ -12,6 +12,16 @@ double normal_cdf(double z) noexcept;
 // Inverse of normal_cdf for p in (0, 1); relative error below 1e-13.
 double normal_quantile(double p) noexcept;
 
+// A probability with the standard normal's quantile there, from which quantiles of y start: what
+// many of them ask for in common and need not compute again.
+struct NormalLevel {
+  NormalLevel() noexcept = default;
+  explicit NormalLevel(double p_in) noexcept : p(p_in), z(normal_quantile(p_in)) {}
+
+  double p = 0.5;
+  double z = 0;
+};
+
 // Student's t as a mixture of normals: y = scale x sqrt(factor) x N(0, 1), where log factor has the
 // density of -log(chi^2_nu / nu), widened by N(0, relative_sd^2) for a scale known only so far.
 // Nodes and weights of a trapezoidal rule over log factor, ascending.
@@ -36,7 +46,8 @@ class GaussianMixture {
   double cdf(double y) const noexcept;
   double log_density(double y) const noexcept;
   // Inversion of the cdf, by bracketed Newton steps to 1e-12 of the spread.
-  double quantile(double p) const noexcept;
+  double quantile(const NormalLevel& level) const noexcept;
+  double quantile(double p) const noexcept { return quantile(NormalLevel(p)); }
   // Continuous ranked probability score of outcome y (closed form).
   double crps(double y) const noexcept;
 

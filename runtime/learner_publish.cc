@@ -34,7 +34,7 @@ void Learner::publish() noexcept {
   describe_spread(posterior);
   std::copy_n(estimator_.prior().values(), dimension_, posterior.prior_precision);
   draws_.copy_to(posterior.deviations, estimator_.n());
-  posterior.curvature_factor.copy_from(estimator_.factor());
+  posterior.inverse_factor.copy_from(estimator_.inverse_factor());
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
   posterior.temperature = temperature_;

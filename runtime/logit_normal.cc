@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "windhover/runtime/gaussian_mixture.h"
-#include "windhover/samplers/kernels.h"
+#include "windhover/runtime/prediction_kernels.h"
 
 namespace windhover {
 
@@ -69,24 +69,9 @@ const NormalNodes& normal_nodes() noexcept {
 // Good to 1e-8 for s up to about 4: then the sigmoid is too steep for these nodes.
 LogitNormalMoments narrow_moments(double m, double s) noexcept {
   const NormalNodes& nodes = normal_nodes();
-  std::array<double, kNodes> eta;
-  std::array<double, kNodes> p;
-  LogitNormalMoments moments;
-  for (std::size_t i = 0; i < kNodes; ++i) eta[i] = m + s * nodes.z[i];
-  kernels().sigmoid(eta.data(), kNodes, p.data());
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    moments.mean += nodes.weight[i] * p[i];
-    // The entropy's own weight is negligible beyond 6 sd, and it costs a logarithm.
-    if (std::abs(nodes.z[i]) < 6) moments.entropy += nodes.weight[i] * entropy(p[i]);
-  }
-  for (double& e : eta) e = -e;
-  std::array<double, kNodes> q;
-  kernels().sigmoid(eta.data(), kNodes, q.data());
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    moments.other += nodes.weight[i] * q[i];
-    moments.product += nodes.weight[i] * p[i] * q[i];
-  }
-  return moments;
+  std::array<double, 4> sums;
+  prediction_kernels().sigmoid_sums(m, s, nodes.z.data(), nodes.weight.data(), kNodes, sums.data());
+  return {sums[0], sums[1], sums[2], sums[3]};
 }
 
 // By parts, for s above: E f(eta) = integral of f'(t) P(eta > t) for f that rises from 0 to 1.

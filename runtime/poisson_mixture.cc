@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "windhover/runtime/gaussian_mixture.h"
-
 namespace windhover {
 
 namespace {
@@ -168,10 +166,11 @@ double PoissonMixture::log_probability(double k) const noexcept {
          log_gamma(k + 1);
 }
 
-double PoissonMixture::quantile(double p) const noexcept {
+double PoissonMixture::quantile(const NormalLevel& level) const noexcept {
+  const double p = level.p;
   // About where the quantile of a normal of the same location and spread lies, on the log scale.
   const double rate = std::exp(std::clamp(m_, -690.0, 690.0));
-  const double z = normal_quantile(p);
+  const double z = level.z;
   const double guess = rate * std::exp(std::clamp(s_ * z, -690.0, 690.0)) + z * std::sqrt(rate);
   double high = std::floor(std::clamp(guess, 0.0, kMostCount));
   double low = high - 1;  // cdf(low) < p <= cdf(high), once the bracket stands

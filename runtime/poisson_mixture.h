@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_RUNTIME_POISSON_MIXTURE_H_
 #define WINDHOVER_RUNTIME_POISSON_MIXTURE_H_
 
+#include "windhover/runtime/gaussian_mixture.h"
+
 namespace windhover {
 
 // P(Gamma(shape, 1) > x), the chance that a Poisson of mean x is below `shape`. shape >= 1, x >= 0.
@@ -22,7 +24,8 @@ class PoissonMixture {
   // log P(y = k), k = 0, 1, ... To 1e-8, however small.
   double log_probability(double k) const noexcept;
   // The smallest k with cdf(k) >= p, p in (0, 1).
-  double quantile(double p) const noexcept;
+  double quantile(const NormalLevel& level) const noexcept;
+  double quantile(double p) const noexcept { return quantile(NormalLevel(p)); }
 
  private:
   double m_;

@@ -9,7 +9,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/predictive.h"
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/inverse_factor.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
@@ -33,7 +33,7 @@ struct Posterior {
         prior_precision(arena.allocate<double>(dimension_in).data()),
         deviations(
             arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
-        curvature_factor(arena, dimension_in) {
+        inverse_factor(arena, dimension_in) {
     transform.shift = arena.allocate<double>(features);
     transform.inverse_scale = arena.allocate<double>(features);
   }
@@ -55,8 +55,8 @@ struct Posterior {
   double* autocorrelation_time;
   double* r_hat;
   double* prior_precision;
-  double* deviations;       // draws x dimension, column-major: one column a parameter
-  Factor curvature_factor;  // of A
+  double* deviations;            // draws x dimension, column-major: one column a parameter
+  InverseFactor inverse_factor;  // of A
   FeatureTransform transform;
   double temperature = 1;
   double dispersion = 1;

@@ -7,6 +7,7 @@
 #include "windhover/runtime/gaussian_mixture.h"
 #include "windhover/runtime/logit_normal.h"
 #include "windhover/runtime/poisson_mixture.h"
+#include "windhover/runtime/prediction_kernels.h"
 #include "windhover/samplers/kernels.h"
 #include "windhover/samplers/registry.h"
 
@@ -18,8 +19,11 @@ bool probabilities(std::span<const double> values) noexcept {
   return std::ranges::all_of(values, [](double p) { return p > 0 && p < 1; });
 }
 
+// Without a way out of the loop, which is then one of vectors.
 bool usable(std::span<const double> values) noexcept {
-  return std::ranges::all_of(values, [](double x) { return std::abs(x) <= 1e100; });
+  std::int64_t bad = 0;
+  for (const double x : values) bad += std::abs(x) <= 1e100 ? 0 : 1;
+  return bad == 0;
 }
 
 // E[y | linear predictor].
@@ -31,19 +35,6 @@ double expected(Response response, double eta) noexcept {
       return std::exp(std::min(eta, 690.0));
     default:
       return eta;
-  }
-}
-
-// What any distribution of y with a quantile() and a cdf() can say.
-template <class Distribution>
-void fill_quantiles(const Distribution& y, const PredictRequest& r, PredictiveSummary& s) noexcept {
-  s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
-  s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
-  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    s.quantiles[i] = y.quantile(r.quantile_probabilities[i]);
-  }
-  for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
-    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
   }
 }
 
@@ -68,11 +59,14 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       network_(find_model(config.model.name)->network),
       class_probabilities_(arena, config.model),
       network_predictor_(arena, config),
-      x_(arena.allocate<double>(dimension_).data()),
-      whitened_(arena.allocate<double>(dimension_).data()),
+      block_(std::min<std::size_t>(kBlock, max_rows_)),
+      stride_(InverseFactor::stride_for(config.model.columns())),
+      x_(arena.allocate<double>(block_ * stride_).data()),
+      whitened_(arena.allocate<double>(block_ * stride_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
       normals_(arena.allocate<double>(draws_).data()),
-      best_(arena.allocate<double>(draws_).data()) {}
+      best_(arena.allocate<double>(draws_).data()),
+      winner_(arena.allocate<double>(draws_).data()) {}
 
 Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
@@ -121,53 +115,91 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
   return Status::kOk;
 }
 
-void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posterior& p) noexcept {
+void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posterior& p,
+                         double* x) noexcept {
   const double* shift = p.transform.shift.data();
   const double* inverse_scale = p.transform.inverse_scale.data();
   if (!sparse_) {
     const double* raw = r.features.data() + row * features_;
-    for (std::uint32_t j = 0; j < features_; ++j) x_[j] = (raw[j] - shift[j]) * inverse_scale[j];
+    for (std::uint32_t j = 0; j < features_; ++j) x[j] = (raw[j] - shift[j]) * inverse_scale[j];
   } else {
-    std::fill_n(x_, features_, 0.0);
+    std::fill_n(x, features_, 0.0);
     const std::uint32_t begin = row == 0 ? 0 : r.row_ends[row - 1];
     for (std::uint32_t k = begin; k < r.row_ends[row]; ++k) {
-      x_[r.indices[k]] = r.features[k] * inverse_scale[r.indices[k]];
+      x[r.indices[k]] = r.features[k] * inverse_scale[r.indices[k]];
     }
   }
-  if (intercept_) x_[features_] = 1.0;
+  if (intercept_) x[features_] = 1.0;
+}
+
+// What the rows of a request share.
+void Predictor::prepare(const Posterior& p, Response response, std::uint64_t seed,
+                        const PredictRequest& r) noexcept {
+  const auto set = [](NormalLevel& level, double probability) {
+    if (level.p != probability) level = NormalLevel(probability);
+  };
+  set(levels_[0], 0.5 * (1 - r.interval_probability));
+  set(levels_[1], 0.5 * (1 + r.interval_probability));
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    set(levels_[2 + i], r.quantile_probabilities[i]);
+  }
+  if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
+  if (response == Response::kStudent && student_spread_ != p.dispersion_relative_sd) {
+    student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
+    student_spread_ = p.dispersion_relative_sd;
+  }
+  if (r.thompson_id != 0) {
+    fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
+  }
 }
 
 void Predictor::predict(const Posterior& p, Response response, std::uint64_t seed,
                         const PredictRequest& request,
                         std::span<PredictiveSummary> summaries) noexcept {
-  const Eigen::Index d = dimension_;
-  if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
-  if (response == Response::kStudent) {
-    student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
+  prepare(p, response, seed, request);
+  for (std::size_t first = 0; first < request.rows; first += block_) {
+    const std::size_t count = std::min(block_, request.rows - first);
+    for (std::size_t i = 0; i < count; ++i) load_row(request, first + i, p, x_ + i * stride_);
+    if (!network_ && response != Response::kCategorical) {
+      predict_linear(p, response, request, first, count, summaries);
+      continue;
+    }
+    for (std::size_t row = first; row < first + count; ++row) {
+      PredictiveSummary& s = summaries[row];
+      s = {};
+      const double* x = x_ + (row - first) * stride_;
+      const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
+      if (network_) {
+        network_predictor_.predict(p, x, request, outcome, predictors_ + row * draws_, s);
+      } else {
+        class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
+      }
+      compare_row(response, request, row, s);
+    }
   }
-  const bool common_draws = request.rows > 1 || request.thompson_id != 0;
-  for (std::size_t row = 0; row < request.rows; ++row) {
+  if (request.rows > 1 && response != Response::kCategorical) compare(request, summaries);
+}
+
+// The rows of one block, whose x are loaded.
+void Predictor::predict_linear(const Posterior& p, Response response, const PredictRequest& request,
+                               std::size_t first, std::size_t count,
+                               std::span<PredictiveSummary> summaries) noexcept {
+  const PredictionKernels& kernel = prediction_kernels();
+  p.inverse_factor.whiten(x_, count, whitened_);
+  if (request.rows > 1 || request.thompson_id != 0) {
+    double* predictors = predictors_ + first * draws_;
+    std::fill_n(predictors, count * draws_, 0.0);
+    kernels().multiply_add(x_, stride_, 1, p.deviations, draws_, predictors, draws_, count, draws_,
+                           dimension_);
+  }
+  const double scale = std::sqrt(p.variance_scale());
+  for (std::size_t row = first; row < first + count; ++row) {
     PredictiveSummary& s = summaries[row];
     s = {};
-    load_row(request, row, p);
-    const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
-    if (network_) {
-      network_predictor_.predict(p, x_, request, outcome, predictors_ + row * draws_, s);
-      continue;
-    }
-    if (response == Response::kCategorical) {
-      class_probabilities_.predict(p, x_, request.interval_probability, outcome, s);
-      continue;
-    }
-    const ConstVectorMap x(x_, d);
-    s.linpred_mean = x.dot(ConstVectorMap(p.mean, d));
-    std::copy_n(x_, dimension_, whitened_);
-    p.curvature_factor.whiten(whitened_);
-    s.linpred_sd = VectorMap(whitened_, d).norm() * std::sqrt(p.variance_scale());
-    if (common_draws) {
-      VectorMap(predictors_ + row * draws_, draws_).noalias() =
-          ConstMatrixMap(p.deviations, draws_, d) * x;
-    }
+    const double* x = x_ + (row - first) * stride_;
+    const double* whitened = whitened_ + (row - first) * stride_;
+    s.linpred_mean = kernel.dot(x, p.mean, dimension_);
+    s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, dimension_)) * scale;
     switch (response) {
       case Response::kGaussian:
         predict_gaussian(p, request, row, s);
@@ -181,9 +213,22 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
       default:
         predict_bernoulli(request, row, s);
     }
+    compare_row(response, request, row, s);
   }
-  if (common_draws && response != Response::kCategorical)
-    compare(response, seed, request, summaries);
+}
+
+// What any distribution of y with a quantile() and a cdf() can say.
+template <class Distribution>
+void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
+                               PredictiveSummary& s) const noexcept {
+  s.interval_lower = y.quantile(levels_[0]);
+  s.interval_upper = y.quantile(levels_[1]);
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = y.quantile(levels_[2 + i]);
+  }
+  for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
+    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  }
 }
 
 void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
@@ -239,13 +284,13 @@ void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
   s.entropy = entropy(mean);
   s.expected_entropy = std::min(moments.entropy, s.entropy);
   s.mutual_information = s.entropy - s.expected_entropy;
-  const auto band = [&](double q) {
-    return sigmoid(s.linpred_mean + s.linpred_sd * normal_quantile(q));
+  const auto band = [&s](const NormalLevel& level) {
+    return sigmoid(s.linpred_mean + s.linpred_sd * level.z);
   };
-  s.interval_lower = band(0.5 * (1 - r.interval_probability));
-  s.interval_upper = band(0.5 * (1 + r.interval_probability));
+  s.interval_lower = band(levels_[0]);
+  s.interval_upper = band(levels_[1]);
   for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    s.quantiles[i] = band(r.quantile_probabilities[i]);
+    s.quantiles[i] = band(levels_[2 + i]);
   }
   if (!r.outcomes.empty()) {
     const double y = r.outcomes[row];
@@ -256,42 +301,41 @@ void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
   }
 }
 
-// Several x on common draws: which is best, what choosing another costs, and one fresh draw.
-void Predictor::compare(Response response, std::uint64_t seed, const PredictRequest& r,
-                        std::span<PredictiveSummary> s) noexcept {
+// One x on the draws that all of the request share: the fresh draw, and whether it is the best yet.
+void Predictor::compare_row(Response response, const PredictRequest& r, std::size_t row,
+                            PredictiveSummary& s) noexcept {
+  if (response == Response::kCategorical) return;
+  const PredictionKernels& kernel = prediction_kernels();
+  double* values = predictors_ + row * draws_;
   if (r.thompson_id != 0) {
     // centre + sum_k z_k deviation_k / sqrt(K - 1): a fresh draw with the draws' covariance.
-    fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
     const double scale = 1 / std::sqrt(static_cast<double>(draws_) - 1);
-    for (std::size_t row = 0; row < r.rows; ++row) {
-      const double eta = s[row].linpred_mean +
-                         scale * ConstVectorMap(normals_, draws_)
-                                     .dot(ConstVectorMap(predictors_ + row * draws_, draws_));
-      s[row].thompson = expected(response, eta);
-    }
+    const double step = kernel.dot(normals_, values, draws_);
+    s.thompson = expected(response, s.linpred_mean + scale * step);
   }
   if (r.rows < 2) return;
-  for (std::size_t row = 0; row < r.rows; ++row) {
-    double* column = predictors_ + row * draws_;
-    for (std::uint32_t m = 0; m < draws_; ++m) column[m] += s[row].linpred_mean;
-    if (response == Response::kBernoulli) kernels().sigmoid(column, draws_, column);
-    if (response == Response::kCount) {
-      for (std::uint32_t m = 0; m < draws_; ++m) column[m] = expected(response, column[m]);
-    }
+  kernel.shift(values, draws_, s.linpred_mean);
+  if (response == Response::kBernoulli) kernels().sigmoid(values, draws_, values);
+  if (response == Response::kCount) {
+    for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
   }
+  if (row == 0) {
+    std::copy_n(values, draws_, best_);
+    std::fill_n(winner_, draws_, 0.0);
+  } else {
+    kernel.keep_best(values, draws_, static_cast<double>(row), best_, winner_);
+  }
+}
+
+// Which of several x is best, and what choosing another costs.
+void Predictor::compare(const PredictRequest& r, std::span<PredictiveSummary> s) noexcept {
   const double share = 1.0 / draws_;
   for (std::uint32_t m = 0; m < draws_; ++m) {
-    std::size_t winner = 0;
-    for (std::size_t row = 1; row < r.rows; ++row) {
-      if (predictors_[row * draws_ + m] > predictors_[winner * draws_ + m]) winner = row;
-    }
-    s[winner].prob_best += share;
-    best_[m] = predictors_[winner * draws_ + m];
+    s[static_cast<std::size_t>(winner_[m])].prob_best += share;
   }
+  const PredictionKernels& kernel = prediction_kernels();
   for (std::size_t row = 0; row < r.rows; ++row) {
-    double regret = 0;
-    for (std::uint32_t m = 0; m < draws_; ++m) regret += best_[m] - predictors_[row * draws_ + m];
-    s[row].expected_regret = share * regret;
+    s[row].expected_regret = share * kernel.shortfall(best_, predictors_ + row * draws_, draws_);
   }
 }
 

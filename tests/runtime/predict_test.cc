@@ -24,6 +24,7 @@ class PredictTest : public testing::Test {
     arena_ = std::make_unique<Arena>(block_->bytes());
     posterior_ = std::make_unique<Posterior>(*arena_, features, features, draws);
     predictor_ = std::make_unique<Predictor>(*arena_, config_);
+    factor_ = std::make_unique<Factor>(*arena_, features);
     std::fill_n(posterior_->transform.shift.data(), features, 0.0);
     std::fill_n(posterior_->transform.inverse_scale.data(), features, 1.0);
     posterior_->provenance.n_eff = 50;
@@ -32,7 +33,9 @@ class PredictTest : public testing::Test {
     const Index d = mean.size();
     std::copy_n(mean.data(), d, posterior_->mean);
     const MatrixXd a = covariance.inverse() / 50;
-    ASSERT_EQ(posterior_->curvature_factor.compute(a.data()), Status::kOk);
+    MatrixXd inverse(d, d);
+    ASSERT_EQ(factor_->compute(a.data()), Status::kOk);
+    posterior_->inverse_factor.compute(*factor_, 1.0, inverse.data());
     const MatrixXd root = covariance.llt().matrixL();
     const Index k = config_.retained_draws;
     for (Index m = 0; m < k; ++m) {
@@ -65,6 +68,7 @@ class PredictTest : public testing::Test {
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<Posterior> posterior_;
   std::unique_ptr<Predictor> predictor_;
+  std::unique_ptr<Factor> factor_;
 };
 
 TEST_F(PredictTest, GaussianAnswersAreThoseOfTheExactPredictive) {
