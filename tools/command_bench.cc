@@ -55,15 +55,18 @@ void add_bench(CLI::App& app) {
     suites += fmt::format("\n{:<8}{}", suite.name, suite.about);
   }
   command->add_option("suite", options->suite, "Which suite:" + suites)->required();
-  command->add_option("--dimension", options->dimensions, "Parameters, intercept included; several")
+  command
+      ->add_option("--dimension", options->dimensions,
+                   "Parameters, intercept included; several, but for mixed and soak")
       ->delimiter(',')
       ->check(CLI::Range(2, 100'000));
   command->add_option("--rows-per-frame", options->rows_per_frame, "ingest: rows a frame; several")
       ->delimiter(',')
       ->check(CLI::Range(1, 32'768));
   command
-      ->add_option("--connections", options->connections,
-                   "ingest: that send; query, mixed, soak: that ask; several")
+      ->add_option(
+          "--connections", options->connections,
+          "ingest: that send; query, mixed, soak: that ask; several, but for mixed and soak")
       ->delimiter(',')
       ->check(CLI::Range(1, 1000));
   command->add_option("--nonzeros", options->nonzeros, "ingest: sparse rows of so many; 0: dense")
@@ -87,8 +90,10 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(1.0, 1e6));
   command->add_option("--observations", options->observations, "growth: length of the stream")
       ->check(CLI::Range(1e6, 1e10));
-  command->add_flag("--real-time", options->real_time,
-                    "query: locked memory, FIFO query thread, as far as permitted");
+  command->add_flag(
+      "--real-time", options->real_time,
+      "query: locked memory, FIFO for the query thread and the one that asks, as far as "
+      "permitted; the result says how far");
   command->add_option("--compare", options->compare, "An older result of --json, for ratios");
   command->add_option("--plot", options->plot, "query, growth: a picture into this directory");
   command->add_flag("--json", options->json, "One JSON object");

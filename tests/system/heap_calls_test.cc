@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::uint32_t kFeatures = 9;
 constexpr int kSessions = 40;
+constexpr std::chrono::minutes kPatience{4};
 
 const std::vector<std::string> kArguments = {
     "--model.features",          "9",  "--engine.window_size",    "20000",
@@ -103,7 +105,10 @@ void load(ChildDaemon& daemon) {
   std::vector<double> draws;
   v1::StatusResult status;
   Provenance provenance;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   for (int turn = 0; provenance.n_seen < 1'000'000 || turn < 200; ++turn) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline)
+        << "the daemon has seen " << provenance.n_seen << " rows after " << turn << " questions";
     request.thompson_id = static_cast<std::uint64_t>(turn) + 1;
     ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
     if (turn % 20 != 0) continue;

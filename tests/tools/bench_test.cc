@@ -2,6 +2,9 @@
 // is.
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+#include <sys/mman.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
@@ -11,6 +14,7 @@
 
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/bench/frame_source.h"
+#include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/commands.h"
@@ -155,6 +159,61 @@ TEST(BenchSuites, QueryAnswersEveryQuestionAndResolvesWhatItsCountAllows) {
   EXPECT_EQ(latency["count"], 200);
   EXPECT_GT(latency["p90_us"].get<double>(), 0);
   EXPECT_TRUE(latency["p999_us"].is_null());
+}
+
+TEST(BenchSuites, QueryInRealTimeSaysWhatWasPermittedAndLeavesItsThreadAsItWas) {
+  int policy = -1;
+  sched_param priority{};
+  ASSERT_EQ(pthread_getschedparam(pthread_self(), &policy, &priority), 0);
+  BenchOptions options;
+  options.dimensions = {10};
+  options.shares = {0.0};
+  options.seconds = 0.1;
+  options.query_rate = 1000;
+  options.real_time = true;
+  const Json result = run_bench("query", options);
+  munlockall();
+  for (const Json& run : result["runs"]) {
+    for (const char* what : {"memory_locked", "query_thread_prioritised", "asker_prioritised"}) {
+      EXPECT_TRUE(run["real_time"][what].is_boolean()) << what;
+      EXPECT_TRUE(says(text_of(result), what));
+    }
+  }
+  int after = -1;
+  ASSERT_EQ(pthread_getschedparam(pthread_self(), &after, &priority), 0);
+  EXPECT_EQ(after, policy);
+}
+
+TEST(BenchSuites, MixedServesMoreConnectionsThanAServerHasByDefault) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.connections = {100};
+  options.seconds = 0.3;
+  const Json result = run_bench("mixed", options);
+  expect_shape(result, "mixed");
+  EXPECT_EQ(result["runs"][0]["unanswered"], 0);
+}
+
+TEST(BenchSuites, MixedAndSoakRefuseListsOfWhatTheyTakeOneOf) {
+  for (const char* suite : {"mixed", "soak"}) {
+    BenchOptions options;
+    options.connections = {1, 2, 3};
+    EXPECT_TRUE(says(refusal_of([&] { (void)run_bench(suite, options); }),
+                     "--connections takes one value for mixed and soak, not 3"));
+    options.dimensions = {10, 100};
+    EXPECT_TRUE(says(refusal_of([&] { (void)run_bench(suite, options); }),
+                     "--dimension takes one value for mixed and soak, not 2"));
+  }
+}
+
+TEST(BenchPercentiles, AreGivenFromTenValuesAboveOn) {
+  Histogram h;
+  for (int i = 1; i < 100'000; ++i) h.record(1000);
+  EXPECT_TRUE(percentiles(h)["p9999_us"].is_null());
+  EXPECT_TRUE(percentiles(h)["p999_us"].is_number());
+  h.record(1000);
+  EXPECT_EQ(percentiles(h)["count"], 100'000);
+  EXPECT_EQ(percentiles(h)["p9999_us"], 1.0);
 }
 
 TEST(FrameBytes, AreWholeFramesOfTheShapeAskedFor) {

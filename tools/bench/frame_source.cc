@@ -123,7 +123,9 @@ bool FrameSource::advance(Connection& connection) {
     const ssize_t n = ::send(connection.socket, frames_.bytes.data() + connection.begin,
                              connection.end - connection.begin, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) connection.begin += static_cast<std::size_t>(n);
-    if (n < 0 && errno != EAGAIN) stop_.store(true, std::memory_order_relaxed);  // it is gone
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+      stop_.store(true, std::memory_order_relaxed);  // it is gone
+    }
     progress = n > 0;
   }
   std::array<char, 4096> scratch;

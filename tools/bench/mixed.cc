@@ -25,11 +25,27 @@ std::vector<QuestionKind> kinds(std::uint32_t features) {
           {"status", status_frame(), 103}};
 }
 
+// Of a list the default, or its only value.
+std::uint32_t only(const char* option, const std::vector<std::uint32_t>& list,
+                   std::uint32_t otherwise) {
+  if (list.size() > 1) {
+    throw UserError(
+        fmt::format("{} takes one value for mixed and soak, not {}", option, list.size()));
+  }
+  return list.empty() ? otherwise : list.front();
+}
+std::uint32_t only_dimension(const BenchOptions& o) {
+  return only("--dimension", o.dimensions, 100);
+}
+std::uint32_t asking(const BenchOptions& o) {
+  return only("--connections", o.connections, kConnections);
+}
+
 struct Mixture {
   explicit Mixture(const BenchOptions& o, std::uint32_t dimension)
       : saturating(saturating_rate(o, dimension)),
         kinds_of(kinds(dimension - 1)),
-        served(served_config(o, dimension)),
+        served(served_config(o, dimension), {.max_sessions = std::max(64U, asking(o) + 4)}),
         source(served.observe_address(),
                {.features = dimension - 1,
                 .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, 0)},
@@ -47,8 +63,7 @@ std::uint64_t accepted(ServedEngine& served) {
 
 // Asks for `seconds` and gives the run.
 Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double seconds) {
-  const auto list = list_or(o.connections, {kConnections});
-  QuestionSource questions(mixture.served.query_address(), mixture.kinds_of, list.front(),
+  QuestionSource questions(mixture.served.query_address(), mixture.kinds_of, asking(o),
                            o.query_rate);
   const auto before = accepted(mixture.served);
   const double start = wall_seconds();
@@ -66,13 +81,12 @@ Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double secon
   return out;
 }
 
-std::uint32_t only_dimension(const BenchOptions& o) { return list_or(o.dimensions, {100}).front(); }
-
 }  // namespace
 
 Json run_mixed(const BenchOptions& options) {
-  const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
   const std::uint32_t dimension = only_dimension(options);
+  (void)asking(options);  // refuses what cannot be before anything is measured
+  const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
   Mixture mixture(options, dimension);
   sleep_for(1);
   const double seconds = options.seconds > 0 ? options.seconds : 10;
@@ -85,6 +99,7 @@ Json run_mixed(const BenchOptions& options) {
 
 Json run_soak(const BenchOptions& options) {
   const std::uint32_t dimension = only_dimension(options);
+  (void)asking(options);
   Mixture mixture(options, dimension);
   sleep_for(1);
   // Twenty looks at most, no shorter than a second.

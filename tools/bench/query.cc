@@ -2,6 +2,7 @@
 // 32 connections at shares of the rate that saturates the server, and with a learner that never
 // rests.
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include "windhover/platform/thread.h"
 #include "windhover/tools/bench/load.h"
@@ -44,6 +45,40 @@ std::string name_of(const Condition& c) {
   return fmt::format("D={} {} conn {}", c.dimension, c.connections, load);
 }
 
+// Puts the calling thread before the others while it lives, as far as permitted. Threads inherit
+// from the one that makes them, so only around what makes none.
+class Raised {
+ public:
+  explicit Raised(bool wanted) : wanted_(wanted) {
+    if (!wanted_) return;
+    (void)pthread_getschedparam(pthread_self(), &policy_, &before_);
+    warnings_ = configure_this_thread({.name = nullptr, .fifo_priority = 40});
+  }
+  ~Raised() {
+    if (wanted_) (void)pthread_setschedparam(pthread_self(), policy_, &before_);
+  }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+
+  std::uint32_t warnings() const { return warnings_; }
+
+ private:
+  bool wanted_;
+  int policy_ = 0;
+  sched_param before_{};
+  std::uint32_t warnings_ = 0;
+};
+
+// What --real-time asked for and the machine permitted.
+Json permitted(const ServedEngine& served, std::uint32_t asker) {
+  const auto prioritised = [](std::uint32_t warnings) {
+    return (warnings & kThreadNotPrioritised) == 0;
+  };
+  return {{"memory_locked", served.memory_locked()},
+          {"query_thread_prioritised", prioritised(served.query_thread_warnings())},
+          {"asker_prioritised", prioritised(asker)}};
+}
+
 // Enough rows for a posterior, then silence.
 void fill_window(ServedEngine& served, const LoadRows& rows) {
   const FrameSource source(served.observe_address(), rows, {});
@@ -73,7 +108,12 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
   const auto accepted = served.engine().counters().get(RuntimeCounter::kRowsAccepted);
   const double start = wall_seconds();
   const ProcessSpan span;
-  questions.ask(seconds);
+  std::uint32_t warnings = 0;
+  {
+    const Raised raised(o.real_time);
+    warnings = raised.warnings();
+    questions.ask(seconds);
+  }
   Json process = span.figures();
   const double took = wall_seconds() - start;
   const auto rows_in = served.engine().counters().get(RuntimeCounter::kRowsAccepted) - accepted;
@@ -87,6 +127,7 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
   out["from_send"] = percentiles(questions.from_send());
   out["generator_late"] = percentiles(questions.late());
   out["handler"] = percentiles(served.server().query_latency());
+  if (o.real_time) out["real_time"] = permitted(served, warnings);
   return out;
 }
 
@@ -95,7 +136,6 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
 Json run_query(const BenchOptions& options) {
   const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
   const StreamLimits local = measure_stream(StreamKind::kUnix, 0.5);
-  if (options.real_time) (void)configure_this_thread({.name = "wh-asker", .fifo_priority = 40});
   Json out = {{"draws", EngineConfig{}.retained_draws},
               {"query_rate", options.query_rate},
               {"limits", {{"tcp", to_json(tcp)}, {"unix", to_json(local)}}},

@@ -149,10 +149,10 @@ void QuestionSource::send(std::int64_t due) {
   if (!write_all(connection.socket, frame.data(), frame.size())) {
     throw RunError("the server closed the connection");
   }
+  late_.record(now_ns() - due);
   connection.open[(connection.first + connection.count) % kMostOpen] = {due, sent, chosen};
   ++connection.count;
   ++asked_;
-  late_.record(sent - due);
 }
 
 void QuestionSource::receive(Connection& connection) {
@@ -199,15 +199,17 @@ void QuestionSource::answered(Connection& connection, std::int64_t now) {
 
 Json percentiles(const Histogram& h) {
   Json out = {{"count", h.count()}};
-  const auto add = [&](const char* name, double q) {
-    const bool resolved = static_cast<double>(h.count()) * (1 - q) >= 10;
+  // One value in `one_in` lies above the percentile.
+  const auto add = [&](const char* name, std::uint64_t one_in) {
+    const double q = 1 - 1 / static_cast<double>(one_in);
+    const bool resolved = h.count() >= 10 * one_in;
     out[name] = resolved ? Json(static_cast<double>(h.quantile(q)) / 1e3) : Json(nullptr);
   };
-  add("p50_us", 0.5);
-  add("p90_us", 0.9);
-  add("p99_us", 0.99);
-  add("p999_us", 0.999);
-  add("p9999_us", 0.9999);
+  add("p50_us", 2);
+  add("p90_us", 10);
+  add("p99_us", 100);
+  add("p999_us", 1000);
+  add("p9999_us", 10'000);
   out["max_us"] = static_cast<double>(h.max()) / 1e3;
   return out;
 }

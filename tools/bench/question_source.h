@@ -28,8 +28,9 @@ std::string status_frame();
 
 // Open loop: question i is due at start + i / rate, whatever became of the ones before it, and goes
 // out on connection i modulo their number. Its latency counts from when it was due; `late` is how
-// much of that this generator itself (its thread not running) took until the question was written.
-// Connects on construction; ask() runs on the calling thread and makes no heap call.
+// much of that this generator itself (its thread not running, the write) took until the question
+// was written; `from_send` counts from just before the write. Connects on construction; ask() runs
+// on the calling thread and makes no heap call.
 class QuestionSource {
  public:
   // RunError when the server does not welcome it or refuses a question.

@@ -9,6 +9,7 @@
 
 #include "windhover/io/server.h"
 #include "windhover/platform/memory.h"
+#include "windhover/platform/thread.h"
 #include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/error.h"
 
@@ -38,22 +39,25 @@ class ServedEngine {
       query.fifo_priority = 50;
     }
     value_or_throw(server_->open());
-    if (!ok(server_->start(Server::observe_thread_options(), query)) ||
+    // Not by Server::start(), which does not say what was not permitted.
+    const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
+    const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
+    if (!ok(observe_thread_.start(Server::observe_thread_options(), observes, server_.get())) ||
+        !ok(query_thread_.start(query, answers, server_.get())) ||
         !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
+      stop();
       throw RunError("a thread could not be started");
     }
   }
-  ~ServedEngine() {
-    server_->request_stop();
-    server_->join();
-    learner_.stop();
-  }
+  ~ServedEngine() { stop(); }
   ServedEngine(const ServedEngine&) = delete;
   ServedEngine& operator=(const ServedEngine&) = delete;
 
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }
   bool memory_locked() const { return memory_locked_; }
+  // Mask of ThreadWarning.
+  std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
   std::string observe_address() const {
     return fmt::format("127.0.0.1:{}", server_->observe_port());
   }
@@ -65,12 +69,21 @@ class ServedEngine {
     config.max_sessions = options.max_sessions;
     return config;
   }
+  void stop() {
+    server_->request_stop();
+    observe_thread_.join();
+    query_thread_.join();
+    learner_.stop();
+  }
+
   RealClock clock_;
   ServerConfig server_config_;
   MappedBlock block_;
   Engine* engine_;
   MappedBlock server_block_;
   std::unique_ptr<Server> server_;
+  Thread observe_thread_;
+  Thread query_thread_;
   LearnerThread learner_;
   bool memory_locked_ = false;
 };

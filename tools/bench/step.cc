@@ -101,8 +101,8 @@ void moves(Runs& runs, std::uint32_t dimension, const char* sampler) {
   });
 }
 
-// Beside the gradient: D normals, a product with the root of the noise and one with H. Amortised:
-// refreshed once while the chains draw as many rows as the posterior stands on.
+// Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: over n / S
+// moves of each of the rig's chains, in which each draws as many rows as the posterior stands on.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
   SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kMinibatch});
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 struct BenchOptions {
   std::vector<std::uint32_t> dimensions;  // parameters, intercept included
   std::vector<std::uint32_t> rows_per_frame;
-  std::vector<std::uint32_t> connections;  // ingest: of the load; query, mixed: that ask
+  std::vector<std::uint32_t> connections;  // ingest: of the load; the others: that ask
   std::vector<double> shares;              // query: ingest as a share of saturation
   std::uint32_t nonzeros = 0;              // ingest: sparse rows of so many; 0: dense
   bool single_precision = false;           // ingest: numbers of 4 bytes on the wire
@@ -26,7 +26,7 @@ struct BenchOptions {
   double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
   double observations = 1e7;  // growth: length of the stream
-  bool real_time = false;     // pinned threads, FIFO, locked memory, as far as permitted
+  bool real_time = false;  // query: locked memory, FIFO to ask and to answer, as far as permitted
 };
 
 struct BenchSuite {
