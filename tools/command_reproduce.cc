@@ -29,8 +29,7 @@ void run(Options& o) {
     fmt::print("{}", text);
     return;
   }
-  if (o.data.empty()) throw UserError("--data is missing: the directory with the data sets");
-  if (!std::filesystem::is_directory(o.data)) {
+  if (!o.data.empty() && !std::filesystem::is_directory(o.data)) {
     throw UserError(fmt::format("--data {} is not a directory", o.data));
   }
   o.settings.data = o.data;
@@ -55,7 +54,9 @@ void add_reproduce(CLI::App& app) {
   o.settings.threads = std::max(1U, std::thread::hardware_concurrency());
   command->add_option("NAME", o.name, "Of an experiment, \"all\", or \"list\" to see them")
       ->required();
-  command->add_option("--data", o.data, "Directory with the data sets under their original names");
+  command->add_option(
+      "--data", o.data,
+      "Directory with the data sets under their original names; not for those that read none");
   command->add_option("--out", o.settings.out, "Directory for pages, plots and numbers")
       ->capture_default_str();
   command->add_flag("--quick", o.settings.quick, "Fewer seeds, steps and settings");

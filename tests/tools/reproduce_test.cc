@@ -188,6 +188,41 @@ TEST(ReproduceRun, AllGoesOnAfterAFailureAndSaysSo) {
   EXPECT_THROW(run("throws", {.data = out, .out = out}), RunError);
 }
 
+TEST(ReproduceRun, AFailureIsMarkedUntilARunSucceeds) {
+  const fs::path out = directory("marked");
+  const Settings settings{.data = out, .out = out};
+  run("works", settings);
+  fs::copy(out / "works.json", out / "throws.json");  // of a run that did not fail
+  EXPECT_THROW(run("throws", settings), RunError);
+  const auto row = [&] {
+    const std::string index = text_of(out / "index.md");
+    const std::size_t begin = index.find("throws");
+    return index.substr(begin, index.find('\n', begin) - begin);
+  };
+  EXPECT_TRUE(says(row(), "failed: the third part went wrong"));
+  EXPECT_FALSE(says(row(), "1 of 3"));
+  // Another run does not forget it; one of its own that succeeds does.
+  run("works", settings);
+  EXPECT_TRUE(says(row(), "failed"));
+  std::vector<Experiment> mended = kFakes;
+  mended[2].run = works;
+  run_experiments(mended, "throws", settings, {}, [](const Outcome&) {});
+  EXPECT_FALSE(says(row(), "failed"));
+  EXPECT_TRUE(says(row(), "1 of 3"));
+}
+
+TEST(ReproduceRun, OnlyWhatReadsFilesNeedsData) {
+  const fs::path out = directory("no-data");
+  EXPECT_TRUE(run("works", {.out = out}).sound);
+  EXPECT_FALSE(says(text_of(out / "works.md"), "--data"));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "without --data there is no CASP.csv"));
+  for (const char* name : {"needs-data", "all"}) {
+    EXPECT_TRUE(says(refusal_of([&] { run(name, {.out = out}); }),
+                     "--data is missing: the directory where needs-data finds CASP.csv"))
+        << name;
+  }
+}
+
 TEST(ReproduceRun, RefusesAnUnknownNameWithThoseThereAre) {
   const fs::path out = directory("unknown");
   const std::string refusal = refusal_of([&] { run("wroks", {.data = out, .out = out}); });

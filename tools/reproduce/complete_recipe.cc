@@ -1,4 +1,4 @@
-// Samplers of one recipe on densities whose laws are known: the tutorial's Figures 2 and 5 to 10,
+// Samplers of one recipe on densities whose laws are known: Rocha 2026, Figures 2 and 5 to 10,
 // each in a file of its own.
 #include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
@@ -18,6 +18,10 @@ void run_complete_recipe(const Context& context, Report& report) {
   add_estimates(context, report);
   context.progress(0.85, "metrics");
   add_metric(context, report);
+  report.note(
+      "Bars around an exact value are three standard errors of the run wider than their tolerance. "
+      "A run whose standard error exceeds the tolerance cannot tell: its bar is the exact value "
+      "alone, which it does not meet.");
 }
 
 }  // namespace windhover::reproduce

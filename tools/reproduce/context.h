@@ -14,7 +14,7 @@
 namespace windhover::reproduce {
 
 struct Settings {
-  std::filesystem::path data = {};  // directory with the data sets
+  std::filesystem::path data = {};  // directory with the data sets; empty: none
   std::filesystem::path out = {};   // directory for what is written
   bool quick = false;               // fewer seeds, steps and settings
   bool resume = false;              // keep the parts that an earlier run finished

@@ -34,9 +34,10 @@ RunFacts facts_of(const Experiment& experiment, const Settings& settings, double
   return {.name = std::string(experiment.name),
           .source = std::string(experiment.source),
           .summary = std::string(experiment.summary),
-          .command = fmt::format("windhover reproduce {} --data {} --out {}{} --seed {}",
-                                 experiment.name, settings.data.string(), settings.out.string(),
-                                 settings.quick ? " --quick" : "", settings.seed),
+          .command = fmt::format(
+              "windhover reproduce {}{} --out {}{} --seed {}", experiment.name,
+              settings.data.empty() ? "" : fmt::format(" --data {}", settings.data.string()),
+              settings.out.string(), settings.quick ? " --quick" : "", settings.seed),
           .quick = settings.quick && experiment.has_quick,
           .seed = settings.seed,
           .threads = settings.threads,
@@ -63,12 +64,29 @@ std::pair<int, int> bars_met(const ordered_json& result) {
   return {met, bars};
 }
 
+// Why the newest run came to no result, kept beside the one of an earlier run; empty when it did.
+std::filesystem::path failure_file(const std::filesystem::path& out, std::string_view name) {
+  return out / fmt::format("{}.failed", name);
+}
+std::string failure_in(const std::filesystem::path& out, std::string_view name) {
+  std::ifstream file(failure_file(out, name));
+  std::string sentence;
+  std::getline(file, sentence);
+  return sentence;
+}
+
 void write_index(std::span<const Experiment> experiments, const Settings& settings) {
   std::string text = "# The papers' experiments, redone\n\n";
   text += "| experiment | source | bars met | run time | |\n| --- | --- | --- | --- | --- |\n";
   for (const Experiment& experiment : experiments) {
     const ordered_json result = result_in(settings.out, experiment.name);
     const std::string missing = missing_data(experiment, settings.data);
+    const std::string failure = failure_in(settings.out, experiment.name);
+    if (!failure.empty()) {
+      text += fmt::format("| {} | {} | | | failed: {} |\n", experiment.name, experiment.source,
+                          failure);
+      continue;
+    }
     if (result.is_null()) {
       text += fmt::format("| {} | {} | | | {} |\n", experiment.name, experiment.source,
                           missing.empty() ? "not run yet" : missing);
@@ -108,6 +126,7 @@ Outcome run_one(const Experiment& experiment, const Settings& settings,
   }
   write_file(path(".md"), report.page(facts));
   write_file(path(".json"), result.dump(1) + "\n");
+  std::filesystem::remove(failure_file(settings.out, experiment.name));
   const auto [met, bars] = bars_met(result);
   outcome.sentence = fmt::format("{} figures{} in {:.0f} s: {}", report.figures().size(),
                                  bars > 0 ? fmt::format(", {} of {} bars met", met, bars) : "",
@@ -118,6 +137,9 @@ Outcome run_one(const Experiment& experiment, const Settings& settings,
 }  // namespace
 
 std::string missing_data(const Experiment& experiment, const std::filesystem::path& data) {
+  if (data.empty() && !experiment.files.empty()) {
+    return fmt::format("skipped: without --data there is no {}", fmt::join(experiment.files, ", "));
+  }
   for (const std::string_view name : experiment.files) {
     if (find_in(data, name)) continue;
     const DataFile* file = find_data_file(name);
@@ -137,6 +159,12 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
     throw UserError(fmt::format("there is no experiment \"{}\": {}, all or list", name,
                                 fmt::join(names, ", ")));
   }
+  for (const Experiment& experiment : experiments) {
+    if ((!all && experiment.name != name) || experiment.files.empty()) continue;
+    if (!settings.data.empty()) break;
+    throw UserError(fmt::format("--data is missing: the directory where {} finds {}",
+                                experiment.name, fmt::join(experiment.files, ", ")));
+  }
   prepare_directory(settings.out);
   require_gnuplot();
   bool sound = true;
@@ -145,7 +173,11 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
     try {
       told(run_one(experiment, settings, progress));
     } catch (const std::exception& error) {
-      if (!all) throw;
+      write_file(failure_file(settings.out, experiment.name), std::string(error.what()) + "\n");
+      if (!all) {
+        write_index(experiments, settings);
+        throw;
+      }
       sound = false;
       told({.name = std::string(experiment.name), .failed = true, .sentence = error.what()});
     }

@@ -1,5 +1,6 @@
 // Runs experiments and writes what they found: NAME.json, NAME.gp, NAME.svg, NAME.png and NAME.md
-// in the output directory, and index.md over all that is there.
+// in the output directory, and index.md over all that is there. NAME.failed says why the newest run
+// came to no result.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_DRIVER_H_
 #define WINDHOVER_TOOLS_REPRODUCE_DRIVER_H_
 
@@ -20,8 +21,8 @@ struct Outcome {
 
 // Runs the experiment of that name, or "all", and calls `told` with each outcome as it comes. With
 // "all", one that fails does not keep the others from running. UserError for a name that is none,
-// with those that are, and for a directory that cannot be written to; RunError for gnuplot missing.
-// Returns whether none failed.
+// with those that are, for a directory that cannot be written to, and for experiments that read
+// files without settings.data; RunError for gnuplot missing. Returns whether none failed.
 bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told);

@@ -4,36 +4,26 @@
 
 #include <algorithm>
 
-#include "windhover/tools/reproduce/moments_json.h"
+#include "windhover/tools/reproduce/replications.h"
 
 namespace windhover::reproduce {
-namespace {
 
 using nlohmann::ordered_json;
-
-double number(const ordered_json& value) { return value.is_null() ? NAN : value.get<double>(); }
-std::vector<double> numbers(const ordered_json& values) {
-  std::vector<double> out;
-  for (const ordered_json& value : values) out.push_back(number(value));
-  return out;
-}
-
-}  // namespace
 
 ordered_json ErrorCurve::json() const {
   return {{"examples", examples}, {"error", error}, {"alone", alone}, {"seconds", seconds}};
 }
 
 ErrorCurve curve_from(const ordered_json& json) {
-  return {numbers(json.at("examples")), numbers(json.at("error")), numbers(json.at("alone")),
-          number(json.at("seconds"))};
+  return {numbers_from(json.at("examples")), numbers_from(json.at("error")),
+          numbers_from(json.at("alone")), number_from(json.at("seconds"))};
 }
 
 ErrorCurve error_curve(const Training& training, const Dataset& rows, const Dataset& judged,
                        std::uint64_t seed) {
   OwnedModel model(training.model, rows);
   std::ranges::fill(model.prior(), training.prior_precision);
-  ToldChain chain(model, training.sampler, training.told, training.first_rows,
+  ToldChain chain(model, training.sampler, training.measured, training.first_rows,
                   training.refresh_every, seed);
   Classifier classifier(training.model, judged);
   return follow(chain, classifier, training.steps, training.looks);

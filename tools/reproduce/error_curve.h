@@ -22,7 +22,7 @@ struct Training {
   ModelConfig model;
   double prior_precision = 1;  // of every parameter
   SamplerConfig sampler;
-  Told told = Told::kNothing;
+  Measured measured = Measured::kNothing;
   std::uint64_t first_rows = 0;  // of the first estimates, and steps between later ones
   std::uint64_t refresh_every = 100;
   std::uint64_t steps = 1000;

@@ -63,7 +63,7 @@ SamplerConfig config_of(std::size_t method) {
           .step_offset = 1000};
 }
 
-// Passes at which variances are looked at: 10, then by factors of about 1.3.
+// Passes at which variances are looked at: 20, then by factors of about 1.3.
 std::vector<double> checkpoints(double most) {
   std::vector<double> passes;
   double p = 20;

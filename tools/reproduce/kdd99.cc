@@ -25,16 +25,16 @@ struct Method {
   const char* key;
   const char* label;
   const char* sampler;
-  Told told;
+  Measured measured;
   double temperature;
   int colour;
   double papers;  // 1e-4
 };
 constexpr std::array kMethods = {
-    Method{"sgd", "SGD", "sgld", Told::kNothing, 0, 6, 8.0},
-    Method{"sgld", "SGLD", "sgld", Told::kNothing, 1, 3, 6.6},
-    Method{"sgfs-d", "SGFS-d", "sgfs-d", Told::kDiagonal, 1, 2, 4.2},
-    Method{"sgfs-f", "SGFS-f", "sgfs-f", Told::kMatrices, 1, 1, 4.4},
+    Method{"sgd", "SGD", "sgld", Measured::kNothing, 0, 6, 8.0},
+    Method{"sgld", "SGLD", "sgld", Measured::kNothing, 1, 3, 6.6},
+    Method{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, 1, 2, 4.2},
+    Method{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, 1, 1, 4.4},
 };
 
 // What the validation part chooses among: of SGD and SGLD h_t = h (1 + t / b)^-0.9, of SGFS the
@@ -43,13 +43,14 @@ struct Setting {
   double first = 0;   // h or h_max
   double second = 0;  // b
   std::string text(const Method& method) const {
-    if (method.told == Told::kNothing) return fmt::format("h = {:g}, b = {:g}", first, second);
+    if (method.measured == Measured::kNothing)
+      return fmt::format("h = {:g}, b = {:g}", first, second);
     return fmt::format("h_max = {:g}", first);
   }
 };
 std::vector<Setting> settings_of(const Context& context, const Method& method) {
   std::vector<Setting> out;
-  if (method.told == Told::kNothing) {
+  if (method.measured == Measured::kNothing) {
     // The paper's a = 0.1, b = 1e5 is h = 0.7 with the rows of this file.
     const auto steps = context.quick() ? std::vector{0.3, 0.7, 2.0, 5.0}
                                        : std::vector{0.3, 0.7, 2.0, 5.0, 10.0, 20.0};
@@ -94,7 +95,7 @@ Training training_of(const Context& context, const Split& split, const Method& m
                      const Setting& setting) {
   SamplerConfig sampler{.name = method.sampler, .minibatch_size = kMinibatch, .chains = 1};
   sampler.temperature = method.temperature;
-  if (method.told == Told::kNothing) {
+  if (method.measured == Measured::kNothing) {
     sampler.step_size = setting.first;
     sampler.step_offset = setting.second;
     sampler.step_decay = 0.9;
@@ -107,7 +108,7 @@ Training training_of(const Context& context, const Split& split, const Method& m
                     .hidden = context.choose(10U, 41U)},
           .prior_precision = kPrior,
           .sampler = sampler,
-          .told = method.told,
+          .measured = method.measured,
           .first_rows = kFirstRows,
           .refresh_every = context.choose<std::uint64_t>(200, 2000),
           .steps = context.choose<std::uint64_t>(2000, 100'000),

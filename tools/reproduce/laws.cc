@@ -10,6 +10,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/fixed_covariance.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
@@ -67,19 +68,10 @@ Law law_of(const SamplerConfig& config, const KnownEstimates& estimates) {
 
 std::optional<MatrixXd> exact_covariance(const Law& law, const KnownEstimates& at_mode,
                                          const SpreadNoise& spread) {
-  MatrixXd sigma = MatrixXd::Zero(at_mode.curvature.rows(), at_mode.curvature.rows());
-  for (int round = 0; round < 200; ++round) {
+  return fixed_covariance(at_mode.curvature.rows(), [&](const MatrixXd& sigma) {
     const MatrixXd noise = (at_mode.noise + spread(sigma)) / at_mode.minibatch_size;
-    const auto next =
-        stationary_covariance(law.preconditioner, at_mode.curvature, noise, law.injected);
-    if (!next) return std::nullopt;
-    const double change = (*next - sigma).norm() / next->norm();
-    sigma = *next;
-    if (change < 1e-14) return sigma;
-    // The spread grows by what it adds to the noise: no second moment is finite.
-    if (!(sigma.norm() < 1e100)) return std::nullopt;
-  }
-  return sigma;
+    return stationary_covariance(law.preconditioner, at_mode.curvature, noise, law.injected);
+  });
 }
 
 MatrixXd continuous_covariance(const Law& law, const KnownEstimates& at_mode) {

@@ -46,7 +46,7 @@ struct KnownEstimates {
 Law law_of(const SamplerConfig& config, const KnownEstimates& estimates);
 
 // The stationary covariance with minibatches drawn with replacement: the fixed point of
-// Sigma = (I - HA) Sigma (I - HA)^T + H ((C + M(Sigma)) / S + E) H^T. Nothing when there is none.
+// Sigma = (I - HA) Sigma (I - HA)^T + H ((C + M(Sigma)) / S + E) H^T, as in fixed_covariance.h.
 std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const KnownEstimates& at_mode,
                                                 const SpreadNoise& spread);
 

@@ -134,8 +134,8 @@ ErrorCurve train(const Run& run, const Dataset& rows, const Dataset& judged,
     return follow(chain, classifier, steps, run.looks, visit);
   };
   if (run.method->sampler != nullptr) {
-    return followed(ToldChain(model, sampler_of(*run.method, run.setting, steps), Told::kNothing, 0,
-                              steps, run.seed));
+    return followed(ToldChain(model, sampler_of(*run.method, run.setting, steps),
+                              Measured::kNothing, 0, steps, run.seed));
   }
   const double rate = run.setting.rate;
   const std::size_t d = model.dimension();

@@ -31,19 +31,19 @@ struct Method {
   const char* key;
   const char* label;
   const char* sampler;
-  Told told;
+  Measured measured;
   bool tuned;  // by its step
   double temperature;
   int colour;
 };
 constexpr std::array kMethods = {
-    Method{"sgd", "SGD", "sgld", Told::kNothing, true, 0, 6},
-    Method{"sgld", "SGLD", "sgld", Told::kNothing, true, 1, 3},
-    Method{"sgfs-d", "SGFS-d", "sgfs-d", Told::kDiagonal, false, 1, 2},
-    Method{"sgfs-f", "SGFS-f", "sgfs-f", Told::kMatrices, false, 1, 1},
-    Method{"calibrated", "default's sampler", "calibrated", Told::kMatrices, false, 1, 0},
+    Method{"sgd", "SGD", "sgld", Measured::kNothing, true, 0, 6},
+    Method{"sgld", "SGLD", "sgld", Measured::kNothing, true, 1, 3},
+    Method{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, false, 1, 2},
+    Method{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, false, 1, 1},
+    Method{"calibrated", "default's sampler", "calibrated", Measured::kMatrices, false, 1, 0},
 };
-constexpr Method kEngine = {"engine", "default", "calibrated", Told::kMatrices, false, 1, 5};
+constexpr Method kEngine = {"engine", "default", "calibrated", Measured::kMatrices, false, 1, 5};
 
 struct Digits {
   Dataset training;
@@ -99,7 +99,7 @@ Training training_of(const Context& context, const Method& method, double step) 
   return {.model = network(),
           .prior_precision = kPrior,
           .sampler = sampler_of(method, step),
-          .told = method.told,
+          .measured = method.measured,
           .first_rows = 5 * std::uint64_t{network().dimension()},
           .refresh_every = context.choose<std::uint64_t>(100, 50),
           .steps = context.choose<std::uint64_t>(1000, 20'000),

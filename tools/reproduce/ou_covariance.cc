@@ -31,8 +31,8 @@ struct Method {
 constexpr std::array kMethods = {Method{"SGD-f", "sgd-f"}, Method{"SGD", "sgd"},
                                  Method{"default", "calibrated"}};
 
-// Whitened by the exact law, so that every direction counts the same: the root mean square of the
-// entries of L^-1 (other - exact) L^-T, L L^T = exact.
+// Root mean square of the eigenvalues of L^-1 (other - exact) L^-T, L L^T = exact: the relative
+// errors of the variance along D directions, of which the worst is up to sqrt(D) times as large.
 double relative_error(const MatrixXd& other, const MatrixXd& exact) {
   const Eigen::LLT<MatrixXd> factor(exact);
   const MatrixXd half = factor.matrixL().solve(other - exact);

@@ -112,17 +112,30 @@ Series path(const Method& method, void (*gradient)(const double*, double*), cons
   return series;
 }
 
+// A run that left the finite numbers has no means, and so have the figures over all runs.
+void add_lost(Report& report, const std::string& group, const std::string& label,
+              const std::vector<ordered_json>& runs) {
+  const double lost = mean_of(runs, "lost").value * static_cast<double>(runs.size());
+  if (lost == 0) return;
+  report.add(Figure{
+      .group = group,
+      .name = fmt::format("{}: runs that left the finite numbers, of {}", label, runs.size()),
+      .ours = lost});
+}
+
 ordered_json run_curved(const SamplerConfig& config, std::uint64_t moves, std::uint64_t seed) {
   Walk walk(config, told(), curved_gradient, Vector2d::Zero(), seed);
   for (std::uint64_t i = 0; i < moves / 20; ++i) walk.step();
   double square = 0;
   double second = 0;
-  for (std::uint64_t i = 0; i < moves && walk.step(); ++i) {
+  bool sound = true;
+  for (std::uint64_t i = 0; i < moves && sound; ++i) {
+    sound = walk.step();
     square += walk.theta()[0] * walk.theta()[0];
     second += walk.theta()[1];
   }
-  const auto n = static_cast<double>(moves);
-  return {{"square", square / n}, {"second", second / n}};
+  const double n = sound ? static_cast<double>(moves) : NAN;
+  return {{"square", square / n}, {"second", second / n}, {"lost", sound ? 0 : 1}};
 }
 
 void add_curved(const Context& context, Report& report) {
@@ -164,6 +177,7 @@ void add_curved(const Context& context, Report& report) {
     const auto runs =
         replicated(context, fmt::format("curved-{}", panel.series.size() + (method.drawn ? 0 : 50)),
                    8, [&](auto seed) { return run_curved(method.config, moves, seed); });
+    add_lost(report, kCurvedGroup, method.label, runs);
     const Estimate square = mean_of(runs, "square");
     const Estimate second = mean_of(runs, "second");
     const auto bar = [&](double value, const Estimate& e) {
@@ -211,8 +225,9 @@ ordered_json run_funnel(const SamplerConfig& config, std::uint64_t moves, std::u
   double throat = 0;
   double scaled = 0;
   std::vector<double> shares(kBins);
-  for (std::uint64_t i = 0; i < moves; ++i) {
-    if (!walk.step()) break;
+  bool sound = true;
+  for (std::uint64_t i = 0; i < moves && sound; ++i) {
+    sound = walk.step();
     const double v = walk.theta()[0];
     const double x = walk.theta()[1];
     first += v;
@@ -223,10 +238,11 @@ ordered_json run_funnel(const SamplerConfig& config, std::uint64_t moves, std::u
     const double place = (v + kReach) * kBins / (2 * kReach);
     if (place >= 0 && place < kBins) shares[static_cast<std::size_t>(place)] += 1;
   }
-  const auto n = static_cast<double>(moves);
+  const double n = sound ? static_cast<double>(moves) : NAN;
   for (double& share : shares) share /= n;
   return {{"mean", first / n},    {"variance", square / n}, {"narrow", narrow / n},
-          {"throat", throat / n}, {"scaled", scaled / n},   {"shares", shares}};
+          {"throat", throat / n}, {"scaled", scaled / n},   {"shares", shares},
+          {"lost", sound ? 0 : 1}};
 }
 
 void add_funnel(const Context& context, Report& report) {
@@ -261,11 +277,11 @@ void add_funnel(const Context& context, Report& report) {
               .x_range = {-10, 10},
               .y_range = {-15, 15}};
   Agreement agreement;
-  ordered_json detail;
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const Method& method = methods[m];
     const auto runs = replicated(context, fmt::format("funnel-{}", m), 16,
                                  [&](auto seed) { return run_funnel(method.config, moves, seed); });
+    add_lost(report, kFunnelGroup, method.label, runs);
     const auto add = [&](const char* what, const char* key, double truth,
                          std::optional<double> within, std::optional<double> papers = {}) {
       const Estimate e = mean_of(runs, key);

@@ -7,51 +7,6 @@
 
 namespace windhover::reproduce {
 
-using nlohmann::ordered_json;
-
-std::vector<ordered_json> replicated(const Context& context, const std::string& key,
-                                     std::size_t replications,
-                                     const std::function<ordered_json(std::uint64_t)>& run) {
-  const std::size_t shares = std::min<std::size_t>(replications, 8);
-  std::vector<ordered_json> runs(replications);
-  context.parallel(shares, [&](std::size_t share) {
-    const auto done = context.part(fmt::format("{}-{}", key, share), [&] {
-      ordered_json list = ordered_json::array();
-      for (std::size_t r = share; r < replications; r += shares) {
-        list.push_back(run(100'000 * context.seed() + r));
-      }
-      return list;
-    });
-    for (std::size_t i = 0; i < done.size(); ++i) runs[share + i * shares] = done[i];
-  });
-  return runs;
-}
-
-namespace {
-
-Estimate mean_over(const std::vector<ordered_json>& runs,
-                   const std::function<const ordered_json&(const ordered_json&)>& pick) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const ordered_json& run : runs) {
-    const ordered_json& value = pick(run);
-    values.push_back(value.is_null() ? NAN : value.get<double>());
-  }
-  return mean_of(values);
-}
-
-}  // namespace
-
-Estimate mean_of(const std::vector<ordered_json>& runs, const char* key) {
-  return mean_over(runs,
-                   [&](const ordered_json& run) -> const ordered_json& { return run.at(key); });
-}
-
-Estimate mean_of(const std::vector<ordered_json>& runs, const char* key, std::size_t index) {
-  return mean_over(
-      runs, [&](const ordered_json& run) -> const ordered_json& { return run.at(key).at(index); });
-}
-
 void Agreement::add(const Estimate& simulated, double exact) {
   const double off = std::abs(simulated.value - exact) / simulated.mcse;
   // What is not a number is not near anything.
@@ -66,11 +21,6 @@ void Agreement::add_to(Report& report, const std::string& group) const {
                                         count_),
                     .ours = furthest_,
                     .bar = at_most(4)});
-}
-
-Bar around(double value, double within, const Estimate& simulated) {
-  const double margin = within + 3 * simulated.mcse;
-  return {std::floor(1000 * (value - margin)) / 1000, std::ceil(1000 * (value + margin)) / 1000};
 }
 
 Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,

@@ -5,6 +5,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/fixed_covariance.h"
 
 namespace windhover::reproduce {
 
@@ -77,12 +78,12 @@ MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config
   const double h = (law.preconditioner * told.curvature)(0, 0);
   const double response = h / (2 * a) / (1 - h / (2 * (2 - a)));
   const MatrixXd inverse = told.curvature.inverse();
-  MatrixXd sigma = MatrixXd::Zero(d, d);
-  for (int round = 0; round < 100; ++round) {
-    const MatrixXd noise = (told.noise + spread(sigma)) / told.minibatch_size + law.injected;
-    sigma = response * inverse * noise * inverse;
-  }
-  return sigma;
+  const auto sigma = fixed_covariance(d, [&](const MatrixXd& s) {
+    const MatrixXd noise = (told.noise + spread(s)) / told.minibatch_size + law.injected;
+    return std::optional(MatrixXd(response * inverse * noise * inverse));
+  });
+  if (!sigma) throw RunError("there is no stationary covariance");
+  return *sigma;
 }
 
 MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd& offset) {

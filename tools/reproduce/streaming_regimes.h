@@ -4,6 +4,7 @@
 #define WINDHOVER_TOOLS_REPRODUCE_STREAMING_REGIMES_H_
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,7 +35,10 @@ nlohmann::ordered_json replicate(const Regime& regime, bool misspecified, std::u
 struct Shortcut {
   const char* name;
   const char* fails;  // what to look for
-  // Of one stream: share covered, variance of the draws over what it should be.
+  // In theory: share covered, and variance of the draws over what it should be where that is known.
+  double covers;
+  std::optional<double> spread;
+  // The same of one stream.
   nlohmann::ordered_json (*run)(std::uint64_t seed);
 };
 // On rows N(truth, I) in 5 dimensions, where A = C = I and theta <- theta - h (theta - mean of the

@@ -126,15 +126,47 @@ ordered_json growing(std::uint64_t seed) {
   return result;
 }
 
-constexpr Shortcut kShortcuts[] = {
-    {"none: each chain its own minibatches", "nothing",
+// The share that 1.645 sd cover when the draws' variance is `ratio` times that of the centre.
+double coverage(double ratio) { return std::erf(1.645 * std::sqrt(ratio / 2)); }
+
+// Of `shuffled`, over the variance 1 / N: minibatches of one epoch have the variance
+// (N - S) / (S (N - 1)) and the covariance -1 / (N - 1), so T consecutive ones with weights w have
+// sum(w^2) (N - S) / (S (N - 1)) - (sum(w)^2 - sum(w^2)) / (N - 1). Averaged over the place in an
+// epoch, with the epochs before it.
+double shuffled_spread() {
+  constexpr double kRows = kEffective;
+  constexpr double kRest = 1 - kGain;
+  constexpr Index kEpoch = kEffective / kStep;
+  const auto own = [](Index moves) {
+    double squares = 0;
+    double sum = 0;
+    for (Index i = 0; i < moves; ++i) {
+      const double weight = kGain * std::pow(kRest, i);
+      squares += weight * weight;
+      sum += weight;
+    }
+    return squares * (kRows - kStep) / (kStep * (kRows - 1)) - (sum * sum - squares) / (kRows - 1);
+  };
+  const double before = own(kEpoch) / (1 - std::pow(kRest, 2 * kEpoch));
+  double mean = 0;
+  for (Index i = 1; i <= kEpoch; ++i) {
+    mean += (own(i) + std::pow(kRest, 2 * i) * before) / kEpoch;
+  }
+  return kRows * mean;
+}
+
+// |t| <= 1.645 / sqrt(1 + 1/32) with 31 degrees of freedom: of the mean and variance of 32 draws.
+constexpr double kOf32Draws = 0.8846;
+
+const Shortcut kShortcuts[] = {
+    {"none: each chain its own minibatches", "nothing", kOf32Draws, 1.0,
      [](std::uint64_t seed) { return replayed(seed, false); }},
-    {"minibatches shared by chains", "spread 0, covers never",
+    {"minibatches shared by chains", "spread 0, covers never", 0, 0.0,
      [](std::uint64_t seed) { return replayed(seed, true); }},
-    {"fresh rows shared, no noise", "spread 0, covers never", fresh},
-    {"shuffled by epochs", "spread 0.4", shuffled},
-    {"past iterates of one chain", "covers always", ring},
-    {"growing n at the rate 2 S / n", "variance 4/3", growing},
+    {"fresh rows shared, no noise", "spread 0, covers never", 0, 0.0, fresh},
+    {"shuffled by epochs", "spread 0.4", coverage(shuffled_spread()), shuffled_spread(), shuffled},
+    {"past iterates of one chain", "covers always", 1, {}, ring},
+    {"growing n at the rate 2 S / n", "variance 4/3", coverage(3.0 / 4), 4.0 / 3, growing},
 };
 
 }  // namespace

@@ -11,11 +11,11 @@ constexpr std::uint16_t kFirstChain = 1;  // whose minibatches the first estimat
 
 }  // namespace
 
-ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Told told,
+ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Measured measured,
                      std::uint64_t first_rows, std::uint64_t refresh_every, std::uint64_t seed)
     : model_(model),
       config_(config),
-      told_(told),
+      measured_(measured),
       refresh_every_(refresh_every),
       seed_(seed),
       sampler_(config, model.dimension()),
@@ -26,15 +26,16 @@ ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Told told,
       chain_{.theta = theta_.data(), .index = 0, .state = state_.data(), .work = work_.data()} {
   const std::size_t d = model.dimension();
   model.model().initial(seed, theta_.data());
-  curvature_.assign(told == Told::kNothing ? d : d * d, told == Told::kNothing ? 1.0 : 0.0);
+  curvature_.assign(measured == Measured::kNothing ? d : d * d,
+                    measured == Measured::kNothing ? 1.0 : 0.0);
   covariance_ = curvature_;
-  if (told != Told::kNothing) {
+  if (measured != Measured::kNothing) {
     SamplerConfig estimator = config;
     estimator.decay = DecaySchedule::kHarmonic;
     estimator.noise_structure =
-        told == Told::kMatrices ? NoiseStructure::kFull : NoiseStructure::kDiagonal;
+        measured == Measured::kMatrices ? NoiseStructure::kFull : NoiseStructure::kDiagonal;
     Arena measuring = Arena::measuring();
-    const NoiseCovariance measured(measuring, estimator, model.dimension());
+    const NoiseCovariance footprint(measuring, estimator, model.dimension());
     block_ = std::make_unique<MappedBlock>(measuring.used() + 4096);
     Arena arena(block_->bytes());
     noise_ = std::make_unique<NoiseCovariance>(arena, estimator, model.dimension());
@@ -59,13 +60,13 @@ void ToldChain::tell() {
   Estimates e{.dimension = model_.dimension(),
               .n = static_cast<double>(model_.row_count()),
               .minibatch_size = static_cast<double>(config_.minibatch_size)};
-  if (told_ == Told::kNothing) {
+  if (measured_ == Measured::kNothing) {
     e.curvature_diagonal = curvature_.data();
     e.noise_variances = covariance_.data();
   } else {
     const std::size_t width = matrix_width(d);
     for (std::size_t j = 0; j < d; ++j) {
-      if (told_ == Told::kDiagonal) {
+      if (measured_ == Measured::kDiagonal) {
         covariance_[j * (d + 1)] = noise_->variances()[j];
         continue;
       }
@@ -88,7 +89,7 @@ void ToldChain::tell() {
 bool ToldChain::step() {
   if (!sound_) return false;
   model_.draw(seed_, {.step = step_, .purpose = Purpose::kMinibatch}, slots_);
-  if (told_ != Told::kNothing && step_ == next_look_) {
+  if (measured_ != Measured::kNothing && step_ == next_look_) {
     look();
     tell();
     next_look_ += std::clamp<std::uint64_t>(next_look_ / 2, 1, refresh_every_);

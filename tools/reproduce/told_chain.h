@@ -12,7 +12,7 @@
 
 namespace windhover::reproduce {
 
-enum class Told : std::uint8_t {
+enum class Measured : std::uint8_t {
   kNothing,   // samplers of a step of their own
   kDiagonal,  // of C and A
   kMatrices,  // C and A
@@ -24,8 +24,8 @@ class ToldChain {
   // Starts at the model's own random parameters. `model` outlives this. The first estimates are of
   // `first_rows` rows there; at most `refresh_every` steps lie between two updates of them, fewer
   // at first.
-  ToldChain(OwnedModel& model, const SamplerConfig& config, Told told, std::uint64_t first_rows,
-            std::uint64_t refresh_every, std::uint64_t seed);
+  ToldChain(OwnedModel& model, const SamplerConfig& config, Measured measured,
+            std::uint64_t first_rows, std::uint64_t refresh_every, std::uint64_t seed);
 
   const std::vector<double>& theta() const { return theta_; }
   // False from the step on after which theta is not finite.
@@ -39,7 +39,7 @@ class ToldChain {
 
   OwnedModel& model_;
   SamplerConfig config_;
-  Told told_;
+  Measured measured_;
   std::uint64_t refresh_every_;
   std::uint64_t seed_;
   OwnedSampler sampler_;

@@ -1,0 +1,37 @@
+// Independent runs of one thing, means over them, and what such a mean is held to.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_REPLICATIONS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_REPLICATIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/moments_json.h"
+#include "windhover/tools/reproduce/report.h"
+
+namespace windhover::reproduce {
+
+// `run(seed)` that many times, on all threads and in parts.
+std::vector<nlohmann::ordered_json> replicated(
+    const Context& context, const std::string& key, std::size_t replications,
+    const std::function<nlohmann::ordered_json(std::uint64_t seed)>& run);
+
+// Null, as which what is not finite is kept, is NaN.
+double number_from(const nlohmann::ordered_json& json);
+std::vector<double> numbers_from(const nlohmann::ordered_json& json);
+
+// Mean of a number, or of one of a list of numbers. NaN when one of them is null.
+Estimate mean_of(const std::vector<nlohmann::ordered_json>& runs, const char* key);
+Estimate mean_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
+                 std::size_t index);
+
+// `value`, give or take `within` and three standard errors; in round numbers. A run whose standard
+// error exceeds `within` cannot tell, so its bar is `value` alone, which no simulation hits.
+Bar around(double value, double within, const Estimate& simulated);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_REPLICATIONS_H_
