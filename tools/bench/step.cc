@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <atomic>
 #include <initializer_list>
 #include <thread>
 #include <utility>
@@ -12,7 +12,6 @@
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/histogram.h"
 #include "windhover/platform/random.h"
-#include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
@@ -154,18 +153,39 @@ void rounds(Runs& runs, std::uint32_t dimension, const char* model, const char* 
   });
 }
 
+// A thread that helps whichever engine it is given, from construction to destruction.
+class Helper {
+ public:
+  Helper() : thread_([this] { help(); }) {}
+  ~Helper() {
+    running_.store(false);
+    thread_.join();
+  }
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+
+  void set_engine(Engine* engine) { engine_.store(engine); }
+
+ private:
+  void help() {
+    while (running_.load(std::memory_order_relaxed)) {
+      Engine* engine = engine_.load(std::memory_order_acquire);
+      if (engine == nullptr || engine->assist(1) == 0) pause_processor();
+    }
+  }
+
+  std::atomic<bool> running_{true};
+  std::atomic<Engine*> engine_{nullptr};
+  std::thread thread_;
+};
+
 // Steps a second of the clock, all chains together.
 double steps_per_second(LearningEngine& learning, double seconds) {
-  LearnerThread learner;
-  if (!ok(learner.start(learning.engine(), {.name = "wh-learner"}, IdleStrategy::kPark))) return 0;
-  RealClock clock;
-  const std::int64_t start = clock.now_ns();
+  const double start = wall_seconds();
   const std::uint64_t before = learning.steps();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const double took = 1e-9 * static_cast<double>(clock.now_ns() - start);
-  const double rate = static_cast<double>(learning.steps() - before) / took;
-  learner.stop();
-  return rate;
+  double took = 0;
+  for (; took < seconds; took = wall_seconds() - start) learning.engine().poll(16);
+  return static_cast<double>(learning.steps() - before) / took;
 }
 
 // Rounds shared out between two threads against one, in turns, so that what else the machine does
@@ -174,13 +194,16 @@ void threads(Runs& runs, std::uint32_t dimension) {
   constexpr std::uint64_t kWindow = 100'000;
   LearningEngine alone("logistic", "calibrated", dimension, kMinibatch, kWindow, 1);
   LearningEngine helped("logistic", "calibrated", dimension, kMinibatch, kWindow, 2);
+  Helper helper;
   runs.add(fmt::format("threads logistic calibrated D={} S={}", dimension, kMinibatch), [&] {
     std::array<double, 9> ratios{};
     double one = 0;
     double two = 0;
     for (double& ratio : ratios) {
       const double before = steps_per_second(alone, runs.budget());
+      helper.set_engine(&helped.engine());
       const double with_help = steps_per_second(helped, runs.budget());
+      helper.set_engine(nullptr);
       ratio = with_help / before;
       one = std::max(one, before);
       two = std::max(two, with_help);
