@@ -121,7 +121,6 @@ std::string x_tics(const Panel& panel) {
 std::string panel_script(const Panel& panel, std::size_t number) {
   std::string out = "set size noratio\n";
   out += fmt::format("set bmargin {}\n", panel.level_names ? 7 : -1);
-  if (panel.equal_axes) out += "set size ratio -1\n";
   out += fmt::format("set title {} noenhanced\n", quoted(panel.title));
   out += fmt::format("set xlabel {} noenhanced offset 0,0.4\n", quoted(panel.x_label));
   out += fmt::format("set ylabel {} noenhanced\n", quoted(panel.y_label));

@@ -32,7 +32,6 @@ struct Panel {
   std::vector<std::string> categories = {};  // names of x = 0, 1, ... instead of numbers
   bool level_names = false;          // of the categories: on several lines instead of slanted
   std::string legend = "top right";  // gnuplot's words, e.g. "bottom left" or "outside"
-  bool equal_axes = false;           // one unit of x is as long as one of y
   std::vector<double> x_range = {};  // two numbers, or empty
   std::vector<double> y_range = {};
 };
