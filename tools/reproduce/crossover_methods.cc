@@ -15,13 +15,60 @@ using nlohmann::ordered_json;
 using Chains = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
 
 constexpr std::size_t kFeatures = 10;
-constexpr std::size_t kMostKept = 4000;  // iterates of a chain
+// Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.
+constexpr std::size_t kMostKept = 32'000;
 
 ordered_json to_json(const Summary& s, double cold_seconds, double draw_seconds) {
   return {{"mean", s.mean},       {"sd", s.sd},
           {"bulk", s.bulk},       {"least", s.least_effective()},
           {"cold", cold_seconds}, {"seconds", draw_seconds}};
 }
+
+// Every so many iterates of each chain, which a chain hands over as it moves.
+class Kept {
+ public:
+  Kept(std::size_t chains, std::uint64_t interval)
+      : interval_(interval), wait_(chains), numbers_(chains) {
+    for (auto& chain : numbers_) chain.reserve(2 * kMostKept * kFeatures);
+  }
+
+  void visit(std::size_t chain, const double* theta) {
+    if (wait_[chain]-- > 0) return;
+    wait_[chain] = interval_ - 1;
+    numbers_[chain].insert(numbers_[chain].end(), theta, theta + kFeatures);
+  }
+
+  // All as long as the shortest: they may differ by one.
+  Chains chains() {
+    const auto shortest =
+        std::ranges::min(numbers_, {}, &std::vector<double>::size).size() / kFeatures;
+    Chains chains(numbers_.size());
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      for (std::size_t i = 0; i < shortest; ++i) {
+        const double* theta = numbers_[c].data() + i * kFeatures;
+        chains[c].emplace_back(theta, theta + kFeatures);
+      }
+    }
+    if (shortest > kMostKept) thin(shortest);
+    return chains;
+  }
+
+ private:
+  // Of a slow sampler every other iterate says as much.
+  void thin(std::size_t length) {
+    for (auto& chain : numbers_) {
+      for (std::size_t i = 0; 2 * i < length; ++i) {
+        std::copy_n(chain.data() + 2 * i * kFeatures, kFeatures, chain.data() + i * kFeatures);
+      }
+      chain.resize((length + 1) / 2 * kFeatures);
+    }
+    interval_ *= 2;
+  }
+
+  std::uint64_t interval_;
+  std::vector<std::uint64_t> wait_;
+  std::vector<std::vector<double>> numbers_;
+};
 
 EngineConfig engine_config(const char* sampler, std::uint64_t seed) {
   EngineConfig config;
@@ -82,12 +129,9 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   const double window =
       static_cast<double>(data.rows()) / engine.engine().learner().minibatch_size();
   // Several to an autocorrelation time.
-  auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
-  Chains kept(chains);
-  std::vector<std::uint64_t> moves(chains);
-  const Visit visit = [&](std::uint16_t chain, const double* theta) {
-    if (moves[chain]++ % interval == 0) kept[chain].emplace_back(theta, theta + kFeatures);
-  };
+  const auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
+  Kept kept(chains, interval);
+  const Visit visit = [&](std::uint16_t chain, const double* theta) { kept.visit(chain, theta); };
   double seconds = 0;
   Summary summary;
   std::uint64_t steps = 32 * interval * chains;
@@ -95,18 +139,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
     const double from = thread_seconds();
     engine.run(steps, visit);
     seconds += thread_seconds() - from;
-    // Chains may differ by one iterate.
-    const auto shortest = std::ranges::min(kept, {}, &Chains::value_type::size).size();
-    for (auto& chain : kept) chain.resize(shortest);
-    // A slow sampler: every other iterate says as much.
-    if (shortest > kMostKept) {
-      for (auto& chain : kept) {
-        for (std::size_t i = 0; 2 * i < shortest; ++i) chain[i] = chain[2 * i];
-        chain.resize((shortest + 1) / 2);
-      }
-      interval *= 2;
-    }
-    summary = summarize(kept);
+    summary = summarize(kept.chains());
     steps = steps / 2 * 3;
   } while (summary.least_effective() < wanted && seconds < most);
   ordered_json result = to_json(summary, cold, seconds);
