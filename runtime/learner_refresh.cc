@@ -34,15 +34,19 @@ void Learner::carry_along(double n_before) noexcept {
   if (!model_->log_concave()) return;  // no Gaussian describes it
   draws_.recolour(factor_before_, estimator_.factor());
   if (state_size_ > 0 && !single_pass()) return;
-  for (Chain& chain : chains_) {
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      scratch_[j] = std::sqrt(n_before) * (chain.theta[j] - mean_before_[j]);
+  const std::size_t chains = chains_.size();
+  double* deviations = deviations_;  // one column a chain
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    for (std::size_t c = 0; c < chains; ++c) {
+      deviations[j * chains + c] = std::sqrt(n_before) * (chains_[c].theta[j] - mean_before_[j]);
     }
-    factor_before_.colour(scratch_);
-    estimator_.factor().solve_root(scratch_);
-    const double scale = 1.0 / std::sqrt(estimator_.n());
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      chain.theta[j] = estimator_.mean()[j] + scale * scratch_[j];
+  }
+  factor_before_.colour(deviations, chains);
+  estimator_.factor().solve_root(deviations, chains);
+  const double scale = 1.0 / std::sqrt(estimator_.n());
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    for (std::size_t c = 0; c < chains; ++c) {
+      chains_[c].theta[j] = estimator_.mean()[j] + scale * deviations[j * chains + c];
     }
   }
 }

@@ -56,14 +56,8 @@ class RetainedDraws {
 
   // Moves all draws from N(0, T before^-1) to N(0, T after^-1), whatever T. O(draws x D^2).
   void recolour(const Factor& before, const Factor& after) noexcept {
-    for (std::uint32_t m = 0; m < draws_; ++m) {
-      for (std::uint32_t j = 0; j < dimension_; ++j) {
-        scratch_[j] = deviations_[static_cast<std::size_t>(j) * draws_ + m];
-      }
-      before.colour(scratch_);
-      after.solve_root(scratch_);
-      put(m, scratch_);
-    }
+    before.colour(deviations_, draws_);
+    after.solve_root(deviations_, draws_);
   }
 
   // Column-major draws x dimension, for this n.

@@ -140,6 +140,44 @@ void Factor::colour(double* b) const noexcept {
   }
 }
 
+// Block by block from the top: a row of the result takes the rows of b from its own on, so it can
+// take its place.
+void Factor::colour(double* rows, std::size_t columns) const noexcept {
+  const auto n = static_cast<Index>(columns);
+  MatrixMap b(rows, n, dimension_);  // a column of it is a row of ours
+  for (Index i = 0; i < dimension_; ++i) b.col(i) *= scale_[i];
+  for (Index top = 0; top < dimension_; top += kBlock) {
+    const Index end = std::min(top + kBlock, dimension_);
+    for (Index i = top; i < end; ++i) {
+      const double* column = lower_ + i * dimension_;
+      b.col(i) *= column[i];
+      for (Index k = i + 1; k < end; ++k) b.col(i) += column[k] * b.col(k);
+    }
+    kernels().multiply_add(lower_ + top * dimension_ + end, static_cast<std::size_t>(dimension_), 1,
+                           rows + end * n, columns, rows + top * n, columns,
+                           static_cast<std::size_t>(end - top), columns,
+                           static_cast<std::size_t>(dimension_ - end));
+  }
+}
+
+// Block by block from the bottom.
+void Factor::solve_root(double* rows, std::size_t columns) const noexcept {
+  const auto n = static_cast<Index>(columns);
+  MatrixMap b(rows, n, dimension_);
+  for (Index end = dimension_; end > 0;) {
+    const Index top = (end - 1) / kBlock * kBlock;
+    subtract_product(lower_ + top * dimension_ + end, dimension_, 1, rows + end * n, n,
+                     rows + top * n, n, end - top, n, dimension_ - end);
+    for (Index i = end - 1; i >= top; --i) {
+      const double* column = lower_ + i * dimension_;
+      for (Index k = i + 1; k < end; ++k) b.col(i) -= column[k] * b.col(k);
+      b.col(i) /= column[i];
+    }
+    end = top;
+  }
+  for (Index i = 0; i < dimension_; ++i) b.col(i) /= scale_[i];
+}
+
 void Factor::whiten(double* b) const noexcept {
   VectorMap(b, dimension_).array() /= ConstVectorMap(scale_, dimension_).array();
   solve_lower(lower_, dimension_, b);

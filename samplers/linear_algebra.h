@@ -52,6 +52,10 @@ class Factor {
   void solve_root(double* b) const noexcept;
   // b <- (S L)^T b, which undoes solve_root().
   void colour(double* b) const noexcept;
+  // Both for many vectors at once: D rows of `columns` numbers, one column a vector. Complexity D^2
+  // a column, and the factor is read once for all of them.
+  void solve_root(double* rows, std::size_t columns) const noexcept;
+  void colour(double* rows, std::size_t columns) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
   void whiten(double* b) const noexcept;
   // inverse <- scale x matrix^-1, both triangles. Complexity 2/3 D^3.

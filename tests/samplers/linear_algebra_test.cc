@@ -108,6 +108,29 @@ TEST_P(LinearAlgebra, factor_root_whiten_and_solve_root_belong_together) {
   EXPECT_NEAR(white.squaredNorm() / (unit.dot(reference * unit)), 1.0, 1e-10);
 }
 
+TEST_P(LinearAlgebra, many_vectors_at_once_are_coloured_as_each_alone) {
+  Memory memory;
+  const Factor factor = factor_of(memory, random_covariance(9, d));
+  for (const Index columns : {1, 3, 8, 64}) {
+    // Column-major: a column of this is a row of what the factor is given.
+    const Matrix vectors = normals(11, columns, d);
+    Matrix solved = vectors;
+    factor.solve_root(solved.data(), static_cast<std::size_t>(columns));
+    Matrix coloured = vectors;
+    factor.colour(coloured.data(), static_cast<std::size_t>(columns));
+    for (Index c = 0; c < columns; ++c) {
+      Vector one = vectors.row(c);
+      factor.solve_root(one.data());
+      EXPECT_LT(relative_difference(solved.row(c).transpose(), one), 1e-11) << columns;
+      one = vectors.row(c);
+      factor.colour(one.data());
+      EXPECT_LT(relative_difference(coloured.row(c).transpose(), one), 1e-12) << columns;
+    }
+    factor.colour(solved.data(), static_cast<std::size_t>(columns));
+    EXPECT_LT(relative_difference(solved, vectors), 1e-10) << columns;
+  }
+}
+
 TEST_P(LinearAlgebra, copied_factor_solves_alike) {
   Memory memory;
   const Factor factor = factor_of(memory, random_covariance(9, d));
