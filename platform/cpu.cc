@@ -21,21 +21,23 @@ InstructionSet detect() noexcept {
 
 // Detected at the first call rather than before main, where a host's static initialiser could come
 // first.
-InstructionSet supported() noexcept {
-  static const InstructionSet set = detect();
-  return set;
-}
-
-std::atomic<InstructionSet> upper_limit{InstructionSet::kAvx512};
+constexpr int kUnknown = -1;
+std::atomic<int> chosen{kUnknown};
 
 }  // namespace
 
 InstructionSet instruction_set() noexcept {
-  return std::min(supported(), upper_limit.load(std::memory_order_relaxed));
+  int set = chosen.load(std::memory_order_relaxed);
+  if (set == kUnknown) {
+    // A limit that another thread has set meanwhile stays.
+    const int best = static_cast<int>(detect());
+    set = chosen.compare_exchange_strong(set, best, std::memory_order_relaxed) ? best : set;
+  }
+  return static_cast<InstructionSet>(set);
 }
 
 void limit_instruction_set(InstructionSet limit) noexcept {
-  upper_limit.store(limit, std::memory_order_relaxed);
+  chosen.store(static_cast<int>(std::min(detect(), limit)), std::memory_order_relaxed);
 }
 
 const char* to_string(InstructionSet set) noexcept {

@@ -13,6 +13,14 @@ Error invalid(const char* sentence, double number) noexcept {
   return {Status::kInvalidConfig, sentence, number};
 }
 
+// A step of few rows costs more than their gradients; one of many is long beside the window.
+constexpr std::uint64_t kMostMinibatch = 256;
+constexpr std::uint64_t kRowsAMinibatch = 200;
+
+std::uint64_t least_minibatch(const ModelConfig& model) noexcept {
+  return std::max<std::uint64_t>(64, 2 * std::uint64_t{model.dimension()});
+}
+
 bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
 
 // After the rest of the prior and the number of features have been judged.
@@ -212,13 +220,23 @@ Result<bool> check(const EngineConfig& c) noexcept {
 EngineConfig with_defaults(const EngineConfig& config) noexcept {
   EngineConfig c = config;
   if (c.sampler.minibatch_size == 0) {
-    const std::uint64_t size = std::max<std::uint64_t>(64, 2 * c.model.dimension());
+    const bool window = c.horizon == Horizon::kWindow;
+    const std::uint64_t size = std::max(least_minibatch(c.model), window ? kMostMinibatch : 0);
     c.sampler.minibatch_size = static_cast<std::uint32_t>(std::min(size, c.window_size));
+    c.sampler.minibatch_grows = window;
   }
   if (c.sampler.chains == 0) {
     c.sampler.chains = c.horizon == Horizon::kWindow ? 8 : c.retained_draws;
   }
   return c;
+}
+
+std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noexcept {
+  std::uint64_t size = config.sampler.minibatch_size;
+  if (config.sampler.minibatch_grows) {
+    size = std::min(size, std::max(least_minibatch(config.model), rows / kRowsAMinibatch));
+  }
+  return std::min(size, std::max<std::uint64_t>(1, rows / 4));
 }
 
 std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {

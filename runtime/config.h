@@ -57,6 +57,9 @@ Result<bool> check(const EngineConfig& config) noexcept;
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;
 
+// S while the window holds so many rows; a quarter of them at most. Of a configuration that
+// with_defaults() returned.
+std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noexcept;
 // Rows that a cold start waits for: min(100 D, N / 4), at least 4; kAll: min(100 D, N).
 std::uint64_t cold_start_rows(const EngineConfig& config) noexcept;
 // Rows that stay in memory beside the slack: N, or without a window those of the cold start.

@@ -39,8 +39,11 @@ class Estimator {
   NoiseCovariance& noise() noexcept { return noise_; }
   const NoiseCovariance& noise() const noexcept { return noise_; }
 
-  // Anchor of the next pass: the current mode.
-  void begin_pass() noexcept { pass_.begin(mode_, dispersion_); }
+  // Anchor of the next pass: the current mode. The loss is summed only `with_loss`.
+  void begin_pass(bool with_loss) noexcept {
+    pass_.begin(mode_, dispersion_);
+    pass_.set_with_loss(with_loss);
+  }
   void end_pass() noexcept { done_.copy_from(pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
   void end_noise_pass(double weight_floor) noexcept;

@@ -95,8 +95,7 @@ void Learner::reset() noexcept {
 }
 
 double Learner::minibatch_size() const noexcept {
-  const std::uint64_t quarter = std::max<std::uint64_t>(1, rows_seen() / 4);
-  return static_cast<double>(std::min<std::uint64_t>(config_.sampler.minibatch_size, quarter));
+  return static_cast<double>(minibatch_rows(config_, rows_seen()));
 }
 
 // One Newton step from an anchor this far away would leave an error that shows (for a quadratic
@@ -163,7 +162,7 @@ bool Learner::step() noexcept {
   if (single_pass()) return take_in();
   const bool rested = this->rested();
   if (pass_position_ == pass_end_ && pass_due()) begin_pass();
-  const bool sweeping = pass_position_ != pass_end_;
+  const bool sweeping = pass_position_ != pass_end_ && round_ % sweep_interval(rested) == 0;
   // A pass that gains on the stream ends with the newest row, not with the newest when it began.
   if (sweeping && fresh_ <= move_cost_rows()) pass_end_ = head_;
   const double tail_before = tail_rows_;
@@ -187,6 +186,7 @@ void Learner::take_head(std::uint64_t head) noexcept {
   if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(fresh_);
+  quiet_passes_ = 0;
   if (!single_pass()) remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);

@@ -125,7 +125,8 @@ class Learner {
   void do_task(int task, LearnerWorker& worker) noexcept;
   std::size_t groups() const noexcept;
   void move_group(std::size_t group, LearnerWorker& worker) noexcept;
-  Status move_chain(Chain& chain, LearnerWorker& worker) noexcept;
+  void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept;
+  Status move_chain(Chain& chain, const RowBatch& minibatch, LearnerWorker& worker) noexcept;
   void estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
                            LearnerWorker& worker) noexcept;
   void end_move() noexcept;
@@ -170,6 +171,8 @@ class Learner {
   void complete_pass() noexcept;
   void add_tail() noexcept;
   std::uint64_t sweep_rows(bool rested) const noexcept;
+  // Rounds from one piece of the pass to the next.
+  std::uint64_t sweep_interval(bool rested) const noexcept;
   void refresh() noexcept;
   void carry_along(double n_before) noexcept;
   void refresh_sampler() noexcept;
@@ -233,6 +236,7 @@ class Learner {
   std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
   std::uint64_t pass_end_ = 0;
   std::uint64_t previous_pass_end_ = 0;
+  std::uint64_t quiet_passes_ = 0;   // that ended without a new row
   std::uint64_t sweep_end_ = 0;      // of the rows that are summed now, from pass_position_
   bool exact_ = true;                // the sums of done() hold the rows of the window and no others
   bool pass_exact_ = true;           // likewise those of the pass, so far
@@ -264,7 +268,7 @@ class Learner {
   double temperature_;        // of what it draws from
   double* thetas_;            // chains x dimension
   double* states_;            // chains x state_size_
-  double* deviations_;        // chains x dimension
+  double* deviations_;        // chains x dimension: scratch
   double* mean_before_;       // dimension
   double* newton_previous_;
   double* scratch_;

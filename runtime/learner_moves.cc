@@ -21,8 +21,9 @@ constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the ce
 // that touch nothing of one another's.
 void Learner::share_out(bool moving, bool sweeping) noexcept {
   sums_ = sweeping ? 2 : 0;
-  // C is summed where this chain stands before it moves.
-  if (sweeping) std::copy_n(chains_[round_ % chains_.size()].theta, dimension_, noise_at_);
+  // C is summed where this chain stands before it moves, another for every piece of the pass.
+  const std::uint64_t piece = round_ / sweep_interval(!moving);
+  if (sweeping) std::copy_n(chains_[piece % chains_.size()].theta, dimension_, noise_at_);
   const int tasks = sums_ + (moving ? static_cast<int>(groups()) : 0);
   if (workers_.size() > 1) return team_.run(tasks);
   for (int task = 0; task < tasks; ++task) do_task(task, leader());
@@ -40,17 +41,21 @@ std::size_t Learner::groups() const noexcept {
 
 void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
   worker.gradient.set_scale(static_cast<double>(rows_seen()), estimator_.dispersion());
+  const std::size_t first = group * chains_.size() / groups();
   const std::size_t end = (group + 1) * chains_.size() / groups();
-  for (std::size_t c = group * chains_.size() / groups(); c < end; ++c) {
-    moved_[c] = move_chain(chains_[c], worker);
+  const auto size = static_cast<std::size_t>(minibatch_size());
+  for (std::size_t c = first; c < end; ++c) {
+    draw_minibatch(chains_[c], worker.indices.subspan((c - first) * size, size));
+  }
+  for (std::size_t c = first; c < end; ++c) {
+    const std::uint32_t* slots = worker.indices.data() + (c - first) * size;
+    moved_[c] = move_chain(chains_[c], {window_.rows(), slots, size, (end - c - 1) * size}, worker);
   }
 }
 
 // Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
 // collapse onto one another.
-Status Learner::move_chain(Chain& chain, LearnerWorker& worker) noexcept {
-  const auto size = static_cast<std::size_t>(minibatch_size());
-  const std::span<std::uint32_t> slots = worker.indices.first(size);
+void Learner::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept {
   fill_indices(config_.seed, {round_, chain.index, Purpose::kMinibatch},
                static_cast<std::uint32_t>(rows_seen()), slots);
   const auto start = static_cast<std::uint32_t>(first_row() % window_.capacity());
@@ -59,7 +64,10 @@ Status Learner::move_chain(Chain& chain, LearnerWorker& worker) noexcept {
     const std::uint32_t shifted = slot + start;
     slot = shifted >= capacity ? shifted - capacity : shifted;
   }
-  const RowBatch minibatch{window_.rows(), slots.data(), size};
+}
+
+Status Learner::move_chain(Chain& chain, const RowBatch& minibatch,
+                           LearnerWorker& worker) noexcept {
   worker.gradient.set_minibatch(minibatch);
   chain.work = worker.step_work;
   Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});

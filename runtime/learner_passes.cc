@@ -14,7 +14,7 @@ bool Learner::pass_due() const noexcept {
 }
 
 void Learner::begin_pass() noexcept {
-  estimator_.begin_pass();
+  estimator_.begin_pass(phase_ == Phase::kWarmingUp);
   scores_.begin_pass(rows_seen());
   repeats_.begin_pass();
   previous_pass_end_ = pass_end_;
@@ -24,13 +24,27 @@ void Learner::begin_pass() noexcept {
   pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
 }
 
-// While chains move, a pass costs a fraction of what they do; while they rest it goes ahead.
+// While chains move, a pass costs about a third of what they do (the statistics of a row cost as
+// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it; while
+// they rest it goes ahead.
 std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
   if (rested) return kWarmUpRows;
-  const auto size = static_cast<std::uint64_t>(minibatch_size());
-  if (phase_ != Phase::kSampling) return std::max<std::uint64_t>(size, 64);
-  const std::uint64_t share = size / (config_.draws_per_observation == 0 ? 4 : 2);
-  return std::max({share, 3 * std::min(fresh_, move_cost_rows()), std::uint64_t{16}});
+  const double size = minibatch_size();
+  if (phase_ != Phase::kSampling)
+    return std::max<std::uint64_t>(static_cast<std::uint64_t>(size), 64);
+  const double examples = size * static_cast<double>(chains_.size());
+  const auto share = static_cast<std::uint64_t>(examples / (48.0 + dimension_));
+  const std::uint64_t gaining = fresh_ <= move_cost_rows() ? 3 * fresh_ : 0;
+  return std::max({share, gaining, std::uint64_t{16}});
+}
+
+// Passes over rows that stay the same tell ever less: C at other places of the same chains.
+std::uint64_t Learner::sweep_interval(bool rested) const noexcept {
+  constexpr std::uint64_t kMost = 16;
+  constexpr double kPriorRests = 1e-6;
+  const bool moving = far_from_mode() || estimator_.prior().moved() > kPriorRests;
+  if (rested || moving || phase_ != Phase::kSampling) return 1;
+  return std::min(1 + quiet_passes_, kMost);
 }
 
 // Rows that left the window before their turn are passed over; a pass that was overtaken whole goes
@@ -63,8 +77,8 @@ void Learner::sum_noise(LearnerWorker& worker) noexcept {
     const RowBatch batch = rows_between(at, last, worker);
     if (model_->log_concave()) {
       worker.model->set_dispersion(estimator_.pass().dispersion());
-      scores_.add(*worker.model, batch, estimator_.pass().anchor(), estimator_.factor(),
-                  estimator_.dispersion(), pass_end_ - last);
+      scores_.add(*worker.model, batch, estimator_.pass().anchor(), estimator_.covariance(),
+                  estimator_.n(), estimator_.dispersion(), pass_end_ - last);
     }
     if (config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep) {
       worker.model->set_dispersion(estimator_.dispersion());
@@ -86,6 +100,7 @@ void Learner::complete_pass() noexcept {
   estimator_.end_noise_pass(replaced /
                             static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
   ++passes_;
+  if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   counters_.add(RuntimeCounter::kPasses);
   exact_ = pass_exact_;
   tail_position_ = pass_end_;

@@ -34,12 +34,14 @@ RepeatedRows::RepeatedRows(Arena& arena, std::uint64_t window_size) noexcept
 
 void RepeatedRows::reset() noexcept {
   share_ = std::numeric_limits<double>::quiet_NaN();
+  stride_ = 1;
   begin_pass();
 }
 
+// As many hashes as the pass before could keep: where all of one were kept, all are again.
 void RepeatedRows::begin_pass() noexcept {
+  if (size_ <= most_ / 2) stride_ = std::max<std::uint64_t>(1, stride_ / 2);
   size_ = 0;
-  stride_ = 1;
   clear_places();
 }
 

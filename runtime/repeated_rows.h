@@ -17,7 +17,9 @@ namespace windhover {
 // Counts a pass over the window by distinct sampling (Gibbons 2001): of the rows with equal hash
 // all are kept track of, or none, and half as many hashes as before whenever the table is full. Up
 // to kMostKept distinct rows that is exact; beyond, a share p is off by sqrt((1 - p) / p /
-// kMostKept) to twice that, relatively: 5 % at p = 0.1. One thread. A row costs one hash.
+// kMostKept) to twice that, relatively: 5 % at p = 0.1. A pass begins with what share of the hashes
+// the one before could keep, and twice that where half the table stayed empty. One thread. A row
+// costs one hash.
 class RepeatedRows {
  public:
   static constexpr std::uint32_t kMostKept = 8192;

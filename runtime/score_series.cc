@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/samplers/kernels.h"
 
 namespace windhover {
 
@@ -26,12 +27,13 @@ ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
       drift_threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
       dependence_quantile_(drift_threshold_),
       influence_variance_(arena.allocate<double>(dimension).data()),
-      influences_(arena, 1, dimension) {
+      influences_(arena, 1, dimension),
+      scores_(arena.allocate<double>(kBatchRows * dimension).data()) {
   const auto numbers = [&] { return arena.allocate<double>(dimension).data(); };
   pairs_ = {kPairRows, numbers(), numbers(), numbers()};
   batches_ = {kBatchRows, numbers(), numbers(), numbers()};
-  for (double** sums : {&pair_, &pair_squares_, &batch_, &batch_squares_, &total_, &total_squares_,
-                        &influence_, &newest_, &newest_squares_}) {
+  for (double** sums :
+       {&batch_, &total_, &total_squares_, &influence_, &newest_, &newest_squares_}) {
     *sums = numbers();
   }
 }
@@ -45,61 +47,61 @@ void ScoreSeries::reset() noexcept {
 
 void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
   newest_rows_ = rows / 10;
-  pair_rows_ = batch_pairs_ = 0;
+  batch_rows_ = 0;
   newest_batches_ = 0;
   influences_.reset();
   for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
-                       batches_.squares, pair_, pair_squares_, batch_, batch_squares_, total_,
-                       total_squares_, newest_, newest_squares_}) {
+                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
     std::fill_n(sums, dimension_, 0.0);
   }
 }
 
 void ScoreSeries::add(Model& model, const RowBatch& rows, const double* anchor,
-                      const Factor& curvature, double dispersion, std::uint64_t left) noexcept {
+                      const double* covariance, double n, double dispersion,
+                      std::uint64_t left) noexcept {
   for (std::size_t i = 0; i < rows.count;) {
-    const std::size_t part = std::min<std::size_t>(kPairRows - pair_rows_, rows.count - i);
-    NoiseVarianceSums sums{pair_, pair_squares_};
-    model.add_noise_variances(rows.part(i, part), anchor, sums);
+    const std::size_t part = std::min<std::size_t>(kBatchRows - batch_rows_, rows.count - i);
+    model.row_gradients(rows.part(i, part), dimension_, anchor, scores_ + batch_rows_ * dimension_);
     i += part;
-    pair_rows_ += part;
-    if (pair_rows_ == kPairRows) end_pair(curvature, dispersion, left + rows.count - i);
+    batch_rows_ += part;
+    if (batch_rows_ < kBatchRows) break;
+    batch_rows_ = 0;
+    add_batch();
+    add_influence(covariance, n / dispersion, left + rows.count - i);
   }
 }
 
-void ScoreSeries::Products::add(const double* score, const double* score_squares,
-                                std::uint32_t dimension) noexcept {
-  for (std::uint32_t j = 0; j < dimension; ++j) {
-    const double s = score[j];
-    const double product = s * (s + 2 * previous[j]) - score_squares[j];
-    sum[j] += product;
-    squares[j] += product * product;
-    previous[j] = s;
-  }
+void ScoreSeries::Products::add(std::uint32_t j, double score, double score_squares) noexcept {
+  const double product = score * (score + 2 * previous[j]) - score_squares;
+  sum[j] += product;
+  squares[j] += product * product;
+  previous[j] = score;
 }
 
-void ScoreSeries::end_pair(const Factor& curvature, double dispersion,
-                           std::uint64_t left) noexcept {
-  pairs_.add(pair_, pair_squares_, dimension_);
+void ScoreSeries::add_batch() noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    batch_[j] += pair_[j];
-    batch_squares_[j] += pair_squares_[j];
+    double batch = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < kBatchRows; i += kPairRows) {
+      const double one = scores_[i * dimension_ + j];
+      const double other = scores_[(i + 1) * dimension_ + j];
+      const double pair_squares = one * one + other * other;
+      pairs_.add(j, one + other, pair_squares);
+      batch += one + other;
+      squares += pair_squares;
+    }
+    batches_.add(j, batch, squares);
+    batch_[j] = batch;
+    total_[j] += batch;
+    total_squares_[j] += squares;
   }
-  std::fill_n(pair_, dimension_, 0.0);
-  std::fill_n(pair_squares_, dimension_, 0.0);
-  pair_rows_ = 0;
-  if (++batch_pairs_ == kBatchRows / kPairRows) end_batch(curvature, dispersion, left);
 }
 
-void ScoreSeries::end_batch(const Factor& curvature, double dispersion,
-                            std::uint64_t left) noexcept {
-  batches_.add(batch_, batch_squares_, dimension_);
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    total_[j] += batch_[j];
-    total_squares_[j] += batch_squares_[j];
-    influence_[j] = batch_[j] / dispersion;
-  }
-  curvature.solve(influence_);
+// influence = A^-1 sum of scores / dispersion = scale x covariance x sum of scores.
+void ScoreSeries::add_influence(const double* covariance, double scale,
+                                std::uint64_t left) noexcept {
+  std::fill_n(influence_, dimension_, 0.0);
+  kernels().symmetric_product(covariance, dimension_, scale, batch_, influence_);
   influences_.add(influence_);
   if (left + kBatchRows <= newest_rows_) {
     newest_batches_ += 1;
@@ -108,9 +110,6 @@ void ScoreSeries::end_batch(const Factor& curvature, double dispersion,
       newest_squares_[j] += influence_[j] * influence_[j];
     }
   }
-  std::fill_n(batch_, dimension_, 0.0);
-  std::fill_n(batch_squares_, dimension_, 0.0);
-  batch_pairs_ = 0;
 }
 
 void ScoreSeries::end_pass() noexcept {

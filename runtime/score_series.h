@@ -8,15 +8,14 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/samplers/dyadic_batches.h"
-#include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
 
 // A score is a row's gradient at the anchor of a pass over the window; A^-1 score is the row's
 // influence on the parameters. Minibatches are drawn in random order and see neither drift nor
-// dependence; a pass goes in stream order and does. One thread. Memory about 75 D; a row costs one
-// gradient and an eighth of a triangular solve.
+// dependence; a pass goes in stream order and does. One thread. Memory about 80 D; a row costs one
+// gradient and an eighth of a product with a D x D matrix.
 //
 // Every alarm below is raised by chance in at most about kFalseAlarmRate of the passes.
 class ScoreSeries {
@@ -34,10 +33,10 @@ class ScoreSeries {
 
   // A pass over about `rows` rows.
   void begin_pass(std::uint64_t rows) noexcept;
-  // The next rows; `left` more come after them. `curvature` is the factor of A, for which the
-  // scores are divided by `dispersion`.
-  void add(Model& model, const RowBatch& rows, const double* anchor, const Factor& curvature,
-           double dispersion, std::uint64_t left) noexcept;
+  // The next rows; `left` more come after them. The inverse of A, for which the scores are divided
+  // by `dispersion`, is n x `covariance`.
+  void add(Model& model, const RowBatch& rows, const double* anchor, const double* covariance,
+           double n, double dispersion, std::uint64_t left) noexcept;
   // Draws the conclusions. A window that is too small leaves things as they were.
   void end_pass() noexcept;
 
@@ -77,11 +76,11 @@ class ScoreSeries {
     double* previous;
     double* sum;
     double* squares;
-    void add(const double* score, const double* score_squares, std::uint32_t dimension) noexcept;
+    void add(std::uint32_t j, double score, double score_squares) noexcept;
   };
 
-  void end_pair(const Factor& curvature, double dispersion, std::uint64_t left) noexcept;
-  void end_batch(const Factor& curvature, double dispersion, std::uint64_t left) noexcept;
+  void add_batch() noexcept;
+  void add_influence(const double* covariance, double scale, std::uint64_t left) noexcept;
   void conclude_dependence() noexcept;
   void conclude_drift() noexcept;
   double between_parts(std::uint32_t j) const noexcept;
@@ -96,16 +95,13 @@ class ScoreSeries {
   double* influence_variance_;
 
   std::uint64_t newest_rows_ = 0;  // of the pass, at its end
-  std::uint64_t pair_rows_ = 0;
-  std::uint64_t batch_pairs_ = 0;
+  std::uint64_t batch_rows_ = 0;
   double newest_batches_ = 0;
   DyadicBatches influences_;  // of batches of kBatchRows rows
   Products pairs_;
   Products batches_;
-  double* pair_;  // dimension: sums over the rows of the pair, the batch, the pass
-  double* pair_squares_;
-  double* batch_;
-  double* batch_squares_;
+  double* scores_;  // kBatchRows x dimension: of the batch
+  double* batch_;   // dimension: sums over the rows of the batch, the pass
   double* total_;
   double* total_squares_;
   double* influence_;       // of the batch

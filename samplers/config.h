@@ -87,7 +87,10 @@ enum class ForgettingSpread : std::uint8_t {
 
 struct SamplerConfig {
   std::string_view name = "calibrated";
-  std::uint32_t minibatch_size = 0;  // S; 0: the larger of 64 and twice the dimension
+  // S; 0: a 200th of the rows, but at least 64 and twice the dimension, and at most 256 where that
+  // is more (without a window the least of these)
+  std::uint32_t minibatch_size = 0;
+  bool minibatch_grows = false;  // set where S was 0: minibatch_size is then the most
   // K, each with draws of its own; 0: 8, or without a window one for every retained draw
   std::uint32_t chains = 0;
   bool shared_minibatches = false;  // refused with several chains: they would collapse

@@ -28,8 +28,11 @@ class AnchorSums {
   void begin(const double* anchor, double dispersion = 1.0) noexcept {
     std::copy_n(anchor, dimension_, anchor_);
     dispersion_ = dispersion;
+    sums_.with_loss = true;
     clear();
   }
+  // false: the loss of the rows to come is left out.
+  void set_with_loss(bool with_loss) noexcept { sums_.with_loss = with_loss; }
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
@@ -75,6 +78,7 @@ class AnchorSums {
     sums_.loss = other.sums_.loss;
     sums_.rows = other.sums_.rows;
     sums_.squares = other.sums_.squares;
+    sums_.with_loss = other.sums_.with_loss;
     dispersion_ = other.dispersion_;
   }
 

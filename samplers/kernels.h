@@ -12,10 +12,11 @@ namespace windhover {
 // `stride` is the row length in doubles, a multiple of 4; `coefficients` and `sum` hold `stride`
 // doubles. `slots` name rows: row i starts at base + slots[i] * stride.
 struct Kernels {
-  // predictors[i] = offset + row_i . coefficients; targets[i] = row_i[target_index].
+  // predictors[i] = offset + row_i . coefficients; targets[i] = row_i[target_index]. Rows are
+  // fetched ahead, on to those of `following` more slots.
   void (*gather_dot)(const double* base, std::size_t stride, const std::uint32_t* slots,
-                     std::size_t count, const double* coefficients, double offset,
-                     std::size_t target_index, double* predictors, double* targets);
+                     std::size_t count, std::size_t following, const double* coefficients,
+                     double offset, std::size_t target_index, double* predictors, double* targets);
   // sum += sum_i weights[i] row_i.
   void (*gather_axpy)(const double* base, std::size_t stride, const std::uint32_t* slots,
                       std::size_t count, const double* weights, double* sum);

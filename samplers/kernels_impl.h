@@ -13,12 +13,13 @@ namespace {
 // Rows of kBlocks vectors. Four rows at a time.
 template <std::size_t kBlocks>
 void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
-                       std::size_t count, const double* coefficients, double offset,
-                       std::size_t target_index, double* predictors, double* targets) {
+                       std::size_t count, std::size_t following, const double* coefficients,
+                       double offset, std::size_t target_index, double* predictors,
+                       double* targets) {
   std::size_t i = 0;
   constexpr std::size_t kAhead = 16;  // rows
   for (; i + 4 <= count; i += 4) {
-    if (i + kAhead + 4 <= count) {
+    if (i + kAhead + 4 <= count + following) {
       for (std::size_t k = i + kAhead; k < i + kAhead + 4; ++k) {
         const double* row = base + slots[k] * stride;
         __builtin_prefetch(row);
@@ -102,21 +103,21 @@ void gather_dot_long(const double* base, std::size_t stride, const std::uint32_t
 }
 
 void gather_dot(const double* base, std::size_t stride, const std::uint32_t* slots,
-                std::size_t count, const double* coefficients, double offset,
+                std::size_t count, std::size_t following, const double* coefficients, double offset,
                 std::size_t target_index, double* predictors, double* targets) {
   switch (stride / kLanes) {
     case 1:
-      return gather_dot_blocks<1>(base, stride, slots, count, coefficients, offset, target_index,
-                                  predictors, targets);
+      return gather_dot_blocks<1>(base, stride, slots, count, following, coefficients, offset,
+                                  target_index, predictors, targets);
     case 2:
-      return gather_dot_blocks<2>(base, stride, slots, count, coefficients, offset, target_index,
-                                  predictors, targets);
+      return gather_dot_blocks<2>(base, stride, slots, count, following, coefficients, offset,
+                                  target_index, predictors, targets);
     case 3:
-      return gather_dot_blocks<3>(base, stride, slots, count, coefficients, offset, target_index,
-                                  predictors, targets);
+      return gather_dot_blocks<3>(base, stride, slots, count, following, coefficients, offset,
+                                  target_index, predictors, targets);
     case 4:
-      return gather_dot_blocks<4>(base, stride, slots, count, coefficients, offset, target_index,
-                                  predictors, targets);
+      return gather_dot_blocks<4>(base, stride, slots, count, following, coefficients, offset,
+                                  target_index, predictors, targets);
     default:
       return gather_dot_long(base, stride, slots, count, coefficients, offset, target_index,
                              predictors, targets);

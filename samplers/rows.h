@@ -47,8 +47,11 @@ struct RowBatch {
   const double* base = nullptr;  // slot 0
   const std::uint32_t* slots = nullptr;
   std::size_t count = 0;
+  std::size_t following = 0;  // slots after these, of rows that are wanted next: a hint
 
-  RowBatch part(std::size_t first, std::size_t n) const { return {base, slots + first, n}; }
+  RowBatch part(std::size_t first, std::size_t n) const {
+    return {base, slots + first, n, count + following - first - n};
+  }
 };
 
 // One sparse row, looked at in place.

@@ -72,8 +72,8 @@ void LinearRows::set_coefficients(const double* theta) noexcept {
 
 void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targets_out) noexcept {
   if (!layout_.sparse()) {
-    kernels().gather_dot(chunk.base, layout_.stride(), chunk.slots, chunk.count, coefficients_,
-                         offset_, layout_.target_index(), eta_out, targets_out);
+    kernels().gather_dot(chunk.base, layout_.stride(), chunk.slots, chunk.count, chunk.following,
+                         coefficients_, offset_, layout_.target_index(), eta_out, targets_out);
     return;
   }
   for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -93,7 +93,7 @@ void LinearRows::clear_sum() noexcept {
 }
 
 void LinearRows::add_weighted(const RowBatch& chunk, const double* w) noexcept {
-  for (std::size_t i = 0; i < chunk.count; ++i) weight_sum_ += w[i];
+  weight_sum_ += ConstVectorMap(w, static_cast<Eigen::Index>(chunk.count)).sum();
   if (!layout_.sparse()) {
     kernels().gather_axpy(chunk.base, layout_.stride(), chunk.slots, chunk.count, w, sum_);
     return;
@@ -180,12 +180,12 @@ void LinearRows::leverages(const RowBatch& chunk, const double* covariance,
                            double* leverage) noexcept {
   const ConstMatrixMap p(covariance, dimension_, dimension_);
   if (!layout_.sparse()) {
-    gather(chunk);
-    VectorMap product(scaled_, dimension_);
+    std::fill_n(scaled_, chunk.count * width_, 0.0);
+    kernels().multiply_add(rows_, width_, 1, covariance, dimension_, scaled_, width_, chunk.count,
+                           dimension_, dimension_);
     for (std::size_t i = 0; i < chunk.count; ++i) {
-      const ConstVectorMap x(rows_ + i * width_, dimension_);
-      product.noalias() = p * x;
-      leverage[i] = product.dot(x);
+      leverage[i] = ConstVectorMap(scaled_ + i * width_, dimension_)
+                        .dot(ConstVectorMap(rows_ + i * width_, dimension_));
     }
     return;
   }
@@ -204,6 +204,32 @@ void LinearRows::leverages(const RowBatch& chunk, const double* covariance,
       total += a * dot;
     }
     leverage[i] = total;
+  }
+}
+
+void LinearRows::add_to(const RowBatch& chunk, const double* w, double* total) noexcept {
+  if (!layout_.sparse()) {
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      VectorMap(total, dimension_) += w[i] * ConstVectorMap(rows_ + i * width_, dimension_);
+    }
+    return;
+  }
+  const double* inverse_scale = transform_.inverse_scale.data();
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
+    for (std::size_t k = 0; k < row.count; ++k) {
+      total[row.indices[k]] += w[i] * row.values[k] * inverse_scale[row.indices[k]];
+    }
+    if (intercept_) total[layout_.features()] += w[i];
+  }
+}
+
+void LinearRows::scale_rows(const RowBatch& chunk, const double* w, std::size_t stride,
+                            double* out) const noexcept {
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    double* row = out + i * stride;
+    expand(chunk.base + chunk.slots[i] * layout_.stride(), row);
+    for (std::uint32_t j = 0; j < dimension_; ++j) row[j] *= w[i];
   }
 }
 

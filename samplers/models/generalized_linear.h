@@ -43,8 +43,13 @@ class LinearRows {
   void finish_squares(double* squares) noexcept;
   // matrix += sum_i weights[i] x_i x_i^T.
   void add_outer(const RowBatch& chunk, const double* weights, double* matrix) noexcept;
-  // leverage[i] = x_i^T P x_i, P dimension x dimension.
+  // Of the chunk that add_outer() was given last: leverage[i] = x_i^T P x_i, P symmetric, dimension
+  // x dimension; and total += sum_i weights[i] x_i.
   void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
+  void add_to(const RowBatch& chunk, const double* weights, double* total) noexcept;
+  // out + i x stride <- weights[i] x_i, dimension numbers.
+  void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
+                  double* out) const noexcept;
 
   FeatureTransform& transform() noexcept { return transform_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
@@ -109,6 +114,16 @@ class GeneralizedLinearModel final : public Model {
     rows_.finish_sum(gradient, false);
   }
 
+  void row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
+                     double* gradients) noexcept override {
+    rows_.set_coefficients(theta);
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      residuals(chunk);
+      rows_.scale_rows(chunk, rows_.residuals, dimension, gradients);
+      gradients += chunk.count * dimension;
+    });
+  }
+
   void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override {
     rows_.set_coefficients(theta);
     rows_.clear_sum();
@@ -142,7 +157,9 @@ class GeneralizedLinearModel final : public Model {
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
-      sums.loss += weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+      if (sums.with_loss) {
+        sums.loss += weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+      }
       sums.squares += weight * likelihood_.squares(rows_.eta, rows_.targets, chunk.count);
       likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
       for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -151,11 +168,12 @@ class GeneralizedLinearModel final : public Model {
       }
       rows_.add_weighted(chunk, rows_.residuals);
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
+      if (covariance == nullptr || Likelihood::kQuadratic) return;
+      rows_.leverages(chunk, covariance, rows_.weights);
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= weight * rows_.weights[i];
+      rows_.add_to(chunk, rows_.third, sums.third);
     });
     rows_.finish_sum(sums.gradient, true);
-    if (covariance != nullptr && !Likelihood::kQuadratic) {
-      add_third(batch, covariance, weight, sums);
-    }
     sums.rows += weight * static_cast<double>(batch.count);
   }
 
@@ -200,19 +218,6 @@ class GeneralizedLinearModel final : public Model {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       rows_.weights[i] = rows_.residuals[i] * rows_.residuals[i];
     }
-  }
-
-  void add_third(const RowBatch& batch, const double* covariance, double weight,
-                 CurvatureSums& sums) noexcept {
-    rows_.clear_sum();
-    for_chunks(batch, [&](const RowBatch& chunk) {
-      rows_.predictors(chunk, rows_.eta, rows_.targets);
-      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
-      rows_.leverages(chunk, covariance, rows_.weights);
-      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= weight * rows_.weights[i];
-      rows_.add_weighted(chunk, rows_.third);
-    });
-    rows_.finish_sum(sums.third, true);
   }
 
   LinearRows rows_;

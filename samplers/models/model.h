@@ -45,6 +45,7 @@ struct CurvatureSums {
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
   double squares = 0;  // models with a dispersion: sum of w_i (y_i - eta_i)^2, w_i the row's weight
+  bool with_loss = true;  // false: `loss` may stay as it is
 };
 
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
@@ -82,6 +83,15 @@ class Model {
   // the prior. Complexity O(rows x features).
   virtual void gradient_sum(const RowBatch& batch, const double* theta,
                             double* gradient) noexcept = 0;
+
+  // gradients row i <- gradient of row i: rows x dimension numbers, in units of dispersion 1.
+  // Complexity O(rows x dimension).
+  virtual void row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
+                             double* gradients) noexcept {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      gradient_sum(batch.part(i, 1), theta, gradients + i * dimension);
+    }
+  }
 
   // Adds the batch to `sums`. Complexity O(rows x dimension^2).
   virtual void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept = 0;

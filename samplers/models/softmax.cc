@@ -85,6 +85,19 @@ void SoftmaxModel::gradient_sum(const RowBatch& batch, const double* theta,
   }
 }
 
+void SoftmaxModel::row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
+                                 double* gradients) noexcept {
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    (void)classify(chunk, theta);
+    subtract_targets(chunk.count);
+    double* out = gradients + first * dimension;
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      rows_.scale_rows(chunk, probability(c), dimension, out + c * columns_);
+    }
+  }
+}
+
 void SoftmaxModel::add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept {
   for (std::size_t first = 0; first < batch.count; first += kChunk) {
     const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
@@ -162,7 +175,7 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
           block_[j * columns_ + i] = 0.5 * (from[j * dimension_ + i] + from[i * dimension_ + j]);
         }
       }
-      rows_.leverages(chunk, block_, leverages_ + pair * kChunk);
+      rows_.leverages(chunk, block_, leverages_ + pair * kChunk);  // of add_block()'s rows
     }
   }
   double* product = spread_;  // M p

@@ -192,5 +192,27 @@ TEST(ChangingStream, RowsFromElsewhereInOneBurstDoNotThrowTheModeOff) {
   }
 }
 
+// A pass takes 1000 / 16 pieces, at first one a round, in the end one in 16 rounds.
+TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
+  const Data data = linear_data(1001, 5, 1.0, 83);
+  EngineConfig config = small_config("linear", 5, 1000);
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  engine.feed(data, 0, 1000);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  const auto passes_in = [&engine](std::uint64_t rounds) {
+    const std::uint64_t before = engine->learner().passes();
+    engine.poll_rounds(rounds);
+    return engine->learner().passes() - before;
+  };
+  EXPECT_GE(passes_in(700), 3u);
+  passes_in(20'000);
+  const std::uint64_t rare = passes_in(16 * 63 * 4);
+  EXPECT_GE(rare, 3u);
+  EXPECT_LE(rare, 5u);
+  engine.feed(data, 1000, 1001);
+  EXPECT_GE(passes_in(700), 3u);
+}
+
 }  // namespace
 }  // namespace windhover::test

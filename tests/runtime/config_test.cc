@@ -189,13 +189,34 @@ TEST(Config, SharedMinibatchesAreRefusedOnlyForSeveralChains) {
 
 TEST(Config, DefaultsFillInTheMinibatch) {
   EngineConfig config = good();
-  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 64u);
-  config.model.features = 99;
-  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 200u);
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 256u);
+  EXPECT_TRUE(with_defaults(config).sampler.minibatch_grows);
+  config.model.features = 199;
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 400u);
   config.window_size = 50;
   EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 50u);
   config.sampler.minibatch_size = 17;
   EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 17u);
+  EXPECT_FALSE(with_defaults(config).sampler.minibatch_grows);
+  config.sampler.minibatch_size = 0;
+  config.horizon = Horizon::kAll;
+  config.window_size = 100'000;
+  config.model.features = 10;
+  EXPECT_EQ(with_defaults(config).sampler.minibatch_size, 64u);
+}
+
+TEST(Config, MinibatchesGrowWithTheRowsUnlessTheyWereSet) {
+  EngineConfig config = good();
+  config.window_size = 100'000;
+  const EngineConfig chosen = with_defaults(config);
+  EXPECT_EQ(minibatch_rows(chosen, 3), 1u);
+  EXPECT_EQ(minibatch_rows(chosen, 200), 50u);
+  EXPECT_EQ(minibatch_rows(chosen, 10'000), 64u);
+  EXPECT_EQ(minibatch_rows(chosen, 40'000), 200u);
+  EXPECT_EQ(minibatch_rows(chosen, 100'000), 256u);
+  config.sampler.minibatch_size = 500;
+  EXPECT_EQ(minibatch_rows(with_defaults(config), 1000), 250u);
+  EXPECT_EQ(minibatch_rows(with_defaults(config), 10'000), 500u);
 }
 
 TEST(Config, InterceptPrecisionIsNotJudgedWithoutAnIntercept) {

@@ -97,6 +97,23 @@ TEST(RepeatedRows, LargeWindowsAreCountedToTheErrorThatIsSaid) {
   }
 }
 
+// What a pass could keep is where the next begins: the same share again, and exact again some
+// passes after the distinct rows have become few.
+TEST(RepeatedRows, FollowsAWindowFromPassToPass) {
+  Counted counted(100'000);
+  const auto many = stream(100'000, 0.1, 5);
+  const double first = counted.share(many);
+  EXPECT_NEAR(first, 0.1, 0.015);
+  EXPECT_EQ(counted.share(many), first);
+  const auto few = stream(6000, 0.5, 6);
+  double share = 0;
+  for (int pass = 0; pass < 5; ++pass) {
+    share = counted.share(few);
+    EXPECT_NEAR(share, offline(few), 0.15) << pass;
+  }
+  EXPECT_EQ(share, offline(few));
+}
+
 TEST(RepeatedRows, OneRowOverAndOverIsSeenAsThat) {
   EXPECT_EQ(Counted(1000).share(std::vector<std::uint64_t>(1000, 5)), 0.999);
 }

@@ -19,8 +19,7 @@ constexpr Index kDimension = kFeatures + 1;
 // One pass over the rows of `data` at the posterior mode of a linear model of unit noise variance.
 class Pass {
  public:
-  explicit Pass(double prior_precision = 1)
-      : block_(1 << 20), arena_(block_.bytes()), factor_(arena_, kDimension) {
+  explicit Pass(double prior_precision = 1) : block_(1 << 20), arena_(block_.bytes()) {
     config_.name = "linear";
     config_.features = kFeatures;
     config_.noise_variance = 1;
@@ -35,8 +34,6 @@ class Pass {
     const Index n = data.rows();
     const Gaussian posterior = linear_posterior(data.design(), data.y, 1.0, config_);
     mode = posterior.mean;
-    const MatrixXd curvature = posterior.covariance.inverse() / static_cast<double>(n);
-    EXPECT_EQ(factor_.compute(curvature.data()), Status::kOk);
     const RowLayout layout(config_);
     std::vector<double> rows(static_cast<std::size_t>(n) * layout.stride());
     for (Index i = 0; i < n; ++i) {
@@ -49,8 +46,9 @@ class Pass {
     scores_->begin_pass(slots.size());
     for (std::size_t i = 0; i < slots.size(); i += part) {
       const std::size_t count = std::min(part, slots.size() - i);
-      scores_->add(*model_, RowBatch{rows.data(), slots.data() + i, count}, mode.data(), factor_,
-                   1.0, slots.size() - i - count);
+      scores_->add(*model_, RowBatch{rows.data(), slots.data() + i, count}, mode.data(),
+                   posterior.covariance.data(), static_cast<double>(n), 1.0,
+                   slots.size() - i - count);
     }
     scores_->end_pass();
     return *scores_;
@@ -62,7 +60,6 @@ class Pass {
   MappedBlock block_;
   Arena arena_;
   ModelConfig config_;
-  Factor factor_;
   Model* model_;
   ScoreSeries* scores_;
 };

@@ -59,7 +59,7 @@ TEST_P(KernelTable, gather_dot_agrees_with_plain_loop) {
       fill_indices(count, {}, kRows, slots);
       std::vector<double> predictors(count + 1, 7.0);
       std::vector<double> targets(count + 1, 7.0);
-      table().gather_dot(base, stride, slots.data(), count, coefficients.data(), 0.25, target,
+      table().gather_dot(base, stride, slots.data(), count, 0, coefficients.data(), 0.25, target,
                          predictors.data(), targets.data());
       for (std::size_t i = 0; i < count; ++i) {
         const double* row = base + slots[i] * stride;

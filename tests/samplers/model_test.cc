@@ -31,6 +31,19 @@ TEST_P(ModelContract, noise_sums_are_the_explicit_outer_products) {
   EXPECT_EQ(found.rows, static_cast<double>(kRows));
 }
 
+TEST_P(ModelContract, row_gradients_are_those_of_each_row_alone) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  Matrix found = Matrix::Constant(d, static_cast<Index>(all.count), NAN);
+  model.row_gradients(all, static_cast<std::size_t>(d), theta.data(), found.data());
+  for (std::size_t i = 0; i < all.count; ++i) {
+    const Vector alone = gradient(model, all.part(i, 1), theta);
+    EXPECT_LT((found.col(static_cast<Index>(i)) - alone).cwiseAbs().maxCoeff(),
+              1e-12 * (1 + alone.cwiseAbs().maxCoeff()))
+        << i;
+  }
+}
+
 TEST_P(ModelContract, noise_variance_sums_are_the_diagonal_of_the_noise_sums) {
   const Table table(config, x, y);
   const RowBatch all = table.all();
