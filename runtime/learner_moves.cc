@@ -41,15 +41,20 @@ std::size_t Learner::groups() const noexcept {
 
 void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
   worker.gradient.set_scale(static_cast<double>(rows_seen()), estimator_.dispersion());
-  const std::size_t first = group * chains_.size() / groups();
   const std::size_t end = (group + 1) * chains_.size() / groups();
   const auto size = static_cast<std::size_t>(minibatch_size());
-  for (std::size_t c = first; c < end; ++c) {
-    draw_minibatch(chains_[c], worker.indices.subspan((c - first) * size, size));
-  }
-  for (std::size_t c = first; c < end; ++c) {
-    const std::uint32_t* slots = worker.indices.data() + (c - first) * size;
-    moved_[c] = move_chain(chains_[c], {window_.rows(), slots, size, (end - c - 1) * size}, worker);
+  // Of several chains at a time, so that rows of the next come in while one moves.
+  const std::size_t at_a_time = std::max<std::size_t>(1, worker.indices.size() / size);
+  for (std::size_t first = group * chains_.size() / groups(); first < end; first += at_a_time) {
+    const std::size_t last = std::min(end, first + at_a_time);
+    for (std::size_t c = first; c < last; ++c) {
+      draw_minibatch(chains_[c], worker.indices.subspan((c - first) * size, size));
+    }
+    for (std::size_t c = first; c < last; ++c) {
+      const std::uint32_t* slots = worker.indices.data() + (c - first) * size;
+      const RowBatch minibatch{window_.rows(), slots, size, (last - c - 1) * size};
+      moved_[c] = move_chain(chains_[c], minibatch, worker);
+    }
   }
 }
 

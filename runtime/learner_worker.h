@@ -21,16 +21,13 @@ struct LearnerWorker {
   // Takes memory; `model` and `gradient` are set later.
   LearnerWorker(Arena& arena, const EngineConfig& config) noexcept
       : indices(arena.allocate<std::uint32_t>(
-            config.horizon == Horizon::kWindow
-                ? std::max<std::size_t>(
-                      std::size_t{config.sampler.chains} * config.sampler.minibatch_size,
-                      kWarmUpRows)
-                : 2 * std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))),
+            (config.horizon == Horizon::kWindow ? 1 : 2) *
+            std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))),
         step_work(arena.allocate<double>(step_scratch(config.model.dimension())).data()) {}
 
   Model* model = nullptr;
   GradientSource gradient{nullptr, 0, nullptr};
-  std::span<std::uint32_t> indices;  // of a group's minibatches, or of rows that are summed
+  std::span<std::uint32_t> indices;  // of minibatches, or of rows that are summed
   double* step_work;
 };
 
