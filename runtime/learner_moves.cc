@@ -9,6 +9,8 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kGroupsAThread = 4;
+// Products of two numbers that take some microseconds: less is not worth handing to a thread.
+constexpr double kGroupWork = 8192;
 // How far the logarithm of a learned prior precision may go while the chains forget once, and at a
 // time: the law that the chains move by must change slower than they follow.
 constexpr double kPriorMove = 0.1;
@@ -34,9 +36,14 @@ void Learner::do_task(int task, LearnerWorker& worker) noexcept {
   return task == 0 ? sum_curvature(worker) : sum_noise(worker);
 }
 
-// More than there are threads, so that none waits long for another's last.
+// Where the work is worth it more than there are threads, so that none waits long for another's
+// last.
 std::size_t Learner::groups() const noexcept {
-  return workers_.size() == 1 ? 1 : std::min(chains_.size(), kGroupsAThread * workers_.size());
+  const std::size_t threads = workers_.size();
+  if (threads == 1) return 1;
+  const double chains = static_cast<double>(chains_.size());
+  const auto worth = static_cast<std::size_t>(minibatch_size() * chains * dimension_ / kGroupWork);
+  return std::min(chains_.size(), std::clamp(worth, threads, kGroupsAThread * threads));
 }
 
 void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
