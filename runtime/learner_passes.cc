@@ -40,7 +40,7 @@ std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
 
 // Passes over rows that stay the same tell ever less: C at other places of the same chains.
 std::uint64_t Learner::sweep_interval(bool rested) const noexcept {
-  constexpr std::uint64_t kMost = 16;
+  constexpr std::uint64_t kMost = 4;
   constexpr double kPriorRests = 1e-6;
   const bool moving = far_from_mode() || estimator_.prior().moved() > kPriorRests;
   if (rested || moving || phase_ != Phase::kSampling) return 1;

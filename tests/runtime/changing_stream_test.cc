@@ -192,7 +192,7 @@ TEST(ChangingStream, RowsFromElsewhereInOneBurstDoNotThrowTheModeOff) {
   }
 }
 
-// A pass takes 1000 / 16 pieces, at first one a round, in the end one in 16 rounds.
+// A pass takes 1000 / 16 pieces, at first one a round, in the end one in 4 rounds.
 TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
   const Data data = linear_data(1001, 5, 1.0, 83);
   EngineConfig config = small_config("linear", 5, 1000);
@@ -207,7 +207,7 @@ TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
   };
   EXPECT_GE(passes_in(700), 3u);
   passes_in(20'000);
-  const std::uint64_t rare = passes_in(16 * 63 * 4);
+  const std::uint64_t rare = passes_in(4 * 63 * 4);
   EXPECT_GE(rare, 3u);
   EXPECT_LE(rare, 5u);
   engine.feed(data, 1000, 1001);
