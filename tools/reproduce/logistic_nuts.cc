@@ -37,8 +37,8 @@ double LogisticDensity::operator()(const std::vector<double>& theta,
     const std::size_t count = std::min(kChunk, slots_.size() - first);
     const double* sign = sign_.data() + first;
     kernels().gather_dot(rows_.data(), layout_.stride(), slots_.data() + first, count,
-                         slots_.size() - first - count, coefficients_.data(), 0.0, layout_.target_index(), predictors_.data(),
-                         targets_.data());
+                         slots_.size() - first - count, coefficients_.data(), 0.0,
+                         layout_.target_index(), predictors_.data(), targets_.data());
     for (std::size_t i = 0; i < count; ++i) predictors_[i] *= sign[i];
     kernels().sigmoid(predictors_.data(), count, probabilities_.data());
     for (std::size_t start = 0; start < count; start += 16) {
