@@ -162,7 +162,8 @@ bool Learner::step() noexcept {
   if (single_pass()) return take_in();
   const bool rested = this->rested();
   if (pass_position_ == pass_end_ && pass_due()) begin_pass();
-  const bool sweeping = pass_position_ != pass_end_ && round_ % sweep_interval(rested) == 0;
+  const std::uint64_t interval = sweep_interval(rested);
+  const bool sweeping = pass_position_ != pass_end_ && round_ % interval == 0;
   // A pass that gains on the stream ends with the newest row, not with the newest when it began.
   if (sweeping && fresh_ <= move_cost_rows()) pass_end_ = head_;
   const double tail_before = tail_rows_;
@@ -170,7 +171,11 @@ bool Learner::step() noexcept {
   if (rested && !sweeping && tail_rows_ == tail_before && tail_rows_ == refreshed_tail_) {
     return false;
   }
-  if (sweeping) begin_sweep(sweep_rows(rested));
+  if (sweeping) {
+    begin_sweep(sweep_rows(rested));
+    // C is summed where this chain stands before it moves, another for every piece of the pass.
+    std::copy_n(chains_[round_ / interval % chains_.size()].theta, dimension_, noise_at_);
+  }
   share_out(!rested, sweeping);
   if (!rested) end_move();
   if (sweeping && end_sweep()) complete_pass();

@@ -23,9 +23,6 @@ constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the ce
 // that touch nothing of one another's.
 void Learner::share_out(bool moving, bool sweeping) noexcept {
   sums_ = sweeping ? 2 : 0;
-  // C is summed where this chain stands before it moves, another for every piece of the pass.
-  const std::uint64_t piece = round_ / sweep_interval(!moving);
-  if (sweeping) std::copy_n(chains_[piece % chains_.size()].theta, dimension_, noise_at_);
   const int tasks = sums_ + (moving ? static_cast<int>(groups()) : 0);
   if (workers_.size() > 1) return team_.run(tasks);
   for (int task = 0; task < tasks; ++task) do_task(task, leader());

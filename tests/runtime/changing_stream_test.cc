@@ -192,7 +192,8 @@ TEST(ChangingStream, RowsFromElsewhereInOneBurstDoNotThrowTheModeOff) {
   }
 }
 
-// A pass takes 1000 / 16 pieces, at first one a round, in the end one in 4 rounds.
+// A pass takes 1000 / 16 = 63 pieces, one in 2 rounds after the first that saw no new row, then one
+// in 3 and in the end one in 4: three passes in 63 (2 + 3 + 4) = 567 rounds, later four in 1008.
 TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
   const Data data = linear_data(1001, 5, 1.0, 83);
   EngineConfig config = small_config("linear", 5, 1000);

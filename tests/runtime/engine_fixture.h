@@ -222,12 +222,14 @@ class TestEngine {
     }
     return rounds;
   }
+  // So many rounds, after which what is served is what the engine has.
   void poll_rounds(std::uint64_t rounds) {
     while (rounds > 0) {
       const int done = engine_->poll(static_cast<int>(std::min<std::uint64_t>(rounds, 256)));
       if (done == 0) break;
       rounds -= static_cast<std::uint64_t>(done);
     }
+    engine_->poll(0);
   }
   bool poll_until_sampling(int limit = 1'000'000) {
     for (int i = 0; i < limit && engine_->learner().phase() != Learner::Phase::kSampling; ++i) {

@@ -57,7 +57,7 @@ class Kept {
   // Of a slow sampler every other iterate says as much.
   void thin(std::size_t length) {
     for (auto& chain : numbers_) {
-      for (std::size_t i = 0; 2 * i < length; ++i) {
+      for (std::size_t i = 1; 2 * i < length; ++i) {
         std::copy_n(chain.data() + 2 * i * kFeatures, kFeatures, chain.data() + i * kFeatures);
       }
       chain.resize((length + 1) / 2 * kFeatures);
