@@ -17,7 +17,7 @@ void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32
                        double offset, std::size_t target_index, double* predictors,
                        double* targets) {
   std::size_t i = 0;
-  constexpr std::size_t kAhead = 16;  // rows
+  constexpr std::size_t kAhead = 96;  // rows: with a chunk they fill the first cache
   for (; i + 4 <= count; i += 4) {
     if (i + kAhead + 4 <= count + following) {
       for (std::size_t k = i + kAhead; k < i + kAhead + 4; ++k) {

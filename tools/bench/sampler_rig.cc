@@ -117,8 +117,10 @@ void SamplerRig::move() {
 RowBatch SamplerRig::next_batch() {
   const std::size_t size = config_.minibatch_size;
   if (next_slot_ + size > drawn_.size()) next_slot_ = 0;
+  // The learner knows the rows of all chains of a round, and has them fetched as it goes.
+  const std::size_t following = std::min((kChains - 1) * size, drawn_.size() - next_slot_ - size);
   const RowBatch batch{reinterpret_cast<double*>(rows_.bytes().data()), drawn_.data() + next_slot_,
-                       size};
+                       size, following};
   next_slot_ += size;
   return batch;
 }
