@@ -57,11 +57,18 @@ void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32
 
 // Rows of any length: wide vectors, then what is left of a row.
 void gather_dot_long(const double* base, std::size_t stride, const std::uint32_t* slots,
-                     std::size_t count, const double* coefficients, double offset,
-                     std::size_t target_index, double* predictors, double* targets) {
+                     std::size_t count, std::size_t following, const double* coefficients,
+                     double offset, std::size_t target_index, double* predictors, double* targets) {
   const std::size_t whole = stride / kWideLanes * kWideLanes;
+  constexpr std::size_t kAhead = 8;             // rows
+  constexpr std::size_t kLongestFetched = 256;  // the hardware reads on by itself in longer ones
+  const std::size_t known = stride <= kLongestFetched ? count + following : 0;
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
+    for (std::size_t k = i + kAhead; i + kAhead + 4 <= known && k < i + kAhead + 4; ++k) {
+      const double* row = base + slots[k] * stride;
+      for (std::size_t j = 0; j < stride; j += 8) __builtin_prefetch(row + j);
+    }
     const double* r0 = base + slots[i] * stride;
     const double* r1 = base + slots[i + 1] * stride;
     const double* r2 = base + slots[i + 2] * stride;
@@ -119,8 +126,8 @@ void gather_dot(const double* base, std::size_t stride, const std::uint32_t* slo
       return gather_dot_blocks<4>(base, stride, slots, count, following, coefficients, offset,
                                   target_index, predictors, targets);
     default:
-      return gather_dot_long(base, stride, slots, count, coefficients, offset, target_index,
-                             predictors, targets);
+      return gather_dot_long(base, stride, slots, count, following, coefficients, offset,
+                             target_index, predictors, targets);
   }
 }
 
