@@ -96,7 +96,9 @@ Status Estimator::compute_curvature() noexcept {
       a(i, j) = data_scale *
                 done_.sums()
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
+      a(j, i) = a(i, j);
     }
+    advance(interlude_, kScatteredNumber * static_cast<double>(d - j));
     a(j, j) += prior_precision[j] / n_;
   }
   // Directions that a network's data hardly inform are not straight for as far as their posterior
@@ -108,12 +110,11 @@ Status Estimator::compute_curvature() noexcept {
     for (Index j = 0; j < d; ++j) trace += a(j, j) - prior_precision[j] / n_;
     for (Index j = 0; j < d; ++j) a(j, j) += kDamping * trace / static_cast<double>(d);
   }
-  symmetrize(curvature_, d);
-  Status status = factor_.compute(curvature_);
+  Status status = factor_.compute(curvature_, interlude_);
   if (!ok(status)) {
     // Columns that are equal but for rounding, so large that the prior is lost beside them.
     a.diagonal() *= 1 + kRidge;
-    status = factor_.compute(curvature_);
+    status = factor_.compute(curvature_, interlude_);
   }
   if (!ok(status)) return status;
   newton_decrement_ = 0;
@@ -126,13 +127,16 @@ Status Estimator::compute_curvature() noexcept {
   return Status::kOk;
 }
 
-// P_jj = (A^-1)_jj / n.
+// P_jj = (A^-1)_jj / n. What lies in P meanwhile is overwritten when the refresh succeeds, which
+// it does: A has been positive definite once.
 void Estimator::compute_variances() noexcept {
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    std::fill_n(scratch_, dimension_, 0.0);
-    scratch_[j] = 1.0;
-    factor_.whiten(scratch_);
-    variances_[j] = ConstVectorMap(scratch_, dimension_).squaredNorm() / n_;
+  factor_.inverse_root_rows(covariance_, interlude_);
+  VectorMap variances(variances_, dimension_);
+  variances.setZero();
+  for (Index i = 0; i < dimension_; ++i) {
+    const ConstVectorMap row(covariance_ + i * dimension_, i + 1);
+    variances.head(i + 1).array() += row.array().square() / n_;
+    advance(interlude_, kProductsANumber * static_cast<double>(i));
   }
 }
 
@@ -190,13 +194,10 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   double rss = done_.sums().squares;
   double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j P_jj
   for (Index j = 0; j < d; ++j) {
-    double product = 0;
-    for (Index i = 0; i < d; ++i) {
-      const Index row = std::max(i, j);
-      const Index column = std::min(i, j);
-      product += step_[i] * done_.sums().curvature[static_cast<std::size_t>(column) * width_ +
-                                                   static_cast<std::size_t>(row)];
-    }
+    const Index below = d - j - 1;
+    const ConstVectorMap column(done_.sums().curvature + j * static_cast<Index>(width_ + 1), d - j);
+    const double product =
+        column[0] * step_[j] + 2 * column.tail(below).dot(ConstVectorMap(step_ + j + 1, below));
     rss += step_[j] * product - 2 * step_[j] * done_.sums().gradient[j];
     trace += 1.0 - prior_.values()[j] * variances_[j];
   }
@@ -209,8 +210,9 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   if (variance > 0 && std::isfinite(variance)) dispersion_ = variance;
 }
 
-Status Estimator::refresh(double n, double target_variance, double longest,
-                          double prior_move) noexcept {
+Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,
+                          Interlude* interlude) noexcept {
+  interlude_ = interlude;
   n_ = std::max(n, 1.0);
   Status status = compute_curvature();
   if (ok(status) && (learn_dispersion_ || prior_.learned()) && done_.rows() > 0) {
@@ -218,7 +220,7 @@ Status Estimator::refresh(double n, double target_variance, double longest,
   }
   if (!ok(status)) return status;
   compute_centre(longest, temperature_);
-  inverse_factor_.compute(factor_, 1.0 / n_, covariance_);
+  inverse_factor_.compute(factor_, 1.0 / n_, covariance_, interlude_);
   compute_noise_covariance();
   return Status::kOk;
 }
@@ -292,6 +294,7 @@ void Estimator::compute_noise_covariance() noexcept {
       const double c = scale[i] * scale[j] * noise_.matrix()[j * width_ + i];
       noise_covariance_[j * d + i] = noise_covariance_[i * d + j] = c;
     }
+    advance(interlude_, kScatteredNumber * (dimension_ - j));
     noise_covariance_[j * (dimension_ + 1)] += extra;
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/config.h"
@@ -44,7 +45,7 @@ class Estimator {
     pass_.begin(mode_, dispersion_);
     pass_.set_with_loss(with_loss);
   }
-  void end_pass() noexcept { done_.copy_from(pass_); }
+  void end_pass() noexcept { std::swap(done_, pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
   void end_noise_pass(double weight_floor) noexcept;
 
@@ -65,9 +66,11 @@ class Estimator {
   // were, but not A: restore() its factor. Complexity O(D^3). A Newton step longer than `longest`
   // (squared, in posterior standard deviations) is shortened. A learned prior precision moves by a
   // factor of at most exp(prior_move), and by one step of its fixed point unless it is free to go
-  // all the way.
+  // all the way. An interlude must leave alone all that refresh() changes, and may read the mean,
+  // the mode, the dispersion and the prior as they happen to be.
   Status refresh(double n, double target_variance, double longest = 1e300,
-                 double prior_move = PriorPrecision::kFree) noexcept;
+                 double prior_move = PriorPrecision::kFree,
+                 Interlude* interlude = nullptr) noexcept;
 
   // After a failed refresh: n and the factor of A that the mode, the mean and P belong to.
   void restore(double n, const Factor& factor) noexcept {
@@ -159,6 +162,7 @@ class Estimator {
   double* covariance_;  // P
   double* variances_;   // its diagonal, while hyper-parameters are learned
   double* scratch_;
+  Interlude* interlude_ = nullptr;  // of the refresh under way
   Factor factor_;
   InverseFactor inverse_factor_;
 };

@@ -182,6 +182,7 @@ bool Learner::step() noexcept {
   const double n = static_cast<double>(rows_seen());
   if (n >= 1.02 * refreshed_n_ || (rested && tail_rows_ != refreshed_tail_)) refresh();
   ++round_;
+  asides_ = 0;
   return true;
 }
 

@@ -125,11 +125,15 @@ class Learner {
   void do_task(int task, LearnerWorker& worker) noexcept;
   std::size_t groups() const noexcept;
   void move_group(std::size_t group, LearnerWorker& worker) noexcept;
+  void move_chains(std::size_t begin, std::size_t end, LearnerWorker& worker) noexcept;
   void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept;
   Status move_chain(Chain& chain, const RowBatch& minibatch, LearnerWorker& worker) noexcept;
   void estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
                            LearnerWorker& worker) noexcept;
   void end_move() noexcept;
+  void count_moves(std::size_t first, std::size_t last) noexcept;
+  // What tells the random numbers of a move from those of all others.
+  std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
   void record(double n) noexcept;
   void recover(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
@@ -174,8 +178,10 @@ class Learner {
   // Rounds from one piece of the pass to the next.
   std::uint64_t sweep_interval(bool rested) const noexcept;
   void refresh() noexcept;
-  void carry_along(double n_before) noexcept;
-  void refresh_sampler() noexcept;
+  bool moves_meanwhile() const noexcept;
+  void move_meanwhile() noexcept;
+  void carry_along(double n_before, Interlude* interlude = nullptr) noexcept;
+  void refresh_sampler(Interlude* interlude = nullptr) noexcept;
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept {
     return rows_between(first, last, leader());
   }
@@ -225,7 +231,8 @@ class Learner {
   double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
   double relaxations_ = 0;     // of each chain since sampling began: rounds x S / n
   std::uint64_t head_ = 0;     // rows [head - N, head) are readable
-  std::uint64_t round_ = 0;    // rounds that moved the chains; the step of their random numbers
+  std::uint64_t round_ = 0;    // rounds that moved the chains
+  std::uint64_t asides_ = 0;   // moves of single chains during a refresh in this round
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw
@@ -278,6 +285,8 @@ class Learner {
   std::span<LearnerWorker> workers_;
   ForkJoin team_;
   int sums_ = 0;  // of the tasks that the team does now, those that do not move chains
+  Interlude interlude_{
+      [](void* learner) noexcept { static_cast<Learner*>(learner)->move_meanwhile(); }, this};
   TraceFunction trace_ = nullptr;
   void* trace_context_ = nullptr;
   HeadSink head_sink_ = nullptr;

@@ -44,12 +44,16 @@ std::size_t Learner::groups() const noexcept {
 }
 
 void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
+  const std::size_t first = group * chains_.size() / groups();
+  move_chains(first, (group + 1) * chains_.size() / groups(), worker);
+}
+
+void Learner::move_chains(std::size_t begin, std::size_t end, LearnerWorker& worker) noexcept {
   worker.gradient.set_scale(static_cast<double>(rows_seen()), estimator_.dispersion());
-  const std::size_t end = (group + 1) * chains_.size() / groups();
   const auto size = static_cast<std::size_t>(minibatch_size());
   // Of several chains at a time, so that rows of the next come in while one moves.
   const std::size_t at_a_time = std::max<std::size_t>(1, worker.indices.size() / size);
-  for (std::size_t first = group * chains_.size() / groups(); first < end; first += at_a_time) {
+  for (std::size_t first = begin; first < end; first += at_a_time) {
     const std::size_t last = std::min(end, first + at_a_time);
     for (std::size_t c = first; c < last; ++c) {
       draw_minibatch(chains_[c], worker.indices.subspan((c - first) * size, size));
@@ -65,7 +69,7 @@ void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
 // Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
 // collapse onto one another.
 void Learner::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept {
-  fill_indices(config_.seed, {round_, chain.index, Purpose::kMinibatch},
+  fill_indices(config_.seed, {move_number(), chain.index, Purpose::kMinibatch},
                static_cast<std::uint32_t>(rows_seen()), slots);
   const auto start = static_cast<std::uint32_t>(first_row() % window_.capacity());
   const auto capacity = static_cast<std::uint32_t>(window_.capacity());
@@ -79,7 +83,7 @@ Status Learner::move_chain(Chain& chain, const RowBatch& minibatch,
                            LearnerWorker& worker) noexcept {
   worker.gradient.set_minibatch(minibatch);
   chain.work = worker.step_work;
-  Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+  Rng rng(config_.seed, {move_number(), chain.index, Purpose::kInjectedNoise});
   const Status status = sampler_->step(chain, worker.gradient, rng);
   if (config_.sampler.noise_estimator != NoiseEstimator::kWindowSweep &&
       chain.index == round_ % chains_.size() && ok(status)) {
@@ -92,16 +96,9 @@ Status Learner::move_chain(Chain& chain, const RowBatch& minibatch,
 void Learner::end_move() noexcept {
   for (Chain& chain : chains_) {
     if (!ok(moved_[chain.index])) recover(chain);
-    if (trace_ != nullptr && phase_ == Phase::kSampling && chain.is_draw) {
-      trace_(trace_context_, chain.index, chain.theta);
-    }
   }
-  credit_ = std::max(0.0, credit_ - minibatch_size());  // draws that are owed cost none
-  drawn_rows_ += minibatch_size();
+  count_moves(0, chains_.size());
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
-  counters_.add(RuntimeCounter::kSteps, chains_.size());
-  counters_.add(RuntimeCounter::kExamples,
-                chains_.size() * static_cast<std::uint64_t>(minibatch_size()));
   if (phase_ == Phase::kSampling) {
     record(static_cast<double>(rows_seen()));
   } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
@@ -111,6 +108,23 @@ void Learner::end_move() noexcept {
     recorded_steps_ = 0;
     consistency_.reset();
   }
+}
+
+// Of the chains `first` to `last`, once each.
+void Learner::count_moves(std::size_t first, std::size_t last) noexcept {
+  for (const Chain& chain : chains_.subspan(first, last - first)) {
+    if (trace_ != nullptr && phase_ == Phase::kSampling && chain.is_draw &&
+        ok(moved_[chain.index])) {
+      trace_(trace_context_, chain.index, chain.theta);
+    }
+  }
+  const auto moves = static_cast<double>(last - first);
+  const double rows = minibatch_size() * moves / static_cast<double>(chains_.size());  // a chain
+  credit_ = std::max(0.0, credit_ - rows);  // draws that are owed cost none
+  drawn_rows_ += rows;
+  counters_.add(RuntimeCounter::kSteps, last - first);
+  counters_.add(RuntimeCounter::kExamples,
+                (last - first) * static_cast<std::uint64_t>(minibatch_size()));
 }
 
 // A chain that left for good starts again as a fresh draw; the rates are halved until the next pass

@@ -8,21 +8,37 @@ namespace windhover {
 
 void Learner::refresh() noexcept {
   const double n_before = estimator_.n();
-  factor_before_.copy_from(estimator_.factor());
+  Interlude* const interlude = moves_meanwhile() ? &interlude_ : nullptr;
+  factor_before_.copy_from(estimator_.factor(), interlude);
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
   const double longest = model_->log_concave() ? 1e300 : 1.0;
   if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest,
-                             prior_move_))) {
+                             prior_move_, interlude))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return estimator_.restore(n_before, factor_before_);
   }
   prior_move_ = 0;
-  carry_along(n_before);
+  carry_along(n_before, interlude);
   refreshed_n_ = static_cast<double>(rows_seen());
   refreshed_tail_ = tail_rows_;
   dirty_ = true;
-  refresh_sampler();
+  refresh_sampler(interlude);
+}
+
+// Sums that go on with every round would change under the refresh.
+bool Learner::moves_meanwhile() const noexcept {
+  return phase_ == Phase::kSampling && !rested() &&
+         config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep;
+}
+
+// While a refresh takes long the chains go on moving, one at a time, by the law of before. Nothing
+// is compared or retained; a chain that diverges is found to have done so in the next round.
+void Learner::move_meanwhile() noexcept {
+  ++asides_;
+  const std::size_t chain = (round_ + asides_) % chains_.size();
+  move_chains(chain, chain + 1, leader());
+  count_moves(chain, chain + 1);
 }
 
 // The posterior has changed, so every chain and every retained draw goes to the point of the new
@@ -30,9 +46,9 @@ void Learner::refresh() noexcept {
 // they would need a relaxation to follow: off centre under drift, and far too wide where the first
 // rows of a new category have come in. A chain with a state of its sampler's own cannot be put
 // elsewhere without starting it anew; it follows by itself.
-void Learner::carry_along(double n_before) noexcept {
+void Learner::carry_along(double n_before, Interlude* interlude) noexcept {
   if (!model_->log_concave()) return;  // no Gaussian describes it
-  draws_.recolour(factor_before_, estimator_.factor());
+  draws_.recolour(factor_before_, estimator_.factor(), interlude);
   if (state_size_ > 0 && !single_pass()) return;
   const std::size_t chains = chains_.size();
   double* deviations = deviations_;  // one column a chain
@@ -51,10 +67,11 @@ void Learner::carry_along(double n_before) noexcept {
   }
 }
 
-void Learner::refresh_sampler() noexcept {
+void Learner::refresh_sampler(Interlude* interlude) noexcept {
   const bool known = phase_ != Phase::kWarmingUp && phase_ != Phase::kApproach;
   Estimates estimates = estimator_.estimates(minibatch_size(), known);
   estimates.n /= damping_;
+  estimates.interlude = interlude;
   counters_.add(RuntimeCounter::kRefreshes);
   if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
 }

@@ -55,9 +55,9 @@ class RetainedDraws {
   }
 
   // Moves all draws from N(0, T before^-1) to N(0, T after^-1), whatever T. O(draws x D^2).
-  void recolour(const Factor& before, const Factor& after) noexcept {
-    before.colour(deviations_, draws_);
-    after.solve_root(deviations_, draws_);
+  void recolour(const Factor& before, const Factor& after, Interlude* interlude) noexcept {
+    before.colour(deviations_, draws_, interlude);
+    after.solve_root(deviations_, draws_, interlude);
   }
 
   // Column-major draws x dimension, for this n.

@@ -44,19 +44,16 @@ Status DiagonalConstantSgd::refresh(const Estimates& e) noexcept {
 }
 
 Status FullConstantSgd::refresh(const Estimates& e) noexcept {
-  const Index d = e.dimension;
   const double ratio = e.minibatch_size / e.n;
-  const ConstMatrixMap noise(e.noise_covariance, d, d);
-  const ConstMatrixMap curvature(e.curvature, d, d);
-  MatrixMap metric(preconditioner_.scratch(), d, d);
+  const auto metric = [&](double curvature) {
+    double* sum = preconditioner_.scratch();
+    combine(1.0, e.noise_covariance, curvature, e.curvature, e.dimension, sum, e.interlude);
+    return sum;
+  };
   // eig(HA) < 2 if and only if C - (S/n) A is positive definite. Whether C itself is cannot be told
   // when it is singular up to rounding.
-  metric = noise;
-  metric -= ratio * curvature;
-  const bool stable = preconditioner_.is_positive_definite(preconditioner_.scratch());
-  metric = noise;
-  if (!stable) metric += ratio * curvature;
-  return preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 * ratio);
+  const bool stable = preconditioner_.is_positive_definite(metric(-ratio), e.interlude);
+  return preconditioner_.set_inverse(metric(stable ? 0.0 : ratio), 2.0 * ratio, e.interlude);
 }
 
 }  // namespace windhover

@@ -70,18 +70,6 @@ class AnchorSums {
   // `third_scale` is what P has changed by since the sums of third order were last scaled.
   void move_anchor(const double* anchor, double dispersion, double third_scale) noexcept;
 
-  void copy_from(const AnchorSums& other) noexcept {
-    std::copy_n(other.anchor_, dimension_, anchor_);
-    std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
-    std::copy_n(other.sums_.third, dimension_, sums_.third);
-    std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
-    sums_.loss = other.sums_.loss;
-    sums_.rows = other.sums_.rows;
-    sums_.squares = other.sums_.squares;
-    sums_.with_loss = other.sums_.with_loss;
-    dispersion_ = other.dispersion_;
-  }
-
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }

@@ -8,6 +8,8 @@
 
 namespace windhover {
 
+class Interlude;
+
 // All on the scale of the mean loss L = -(1/n) log posterior. D x D matrices are column-major with
 // both triangles filled.
 struct Estimates {
@@ -25,6 +27,9 @@ struct Estimates {
   const double* curvature_diagonal = nullptr;
   // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
   const double* noise_variances = nullptr;
+  // Chains that go on moving while a refresh takes long; null: they wait. Samplers with D x D
+  // numbers to compute may leave it alone, and then they wait too.
+  Interlude* interlude = nullptr;
 
   bool diagonals_only() const noexcept { return curvature == nullptr; }
   // A_jj and C_jj, whichever way they are given.

@@ -53,6 +53,10 @@ void solve_transposed_strided(const double* lower, Index stride, Index d, double
   }
 }
 
+double product_of(Index a, Index b, Index c = 1) noexcept {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+}
+
 // Columns `first` to `first + width` of the factor, from which the columns before are subtracted
 // already.
 Status factorize_block(double* lower, Index d, Index first, Index width) noexcept {
@@ -73,7 +77,7 @@ Status factorize_block(double* lower, Index d, Index first, Index width) noexcep
 
 }  // namespace
 
-Status cholesky(const double* matrix, Index d, double* lower) noexcept {
+Status cholesky(const double* matrix, Index d, double* lower, Interlude* interlude) noexcept {
   for (Index first = 0; first < d; first += kBlock) {
     const Index width = std::min(kBlock, d - first);
     double* block = lower + first * d;
@@ -86,6 +90,7 @@ Status cholesky(const double* matrix, Index d, double* lower) noexcept {
                        std::min(kTile, d - i), first);
     }
     if (const Status status = factorize_block(lower, d, first, width); !ok(status)) return status;
+    advance(interlude, product_of(d - first, width, first + width));
   }
   return Status::kOk;
 }
@@ -103,7 +108,7 @@ Factor::Factor(Arena& arena, std::uint32_t dimension) noexcept
       lower_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
       scale_(arena.allocate<double>(dimension).data()) {}
 
-Status Factor::compute(const double* matrix) noexcept {
+Status Factor::compute(const double* matrix, Interlude* interlude) noexcept {
   const Index d = dimension_;
   const ConstMatrixMap source(matrix, d, d);
   MatrixMap scaled(lower_, d, d);
@@ -118,8 +123,9 @@ Status Factor::compute(const double* matrix) noexcept {
     for (Index i = j; i < d; ++i) {
       scaled(i, j) = source(i, j) / (scale_[i] * scale_[j]);
     }
+    advance(interlude, kProductsANumber * product_of(d - j, 1));
   }
-  return cholesky(lower_, d, lower_);
+  return cholesky(lower_, d, lower_, interlude);
 }
 
 void Factor::solve(double* b) const noexcept {
@@ -142,7 +148,7 @@ void Factor::colour(double* b) const noexcept {
 
 // Block by block from the top: a row of the result takes the rows of b from its own on, so it can
 // take its place.
-void Factor::colour(double* rows, std::size_t columns) const noexcept {
+void Factor::colour(double* rows, std::size_t columns, Interlude* interlude) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);  // a column of it is a row of ours
   for (Index i = 0; i < dimension_; ++i) b.col(i) *= scale_[i];
@@ -157,11 +163,12 @@ void Factor::colour(double* rows, std::size_t columns) const noexcept {
                            rows + end * n, columns, rows + top * n, columns,
                            static_cast<std::size_t>(end - top), columns,
                            static_cast<std::size_t>(dimension_ - end));
+    advance(interlude, product_of(end - top, n, dimension_ - top));
   }
 }
 
 // Block by block from the bottom.
-void Factor::solve_root(double* rows, std::size_t columns) const noexcept {
+void Factor::solve_root(double* rows, std::size_t columns, Interlude* interlude) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);
   for (Index end = dimension_; end > 0;) {
@@ -173,6 +180,7 @@ void Factor::solve_root(double* rows, std::size_t columns) const noexcept {
       for (Index k = i + 1; k < end; ++k) b.col(i) -= column[k] * b.col(k);
       b.col(i) /= column[i];
     }
+    advance(interlude, product_of(end - top, n, dimension_ - top));
     end = top;
   }
   for (Index i = 0; i < dimension_; ++i) b.col(i) /= scale_[i];
@@ -183,23 +191,27 @@ void Factor::whiten(double* b) const noexcept {
   solve_lower(lower_, dimension_, b);
 }
 
-void Factor::root(double scale, double* root) const noexcept {
+void Factor::root(double scale, double* root, Interlude* interlude) const noexcept {
   const ConstMatrixMap factor(lower_, dimension_, dimension_);
   MatrixMap result(root, dimension_, dimension_);
   for (Index j = 0; j < dimension_; ++j) {
     for (Index i = 0; i < dimension_; ++i) {
       result(i, j) = i < j ? 0.0 : scale * scale_[i] * factor(i, j);
     }
+    advance(interlude, kProductsANumber * product_of(dimension_, 1));
   }
 }
 
-void Factor::copy_from(const Factor& other) noexcept {
-  std::copy_n(other.lower_, dimension_ * dimension_, lower_);
+void Factor::copy_from(const Factor& other, Interlude* interlude) noexcept {
+  for (Index j = 0; j < dimension_; ++j) {
+    std::copy_n(other.lower_ + j * dimension_, dimension_, lower_ + j * dimension_);
+    advance(interlude, kProductsANumber * product_of(dimension_, 1));
+  }
   std::copy_n(other.scale_, dimension_, scale_);
 }
 
 // Row i of the result takes the rows of R from i on, so it can take row i's place.
-void square_root_rows(double scale, Index dimension, double* rows) noexcept {
+void square_root_rows(double scale, Index dimension, double* rows, Interlude* interlude) noexcept {
   const auto d = static_cast<std::size_t>(dimension);
   for (std::size_t top = 0; top < d; top += kRootRows) {
     const std::size_t end = std::min(top + kRootRows, d);
@@ -216,24 +228,36 @@ void square_root_rows(double scale, Index dimension, double* rows) noexcept {
     // What this writes above the diagonal is not read before it is overwritten below.
     kernels().multiply_add(rows + end * d + top, 1, d, rows + end * d, d, rows + top * d, d,
                            end - top, end, d - end);
+    advance(interlude, static_cast<double>((end - top) * end * (d - top)));
   }
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t j = 0; j <= i; ++j) rows[j * d + i] = rows[i * d + j] *= scale;
+    advance(interlude, kScatteredNumber * static_cast<double>(i));
   }
 }
 
-void Factor::inverse(double scale, double* inverse) const noexcept {
-  inverse_root_rows(inverse);
-  square_root_rows(scale, dimension_, inverse);
+void combine(double a, const double* x, double b, const double* y, Index dimension, double* out,
+             Interlude* interlude) noexcept {
+  for (Index j = 0; j < dimension; ++j) {
+    const ConstVectorMap first(x + j * dimension, dimension);
+    const ConstVectorMap second(y + j * dimension, dimension);
+    VectorMap(out + j * dimension, dimension) = a * first + b * second;
+    advance(interlude, kProductsANumber * product_of(dimension, 1));
+  }
+}
+
+void Factor::inverse(double scale, double* inverse, Interlude* interlude) const noexcept {
+  inverse_root_rows(inverse, interlude);
+  square_root_rows(scale, dimension_, inverse, interlude);
 }
 
 // L R = S^-1, by blocks of rows of R from the top: what the rows above contribute is a product of
 // matrices, the rest a substitution within the block.
-void Factor::inverse_root_rows(double* rows) const noexcept {
+void Factor::inverse_root_rows(double* rows, Interlude* interlude) const noexcept {
   const auto d = static_cast<std::size_t>(dimension_);
-  std::fill_n(rows, d * d, 0.0);
   for (std::size_t top = 0; top < d; top += kRootRows) {
     const std::size_t end = std::min(top + kRootRows, d);
+    std::fill_n(rows + top * d, (end - top) * d, 0.0);
     for (std::size_t column = 0; column < top; column += kRootColumns) {
       kernels().multiply_add(lower_ + column * d + top, 1, d, rows + column * d + column, d,
                              rows + top * d + column, d, end - top,
@@ -250,12 +274,23 @@ void Factor::inverse_root_rows(double* rows) const noexcept {
       for (std::size_t j = 0; j < i; ++j) row[j] /= -pivot;
       row[i] = 1.0 / (scale_[i] * pivot);
     }
+    advance(interlude, static_cast<double>((end - top) * (end * end / 2 + d)));
   }
 }
 
-void Factor::inverse_root(double* inverse) const noexcept {
-  inverse_root_rows(inverse);
-  MatrixMap(inverse, dimension_, dimension_).transposeInPlace();
+void Factor::inverse_root(double* inverse, Interlude* interlude) const noexcept {
+  inverse_root_rows(inverse, interlude);
+  // By columns this is R^T, 0 below the diagonal.
+  MatrixMap root(inverse, dimension_, dimension_);
+  for (Index first = 0; first < dimension_; first += kBlock) {
+    const Index width = std::min(kBlock, dimension_ - first);
+    const Index rest = dimension_ - first - width;
+    root.block(first, first, width, width).transposeInPlace();
+    auto right = root.block(first, first + width, width, rest);
+    root.block(first + width, first, rest, width) = right.transpose();
+    right.setZero();
+    advance(interlude, kScatteredNumber * product_of(width, rest));
+  }
 }
 
 }  // namespace windhover

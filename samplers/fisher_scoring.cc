@@ -86,30 +86,31 @@ Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
 
 Status FullFisherScoring::refresh(const Estimates& e) noexcept {
   const Index d = e.dimension;
-  const ConstMatrixMap noise(e.noise_covariance, d, d);
-  MatrixMap metric(preconditioner_.scratch(), d, d);
   if (step_size_max_ > 0) {
     // (C/S + E)^-1 <= E^-1, so this E bounds every H_kk whatever C is.
     const double injected = 2.0 / (step_size_max_ * e.n);
-    metric = noise / e.minibatch_size;
+    MatrixMap metric(preconditioner_.scratch(), d, d);
+    metric = ConstMatrixMap(e.noise_covariance, d, d) / e.minibatch_size;
     metric.diagonal().array() += injected;
-    const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 / e.n);
+    const Status status =
+        preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 / e.n, e.interlude);
     if (!ok(status)) return status;
-    metric.setZero();
-    metric.diagonal().setConstant(injected);
-    return preconditioner_.set_noise(preconditioner_.scratch(), 1.0);
+    MatrixMap noise(preconditioner_.scratch(), d, d);
+    noise.setZero();
+    noise.diagonal().setConstant(injected);
+    return preconditioner_.set_noise(preconditioner_.scratch(), 1.0, e.interlude);
   }
+  const auto metric = [&](double curvature) {
+    double* sum = preconditioner_.scratch();
+    combine(1.0, e.noise_covariance, curvature, e.curvature, d, sum, e.interlude);
+    return sum;
+  };
   const double alpha2 = noise_scale_ * noise_scale_;
   const double scale = 2.0 / ((1.0 + alpha2) * gamma(e));
-  const ConstMatrixMap curvature(e.curvature, d, d);
   // As in FullConstantSgd: eig(HA) < 2 if and only if this is positive definite.
-  metric = noise;
-  metric -= (0.5 * scale) * curvature;
-  const bool stable = preconditioner_.is_positive_definite(preconditioner_.scratch());
-  metric = noise;
-  if (!stable) metric += (e.minibatch_size / e.n) * curvature;
-  return preconditioner_.set_inverse_and_noise(preconditioner_.scratch(), scale,
-                                               std::sqrt(alpha2 * gamma(e) / e.n));
+  const bool stable = preconditioner_.is_positive_definite(metric(-0.5 * scale), e.interlude);
+  return preconditioner_.set_inverse_and_noise(metric(stable ? 0.0 : e.minibatch_size / e.n), scale,
+                                               std::sqrt(alpha2 * gamma(e) / e.n), e.interlude);
 }
 
 }  // namespace windhover

@@ -35,17 +35,19 @@ InverseFactor::InverseFactor(Arena& arena, std::uint32_t dimension) noexcept
       stride_(stride_for(dimension)),
       panels_(arena.allocate<double>(numbers()).data()) {}
 
-void InverseFactor::compute(const Factor& factor, double scale, double* inverse) noexcept {
-  factor.inverse_root_rows(inverse);
+void InverseFactor::compute(const Factor& factor, double scale, double* inverse,
+                            Interlude* interlude) noexcept {
+  factor.inverse_root_rows(inverse, interlude);
   for_panels([&](std::size_t first, std::size_t width, std::size_t columns, std::size_t offset) {
     double* panel = panels_ + offset;
     std::fill_n(panel, width * columns, 0.0);
     for (std::size_t i = first; i < columns; ++i) {
       const double* row = inverse + i * dimension_;
       for (std::size_t j = 0; j <= i; ++j) panel[j * width + i - first] = row[j];
+      advance(interlude, kProductsANumber * static_cast<double>(i));
     }
   });
-  square_root_rows(scale, factor.dimension(), inverse);
+  square_root_rows(scale, factor.dimension(), inverse, interlude);
 }
 
 void InverseFactor::copy_from(const InverseFactor& other) noexcept {

@@ -23,7 +23,8 @@ class InverseFactor {
 
   // R of `factor`, and inverse <- scale x matrix^-1, both triangles, which comes of it: a third of
   // the work is in each, and one half of R is all that remains. Complexity 2/3 D^3.
-  void compute(const Factor& factor, double scale, double* inverse) noexcept;
+  void compute(const Factor& factor, double scale, double* inverse,
+               Interlude* interlude = nullptr) noexcept;
   void copy_from(const InverseFactor& other) noexcept;
 
   // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond

@@ -3,6 +3,9 @@
 //
 // Factorisations scale to unit diagonal first: columns whose scales are 10^6 apart would otherwise
 // have a condition number of 10^12.
+//
+// What takes long for many parameters lets an interlude come in between its pieces, if it is given
+// one.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_H_
 
@@ -11,6 +14,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/status.h"
+#include "windhover/samplers/interlude.h"
 
 namespace windhover {
 
@@ -22,7 +26,8 @@ using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
 // The lower Cholesky factor of `matrix` (D x D), written to `lower` with zeros above the diagonal.
 // May be the same memory. Left-looking, a block of columns at a time: D^3 / 3 operations.
 // kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
-Status cholesky(const double* matrix, Eigen::Index dimension, double* lower) noexcept;
+Status cholesky(const double* matrix, Eigen::Index dimension, double* lower,
+                Interlude* interlude = nullptr) noexcept;
 
 // matrix <- a lower triangular root of it, root root^T = matrix, when it is positive semi-definite:
 // a column whose pivot is 0 but for rounding is 0. Reads the lower triangle. Complexity D^3 / 3.
@@ -34,7 +39,12 @@ void solve_lower_transposed(const double* lower, Eigen::Index dimension, double*
 
 // rows <- scale x R^T R, both triangles, in place of a lower triangular R that lies there by rows.
 // Complexity D^3 / 3.
-void square_root_rows(double scale, Eigen::Index dimension, double* rows) noexcept;
+void square_root_rows(double scale, Eigen::Index dimension, double* rows,
+                      Interlude* interlude = nullptr) noexcept;
+
+// out <- a x + b y, all D x D.
+void combine(double a, const double* x, double b, const double* y, Eigen::Index dimension,
+             double* out, Interlude* interlude = nullptr) noexcept;
 
 // Cholesky factor of a symmetric positive definite matrix, equilibrated: matrix = S L L^T S with
 // S diagonal. Memory: D^2 + D doubles.
@@ -44,7 +54,7 @@ class Factor {
 
   // Reads the lower triangle of `matrix`. kNotPositiveDefinite leaves nothing usable. Complexity
   // D^3 / 3.
-  Status compute(const double* matrix) noexcept;
+  Status compute(const double* matrix, Interlude* interlude = nullptr) noexcept;
 
   // b <- matrix^-1 b. Complexity 2 D^2.
   void solve(double* b) const noexcept;
@@ -54,20 +64,20 @@ class Factor {
   void colour(double* b) const noexcept;
   // Both for many vectors at once: D rows of `columns` numbers, one column a vector. Complexity D^2
   // a column, and the factor is read once for all of them.
-  void solve_root(double* rows, std::size_t columns) const noexcept;
-  void colour(double* rows, std::size_t columns) const noexcept;
+  void solve_root(double* rows, std::size_t columns, Interlude* interlude = nullptr) const noexcept;
+  void colour(double* rows, std::size_t columns, Interlude* interlude = nullptr) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
   void whiten(double* b) const noexcept;
   // inverse <- scale x matrix^-1, both triangles. Complexity 2/3 D^3.
-  void inverse(double scale, double* inverse) const noexcept;
+  void inverse(double scale, double* inverse, Interlude* interlude = nullptr) const noexcept;
   // root <- scale x S L (lower triangular, zeros above): root root^T = scale^2 matrix.
-  void root(double scale, double* root) const noexcept;
+  void root(double scale, double* root, Interlude* interlude = nullptr) const noexcept;
   // inverse <- (S L)^-1 (lower triangular, zeros above). Complexity D^3 / 3.
-  void inverse_root(double* inverse) const noexcept;
+  void inverse_root(double* inverse, Interlude* interlude = nullptr) const noexcept;
   // rows <- R = (S L)^-1 by rows, zeros above the diagonal: |R x|^2 = x^T matrix^-1 x, and R^T R is
   // the inverse. Complexity D^3 / 3.
-  void inverse_root_rows(double* rows) const noexcept;
-  void copy_from(const Factor& other) noexcept;
+  void inverse_root_rows(double* rows, Interlude* interlude = nullptr) const noexcept;
+  void copy_from(const Factor& other, Interlude* interlude = nullptr) noexcept;
   Eigen::Index dimension() const noexcept { return dimension_; }
 
  private:

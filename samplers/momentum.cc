@@ -7,8 +7,6 @@
 
 namespace windhover {
 
-using Eigen::Index;
-
 Result<bool> Momentum::check(const SamplerConfig& config) noexcept {
   if (!(config.momentum >= 0 && config.momentum < 1)) {
     return Error{Status::kInvalidConfig, "momentum must be at least 0 and less than 1",
@@ -22,18 +20,17 @@ void Momentum::start(Chain& chain, Rng&) const noexcept {
 }
 
 Status Momentum::refresh(const Estimates& e) noexcept {
-  const Index d = e.dimension;
   const double tau = Calibrated::noise_to_inject(injected_noise_, e, preconditioner_);
   // Both or neither, as in Calibrated::refresh().
-  if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature)) {
+  if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature, e.interlude)) {
     return Status::kNotPositiveDefinite;
   }
-  MatrixMap metric(preconditioner_.scratch(), d, d);
-  metric = (1.0 / (1.0 + momentum_) + tau / (1.0 - momentum_)) * ConstMatrixMap(e.curvature, d, d);
-  metric += (e.n / e.minibatch_size / (1.0 - momentum_)) * ConstMatrixMap(e.noise_covariance, d, d);
-  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0);
+  combine(1.0 / (1.0 + momentum_) + tau / (1.0 - momentum_), e.curvature,
+          e.n / e.minibatch_size / (1.0 - momentum_), e.noise_covariance, e.dimension,
+          preconditioner_.scratch(), e.interlude);
+  const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0, e.interlude);
   if (!ok(status)) return status;
-  return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n));
+  return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n), e.interlude);
 }
 
 Status Momentum::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "windhover/samplers/kernels.h"
 
@@ -71,20 +72,25 @@ FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) no
       work_(arena.allocate<double>(2 * std::size_t{dimension}).data()),
       factor_(arena, dimension) {}
 
-Status FullPreconditioner::set_inverse(const double* matrix, double scale) noexcept {
-  const Status status = factor_.compute(matrix);
+// The matrix may lie in the scratch: it is not read again once it is factorised.
+Status FullPreconditioner::set_inverse(const double* matrix, double scale,
+                                       Interlude* interlude) noexcept {
+  const Status status = factor_.compute(matrix, interlude);
   if (!ok(status)) return status;
-  factor_.inverse(scale, preconditioner_);
+  factor_.inverse(scale, scratch_, interlude);
+  std::swap(preconditioner_, scratch_);
   rooted_ = false;
   return Status::kOk;
 }
 
 Status FullPreconditioner::set_inverse_and_noise(const double* matrix, double scale,
-                                                 double noise_scale) noexcept {
-  const Status status = factor_.compute(matrix);
+                                                 double noise_scale,
+                                                 Interlude* interlude) noexcept {
+  const Status status = factor_.compute(matrix, interlude);
   if (!ok(status)) return status;
-  factor_.inverse_root(preconditioner_);
-  factor_.root(noise_scale, noise_root_);
+  factor_.inverse_root(scratch_, interlude);
+  factor_.root(noise_scale, noise_root_, interlude);  // for law() alone
+  std::swap(preconditioner_, scratch_);
   rooted_ = true;
   noisy_ = noise_scale != 0;
   scale_ = scale;
@@ -92,14 +98,16 @@ Status FullPreconditioner::set_inverse_and_noise(const double* matrix, double sc
   return Status::kOk;
 }
 
-Status FullPreconditioner::set_noise(const double* matrix, double scale) noexcept {
+Status FullPreconditioner::set_noise(const double* matrix, double scale,
+                                     Interlude* interlude) noexcept {
   if (scale == 0) {
     noisy_ = false;
     return Status::kOk;
   }
-  const Status status = factor_.compute(matrix);
+  const Status status = factor_.compute(matrix, interlude);
   if (!ok(status)) return status;
-  factor_.root(scale, noise_root_);
+  factor_.root(scale, scratch_, interlude);
+  std::swap(noise_root_, scratch_);
   noisy_ = true;
   return Status::kOk;
 }

@@ -61,21 +61,25 @@ class DiagonalPreconditioner {
   double* normals_;
 };
 
-// H full and symmetric, noise of any covariance. O(D^2) a step; refresh O(D^3).
+// H full and symmetric, noise of any covariance. O(D^2) a step; refresh O(D^3), during which chains
+// may move by the H and the noise of before: each is replaced as a whole.
 class FullPreconditioner {
  public:
   FullPreconditioner(Arena& arena, std::uint32_t dimension) noexcept;
 
   // H = scale x matrix^-1. Reads the lower triangle. Keeps the old H when that fails.
-  Status set_inverse(const double* matrix, double scale) noexcept;
+  Status set_inverse(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
   // Noise of covariance scale^2 x matrix; 0: none. Keeps the old noise when that fails.
-  Status set_noise(const double* matrix, double scale) noexcept;
+  Status set_noise(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
   // Both at once where they belong together: H = scale x matrix^-1 and noise of covariance
   // noise_scale^2 x matrix. A step then takes one triangular matrix R = L^-1, matrix = L L^T,
   // twice: H (g + noise_scale L z) = scale R^T (R g + noise_scale z). Keeps the old ones when that
   // fails.
-  Status set_inverse_and_noise(const double* matrix, double scale, double noise_scale) noexcept;
-  bool is_positive_definite(const double* matrix) noexcept { return ok(factor_.compute(matrix)); }
+  Status set_inverse_and_noise(const double* matrix, double scale, double noise_scale,
+                               Interlude* interlude = nullptr) noexcept;
+  bool is_positive_definite(const double* matrix, Interlude* interlude = nullptr) noexcept {
+    return ok(factor_.compute(matrix, interlude));
+  }
 
   // The largest eigenvalue of A^-1 matrix, A being what set_inverse, set_noise or
   // is_positive_definite was last given with success. O(D^2) an iteration.
@@ -87,8 +91,9 @@ class FullPreconditioner {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
 
-  double* scratch() noexcept { return scratch_; }  // D x D, free between calls
-  double* work() noexcept { return work_; }        // 2 D, likewise
+  // D x D, free between calls; elsewhere after each that sets something.
+  double* scratch() noexcept { return scratch_; }
+  double* work() noexcept { return work_; }  // 2 D, likewise
 
  private:
   std::uint32_t dimension_;

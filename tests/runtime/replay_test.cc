@@ -85,6 +85,7 @@ struct ReplayCase {
   double pace;
   bool learn_prior = false;
   Horizon horizon = Horizon::kWindow;
+  std::uint32_t features = 4;
 };
 
 class ReplayTest : public testing::TestWithParam<int> {
@@ -99,10 +100,12 @@ class ReplayTest : public testing::TestWithParam<int> {
       {"linear", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, false,
        Horizon::kForgetting},
       {"logistic", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, false, Horizon::kAll},
+      // Chains move while a refresh is under way.
+      {"linear", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, false, Horizon::kWindow, 180},
   };
   ReplayTest() {
     const ReplayCase& c = kCases[GetParam()];
-    config = small_config(c.model, 4, 600);
+    config = small_config(c.model, c.features, 600);
     config.model.noise_variance = 0;
     config.model.learn_prior_precision = c.learn_prior;
     config.standardize = c.standardize;
@@ -110,8 +113,8 @@ class ReplayTest : public testing::TestWithParam<int> {
     config.sampler.minibatch_size = 32;
     config.draws_per_observation = c.pace;
     config.horizon = c.horizon;
-    data = config.model.name == "linear" ? linear_data(2500, 4, 1.0, 41)
-                                         : logistic_data(2500, 4, 0.2, 41);
+    data = config.model.name == "linear" ? linear_data(2500, c.features, 1.0, 41)
+                                         : logistic_data(2500, c.features, 0.2, 41);
   }
   EngineConfig config;
   Data data;
@@ -182,7 +185,7 @@ TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
   RecordProperty("assistance", assistance.load());
 }
 
-INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 9));
 
 }  // namespace
 }  // namespace windhover::test

@@ -99,7 +99,8 @@ void SamplerRig::fill_rows() {
   }
 }
 
-void SamplerRig::refresh() {
+void SamplerRig::refresh(Interlude* interlude) {
+  estimates_.interlude = interlude;
   if (!ok(sampler_->refresh(estimates_))) throw RunError("the rig's estimates do not do");
 }
 

@@ -41,7 +41,7 @@ class SamplerRig {
   // The sums for the noise covariance and the curvature over one minibatch.
   void add_noise();
   void add_curvature();
-  void refresh();
+  void refresh(Interlude* interlude = nullptr);
 
   std::size_t bytes_per_row() const { return 8 * layout_.stride(); }
 

@@ -100,6 +100,19 @@ void moves(Runs& runs, std::uint32_t dimension, const char* sampler) {
   });
 }
 
+// The longest time that a computation goes on without an interlude.
+struct Pieces {
+  double start = thread_seconds();
+  double longest = 0;
+
+  static void end(void* pieces) noexcept {
+    Pieces& p = *static_cast<Pieces*>(pieces);
+    const double now = thread_seconds();
+    p.longest = std::max(p.longest, now - p.start);
+    p.start = now;
+  }
+};
+
 // Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: over n / S
 // moves of each of the rig's chains, in which each draws as many rows as the posterior stands on.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
@@ -111,11 +124,16 @@ void full_preconditioner(Runs& runs, std::uint32_t dimension) {
     const double start = thread_seconds();
     rig.refresh();
     const double refresh = thread_seconds() - start;
+    Pieces pieces;
+    Interlude interlude(Pieces::end, &pieces);
+    rig.refresh(&interlude);
+    Pieces::end(&pieces);
     const double moves_a_refresh = RigConfig{}.n / kMinibatch * SamplerRig::kChains;
     const double rest = step - gradient;
     return Figures{{"step_us", 1e6 * step},
                    {"gradient_us", 1e6 * gradient},
                    {"refresh_ms", 1e3 * refresh},
+                   {"longest_piece_ms", 1e3 * pieces.longest},
                    {"gemv_us", 1e6 * gemv},
                    {"without_gradient_in_gemv", rest / gemv},
                    {"amortised_in_gemv", (rest + refresh / moves_a_refresh) / gemv},

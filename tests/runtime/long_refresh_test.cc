@@ -1,0 +1,76 @@
+// Refreshes of so many parameters that the chains move on meanwhile.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+constexpr std::uint32_t kFeatures = 199;
+constexpr Index kDimension = kFeatures + 1;
+
+struct Moves {
+  std::vector<std::uint64_t> of_chain;
+  const Estimator* estimator;
+  double squares = 0;  // of deviations in the posterior's own units, over all parameters
+  VectorXd deviation{kDimension};
+
+  static void add(void* context, std::uint16_t chain, const double* theta) noexcept {
+    Moves& moves = *static_cast<Moves*>(context);
+    ++moves.of_chain[chain];
+    const Estimator& e = *moves.estimator;
+    for (Index j = 0; j < kDimension; ++j) moves.deviation[j] = theta[j] - e.mean()[j];
+    moves.deviation *= std::sqrt(e.n());
+    e.factor().colour(moves.deviation.data());
+    moves.squares += moves.deviation.squaredNorm();
+  }
+};
+
+// Moments over all moves, those during refreshes among them, are the posterior's.
+TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
+  const Data data = linear_data(2000, kFeatures, 1.0, 21);
+  EngineConfig config = small_config("linear", kFeatures, 2000);
+  config.sampler.minibatch_size = 200;
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  engine.feed(data);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  Moves moves{.of_chain = std::vector<std::uint64_t>(8),
+              .estimator = &engine->learner().estimator()};
+  engine->learner().set_trace(Moves::add, &moves);
+  const std::uint64_t refreshes = engine->counters().get(RuntimeCounter::kRefreshes);
+  const std::uint64_t rounds = 4000;
+  engine.poll_rounds(rounds);
+  const double refreshed =
+      static_cast<double>(engine->counters().get(RuntimeCounter::kRefreshes) - refreshes);
+  ASSERT_GE(refreshed, 3);
+  std::uint64_t meanwhile = 0;
+  for (const std::uint64_t n : moves.of_chain) {
+    EXPECT_GE(n, rounds);
+    meanwhile += n - rounds;
+  }
+  EXPECT_GE(static_cast<double>(meanwhile), 2 * refreshed);
+  // A chain forgets in n / (2 S) = 5 rounds, its squares in half of that: some 5 moves a draw, of
+  // D squares each of variance 2.
+  const double total = static_cast<double>(rounds * 8 + meanwhile);
+  const double sd = std::sqrt(2 * 5 / (total * kDimension));
+  EXPECT_NEAR(moves.squares / total / kDimension, 1.0, 4 * sd);
+}
+
+// Fewer parameters are refreshed in one piece.
+TEST(LongRefresh, FewParametersTakeNoInterlude) {
+  const Data data = linear_data(1000, 20, 1.0, 22);
+  EngineConfig config = small_config("linear", 20, 1000);
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  engine.feed(data);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  const std::uint64_t steps = engine->counters().get(RuntimeCounter::kSteps);
+  engine.poll_rounds(1000);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kSteps) - steps, 8 * 1000u);
+}
+
+}  // namespace
+}  // namespace windhover::test
