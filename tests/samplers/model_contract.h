@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,101 +23,36 @@ struct ModelCase {
   bool sparse;
 };
 
-inline std::vector<ModelCase> model_cases() {
-  std::vector<ModelCase> all;
-  for (const ModelEntry& entry : model_registry()) {
-    for (const std::uint32_t features : {1U, 2U, 3U, 4U, 7U, 17U}) {
-      for (const bool intercept : {false, true}) {
-        for (const bool sparse : {false, true}) {
-          all.push_back({entry.name, features, intercept, sparse});
-        }
-      }
-    }
-  }
-  return all;
-}
+std::vector<ModelCase> model_cases();
 
-inline std::string model_case_name(const testing::TestParamInfo<ModelCase>& instance) {
-  const ModelCase& c = instance.param;
-  return test_name(c.model) + "_" + std::to_string(c.features) + (c.intercept ? "_intercept" : "") +
-         (c.sparse ? "_sparse" : "_dense");
-}
+std::string model_case_name(const testing::TestParamInfo<ModelCase>& instance);
 
-inline ModelConfig config_of(const ModelCase& c, bool sparse) {
-  ModelConfig config;
-  config.name = c.model;
-  config.features = c.features;
-  config.intercept = c.intercept;
-  config.max_nonzeros = sparse ? c.features : 0;
-  config.classes = 3;
-  config.hidden = 3;
-  config.hidden2 = c.features % 2 == 0 ? 2 : 0;
-  return config;
-}
+ModelConfig config_of(const ModelCase& c, bool sparse);
 
 class ModelContract : public testing::TestWithParam<ModelCase> {
  protected:
-  ModelContract()
-      : config(config_of(GetParam(), GetParam().sparse)),
-        d(config.dimension()),
-        width(matrix_width(config.dimension())),
-        x(features()),
-        model(make(config)),
-        y(targets()),
-        theta(0.7 * normals(3, d, 1)) {}
+  ModelContract();
 
-  Model& make(const ModelConfig& model_config) {
-    const ModelEntry* entry = find_model(model_config.name);
-    Model* made = entry->make(memory.arena(), model_config);
-    entry->reset(*made);
-    return *made;
-  }
+  Model& make(const ModelConfig& model_config);
 
   // A third of the entries is 0.
-  Matrix features() const {
-    const Matrix z = normals(1, kRows, config.features);
-    return (z.array().abs() < 0.43).select(0.0, z);
-  }
+  Matrix features() const;
   // Real numbers where the model takes them, otherwise counts, otherwise 0 and 1.
-  Vector targets() const {
-    Vector z = normals(2, kRows, 1);
-    for (double& value : z) {
-      if (ok(model.check_target(value))) continue;
-      const double count = std::floor(3 * std::abs(value));
-      const double most = ok(model.check_target(9.0))   ? 9.0
-                          : ok(model.check_target(2.0)) ? 2.0
-                                                        : 1.0;
-      value = std::min(count, most);
-    }
-    return z;
-  }
+  Vector targets() const;
 
   struct Noise {
     Vector gradient;
     Matrix outer;
     double rows;
   };
-  Noise noise(Model& m, const RowBatch& batch) const {
-    const auto w = static_cast<Index>(width);
-    Noise result{Vector::Zero(d), Matrix::Zero(w, w), 0};
-    NoiseSums sums{result.gradient.data(), result.outer.data()};
-    m.add_noise(batch, theta.data(), sums);
-    result.rows = sums.rows;
-    return result;
-  }
+  Noise noise(Model& m, const RowBatch& batch) const;
 
   struct NoiseVariances {
     Vector gradient;
     Vector squares;
     double rows;
   };
-  NoiseVariances noise_variances(Model& m, const RowBatch& batch) const {
-    NoiseVariances result{Vector::Zero(d), Vector::Zero(d), 0};
-    NoiseVarianceSums sums{result.gradient.data(), result.squares.data()};
-    m.add_noise_variances(batch, theta.data(), sums);
-    result.rows = sums.rows;
-    return result;
-  }
+  NoiseVariances noise_variances(Model& m, const RowBatch& batch) const;
 
   struct CurvatureAt {
     Vector gradient;
@@ -130,35 +63,12 @@ class ModelContract : public testing::TestWithParam<ModelCase> {
     double rows;
   };
   CurvatureAt curvature(Model& m, const RowBatch& batch, const Vector& at,
-                        const Matrix* covariance = nullptr) const {
-    const auto w = static_cast<Index>(width);
-    CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0};
-    CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
-    m.add_curvature(batch, at.data(), covariance == nullptr ? nullptr : covariance->data(), 1.0,
-                    sums);
-    result.curvature = result.padded.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
-    result.loss = sums.loss;
-    result.rows = sums.rows;
-    return result;
-  }
+                        const Matrix* covariance = nullptr) const;
 
   // By central differences of the gradient.
-  Matrix hessian(const Table& table, const Vector& at, double size) const {
-    Matrix h(d, d);
-    for (Index j = 0; j < d; ++j) {
-      const Vector step = size * Vector::Unit(d, j);
-      h.col(j) =
-          (gradient(model, table.all(), at + step) - gradient(model, table.all(), at - step)) /
-          (2 * size);
-    }
-    return h;
-  }
+  Matrix hessian(const Table& table, const Vector& at, double size) const;
 
-  Vector gradient(Model& m, const RowBatch& batch, const Vector& at) const {
-    Vector g = Vector::Constant(d, NAN);
-    m.gradient_sum(batch, at.data(), g.data());
-    return g;
-  }
+  Vector gradient(Model& m, const RowBatch& batch, const Vector& at) const;
 
   Memory memory;
   ModelConfig config;
