@@ -71,7 +71,8 @@ Data linear_data(Index rows, Index features, double noise_sd, std::uint64_t seed
   return data;
 }
 
-Data logistic_data(Index rows, Index features, double intercept, std::uint64_t seed) {
+Data inverted_data(Index rows, Index features, double intercept, std::uint64_t seed,
+                   double (*outcome)(double eta, double u)) {
   Data data;
   data.x = autoregressive_rows(rows, features, 0.5, 4 * seed);
   data.truth = coefficients(features + 1, 4 * seed + 1);
@@ -79,8 +80,14 @@ Data logistic_data(Index rows, Index features, double intercept, std::uint64_t s
   const VectorXd eta = data.design() * data.truth;
   const VectorXd u = uniforms(4 * seed + 2, rows);
   data.y.resize(rows);
-  for (Index i = 0; i < rows; ++i) data.y[i] = u[i] < 1 / (1 + std::exp(-eta[i])) ? 1.0 : 0.0;
+  for (Index i = 0; i < rows; ++i) data.y[i] = outcome(eta[i], u[i]);
   return data;
+}
+
+Data logistic_data(Index rows, Index features, double intercept, std::uint64_t seed) {
+  return inverted_data(rows, features, intercept, seed, [](double eta, double u) {
+    return u < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0;
+  });
 }
 
 VectorXd prior_precisions(Index dimension, const ModelConfig& model) {

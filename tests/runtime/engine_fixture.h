@@ -50,6 +50,10 @@ VectorXd coefficients(Index dimension, std::uint64_t seed);
 
 Data linear_data(Index rows, Index features, double noise_sd, std::uint64_t seed, double rho = 0.5);
 
+// Targets drawn by inversion: outcome(linear predictor, u), u uniform.
+Data inverted_data(Index rows, Index features, double intercept, std::uint64_t seed,
+                   double (*outcome)(double eta, double u));
+
 Data logistic_data(Index rows, Index features, double intercept, std::uint64_t seed);
 
 struct Gaussian {

@@ -12,20 +12,21 @@ constexpr std::uint32_t kFeatures = 199;
 constexpr Index kDimension = kFeatures + 1;
 
 struct Moves {
-  std::vector<std::uint64_t> of_chain;
-  const Estimator* estimator;
-  double squares = 0;  // of deviations in the posterior's own units, over all parameters
-  VectorXd deviation{kDimension};
+  explicit Moves(const Gaussian& posterior) : centre(posterior.mean), root(posterior.covariance) {}
 
   static void add(void* context, std::uint16_t chain, const double* theta) noexcept {
     Moves& moves = *static_cast<Moves*>(context);
     ++moves.of_chain[chain];
-    const Estimator& e = *moves.estimator;
-    for (Index j = 0; j < kDimension; ++j) moves.deviation[j] = theta[j] - e.mean()[j];
-    moves.deviation *= std::sqrt(e.n());
-    e.factor().colour(moves.deviation.data());
+    moves.deviation = Eigen::Map<const VectorXd>(theta, kDimension) - moves.centre;
+    moves.root.matrixL().solveInPlace(moves.deviation);
     moves.squares += moves.deviation.squaredNorm();
   }
+
+  VectorXd centre;
+  Eigen::LLT<MatrixXd> root;
+  VectorXd deviation{kDimension};
+  std::vector<std::uint64_t> of_chain = std::vector<std::uint64_t>(8);
+  double squares = 0;  // of deviations in the posterior's own units, over all parameters
 };
 
 // Moments over all moves, those during refreshes among them, are the posterior's.
@@ -37,8 +38,8 @@ TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
   TestEngine engine(config);
   engine.feed(data);
   ASSERT_TRUE(engine.poll_until_sampling());
-  Moves moves{.of_chain = std::vector<std::uint64_t>(8),
-              .estimator = &engine->learner().estimator()};
+  const double dispersion = engine->learner().estimator().dispersion();
+  Moves moves(linear_posterior(data.design(), data.y, dispersion, config.model));
   engine->learner().set_trace(Moves::add, &moves);
   const std::uint64_t refreshes = engine->counters().get(RuntimeCounter::kRefreshes);
   const std::uint64_t rounds = 4000;

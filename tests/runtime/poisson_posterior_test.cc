@@ -9,24 +9,16 @@
 namespace windhover::test {
 namespace {
 
-// Counts of mean exp(eta), by inversion.
+// Counts of mean exp(eta).
 Data poisson_data(Index rows, Index features, double intercept, std::uint64_t seed) {
-  Data data;
-  data.x = autoregressive_rows(rows, features, 0.5, 4 * seed);
-  data.truth = coefficients(features + 1, 4 * seed + 1);
-  data.truth[features] = intercept;
-  const VectorXd eta = data.design() * data.truth;
-  const VectorXd u = uniforms(4 * seed + 2, rows);
-  data.y.resize(rows);
-  for (Index i = 0; i < rows; ++i) {
-    const double rate = std::exp(eta[i]);
+  return inverted_data(rows, features, intercept, seed, [](double eta, double u) {
+    const double rate = std::exp(eta);
     double term = std::exp(-rate);
     double below = term;
     double k = 0;
-    while (below < u[i] && k < 1000) below += term *= rate / ++k;
-    data.y[i] = k;
-  }
-  return data;
+    while (below < u && k < 1000) below += term *= rate / ++k;
+    return k;
+  });
 }
 
 VectorXd offset(const Gaussian& found, const Gaussian& exact) {
