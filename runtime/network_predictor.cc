@@ -79,7 +79,7 @@ NetworkPredictor::NetworkPredictor(Arena& arena, const EngineConfig& config) noe
       draws_(draws_of(config)) {
   if (draws_ == 0) return;
   theta_ = arena.allocate<double>(shape_.dimension()).data();
-  values_ = arena.allocate<double>(shape_.units()).data();
+  values_ = arena.allocate<double>(shape_.values()).data();
   eta_ = arena.allocate<double>(draws_ * shape_.outputs()).data();
   sample_ = arena.allocate<double>(draws_).data();
   entropy_ = arena.allocate<double>(draws_).data();

@@ -5,27 +5,13 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/samplers/kernels.h"
+#include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/models/generalized_linear.h"
 
 namespace windhover {
 
 namespace {
 
-// A hidden unit of the Boltzmann machine, `in` being what comes into it: the probability that it is
-// on, for class 0 in front and then for each other class.
-struct UnitStates {
-  UnitStates(double in, const double* class_weights, std::size_t others) noexcept {
-    input[0] = in;
-    for (std::size_t c = 0; c < others; ++c) input[c + 1] = in + class_weights[c];
-    kernels().sigmoid(input.data(), others + 1, on.data());
-  }
-  // exp(-log(1 + e^x) + max(x, 0)), from 1/2 to 1: the logarithm of a product of some is taken
-  // once.
-  double share(std::size_t c) const noexcept { return std::max(on[c], 1.0 - on[c]); }
-
-  std::array<double, kMaxClasses> input;
-  std::array<double, kMaxClasses> on;
-};
 constexpr std::uint32_t kSharesALogarithm = 512;  // 2^-512 is far from underflow
 
 }  // namespace
@@ -69,10 +55,10 @@ std::uint32_t NetworkShape::dimension() const noexcept {
   return d;
 }
 
-std::size_t NetworkShape::units() const noexcept {
-  std::size_t units = 0;
-  for (std::size_t l = 1; l <= layers; ++l) units += width[l];
-  return units;
+std::size_t NetworkShape::values() const noexcept {
+  std::size_t values = kind == NetworkKind::kBoltzmann ? width[1] * states() : 0;
+  for (std::size_t l = 1; l <= layers; ++l) values += width[l];
+  return values;
 }
 
 void NetworkShape::prior_precision(const ModelConfig& config, double* precision) const noexcept {
@@ -113,33 +99,39 @@ void NetworkShape::initial(std::uint64_t seed, double* theta) const noexcept {
   }
 }
 
+// log(1 + e^x) = max(x, 0) - log p, p from 1/2 to 1 being the likelier state: the logarithm of a
+// product of some is taken once.
+const double* NetworkShape::forward_boltzmann(const double* theta, const double* x,
+                                              double* values) const noexcept {
+  double* eta = values + width[1];
+  double* on = eta + width[2];
+  std::array<double, kMaxClasses> in{};
+  std::array<double, kMaxClasses> sums{};
+  std::array<double, kMaxClasses> shares;
+  shares.fill(1.0);
+  for (std::uint32_t j = 0; j < width[1]; ++j) {
+    values[j] = theta[width[0]] + ConstVectorMap(theta, width[0]).dot(ConstVectorMap(x, width[0]));
+    theta += width[0] + 1;
+    in[0] = values[j];
+    for (std::uint32_t c = 0; c < width[2]; ++c) in[c + 1] = in[0] + theta[c];
+    theta += width[2];
+    kernels().sigmoid(in.data(), states(), on);
+    for (std::size_t c = 0; c < states(); ++c) {
+      sums[c] += std::max(in[c], 0.0);
+      shares[c] *= std::max(on[c], 1.0 - on[c]);
+    }
+    on += states();
+    if (j + 1 < width[1] && (j + 1) % kSharesALogarithm != 0) continue;
+    for (std::size_t c = 0; c <= width[2]; ++c) sums[c] -= std::log(shares[c]);
+    shares.fill(1.0);
+  }
+  for (std::uint32_t c = 0; c < width[2]; ++c) eta[c] = theta[c] + sums[c + 1] - sums[0];
+  return eta;
+}
+
 const double* NetworkShape::forward(const double* theta, const double* x,
                                     double* values) const noexcept {
-  if (kind == NetworkKind::kBoltzmann) {
-    double* eta = values + width[1];
-    std::copy_n(theta + dimension() - width[2], width[2], eta);
-    std::array<double, kMaxClasses> shares;
-    shares.fill(1.0);
-    for (std::uint32_t j = 0; j < width[1]; ++j) {
-      double in = theta[width[0]];
-      for (std::uint32_t k = 0; k < width[0]; ++k) in += theta[k] * x[k];
-      values[j] = in;
-      theta += width[0] + 1;
-      const UnitStates unit(in, theta, width[2]);
-      theta += width[2];
-      for (std::uint32_t c = 0; c < width[2]; ++c) {
-        eta[c] += std::max(unit.input[c + 1], 0.0) - std::max(in, 0.0);
-        shares[c] *= unit.share(c + 1);
-      }
-      shares[kMaxClasses - 1] *= unit.share(0);
-      if (j + 1 < width[1] && (j + 1) % kSharesALogarithm != 0) continue;
-      for (std::uint32_t c = 0; c < width[2]; ++c) {
-        eta[c] -= std::log(shares[c]) - std::log(shares[kMaxClasses - 1]);
-      }
-      shares.fill(1.0);
-    }
-    return eta;
-  }
+  if (kind == NetworkKind::kBoltzmann) return forward_boltzmann(theta, x, values);
   const double* in = x;
   for (std::size_t l = 1; l <= layers; ++l) {
     for (std::uint32_t k = 0; k < width[l]; ++k) {
@@ -162,12 +154,11 @@ void NetworkShape::backward(const double* theta, const double* x, const double* 
     for (std::uint32_t c = 0; c < width[2]; ++c) bias[c] += weight * head[c];
     for (std::uint32_t j = 0; j < width[1]; ++j) {
       const std::size_t first = std::size_t{j} * (width[0] + 1 + width[2]);
-      const UnitStates unit(values[j], theta + first + width[0] + 1, width[2]);
+      const double* on = values + width[1] + width[2] + j * states();
       double error = 0;
       for (std::uint32_t c = 0; c < width[2]; ++c) {
-        const double on = unit.on[c + 1];
-        gradient[first + width[0] + 1 + c] += weight * head[c] * on;
-        error += weight * head[c] * (on - unit.on[0]);
+        gradient[first + width[0] + 1 + c] += weight * head[c] * on[c + 1];
+        error += weight * head[c] * (on[c + 1] - on[0]);
       }
       for (std::uint32_t k = 0; k < width[0]; ++k) gradient[first + k] += error * x[k];
       gradient[first + width[0]] += error;
@@ -211,8 +202,8 @@ NetworkModel::NetworkModel(Arena& arena, const ModelConfig& config, std::string_
   transform_.shift = arena.allocate<double>(config.features);
   transform_.inverse_scale = arena.allocate<double>(config.features);
   x_ = arena.allocate<double>(config.features).data();
-  values_ = arena.allocate<double>(shape_.units()).data();
-  errors_ = arena.allocate<double>(shape_.units()).data();
+  values_ = arena.allocate<double>(shape_.values()).data();
+  errors_ = arena.allocate<double>(shape_.values()).data();
   head_ = arena.allocate<double>(shape_.outputs()).data();
   direction_ = arena.allocate<double>(shape_.outputs()).data();
   probability_ = arena.allocate<double>(shape_.outputs()).data();

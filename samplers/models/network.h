@@ -36,18 +36,20 @@ struct NetworkShape {
   NetworkShape(const ModelConfig& config, Response response) noexcept;
 
   std::uint32_t dimension() const noexcept;
-  std::size_t units() const noexcept;  // of all layers, the head's included
+  // Numbers that forward() leaves: the outputs of all units, the head's included, and of a
+  // Boltzmann machine the probability of each hidden unit to be on, a class after the other.
+  std::size_t values() const noexcept;
   std::size_t outputs() const noexcept { return width[layers]; }
   // Weights have precision prior_precision x fan-in, biases intercept_precision.
   void prior_precision(const ModelConfig& config, double* precision) const noexcept;
   // Normal weights of variance 1 / fan-in, biases 0.
   void initial(std::uint64_t seed, double* theta) const noexcept;
 
-  // `values` takes the outputs of all units, layer after layer; returns those of the head: the
-  // linear predictors. Complexity O(dimension).
+  // `values` takes values() numbers, layer after layer; returns those of the head: the linear
+  // predictors. Complexity O(dimension).
   const double* forward(const double* theta, const double* x, double* values) const noexcept;
   // gradient += weight x J^T head, J the derivative of the linear predictors that forward() left in
-  // `values`. `errors` is scratch of units() numbers.
+  // `values`. `errors` is scratch of values() numbers.
   void backward(const double* theta, const double* x, const double* values, const double* head,
                 double weight, double* errors, double* gradient) const noexcept;
 
@@ -58,6 +60,12 @@ struct NetworkShape {
   std::size_t layers;
   std::array<std::uint32_t, kMaxLayers + 1> width{};  // width[0]: features
   Activation activation;
+
+ private:
+  // Classes, class 0 in front, up to whole vectors.
+  std::size_t states() const noexcept { return (width[2] + 8) / 8 * 8; }
+  const double* forward_boltzmann(const double* theta, const double* x,
+                                  double* values) const noexcept;
 };
 
 // The passes of a feed-forward network over some rows at once, as products of matrices: each weight
@@ -146,7 +154,7 @@ class NetworkModel final : public Model {
   double square_ = 0;  // squared residual
   std::size_t bundled_ = 0;
   double* x_;
-  double* values_;       // of all units
+  double* values_;       // as forward() leaves them
   double* errors_;       // likewise: derivatives in what comes into a unit
   double* head_;         // outputs
   double* direction_;    // outputs

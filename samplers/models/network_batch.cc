@@ -7,7 +7,7 @@ namespace windhover {
 
 NetworkBatch::NetworkBatch(Arena& arena, const NetworkShape& shape) noexcept : shape_(shape) {
   if (shape.kind != NetworkKind::kFeedForward) return;
-  const std::size_t inputs = shape.units() - shape.outputs() + shape.width[0];
+  const std::size_t inputs = shape.values() - shape.outputs() + shape.width[0];
   const std::size_t widest = *std::max_element(shape.width.begin() + 1, shape.width.end());
   in_ = arena.allocate<double>(kRows * inputs).data();
   transposed_ = arena.allocate<double>(kStride * inputs).data();
@@ -49,7 +49,7 @@ void NetworkBatch::forward(const double* theta, std::size_t rows) noexcept {
 }
 
 void NetworkBatch::backward(const double* theta, std::size_t rows, double* gradient) noexcept {
-  std::size_t inputs = shape_.units() - shape_.outputs() + shape_.width[0];
+  std::size_t inputs = shape_.values() - shape_.outputs() + shape_.width[0];
   std::size_t parameters = shape_.dimension();
   for (std::size_t l = shape_.layers; l >= 1; --l) {
     const std::size_t fan_in = shape_.width[l - 1];

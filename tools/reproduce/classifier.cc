@@ -7,7 +7,7 @@ namespace windhover::reproduce {
 using Eigen::Index;
 
 Classifier::Classifier(const ModelConfig& config, const Dataset& data)
-    : data_(data), shape_(config, Response::kCategorical), values_(shape_.units()) {
+    : data_(data), shape_(config, Response::kCategorical), values_(shape_.values()) {
   Arena measuring = Arena::measuring();
   const NetworkBatch measured(measuring, shape_);
   block_ = std::make_unique<MappedBlock>(measuring.used() + 4096);
