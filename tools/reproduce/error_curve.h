@@ -41,6 +41,11 @@ struct ErrorCurve {
 };
 ErrorCurve curve_from(const nlohmann::ordered_json& json);
 
+// The standard error of a share of errors among so many judged rows: that of a single run.
+inline double share_mcse(double share, std::size_t rows) {
+  return std::sqrt(share * (1 - share) / static_cast<double>(rows));
+}
+
 // Of anything with step(), theta() and examples() as ToldChain has them. `visit` is called at every
 // look with the share done.
 template <class Chain>

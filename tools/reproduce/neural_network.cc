@@ -170,7 +170,8 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
     const auto [m, step] = trials[i];
     report.add(Figure{.group = "Validation errors, by which steps are chosen",
                       .name = fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
-                      .ours = 100 * errors[i]});
+                      .ours = 100 * errors[i],
+                      .mcse = 100 * share_mcse(errors[i], kValidation)});
     if (errors[i] < least[m]) least[m] = errors[i], chosen[m] = step;
   }
   return chosen;
