@@ -236,6 +236,42 @@ TEST_F(PredictTest, LogScoresOfAbsurdOutcomesAreFinite) {
   EXPECT_NEAR(logistic(-800, 0.1, 1).log_score, -800 + 0.005, 1e-6);
 }
 
+TEST_F(PredictTest, NothingOfAnEarlierAnswerIsLeft) {
+  make("linear", 1);
+  set(VectorXd::Constant(1, 2.0), MatrixXd::Constant(1, 1, 1.0));
+  const std::array<double, 1> x = {1.0};
+  PredictRequest request;
+  request.rows = 1;
+  request.features = x;
+  const PredictiveSummary fresh = predict(request)[0];
+  PredictiveSummary used;
+  const auto fill = [](auto& numbers) { numbers.fill(7.0); };
+  fill(used.quantiles);
+  fill(used.exceedance);
+  fill(used.probs);
+  fill(used.probs_sd);
+  fill(used.probs_eti_lower);
+  fill(used.probs_eti_upper);
+  used.entropy = used.log_score = used.brier = used.prob_best = used.thompson = 7.0;
+  used.classes = 3;  // a classifier's
+  predictor_->predict(*posterior_, Response::kGaussian, 1, request, {&used, 1});
+  EXPECT_EQ(used.mean, fresh.mean);
+  EXPECT_EQ(used.classes, 0u);
+  for (const double value :
+       {used.entropy, used.log_score, used.brier, used.prob_best, used.thompson}) {
+    EXPECT_EQ(value, 0);
+  }
+  const auto expect_zeros = [](const auto& numbers) {
+    for (const double number : numbers) EXPECT_EQ(number, 0);
+  };
+  expect_zeros(used.quantiles);
+  expect_zeros(used.exceedance);
+  expect_zeros(used.probs);
+  expect_zeros(used.probs_sd);
+  expect_zeros(used.probs_eti_lower);
+  expect_zeros(used.probs_eti_upper);
+}
+
 TEST_F(PredictTest, ComparisonIsThatOfTheDraws) {
   for (const char* model : {"linear", "logistic"}) {
     make(model, 2, 100);
