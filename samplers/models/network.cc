@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::uint32_t kSharesALogarithm = 512;  // 2^-512 is far from underflow
 
+constexpr std::size_t kRowsAhead = 8;
+
+// Rows are drawn at random: no processor foresees the next.
+void fetch(const RowLayout& layout, const RowBatch& batch, std::size_t i) noexcept {
+  if (i >= batch.count + batch.following) return;
+  const double* row = batch.base + batch.slots[i] * layout.stride();
+  for (std::size_t j = 0; j < layout.stride(); j += 8) __builtin_prefetch(row + j);
+}
+
 }  // namespace
 
 NetworkShape::NetworkShape(const ModelConfig& config, Response response) noexcept
@@ -104,23 +113,24 @@ void NetworkShape::initial(std::uint64_t seed, double* theta) const noexcept {
 const double* NetworkShape::forward_boltzmann(const double* theta, const double* x,
                                               double* values) const noexcept {
   double* eta = values + width[1];
-  double* on = eta + width[2];
-  std::array<double, kMaxClasses> in{};
+  double* const on = eta + width[2];
   std::array<double, kMaxClasses> sums{};
-  std::array<double, kMaxClasses> shares;
-  shares.fill(1.0);
   for (std::uint32_t j = 0; j < width[1]; ++j) {
     values[j] = theta[width[0]] + ConstVectorMap(theta, width[0]).dot(ConstVectorMap(x, width[0]));
     theta += width[0] + 1;
+    double* in = on + j * states();
+    std::fill_n(in, states(), 0.0);
     in[0] = values[j];
     for (std::uint32_t c = 0; c < width[2]; ++c) in[c + 1] = in[0] + theta[c];
     theta += width[2];
-    kernels().sigmoid(in.data(), states(), on);
-    for (std::size_t c = 0; c < states(); ++c) {
-      sums[c] += std::max(in[c], 0.0);
-      shares[c] *= std::max(on[c], 1.0 - on[c]);
-    }
-    on += states();
+    for (std::size_t c = 0; c < states(); ++c) sums[c] += std::max(in[c], 0.0);
+  }
+  kernels().sigmoid(on, width[1] * states(), on);
+  std::array<double, kMaxClasses> shares;
+  shares.fill(1.0);
+  for (std::uint32_t j = 0; j < width[1]; ++j) {
+    const double* p = on + j * states();
+    for (std::size_t c = 0; c < states(); ++c) shares[c] *= std::max(p[c], 1.0 - p[c]);
     if (j + 1 < width[1] && (j + 1) % kSharesALogarithm != 0) continue;
     for (std::size_t c = 0; c <= width[2]; ++c) sums[c] -= std::log(shares[c]);
     shares.fill(1.0);
@@ -150,16 +160,17 @@ void NetworkShape::backward(const double* theta, const double* x, const double* 
                             const double* head, double weight, double* errors,
                             double* gradient) const noexcept {
   if (kind == NetworkKind::kBoltzmann) {
+    const ConstVectorMap head_errors(head, width[2]);
+    const double total = head_errors.sum();
     double* bias = gradient + dimension() - width[2];
     for (std::uint32_t c = 0; c < width[2]; ++c) bias[c] += weight * head[c];
     for (std::uint32_t j = 0; j < width[1]; ++j) {
       const std::size_t first = std::size_t{j} * (width[0] + 1 + width[2]);
       const double* on = values + width[1] + width[2] + j * states();
-      double error = 0;
-      for (std::uint32_t c = 0; c < width[2]; ++c) {
-        gradient[first + width[0] + 1 + c] += weight * head[c] * on[c + 1];
-        error += weight * head[c] * (on[c + 1] - on[0]);
-      }
+      const ConstVectorMap on_of_class(on + 1, width[2]);
+      VectorMap(gradient + first + width[0] + 1, width[2]).array() +=
+          weight * head_errors.array() * on_of_class.array();
+      const double error = weight * (head_errors.dot(on_of_class) - on[0] * total);
       for (std::uint32_t k = 0; k < width[0]; ++k) gradient[first + k] += error * x[k];
       gradient[first + width[0]] += error;
     }
@@ -230,6 +241,7 @@ Status NetworkModel::check_target(double y) const noexcept {
 
 void NetworkModel::visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept {
   const double* row = batch.base + batch.slots[i] * layout_.stride();
+  fetch(layout_, batch, i + 1);
   expand_features(layout_, transform_, row, x_);
   set_head(row[layout_.target_index()], shape_.forward(theta, x_, values_));
 }
@@ -287,6 +299,7 @@ void NetworkModel::gradient_sum(const RowBatch& batch, const double* theta,
       return batch.base + batch.slots[first + i] * layout_.stride();
     };
     for (std::size_t i = 0; i < rows; ++i) {
+      fetch(layout_, batch, first + i + kRowsAhead);
       expand_features(layout_, transform_, row(i), batch_.features(i));
     }
     batch_.forward(theta, rows);
