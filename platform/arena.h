@@ -60,6 +60,7 @@ class Arena {
     static_assert(alignof(T) <= kAlignment);
     WINDHOVER_CHECK(alignment >= alignof(T) && alignment <= kAlignment &&
                     (alignment & (alignment - 1)) == 0);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer.
     std::byte* memory = take(count, sizeof(T), alignment);
     if (exhausted_) return {};
     return {reinterpret_cast<T*>(memory), count};

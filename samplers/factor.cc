@@ -274,7 +274,7 @@ void Factor::inverse_root_rows(double* rows, Interlude* interlude) const noexcep
       for (std::size_t j = 0; j < i; ++j) row[j] /= -pivot;
       row[i] = 1.0 / (scale_[i] * pivot);
     }
-    advance(interlude, static_cast<double>((end - top) * (end * end / 2 + d)));
+    advance(interlude, 0.5 * static_cast<double>((end - top) * (end * end + 2 * d)));
   }
 }
 

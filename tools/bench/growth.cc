@@ -85,10 +85,11 @@ void stream(Json& runs, const BenchOptions& options) {
       }
     }
     const double took = thread_seconds() - start;
+    const Json process = span.figures();
     Json run = {{"name", fmt::format("stream D=10 to {:.2g} observations", mark)},
                 {"ns_per_observation", 1e9 * took / static_cast<double>(end - begin)},
                 {"observations", static_cast<double>(end)}};
-    run.update(span.figures());
+    run.update(process);
     runs.push_back(std::move(run));
   }
 }
@@ -103,12 +104,13 @@ void dimensions(Json& runs, const char* sampler, std::initializer_list<std::uint
     const ProcessSpan span;
     const double move = fastest(0.2, [&] { rig.move(); });
     const double gradient = fastest(0.2, [&] { rig.gradient(); });
+    const Json process = span.figures();
     Json run = {{"name", fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch)},
                 {"dimension", dimension},
                 {"move_us", 1e6 * move},
                 {"gradient_us", 1e6 * gradient},
                 {"beside_gradient_us", 1e6 * (move - gradient)}};
-    run.update(span.figures());
+    run.update(process);
     runs.push_back(std::move(run));
   }
 }
@@ -163,10 +165,11 @@ void starts(Json& runs, const BenchOptions& options) {
     config.learner_threads = threads;
     const ProcessSpan span;
     const Start start = start_up(config, rows);
+    const Json process = span.figures();
     Json run = {{"name", fmt::format("start logistic D=100 N=100000 threads={}", threads)},
                 {"seconds_to_first_answer", start.first_answer},
                 {"seconds_to_draws", start.draws}};
-    run.update(span.figures());
+    run.update(process);
     runs.push_back(std::move(run));
   }
 }

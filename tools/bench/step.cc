@@ -201,9 +201,8 @@ class Helper {
 double steps_per_second(LearningEngine& learning, double seconds) {
   const double start = wall_seconds();
   const std::uint64_t before = learning.steps();
-  double took = 0;
-  for (; took < seconds; took = wall_seconds() - start) learning.engine().poll(16);
-  return static_cast<double>(learning.steps() - before) / took;
+  while (wall_seconds() - start < seconds) learning.engine().poll(16);
+  return static_cast<double>(learning.steps() - before) / (wall_seconds() - start);
 }
 
 // Rounds shared out between two threads against one, in turns, so that what else the machine does

@@ -170,9 +170,9 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     if (error < least[m]) least[m] = error, chosen[m] = setting;
   }
   std::vector<Job> jobs;
-  constexpr std::uint64_t seeds = 2;
+  constexpr std::uint64_t kSeeds = 2;
   for (std::size_t m = kMethods.size(); m-- > 0;) {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
       jobs.push_back({m, chosen[m], context.seed() * 1000 + seed});
     }
   }

@@ -265,7 +265,8 @@ void add_funnel(const Context& context, Report& report) {
                  .legend = "top right",
                  .y_range = {0, 0.3}};
   Series exact{.label = "N(0, 9)", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
-  for (double v = -kReach; v <= kReach; v += 0.25) {
+  for (int i = 0; i <= 8 * kReach; ++i) {
+    const double v = -kReach + 0.25 * i;
     exact.x.push_back(v);
     exact.y.push_back(std::exp(-v * v / 18) / std::sqrt(18 * std::numbers::pi));
   }
