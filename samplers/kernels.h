@@ -25,7 +25,7 @@ struct Kernels {
                          std::size_t count, const double* weights, const double* shift,
                          double* sum);
   // p = 1 / (1 + exp(-x)), relative error below 1e-14 for x >= -708 (below that p is exp(-708)); a
-  // NaN gives NaN. 1 - p is that accurate as the sigmoid of -x, not as a difference.
+  // NaN gives NaN. 1 - p is that accurate as the sigmoid of -x, not as a difference. p may be x.
   void (*sigmoid)(const double* x, std::size_t count, double* p);
   // matrix += sum_i weights[i] x_i x_i^T, lower triangle (some entries above it are written too).
   // rows: count x width, width a multiple of 4; matrix: width x width column-major. `scaled` is

@@ -18,7 +18,8 @@ constexpr std::size_t kRowsAhead = 8;
 
 // Rows are drawn at random: no processor foresees the next.
 void fetch(const RowLayout& layout, const RowBatch& batch, std::size_t i) noexcept {
-  if (i >= batch.count + batch.following) return;
+  constexpr std::size_t kLongestFetched = 256;  // the hardware reads on by itself in longer ones
+  if (i >= batch.count + batch.following || layout.stride() > kLongestFetched) return;
   const double* row = batch.base + batch.slots[i] * layout.stride();
   for (std::size_t j = 0; j < layout.stride(); j += 8) __builtin_prefetch(row + j);
 }

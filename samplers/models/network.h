@@ -36,8 +36,9 @@ struct NetworkShape {
   NetworkShape(const ModelConfig& config, Response response) noexcept;
 
   std::uint32_t dimension() const noexcept;
-  // Numbers that forward() leaves: the outputs of all units, the head's included, and of a
-  // Boltzmann machine the probability of each hidden unit to be on, a class after the other.
+  // Numbers that forward() leaves: the outputs of all units, the head's included, and then of each
+  // hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
+  // vectors.
   std::size_t values() const noexcept;
   std::size_t outputs() const noexcept { return width[layers]; }
   // Weights have precision prior_precision x fan-in, biases intercept_precision.

@@ -150,42 +150,82 @@ TEST(NetworkModel, gradient_of_any_number_of_rows_is_the_sum_of_the_rows_own) {
   }
 }
 
+// Their numbers fill vectors, leave some of one empty, or take one more.
+constexpr std::array<std::uint32_t, 5> kClasses = {3, 8, 9, 23, 32};
+
 // Summed over the hidden units' states: p(y, h | x) is in proportion to
 // exp(b_y + sum_j h_j (c_j + U_jy + w_j^T x)).
 TEST(BoltzmannMachine, is_the_sum_over_its_hidden_states) {
-  Memory memory;
-  ModelConfig config;
-  config.name = "drbm";
-  config.features = 2;
-  config.hidden = 4;
-  config.classes = 3;
-  Model& model = *find_model(config.name)->make(memory.arena(), config);
-  find_model(config.name)->reset(model);
-  const Index d = config.dimension();
-  ASSERT_EQ(d, 4 * (2 + 1 + 2) + 2);
-  const Vector theta = normals(3, d, 1);
-  const Matrix x = normals(4, 1, 2);
-  std::array<double, 3> weight{};
-  for (std::size_t y = 0; y < 3; ++y) {
-    for (unsigned states = 0; states < 16; ++states) {
-      double energy = y == 0 ? 0 : theta(d - 2 + static_cast<Index>(y) - 1);
-      for (Index j = 0; j < 4; ++j) {
-        if ((states >> j & 1) == 0) continue;
-        const double u = y == 0 ? 0 : theta(5 * j + 2 + static_cast<Index>(y));
-        energy += theta(5 * j) * x(0) + theta(5 * j + 1) * x(1) + theta(5 * j + 2) + u;
+  for (const std::uint32_t classes : kClasses) {
+    Memory memory;
+    ModelConfig config;
+    config.name = "drbm";
+    config.features = 2;
+    config.hidden = 4;
+    config.classes = classes;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index others = static_cast<Index>(classes) - 1;
+    const Index unit = 2 + 1 + others;
+    const Index d = config.dimension();
+    ASSERT_EQ(d, 4 * unit + others);
+    const Vector theta = normals(3, d, 1);
+    const Matrix x = normals(4, 1, 2);
+    Vector weight = Vector::Zero(others + 1);
+    for (Index y = 0; y <= others; ++y) {
+      for (unsigned states = 0; states < 16; ++states) {
+        double energy = y == 0 ? 0 : theta(d - others + y - 1);
+        for (Index j = 0; j < 4; ++j) {
+          if ((states >> j & 1) == 0) continue;
+          const double u = y == 0 ? 0 : theta(unit * j + 2 + y);
+          energy += theta(unit * j) * x(0) + theta(unit * j + 1) * x(1) + theta(unit * j + 2) + u;
+        }
+        weight(y) += std::exp(energy);
       }
-      weight[y] += std::exp(energy);
     }
-  }
-  const double total = weight[0] + weight[1] + weight[2];
-  for (std::size_t y = 0; y < 3; ++y) {
-    const Table table(config, x, Vector::Constant(1, static_cast<double>(y)));
     const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
     Matrix matrix = Matrix::Zero(w, w);
-    Vector g = Vector::Zero(d);
-    CurvatureSums sums{g.data(), matrix.data(), nullptr};
-    model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
-    EXPECT_NEAR(std::exp(-sums.loss), weight[y] / total, 1e-12) << y;
+    for (Index y = 0; y <= others; ++y) {
+      const Table table(config, x, Vector::Constant(1, static_cast<double>(y)));
+      Vector g = Vector::Zero(d);
+      CurvatureSums sums{g.data(), matrix.data(), nullptr};
+      model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
+      EXPECT_NEAR(std::exp(-sums.loss), weight(y) / weight.sum(), 1e-12) << classes << ", " << y;
+    }
+  }
+}
+
+TEST(BoltzmannMachine, gradient_is_that_of_the_loss) {
+  for (const std::uint32_t classes : kClasses) {
+    Memory memory;
+    ModelConfig config;
+    config.name = "drbm";
+    config.features = 3;
+    config.hidden = 2;
+    config.classes = classes;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index d = config.dimension();
+    const Vector theta = normals(6, d, 1);
+    Vector y(40);
+    for (Index i = 0; i < 40; ++i) y(i) = static_cast<double>(i % static_cast<Index>(classes));
+    const Table table(config, normals(7, 40, 3), y);
+    const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
+    Matrix matrix = Matrix::Zero(w, w);
+    const auto loss = [&](const Vector& at) {
+      Vector g = Vector::Zero(d);
+      CurvatureSums sums{g.data(), matrix.data(), nullptr};
+      model.add_curvature(table.all(), at.data(), nullptr, 1.0, sums);
+      return sums.loss;
+    };
+    Vector g(d);
+    model.gradient_sum(table.all(), theta.data(), g.data());
+    for (Index j = 0; j < d; ++j) {
+      const Vector step = kStep * Vector::Unit(d, j);
+      EXPECT_NEAR(g(j), (loss(theta + step) - loss(theta - step)) / (2 * kStep),
+                  1e-6 * (1 + g.norm()))
+          << classes << ", " << j;
+    }
   }
 }
 

@@ -132,7 +132,8 @@ std::vector<ErrorCurve> run_all(const Context& context, const Split& split, bool
     const Job& job = jobs[j];
     const Method& method = kMethods[job.method];
     const std::string key =
-        fmt::format("{}-{}-{}-{:g}-{:g}-{}", split.key, choosing ? "choose" : "run", method.key,
+        fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key, choosing ? "choose" : "run",
+                    training_of(context, split, method, job.setting, choosing).steps, method.key,
                     job.setting.first, job.setting.second, job.seed);
     curves[j] = curve_from(context.part(key, [&] {
       return error_curve(training_of(context, split, method, job.setting, choosing), split.training,
