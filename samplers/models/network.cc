@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::uint32_t kSharesALogarithm = 512;  // 2^-512 is far from underflow
 
-constexpr std::size_t kRowsAhead = 8;
-
-// Rows are drawn at random: no processor foresees the next.
-void fetch(const RowLayout& layout, const RowBatch& batch, std::size_t i) noexcept {
-  constexpr std::size_t kLongestFetched = 256;  // the hardware reads on by itself in longer ones
-  if (i >= batch.count + batch.following || layout.stride() > kLongestFetched) return;
-  const double* row = batch.base + batch.slots[i] * layout.stride();
-  for (std::size_t j = 0; j < layout.stride(); j += 8) __builtin_prefetch(row + j);
-}
-
 }  // namespace
 
 NetworkShape::NetworkShape(const ModelConfig& config, Response response) noexcept
@@ -242,7 +232,6 @@ Status NetworkModel::check_target(double y) const noexcept {
 
 void NetworkModel::visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept {
   const double* row = batch.base + batch.slots[i] * layout_.stride();
-  fetch(layout_, batch, i + 1);
   expand_features(layout_, transform_, row, x_);
   set_head(row[layout_.target_index()], shape_.forward(theta, x_, values_));
 }
@@ -300,7 +289,6 @@ void NetworkModel::gradient_sum(const RowBatch& batch, const double* theta,
       return batch.base + batch.slots[first + i] * layout_.stride();
     };
     for (std::size_t i = 0; i < rows; ++i) {
-      fetch(layout_, batch, first + i + kRowsAhead);
       expand_features(layout_, transform_, row(i), batch_.features(i));
     }
     batch_.forward(theta, rows);

@@ -86,6 +86,27 @@ TEST_P(ModelContract, gauss_newton_is_the_expected_outer_product) {
   EXPECT_LT(relative_difference(curvature(model, table.all(), theta).curvature, expected), 1e-10);
 }
 
+double loss(Model& model, const RowBatch& batch, const Vector& theta) {
+  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(theta.size())));
+  Matrix matrix = Matrix::Zero(w, w);
+  Vector g = Vector::Zero(theta.size());
+  CurvatureSums sums{g.data(), matrix.data(), nullptr};
+  model.add_curvature(batch, theta.data(), nullptr, 1.0, sums);
+  return sums.loss;
+}
+
+// By central differences.
+void expect_gradient_of_the_loss(Model& model, const RowBatch& batch, const Vector& theta) {
+  Vector g(theta.size());
+  model.gradient_sum(batch, theta.data(), g.data());
+  for (Index j = 0; j < theta.size(); ++j) {
+    const Vector step = kStep * Vector::Unit(theta.size(), j);
+    const double above = loss(model, batch, theta + step);
+    const double below = loss(model, batch, theta - step);
+    EXPECT_NEAR(g(j), (above - below) / (2 * kStep), 1e-6 * (1 + g.norm())) << j;
+  }
+}
+
 TEST(NetworkModel, every_activation_has_the_gradient_of_its_loss) {
   for (const Activation activation :
        {Activation::kTanh, Activation::kRelu, Activation::kLogistic}) {
@@ -103,21 +124,7 @@ TEST(NetworkModel, every_activation_has_the_gradient_of_its_loss) {
     Vector theta(d);
     model.initial(1, theta.data());
     const Table table(config, normals(1, 40, 3), normals(2, 40, 1));
-    const auto loss = [&](const Vector& at) {
-      const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
-      Matrix matrix = Matrix::Zero(w, w);
-      Vector g = Vector::Zero(d);
-      CurvatureSums sums{g.data(), matrix.data(), nullptr};
-      model.add_curvature(table.all(), at.data(), nullptr, 1.0, sums);
-      return sums.loss;
-    };
-    Vector g(d);
-    model.gradient_sum(table.all(), theta.data(), g.data());
-    for (Index j = 0; j < d; ++j) {
-      const Vector step = kStep * Vector::Unit(d, j);
-      EXPECT_NEAR(g(j), (loss(theta + step) - loss(theta - step)) / (2 * kStep),
-                  1e-6 * (1 + g.norm()));
-    }
+    expect_gradient_of_the_loss(model, table.all(), theta);
   }
 }
 
@@ -183,14 +190,10 @@ TEST(BoltzmannMachine, is_the_sum_over_its_hidden_states) {
         weight(y) += std::exp(energy);
       }
     }
-    const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
-    Matrix matrix = Matrix::Zero(w, w);
     for (Index y = 0; y <= others; ++y) {
       const Table table(config, x, Vector::Constant(1, static_cast<double>(y)));
-      Vector g = Vector::Zero(d);
-      CurvatureSums sums{g.data(), matrix.data(), nullptr};
-      model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
-      EXPECT_NEAR(std::exp(-sums.loss), weight(y) / weight.sum(), 1e-12) << classes << ", " << y;
+      EXPECT_NEAR(std::exp(-loss(model, table.all(), theta)), weight(y) / weight.sum(), 1e-12)
+          << classes << ", " << y;
     }
   }
 }
@@ -210,22 +213,8 @@ TEST(BoltzmannMachine, gradient_is_that_of_the_loss) {
     Vector y(40);
     for (Index i = 0; i < 40; ++i) y(i) = static_cast<double>(i % static_cast<Index>(classes));
     const Table table(config, normals(7, 40, 3), y);
-    const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
-    Matrix matrix = Matrix::Zero(w, w);
-    const auto loss = [&](const Vector& at) {
-      Vector g = Vector::Zero(d);
-      CurvatureSums sums{g.data(), matrix.data(), nullptr};
-      model.add_curvature(table.all(), at.data(), nullptr, 1.0, sums);
-      return sums.loss;
-    };
-    Vector g(d);
-    model.gradient_sum(table.all(), theta.data(), g.data());
-    for (Index j = 0; j < d; ++j) {
-      const Vector step = kStep * Vector::Unit(d, j);
-      EXPECT_NEAR(g(j), (loss(theta + step) - loss(theta - step)) / (2 * kStep),
-                  1e-6 * (1 + g.norm()))
-          << classes << ", " << j;
-    }
+    SCOPED_TRACE(classes);
+    expect_gradient_of_the_loss(model, table.all(), theta);
   }
 }
 
@@ -241,8 +230,6 @@ TEST(BoltzmannMachine, with_many_units_is_as_exact) {
   find_model(config.name)->reset(model);
   const Index d = config.dimension();
   ASSERT_EQ(d, 3 * 1024 + 1);
-  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
-  Matrix matrix = Matrix::Zero(w, w);
   for (const double scale : {0.01, 1.0}) {
     const Vector theta = scale * normals(5, d, 1);
     double log_odds = theta(d - 1);
@@ -251,10 +238,8 @@ TEST(BoltzmannMachine, with_many_units_is_as_exact) {
       log_odds += std::log1p(std::exp(in + theta(3 * j + 2))) - std::log1p(std::exp(in));
     }
     const Table table(config, Matrix::Constant(1, 1, 0.5), Vector::Constant(1, 1.0));
-    Vector g = Vector::Zero(d);
-    CurvatureSums sums{g.data(), matrix.data(), nullptr};
-    model.add_curvature(table.all(), theta.data(), nullptr, 1.0, sums);
-    EXPECT_NEAR(sums.loss, std::log1p(std::exp(-log_odds)), 1e-9 * (1 + std::abs(log_odds)));
+    EXPECT_NEAR(loss(model, table.all(), theta), std::log1p(std::exp(-log_odds)),
+                1e-9 * (1 + std::abs(log_odds)));
   }
 }
 

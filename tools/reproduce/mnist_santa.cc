@@ -272,8 +272,10 @@ void run_mnist_santa(const Context& context, Report& report) {
       "variance "
       "1 / fan-in; momentum {}, thermostats that start at {}; the library's softmax measures nine "
       "classes against class 0 (478,009 parameters where ten outputs make 478,410). Half of the "
-      "steps explore and half refine, with β_t = t^γ, as in the paper; a run of a tenth of the "
-      "steps, as settings are chosen by, ends 2 to 4 times as hot. The paper's rate of Santa, "
+      "steps explore and half refine, with β_t = t^γ, as in the paper; without --quick settings "
+      "are "
+      "chosen by runs of a tenth of the steps, which end 2 to 4 times as hot. The paper's rate of "
+      "Santa, "
       "4e-6, is among the settings without --quick.",
       kMinibatch, kMomentum, kFriction));
 }
