@@ -50,6 +50,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "spread";
     case StatusReason::kPace:
       return "pace";
+    case StatusReason::kNotDefinite:
+      return "not_definite";
   }
   return "unknown";
 }
@@ -185,7 +187,10 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
                  static_cast<double>(needed.value())};
   }
   Arena arena(block);
-  const EngineConfig full = with_defaults(config);
+  EngineConfig full = with_defaults(config);
+  // The names in the configuration are the caller's; the registry's live as long as the program.
+  full.model.name = find_model(full.model.name)->name;
+  full.sampler.name = find_sampler(full.sampler.name)->name;
   arena.region("engine");
   auto* layout = arena.make<Layout>(arena, full, clock);
   if (layout == nullptr || arena.exhausted()) {
@@ -204,13 +209,10 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
     layout->config.feature_shift = layout->feature_shift;
     layout->config.feature_scale = layout->feature_scale;
   }
-  // The names in the configuration were the caller's; the registry's live as long as the program.
-  layout->config.model.name = find_model(full.model.name)->name;
-  layout->config.sampler.name = find_sampler(full.sampler.name)->name;
   parts.window.reset();
   parts.snapshots.reset();
   parts.learner.reset();
-  // Likewise the groups.
+  // Likewise the groups of the prior.
   if (!full.model.prior_groups.empty()) {
     layout->config.model.prior_groups =
         parts.learner.estimator().prior().groups().first(full.model.features);

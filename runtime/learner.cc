@@ -70,7 +70,6 @@ void Learner::reset() noexcept {
   draws_.reset();
   diagnostics_.reset();
   recorded_steps_ = 0;
-  consistency_.reset();
   scores_.reset();
   repeats_.reset();
   std::fill_n(thetas_, std::size_t{dimension_} * chains_.size(), 0.0);
@@ -87,6 +86,7 @@ void Learner::reset() noexcept {
     workers_[w].gradient = GradientSource(models_[w], dimension_, estimator_.prior().values());
   }
   share_transform();
+  owe_draws(0);
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
   if (ok(estimator_.refresh(1.0, 1.0))) {
     draws_.fill_gaussian(estimator_.factor(), config_.seed);
@@ -112,11 +112,18 @@ bool Learner::rested() const noexcept {
   return phase_ != Phase::kSampling || draws_suffice();
 }
 
-// Enough to serve and to judge them: no stream that stops early leaves fewer.
+// Enough to serve and to judge them: no stream that stops early leaves fewer. A sampler that has
+// gone on to refine (Santa) has none that could be judged.
 bool Learner::draws_suffice() const noexcept {
+  const bool comparable = drawless_relaxations_ < kMostOwedRelaxations;
+  return owed_relaxations_ <= 0 && (consistency_.suffices() || !comparable);
+}
+
+// The draws to serve and to judge are those from now on, when chains have forgotten where they are.
+void Learner::owe_draws(double forgetting) noexcept {
   const double chains = static_cast<double>(chains_.size());
-  const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
-  return relaxations_ >= to_serve && consistency_.suffices();
+  owed_relaxations_ = forgetting + std::min(kMostOwedRelaxations, config_.retained_draws / chains);
+  consistency_.reset();
 }
 
 // A number that any counter can hold.
@@ -179,8 +186,10 @@ bool Learner::step() noexcept {
   share_out(!rested, sweeping);
   if (!rested) end_move();
   if (sweeping && end_sweep()) complete_pass();
-  const double n = static_cast<double>(rows_seen());
-  if (n >= 1.02 * refreshed_n_ || (rested && tail_rows_ != refreshed_tail_)) refresh();
+  const bool grown = static_cast<double>(rows_seen()) >= 1.02 * refreshed_n_;
+  const bool newer = rested && tail_rows_ != refreshed_tail_;
+  // Where the sums cannot be used the next pass makes new ones.
+  if (!sums_lost_ && (grown || newer) && !refresh()) sums_lost_ = true;
   ++round_;
   asides_ = 0;
   return true;
@@ -215,10 +224,10 @@ void Learner::remove_leaving(std::uint64_t head) noexcept {
   }
   const RowBatch leaving = rows_between(first, next_first);
   const double* covariance = model_->quadratic() ? nullptr : estimator_.covariance();
-  if (exact_) estimator_.done().remove(*model_, leaving, covariance);
+  if (exact_ && !estimator_.done().remove(*model_, leaving, covariance)) sums_lost_ = true;
   if (pass_exact_ && pass_position_ > first && pass_position_ != pass_end_) {
     const std::uint64_t swept = std::min(next_first, pass_position_);
-    estimator_.pass().remove(*model_, rows_between(first, swept), covariance);
+    if (!estimator_.pass().remove(*model_, rows_between(first, swept), covariance)) begin_pass();
   }
 }
 

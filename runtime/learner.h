@@ -112,6 +112,7 @@ class Learner {
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
+  void owe_draws(double forgetting) noexcept;
   // Rounds between two iterates that the diagnostics see: an eighth of a relaxation.
   std::uint64_t recording_interval() const noexcept {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(relaxation()) / 8);
@@ -166,6 +167,8 @@ class Learner {
   void share_transform() noexcept;
 
   bool pass_due() const noexcept;
+  bool anchor_far() const noexcept;
+  bool law_moved() const noexcept;
   void begin_pass() noexcept;
   // The pass goes on by up to `rows` rows: these are to be summed, then it may be complete.
   void begin_sweep(std::uint64_t rows) noexcept;
@@ -177,11 +180,11 @@ class Learner {
   std::uint64_t sweep_rows(bool rested) const noexcept;
   // Rounds from one piece of the pass to the next.
   std::uint64_t sweep_interval(bool rested) const noexcept;
-  void refresh() noexcept;
+  bool refresh() noexcept;  // false: the sums have no positive definite A; nothing changed
   bool moves_meanwhile() const noexcept;
   void move_meanwhile() noexcept;
   void carry_along(double n_before, Interlude* interlude = nullptr) noexcept;
-  void refresh_sampler(Interlude* interlude = nullptr) noexcept;
+  bool refresh_sampler(Interlude* interlude = nullptr) noexcept;  // false: the old law stays
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept {
     return rows_between(first, last, leader());
   }
@@ -227,17 +230,23 @@ class Learner {
   RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t fresh_ = 0;    // rows that came with the newest head
-  double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
-  double relaxations_ = 0;     // of each chain since sampling began: rounds x S / n
-  std::uint64_t head_ = 0;     // rows [head - N, head) are readable
-  std::uint64_t round_ = 0;    // rounds that moved the chains
-  std::uint64_t asides_ = 0;   // moves of single chains during a refresh in this round
+  std::uint64_t fresh_ = 0;          // rows that came with the newest head
+  double recorded_steps_ = 0;        // of each chain, that the diagnostics stand for
+  double relaxations_ = 0;           // of each chain since sampling began: rounds x S / n
+  double drawless_relaxations_ = 0;  // of those, since a chain's iterate was a draw
+  double owed_relaxations_ = 0;  // until the ring holds draws of this posterior, or of one near it
+  std::uint64_t head_ = 0;       // rows [head - N, head) are readable
+  std::uint64_t round_ = 0;      // rounds that moved the chains
+  std::uint64_t asides_ = 0;     // moves of single chains during a refresh in this round
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw
   double damping_ = 1;
-  double prior_move_ = 0;  // how far a learned prior precision may go, in its logarithm
+  double lost_until_ = 0;  // without a window: relaxations_ until a lost chain is forgotten
+  bool refresh_failed_ = false;
+  bool sampler_refused_ = false;  // it has never had a law
+  bool standardized_ = false;     // location and scale of the features are what they will be
+  double prior_move_ = 0;         // how far a learned prior precision may go, in its logarithm
   bool dirty_ = false;
 
   std::uint64_t pass_position_ = 0;  // next row of the pass; pass_end_ when none is running
@@ -247,7 +256,10 @@ class Learner {
   std::uint64_t sweep_end_ = 0;      // of the rows that are summed now, from pass_position_
   bool exact_ = true;                // the sums of done() hold the rows of the window and no others
   bool pass_exact_ = true;           // likewise those of the pass, so far
-  std::uint64_t tail_position_ = 0;  // rows below are in the served estimates
+  bool sums_lost_ = false;           // those of done() cannot be used
+  bool law_moved_ = false;           // much of what the last pass summed was under another law
+  std::uint64_t tail_position_ = 0;  // rows below are in the sums of done()
+  std::uint64_t refreshed_position_ = 0;  // and rows below this one in the estimates
   double tail_rows_ = 0;
   double refreshed_n_ = 0;
   double refreshed_tail_ = 0;

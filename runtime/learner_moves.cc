@@ -103,10 +103,11 @@ void Learner::end_move() noexcept {
     record(static_cast<double>(rows_seen()));
   } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
     phase_ = Phase::kSampling;
-    relaxations_ = 0;
+    relaxations_ = drawless_relaxations_ = 0;
     diagnostics_.reset();
     recorded_steps_ = 0;
-    consistency_.reset();
+    ratio_ = {};
+    owe_draws(0);
   }
 }
 
@@ -131,7 +132,9 @@ void Learner::count_moves(std::size_t first, std::size_t last) noexcept {
 // over the window has completed.
 void Learner::recover(Chain& chain) noexcept {
   counters_.add(RuntimeCounter::kDivergences);
-  if (!single_pass()) {
+  if (single_pass()) {
+    lost_until_ = relaxations_ + 1;
+  } else {
     damping_ = std::max(0.5 * damping_, 1.0 / 1024);
     refresh_sampler();
   }
@@ -162,8 +165,11 @@ void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
 // Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
 void Learner::record(double n) noexcept {
   const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
-  relaxations_ += 1.0 / this->relaxation();
+  const double part = 1.0 / this->relaxation();
+  relaxations_ += part;
+  owed_relaxations_ -= part;
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
+  drawless_relaxations_ = all_draws ? 0.0 : drawless_relaxations_ + part;
   const double hot = temperature_ > 0 ? temperature_ : 1.0;
   if (all_draws && round_ % recording_interval() == 0) {
     for (Chain& chain : chains_) {

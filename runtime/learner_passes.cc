@@ -1,6 +1,7 @@
 // The part of the learner that passes over the window, in the order of the stream, and sums its
 // rows for the shared estimates.
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/runtime/learner.h"
 
@@ -9,7 +10,8 @@ namespace windhover {
 bool Learner::pass_due() const noexcept {
   if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
   const double fresh = static_cast<double>(head_ - pass_end_);
-  if (rested() && (!exact_ || far_from_mode())) return true;
+  if (sums_lost_) return true;
+  if (rested() && (!exact_ || law_moved_ || damping_ != 1 || far_from_mode())) return true;
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
 }
 
@@ -96,13 +98,17 @@ bool Learner::end_sweep() noexcept {
 
 void Learner::complete_pass() noexcept {
   estimator_.end_pass();
-  const double replaced = static_cast<double>(pass_end_ - previous_pass_end_);
-  estimator_.end_noise_pass(replaced /
-                            static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1)));
+  const double replaced = static_cast<double>(pass_end_ - previous_pass_end_) /
+                          static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1));
+  estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced);
   ++passes_;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   counters_.add(RuntimeCounter::kPasses);
+  // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
+  constexpr double kForgetting = 2;
+  if (pass_exact_ && !exact_ && phase_ == Phase::kSampling) owe_draws(kForgetting);
   exact_ = pass_exact_;
+  sums_lost_ = false;
   tail_position_ = pass_end_;
   tail_rows_ = 0;
   damping_ = std::min(1.0, 2 * damping_);
@@ -112,14 +118,25 @@ void Learner::complete_pass() noexcept {
     // The window may have grown a lot since the chains began: enough for settling and for draws.
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
-  refresh();
+  law_moved_ = refresh() && law_moved();
   repeats_.end_pass();
-  // Scores at an anchor far off are mostly what the parameters have moved since, unless the loss is
-  // quadratic: then the anchor adds the same to all.
-  if (model_->quadratic() || estimator_.newton_decrement() < 0.01 * estimator_.n()) {
-    scores_.end_pass();
-  }
+  // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
+  // loss they still tell drift from none.
+  if (model_->quadratic() || !anchor_far()) scores_.end_pass();
   if (astray()) start_over();
+}
+
+// By more than a tenth of the noise in the linear predictors, mean square.
+bool Learner::anchor_far() const noexcept {
+  return estimator_.newton_decrement() >= 0.01 * estimator_.n();
+}
+
+// Whether scores and C of the pass that ended are those of the posterior it led to: an outlier that
+// has left takes the noise variance with it, and the width of the chains.
+bool Learner::law_moved() const noexcept {
+  constexpr double kDispersionMoved = 0.1;
+  const double change = std::log(estimator_.dispersion() / estimator_.done().dispersion());
+  return model_->log_concave() && (anchor_far() || std::abs(change) > kDispersionMoved);
 }
 
 // The newest rows join the estimates at the anchor they stand at.

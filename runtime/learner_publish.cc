@@ -37,6 +37,7 @@ void Learner::publish() noexcept {
   posterior.inverse_factor.copy_from(estimator_.inverse_factor());
   std::ranges::copy(model_->transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model_->transform().inverse_scale, posterior.transform.inverse_scale.begin());
+  posterior.n = estimator_.n();
   posterior.temperature = temperature_;
   posterior.dispersion = estimator_.dispersion();
   posterior.dispersion_relative_sd = estimator_.dispersion_relative_sd();
@@ -81,6 +82,7 @@ void Learner::describe_spread(Posterior& posterior) const noexcept {
 void Learner::compare_spread() noexcept {
   const std::uint64_t iterates = diagnostics_.iterates();
   if (iterates < ratio_due_ && iterates >= kRatioInterval) return;
+  if (!consistency_.suffices() && ratio_.largest != 0) return;  // what was found before stands
   ratio_due_ = iterates + kRatioInterval;
   ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
                               estimator_.noise_covariance().data(), estimator_.covariance(),
@@ -96,7 +98,7 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   const std::uint32_t d = dimension_;
   Provenance& p = posterior.provenance;
   p.snapshot_id = ++snapshot_id_;
-  p.sequence = tail_position_;
+  p.sequence = refreshed_position_;
   p.n_seen = head_;
   p.n_eff = effective_rows();
   p.horizon = config_.horizon;
@@ -110,7 +112,7 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   p.divergences = counters_.get(RuntimeCounter::kDivergences);
   p.draws_per_observation = pace_;
   p.ou_ratio = ratio_.largest;
-  p.law_ratio = ratio_.law();
+  p.law_ratio = sampler_refused_ ? std::numeric_limits<double>::infinity() : ratio_.law();
   p.misspecification_index = noise_known() ? estimator_.misspecification_index() : 0.0;
   p.score_autocorrelation = scores_.autocorrelation();
   p.drift_score = scores_.drift();
@@ -181,10 +183,12 @@ StatusReason Learner::reason(const Consistency::Ratio& ratio, double ess) const 
   const auto near = [](double least, double most) {
     return least > 1 / kTolerance && most < kTolerance;
   };
+  if (sampler_refused_) return StatusReason::kSamplersLaw;
   if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) return StatusReason::kFewDraws;
   if (scores_.drifting()) return StatusReason::kDrift;
   if (scores_.autocorrelated()) return StatusReason::kDependentRows;
-  if (damping_ != 1) return StatusReason::kLostChains;
+  if (refresh_failed_) return StatusReason::kNotDefinite;
+  if (damping_ != 1 || relaxations_ < lost_until_) return StatusReason::kLostChains;
   const bool off = posterior_is_target_ && !std::isnan(ratio.law_largest) &&
                    !near(ratio.law_smallest, ratio.law_largest);
   if (off || std::isinf(ratio.law_largest)) return StatusReason::kSamplersLaw;

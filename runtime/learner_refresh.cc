@@ -6,24 +6,28 @@
 
 namespace windhover {
 
-void Learner::refresh() noexcept {
+bool Learner::refresh() noexcept {
+  refreshed_n_ = static_cast<double>(rows_seen());
+  refreshed_tail_ = tail_rows_;
+  dirty_ = true;
   const double n_before = estimator_.n();
   Interlude* const interlude = moves_meanwhile() ? &interlude_ : nullptr;
   factor_before_.copy_from(estimator_.factor(), interlude);
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
   const double longest = model_->log_concave() ? 1e300 : 1.0;
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_, longest,
-                             prior_move_, interlude))) {
+  refresh_failed_ =
+      !ok(estimator_.refresh(refreshed_n_, target_variance_, longest, prior_move_, interlude));
+  if (refresh_failed_) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
-    return estimator_.restore(n_before, factor_before_);
+    estimator_.restore(n_before, factor_before_);
+    return false;
   }
   prior_move_ = 0;
+  refreshed_position_ = tail_position_;
   carry_along(n_before, interlude);
-  refreshed_n_ = static_cast<double>(rows_seen());
-  refreshed_tail_ = tail_rows_;
-  dirty_ = true;
   refresh_sampler(interlude);
+  return true;
 }
 
 // Sums that go on with every round would change under the refresh.
@@ -67,13 +71,15 @@ void Learner::carry_along(double n_before, Interlude* interlude) noexcept {
   }
 }
 
-void Learner::refresh_sampler(Interlude* interlude) noexcept {
+bool Learner::refresh_sampler(Interlude* interlude) noexcept {
   const bool known = phase_ != Phase::kWarmingUp && phase_ != Phase::kApproach;
   Estimates estimates = estimator_.estimates(minibatch_size(), known);
   estimates.n /= damping_;
   estimates.interlude = interlude;
   counters_.add(RuntimeCounter::kRefreshes);
-  if (!ok(sampler_->refresh(estimates))) counters_.add(RuntimeCounter::kFactorizationFailures);
+  const bool refreshed = ok(sampler_->refresh(estimates));
+  if (!refreshed) counters_.add(RuntimeCounter::kFactorizationFailures);
+  return refreshed;
 }
 
 // A Newton step that changes the linear predictors by about one or more is beyond where the loss

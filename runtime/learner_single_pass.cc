@@ -132,12 +132,13 @@ bool Learner::refresh_single_pass() noexcept {
   counters_.add(RuntimeCounter::kRefreshes);
   factor_before_.copy_from(estimator_.factor());
   const double n_before = estimator_.n();
-  if (!ok(estimator_.refresh_running(weights_.effective(), target_variance_))) {
+  refresh_failed_ = !ok(estimator_.refresh_running(weights_.effective(), target_variance_));
+  if (refresh_failed_) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     estimator_.restore(n_before, factor_before_);
     return false;
   }
-  tail_position_ = head_;
+  refreshed_position_ = tail_position_ = head_;
   single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
                        estimator_.prior().values());
   return true;
@@ -168,8 +169,10 @@ void Learner::check_consistency() noexcept {
 }
 
 std::uint64_t Learner::effective_rows() const noexcept {
-  if (!single_pass() || phase_ != Phase::kSampling) return rows_seen();
-  return static_cast<std::uint64_t>(std::lround(weights_.effective()));
+  if (single_pass() && phase_ == Phase::kSampling) {
+    return static_cast<std::uint64_t>(std::lround(weights_.effective()));
+  }
+  return std::min(rows_seen(), static_cast<std::uint64_t>(std::lround(estimator_.n())));
 }
 
 // Each chain is one draw, independent of the others. Split R-hat and autocorrelation compare a

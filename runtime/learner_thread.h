@@ -13,10 +13,15 @@ namespace windhover {
 // And Engine::assist on as many more as EngineConfig::learner_threads says.
 class LearnerThread {
  public:
+  LearnerThread() noexcept = default;
+  ~LearnerThread() { stop(); }
+  LearnerThread(const LearnerThread&) = delete;
+  LearnerThread& operator=(const LearnerThread&) = delete;
+
   // The engine outlives the threads. Helpers have the options of the first but run on any
   // processor. Errors are Thread::start's; then nothing runs.
   Status start(Engine& engine, const ThreadOptions& options, IdleStrategy::Kind idle) noexcept;
-  // Finishes the round under way and joins.
+  // Finishes the round under way and joins; nothing to do when they do not run.
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
   // Of all of them: a mask of ThreadWarning.

@@ -40,8 +40,12 @@ bool Learner::warm_up() noexcept {
   }
   last_rows_ = estimator_.done().rows();
   last_loss_ = starting ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
-  if (!ok(estimator_.refresh(static_cast<double>(rows_seen()), target_variance_))) {
+  const double n_before = estimator_.n();
+  factor_before_.copy_from(estimator_.factor());
+  refresh_failed_ = !ok(estimator_.refresh(last_rows_, target_variance_));
+  if (refresh_failed_) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
+    estimator_.restore(n_before, factor_before_);
     newton_running_ = false;
     warm_head_ = head_;
     return true;
@@ -59,16 +63,17 @@ bool Learner::warm_up() noexcept {
   }
   newton_running_ = false;
   warm_head_ = pass_end_;
-  tail_position_ = pass_end_;
+  refreshed_position_ = tail_position_ = pass_end_;
   refreshed_n_ = estimator_.n();
   draws_.fill_gaussian(estimator_.factor(), config_.seed);
   dirty_ = true;
   // Without a window the chains start from all the rows that wait for them.
-  if ((single_pass() ? pass_end_ : rows_seen()) >= cold_start_rows()) start_chains();
+  if (last_rows_ >= static_cast<double>(cold_start_rows())) start_chains();
   return true;
 }
 
 void Learner::begin_newton() noexcept {
+  if (dirty_) publish();  // what the last run came to; from here on the mode is on its way
   newton_running_ = true;
   newton_iterations_ = 0;
   newton_end_ = head_;
@@ -104,7 +109,7 @@ bool Learner::newton_went_up() const noexcept {
 void Learner::scan_rows() noexcept {
   const RowLayout& layout = window_.layout();
   const std::uint64_t stride = std::max<std::uint64_t>(1, rows_seen() / kScanRows);
-  const bool standardize = config_.standardize == Standardize::kColdStart;
+  const bool standardize = config_.standardize == Standardize::kColdStart && !standardized_;
   const std::uint32_t features = standardize ? layout.features() : 0;
   FeatureTransform& transform = model_->transform();
   const auto column = [&](std::uint32_t j, const double* row) {
@@ -150,16 +155,20 @@ void Learner::share_transform() noexcept {
 }
 
 void Learner::start_chains() noexcept {
+  // A step that is given and too long: there is no law to move by. Laplace's answers go on.
+  sampler_refused_ = !single_pass() && !refresh_sampler();
+  if (sampler_refused_) return;
   counters_.add(RuntimeCounter::kColdStarts);
   phase_ = Phase::kApproach;
+  standardized_ = true;
   passes_ = 0;
   // Enough to measure C, to settle and to retain draws, even if no further row ever comes.
   credit_ =
       std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());
   pace_head_ = head_;
   pace_fresh_ = static_cast<double>(rows_seen());
+  pace_drawn_ = drawn_rows_ = 0;
   if (single_pass()) return begin_single_pass();
-  refresh_sampler();
   for (Chain& chain : chains_) start_chain(chain, chain.index + config_.retained_draws);
   begin_pass();
 }

@@ -2,7 +2,6 @@
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -39,9 +38,7 @@ struct Posterior {
   }
 
   // P = variance_scale() A^-1.
-  double variance_scale() const noexcept {
-    return temperature / static_cast<double>(std::max<std::uint64_t>(provenance.n_eff, 1));
-  }
+  double variance_scale() const noexcept { return temperature / n; }
 
   std::uint32_t dimension;
   std::uint32_t draws;
@@ -58,6 +55,7 @@ struct Posterior {
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
   FeatureTransform transform;
+  double n = 1;  // observations that A is per one of
   double temperature = 1;
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned

@@ -96,7 +96,7 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     return Status::kTooLarge;
   }
   if (!probabilities(r.quantile_probabilities) ||
-      !(r.interval_probability > 0 && r.interval_probability < 1)) {
+      !(r.interval_probability > 0 && 0.5 * (1 + r.interval_probability) < 1)) {
     return Status::kInvalidArgument;
   }
   if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;

@@ -29,10 +29,11 @@ enum class StatusReason : std::uint8_t {
   kDrift = 2,          // drift_score: the newest tenth of the window is unlike the rest
   kDependentRows = 3,  // score_autocorrelation: sd is too small, sd_robust is not
   kNetwork = 4,        // several modes: nothing checks the spread of the draws
-  kLostChains = 5,     // since the last pass; divergences
+  kLostChains = 5,     // divergences: until passes without one have made the steps whole again
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
-  kPace = 8            // draws_per_observation below 1
+  kPace = 8,           // draws_per_observation below 1
+  kNotDefinite = 9     // numbers too large to compute with: the answer is that of before them
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
@@ -41,7 +42,7 @@ const char* to_string(Horizon horizon) noexcept;
 // * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
 struct Provenance {
   std::uint64_t snapshot_id = 0;     // 1, 2, ... within the life of an engine
-  std::uint64_t sequence = 0;        // the newest observation included: all below it are
+  std::uint64_t sequence = 0;        // all observations below it are in the answer
   std::uint64_t n_seen = 0;          // observations accepted when the snapshot was made
   std::uint64_t n_eff = 0;           // observations that the posterior is worth: min(n_seen, N)
   std::uint64_t steps = 0;           // sampler steps of all chains together

@@ -152,6 +152,8 @@ std::uint32_t ScoreSeries::level_of(std::uint32_t j) const noexcept {
     const auto batches = static_cast<double>(influences_.batches(level));
     const double drift = between_parts(j) * static_cast<double>(std::uint64_t{1} << level);
     const auto covariance = influences_.at(level, j);
+    // Long batches do not all lie on one side of the shift.
+    if (!(covariance.own > drift)) break;
     const double correlation = (covariance.lagged - drift) / (covariance.own - drift);
     const bool uncorrelated = !(correlation > 0.125 + 1 / std::sqrt(batches));
     if (uncorrelated || influences_.batches(level + 1) < kLeastBatches) break;
@@ -168,7 +170,8 @@ void ScoreSeries::conclude_drift() noexcept {
     const double at_level = static_cast<double>(influences_.batches(level));
     const double drift = between_parts(j) * static_cast<double>(std::uint64_t{1} << level);
     const auto covariance = influences_.at(level, j);
-    const double own = covariance.own - drift;
+    const double first = std::max(influences_.at(0, j).own - between_parts(j), 0.0);
+    const double own = std::max(covariance.own - drift, first);
     // Estimating the two means takes away 6 of so many; the sum over lags may be anything, even
     // negative.
     const double long_run =
@@ -181,7 +184,6 @@ void ScoreSeries::conclude_drift() noexcept {
     const double others_mean = (influences_.mean(j) * batches - newest_[j]) / others;
     // Where the newest rows vary more, as rows of a rare category do, that counts.
     const double newest_variance = newest_squares_[j] / newest_batches_ - newest_mean * newest_mean;
-    const double first = influences_.at(0, j).own - between_parts(j);
     const double more = first > 0 ? std::max(1.0, newest_variance / first) : 1.0;
     const double variance = long_run * (more / newest_batches_ + 1 / others);
     if (!(variance > 0)) continue;

@@ -51,10 +51,22 @@ class AnchorSums {
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
   }
-  // Takes out rows that were added before.
-  void remove(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+  // Takes out rows that were added before. false: they were so large beside the others that
+  // rounding has left too little of those; the sums are worth nothing.
+  bool remove(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    constexpr double kLeastLeft = 1e-6;
+    const auto lost = [](double before, double after) {
+      return after != 0 && !(after >= kLeastLeft * before);
+    };
+    for (std::uint32_t j = 0; j < dimension_; ++j) move_[j] = sums_.curvature[j * (width_ + 1)];
+    const double squares = sums_.squares;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
+    bool any = lost(squares, sums_.squares);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      any = any || lost(move_[j], sums_.curvature[j * (width_ + 1)]);
+    }
+    return !any;
   }
   // All rows so far count for `keep` of what they did.
   void fade(double keep) noexcept {
@@ -80,7 +92,7 @@ class AnchorSums {
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
-  double* move_;  // scratch
+  double* move_;  // dimension: scratch
   CurvatureSums sums_{};
 };
 

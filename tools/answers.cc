@@ -232,6 +232,8 @@ std::string reason_text(const Provenance& p) {
       return fmt::format("the draws do not spread as predicted, ou_ratio {:.2f}", p.ou_ratio);
     case StatusReason::kPace:
       return fmt::format("only {:.2f} draws per observation", p.draws_per_observation);
+    case StatusReason::kNotDefinite:
+      return "numbers too large to compute with: this is the posterior of before them";
   }
   return "";
 }

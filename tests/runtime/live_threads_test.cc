@@ -129,5 +129,14 @@ TEST(LiveThreads, AnswersAreWholeWhileTheLearnerHasAHelper) {
   run_live("logistic", IdleStrategy::Kind::kPark, 2);
 }
 
+// A host that returns early, or throws, must not wait for threads that nobody stops.
+TEST(LiveThreads, EndWithWhatOwnsThem) {
+  EngineConfig config = small_config("linear", 3, 1000);
+  config.learner_threads = 2;
+  TestEngine engine(config);
+  LearnerThread learner;
+  ASSERT_EQ(learner.start(*engine, {}, IdleStrategy::Kind::kPark), Status::kOk);
+}
+
 }  // namespace
 }  // namespace windhover::test

@@ -27,7 +27,7 @@ class PredictTest : public testing::Test {
     factor_ = std::make_unique<Factor>(*arena_, features);
     std::fill_n(posterior_->transform.shift.data(), features, 0.0);
     std::fill_n(posterior_->transform.inverse_scale.data(), features, 1.0);
-    posterior_->provenance.n_eff = 50;
+    posterior_->n = 50;
   }
   void set(const VectorXd& mean, const MatrixXd& covariance) {
     const Index d = mean.size();

@@ -182,6 +182,22 @@ TEST(ScoreSeries, LargeShiftIsLargerThanASmallOne) {
 }
 
 // The scores' mean is then not 0, and that is no dependence.
+// Rows that depend on one another and then jump: long batches straddle the jump, and what it adds
+// to the variance between them must not be taken away twice.
+TEST(ScoreSeries, JumpOfDependentRowsKeepsEveryVariancePositive) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Data data = linear_data(5000, kFeatures, 1.0, 300 + seed);
+    data.y = data.x * data.truth.head(kFeatures) + autoregressive_noise(5000, 0.98, 400 + seed);
+    data.y.tail(500).array() += 30;
+    Pass pass;
+    const ScoreSeries& scores = pass.over(data);
+    for (std::uint32_t j = 0; j < kDimension; ++j) {
+      EXPECT_GT(scores.influence_variance(j), 0) << seed << ", " << j;
+    }
+    EXPECT_TRUE(scores.drifting()) << seed << ": " << scores.drift();
+  }
+}
+
 TEST(ScoreSeries, StrongPriorIsNoDependence) {
   Pass pass(2000);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
