@@ -32,8 +32,7 @@ BlockFisherScoring::BlockFisherScoring(Arena& arena, const SamplerConfig& config
   inverses_ = arena.allocate<double>(square * static_cast<std::size_t>(blocks_)).data();
   roots_ = arena.allocate<double>(square * static_cast<std::size_t>(blocks_)).data();
   scratch_ = arena.allocate<double>(square).data();
-  gradient_ = arena.allocate<double>(dimension).data();
-  image_ = arena.allocate<double>(dimension).data();
+  work_ = arena.allocate<double>(4 * std::size_t{dimension}).data();
 }
 
 Index BlockFisherScoring::width(Index block) const noexcept {
@@ -83,11 +82,14 @@ Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
     factor_.root(std::sqrt(alpha2 * gamma / e.n), root(block));
   }
   noisy_ = alpha2 > 0;
-  const double rate = largest_rate(e.curvature, dimension_, gradient_, image_,
-                                   [this](double* b, Index) { apply(b, scratch_); });
+  const auto multiply = [this](double* b, Index) { apply(b, scratch_); };
+  const double rate = largest_rate(e.curvature, dimension_, work_, work_ + dimension_, multiply);
   if (rate > kLargestRate) {
+    // The metric that H is the inverse of is larger by this, and so is its noise.
     VectorMap(inverses_, blocks_ * block_size_ * block_size_) *= 1.0 / rate;
+    VectorMap(roots_, blocks_ * block_size_ * block_size_) *= std::sqrt(rate);
   }
+  relaxation_ = 1.0 / slowest_rate(e.curvature, dimension_, work_, nullptr, multiply);
   return Status::kOk;
 }
 

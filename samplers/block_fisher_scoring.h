@@ -18,11 +18,12 @@ class BlockFisherScoring {
   static constexpr std::string_view kName = "sgfs-block";
   static Result<bool> check(const SamplerConfig& config) noexcept;
   BlockFisherScoring(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
-  // Complexity O(D b^2 + D b x 200) where a cut is to be looked for.
+  // Complexity O(D b^2) and up to some 700 products with the curvature, O(D^2) each.
   Status refresh(const Estimates& estimates) noexcept;
   // Complexity 2 D b.
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   // The parameters of a block, and the room it takes: block_size_ squared.
@@ -43,11 +44,11 @@ class BlockFisherScoring {
   Eigen::Index blocks_;
   double noise_scale_;
   bool noisy_ = false;
+  double relaxation_ = 1;
   double* inverses_;  // of H
   double* roots_;     // of the injected noise
   double* scratch_;   // a block
-  double* gradient_;
-  double* image_;
+  double* work_;      // 4 D
   Factor factor_;
 };
 

@@ -21,12 +21,12 @@ Status ScalarConstantSgd::refresh(const Estimates& e) noexcept {
     noise_trace += e.noise_variance_of(j);
     curvature_trace += e.curvature_of(j);
   }
-  const double optimum =
-      2.0 * static_cast<double>(d) * e.minibatch_size / (e.n * std::max(noise_trace, 1e-300));
-  // Tr A bounds the largest eigenvalue of A, and a rate below 2 over that is stable.
-  std::fill_n(preconditioner_.step_size(), d, std::min(optimum, 1.0 / curvature_trace));
+  const double size = static_cast<double>(d);
+  const double optimum = 2.0 * size * e.minibatch_size / (e.n * std::max(noise_trace, 1e-300));
+  // The largest eigenvalue of A is at least Tr A / D: no longer rate is stable.
+  std::fill_n(preconditioner_.step_size(), d, std::min(optimum, 2.0 * size / curvature_trace));
   std::fill_n(preconditioner_.noise_deviation(), d, 0.0);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 
@@ -38,8 +38,7 @@ Status DiagonalConstantSgd::refresh(const Estimates& e) noexcept {
     preconditioner_.step_size()[j] = std::min(optimum, 1.0 / e.curvature_of(j));
     preconditioner_.noise_deviation()[j] = 0;
   }
-  preconditioner_.stabilize(e.curvature);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 
@@ -53,7 +52,12 @@ Status FullConstantSgd::refresh(const Estimates& e) noexcept {
   // eig(HA) < 2 if and only if C - (S/n) A is positive definite. Whether C itself is cannot be told
   // when it is singular up to rounding.
   const bool stable = preconditioner_.is_positive_definite(metric(-ratio), e.interlude);
-  return preconditioner_.set_inverse(metric(stable ? 0.0 : ratio), 2.0 * ratio, e.interlude);
+  // With twice that much of A a direction without noise goes to the mode in one step; with once it
+  // would be thrown from side to side for ever.
+  const Status status =
+      preconditioner_.set_inverse(metric(stable ? 0.0 : 2.0 * ratio), 2.0 * ratio, e.interlude);
+  if (ok(status)) relaxation_ = preconditioner_.relaxation(e.curvature, e.interlude);
+  return status;
 }
 
 }  // namespace windhover

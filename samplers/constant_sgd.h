@@ -2,8 +2,8 @@
 //
 // theta <- theta - H g, with H chosen so that the stationary law is the posterior, as far as its
 // shape allows. Where a direction has (almost) no gradient noise the printed rates are unstable, so
-// each is kept below what the curvature allows; the cap never binds while C is of the order of A
-// and S is small against n.
+// each is kept below what the curvature allows: a longer one is cut so that the largest eigenvalue
+// of HA is 1.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_SGD_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_SGD_H_
 
@@ -24,6 +24,7 @@ class ScalarConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   DiagonalPreconditioner preconditioner_;
@@ -41,13 +42,14 @@ class DiagonalConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   DiagonalPreconditioner preconditioner_;
 };
 
 // H = (2 S / n) C^-1 (Theorem 2). Exact in continuous time; in discrete time its variance is too
-// large by about S/n A C^-1. Where that is unstable, C gets (S/n) A added.
+// large by about S/n A C^-1. Where that is unstable, C gets 2 (S/n) A added.
 class FullConstantSgd {
  public:
   static constexpr std::string_view kName = "sgd-f";
@@ -59,8 +61,10 @@ class FullConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
+  double relaxation_ = 1;
   FullPreconditioner preconditioner_;
 };
 

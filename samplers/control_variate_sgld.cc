@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -10,7 +11,7 @@ Status ControlVariateSgld::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   const double temperature = temperature_.for_steps();
   const double curvature = largest_eigenvalue(e.curvature, dimension_, work_);
-  const double least = smallest_eigenvalue(e.curvature, curvature, dimension_, work_);
+  const double least = least_curvature(e.curvature, dimension_, work_);
   if (!(least > 0)) return Status::kNotPositiveDefinite;
   double noise = e.n / e.minibatch_size * largest_eigenvalue(e.noise_covariance, dimension_, work_);
   anchored_ = e.anchor != nullptr;

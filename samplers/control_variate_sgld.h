@@ -25,7 +25,7 @@ class ControlVariateSgld {
         temperature_(config),
         anchor_(arena.allocate<double>(dimension).data()),
         anchor_gradient_(arena.allocate<double>(dimension).data()),
-        work_(arena.allocate<double>(3 * std::size_t{dimension}).data()) {}
+        work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }

@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -21,7 +22,7 @@ Result<bool> CyclicalSgld::check(const SamplerConfig& c) noexcept {
 Status CyclicalSgld::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   const double curvature = largest_eigenvalue(e.curvature, dimension_, work_);
-  const double least = smallest_eigenvalue(e.curvature, curvature, dimension_, work_);
+  const double least = least_curvature(e.curvature, dimension_, work_);
   if (!(least > 0)) return Status::kNotPositiveDefinite;
   const double noise = largest_eigenvalue(e.noise_covariance, dimension_, work_);
   inverse_n_ = 1.0 / e.n;

@@ -26,7 +26,7 @@ class CyclicalSgld {
         cycle_steps_(config.cycle_steps),
         exploration_(config.exploration),
         temperature_(config.temperature),
-        work_(arena.allocate<double>(2 * std::size_t{dimension}).data()) {}
+        work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
   static std::size_t state_size(const SamplerConfig&, std::uint32_t) noexcept { return 1; }
   void start(Chain& chain, Rng&) const noexcept { chain.state[0] = 0; }
   Status refresh(const Estimates& estimates) noexcept;
@@ -42,7 +42,7 @@ class CyclicalSgld {
   double step_size_ = 0;
   double inverse_n_ = 0;
   double relaxation_ = 1;
-  double* work_;  // scratch of refresh(), 2 D
+  double* work_;  // scratch of refresh(), 4 D
 };
 
 }  // namespace windhover

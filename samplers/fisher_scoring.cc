@@ -66,8 +66,7 @@ Status ScalarFisherScoring::refresh(const Estimates& e) noexcept {
   const Rate rate = rate_of(e, noise, curvature, noise_scale_, step_size_max_);
   std::fill_n(preconditioner_.step_size(), e.dimension, rate.step_size);
   std::fill_n(preconditioner_.noise_deviation(), e.dimension, std::sqrt(rate.injected));
-  preconditioner_.stabilize(e.curvature);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 
@@ -79,27 +78,41 @@ Status DiagonalFisherScoring::refresh(const Estimates& e) noexcept {
     preconditioner_.step_size()[j] = rate.step_size;
     preconditioner_.noise_deviation()[j] = std::sqrt(rate.injected);
   }
-  preconditioner_.stabilize(e.curvature);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 
 Status FullFisherScoring::refresh(const Estimates& e) noexcept {
+  const Status status = step_size_max_ > 0 ? refresh_bounded(e) : refresh_scaled(e);
+  if (ok(status)) relaxation_ = preconditioner_.relaxation(e.curvature, e.interlude);
+  return status;
+}
+
+// (C/S + E)^-1 <= E^-1, so this E bounds every H_kk whatever C is.
+Status FullFisherScoring::refresh_bounded(const Estimates& e) noexcept {
   const Index d = e.dimension;
-  if (step_size_max_ > 0) {
-    // (C/S + E)^-1 <= E^-1, so this E bounds every H_kk whatever C is.
-    const double injected = 2.0 / (step_size_max_ * e.n);
-    MatrixMap metric(preconditioner_.scratch(), d, d);
-    metric = ConstMatrixMap(e.noise_covariance, d, d) / e.minibatch_size;
-    metric.diagonal().array() += injected;
-    const Status status =
-        preconditioner_.set_inverse(preconditioner_.scratch(), 2.0 / e.n, e.interlude);
-    if (!ok(status)) return status;
-    MatrixMap noise(preconditioner_.scratch(), d, d);
-    noise.setZero();
-    noise.diagonal().setConstant(injected);
-    return preconditioner_.set_noise(preconditioner_.scratch(), 1.0, e.interlude);
-  }
+  const double injected = 2.0 / (step_size_max_ * e.n);
+  const auto metric = [&](double curvature) {
+    double* sum = preconditioner_.scratch();
+    combine(1.0 / e.minibatch_size, e.noise_covariance, curvature, e.curvature, d, sum,
+            e.interlude);
+    MatrixMap(sum, d, d).diagonal().array() += injected;
+    return sum;
+  };
+  // eig(HA) < 2 if and only if C/S + E - A/n is positive definite. 2 A/n more, and what has no
+  // noise goes to the mode in one step.
+  const bool stable = preconditioner_.is_positive_definite(metric(-1.0 / e.n), e.interlude);
+  const Status status =
+      preconditioner_.set_inverse(metric(stable ? 0.0 : 2.0 / e.n), 2.0 / e.n, e.interlude);
+  if (!ok(status)) return status;
+  MatrixMap noise(preconditioner_.scratch(), d, d);
+  noise.setZero();
+  noise.diagonal().setConstant(injected);
+  return preconditioner_.set_noise(preconditioner_.scratch(), 1.0, e.interlude);
+}
+
+Status FullFisherScoring::refresh_scaled(const Estimates& e) noexcept {
+  const Index d = e.dimension;
   const auto metric = [&](double curvature) {
     double* sum = preconditioner_.scratch();
     combine(1.0, e.noise_covariance, curvature, e.curvature, d, sum, e.interlude);

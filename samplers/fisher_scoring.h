@@ -11,7 +11,8 @@
 // E_kk = max(0, 2 / (h_max n) - C_kk / S), H = (2 / n) (C / S + E)^-1 (Mandt et al. 2017, eq. 26,
 // with E13 applied). For the full matrix E = 2 / (h_max n) I, which bounds H whatever C is.
 //
-// Directions with too little gradient noise for a stable step get (S/n) A added to C.
+// Directions with too little gradient noise for a stable step get (S/n) A added to C, with a full
+// matrix and step_size_max twice that.
 #ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_H_
 #define WINDHOVER_SAMPLERS_FISHER_SCORING_H_
 
@@ -38,6 +39,7 @@ class ScalarFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   double noise_scale_;
@@ -58,6 +60,7 @@ class DiagonalFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   double noise_scale_;
@@ -78,10 +81,15 @@ class FullFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
+  Status refresh_bounded(const Estimates& estimates) noexcept;
+  Status refresh_scaled(const Estimates& estimates) noexcept;
+
   double noise_scale_;
   double step_size_max_;
+  double relaxation_ = 1;
   FullPreconditioner preconditioner_;
 };
 

@@ -20,12 +20,13 @@ void IterateAveraging::start(Chain& chain, Rng&) const noexcept {
 
 Status IterateAveraging::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
-  const double largest =
-      largest_rate(e.curvature, dimension_, gradient_, image_, [](double*, Eigen::Index) {});
+  const double largest = largest_rate(e.curvature, dimension_, work_, work_ + dimension_,
+                                      [](double*, Eigen::Index) {});
   const double rate = given_rate_ > 0 ? given_rate_ : 1.0 / largest;
   if (!(rate * largest < kLargestRate)) return Status::kNotPositiveDefinite;
   rate_ = rate;
   window_ = std::max(1.0, std::round(e.n / e.minibatch_size));
+  relaxation_ = window_ + 1.0 / (rate * least_curvature(e.curvature, dimension_, work_));
   return Status::kOk;
 }
 

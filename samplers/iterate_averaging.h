@@ -22,8 +22,7 @@ class IterateAveraging {
   IterateAveraging(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept
       : dimension_(dimension),
         given_rate_(config.step_size),
-        gradient_(arena.allocate<double>(dimension).data()),
-        image_(arena.allocate<double>(dimension).data()) {}
+        work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
   static std::size_t state_size(const SamplerConfig&, std::uint32_t dimension) noexcept {
     return 2 * std::size_t{dimension} + 1;
   }
@@ -35,14 +34,15 @@ class IterateAveraging {
 
   double rate() const noexcept { return rate_; }
   double window() const noexcept { return window_; }  // T
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   std::uint32_t dimension_;
   double given_rate_;
   double rate_ = 0;
   double window_ = 1;
-  double* gradient_;
-  double* image_;
+  double relaxation_ = 1;
+  double* work_;  // scratch of refresh(), 4 D
 };
 
 }  // namespace windhover

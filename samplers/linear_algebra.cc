@@ -151,26 +151,4 @@ double largest_ratio(const double* matrix, const Factor& metric, double* work) n
   });
 }
 
-double smallest_eigenvalue(const double* matrix, double largest, Index d, double* work) noexcept {
-  const ConstMatrixMap full(matrix, d, d);
-  // A little beyond, so that the shifted matrix is positive semi-definite.
-  const double shift = 1.05 * largest;
-  return shift - power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
-           image = shift * vector;
-           image.noalias() -= full * vector;
-         });
-}
-
-double smallest_scaled_eigenvalue(const double* scale, const double* matrix, double largest,
-                                  Index d, double* work) noexcept {
-  const ConstMatrixMap full(matrix, d, d);
-  const ConstVectorMap scales(scale, d);
-  const double shift = 1.05 * largest;
-  return shift - power_iteration(d, work, [&](VectorMap& image, const VectorMap& vector) {
-           image.noalias() = full * vector;
-           image.array() *= -scales.array();
-           image += shift * vector;
-         });
-}
-
 }  // namespace windhover

@@ -106,11 +106,6 @@ double largest_eigenvalue(const double* matrix, Eigen::Index dimension, double* 
 double largest_scaled_eigenvalue(const double* scale, const double* matrix, Eigen::Index dimension,
                                  double* work) noexcept;
 double largest_ratio(const double* matrix, const Factor& metric, double* work) noexcept;
-// The smallest eigenvalues of both, from the largest: never too small, but for rounding.
-double smallest_eigenvalue(const double* matrix, double largest, Eigen::Index dimension,
-                           double* work) noexcept;
-double smallest_scaled_eigenvalue(const double* scale, const double* matrix, double largest,
-                                  Eigen::Index dimension, double* work) noexcept;
 
 }  // namespace windhover
 

@@ -33,7 +33,7 @@ LowRankFisherScoring::LowRankFisherScoring(Arena& arena, const SamplerConfig& co
   corrections_ = arena.allocate<double>(d * r).data();
   noise_deviation_ = arena.allocate<double>(d).data();
   noise_loadings_ = arena.allocate<double>(d * r).data();
-  gradient_ = arena.allocate<double>(d).data();
+  work_ = arena.allocate<double>(4 * d).data();
   normals_ = arena.allocate<double>(d + r).data();
 }
 
@@ -76,8 +76,8 @@ Status LowRankFisherScoring::refresh(const Estimates& e) noexcept {
     corrections.row(j) = std::sqrt(scale) * row.transpose();
   }
   // Where the fit leaves so much out that H is not stable, F is too small: by this factor.
-  double shortfall = largest_rate(e.curvature, d, gradient_, normals_,
-                                  [this](double* b, Index) { apply(b, normals_ + dimension_); });
+  const auto multiply = [this](double* b, Index) { apply(b, normals_ + dimension_); };
+  double shortfall = largest_rate(e.curvature, d, work_, work_ + d, multiply);
   if (shortfall <= kLargestRate) shortfall = 1.0;
   diagonal *= 1.0 / shortfall;
   corrections *= 1.0 / std::sqrt(shortfall);
@@ -85,6 +85,7 @@ Status LowRankFisherScoring::refresh(const Estimates& e) noexcept {
   VectorMap(noise_deviation_, d) = noise * uniqueness.cwiseSqrt();
   MatrixMap(noise_loadings_, d, rank_) = noise * loadings;
   noisy_ = alpha2 > 0;
+  relaxation_ = 1.0 / slowest_rate(e.curvature, d, work_, nullptr, multiply);
   return Status::kOk;
 }
 

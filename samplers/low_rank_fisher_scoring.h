@@ -25,6 +25,7 @@ class LowRankFisherScoring {
   // Complexity O(D r).
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   // vector <- H vector; `room` holds r numbers.
@@ -34,6 +35,7 @@ class LowRankFisherScoring {
   Eigen::Index rank_;
   double noise_scale_;
   bool noisy_ = false;
+  double relaxation_ = 1;
   FactorAnalysis analysis_;
   Factor factor_;     // of I + W^T diag(1/u) W, r x r
   double* scratch_;   // D x D
@@ -41,7 +43,7 @@ class LowRankFisherScoring {
   double* corrections_;
   double* noise_deviation_;  // noise of covariance diag(deviation^2) + loadings loadings^T
   double* noise_loadings_;
-  double* gradient_;
+  double* work_;     // 4 D
   double* normals_;  // D + r
 };
 

@@ -12,7 +12,7 @@ Status ModifiedSgld::refresh(const Estimates& e) noexcept {
   const double temperature = temperature_.last();
   double* work = preconditioner_.work();
   const double curvature = largest_eigenvalue(e.curvature, d, work);
-  const double least = smallest_eigenvalue(e.curvature, curvature, d, work);
+  const double least = least_curvature(e.curvature, d, work);
   const double noise = e.n / e.minibatch_size * largest_eigenvalue(e.noise_covariance, d, work);
   if (!(least > 0 && noise >= 0)) return Status::kNotPositiveDefinite;
   double h = given_step_ > 0 ? given_step_ : langevin_step(curvature, 0.0, 1.0);

@@ -38,10 +38,13 @@ class Momentum {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
   double momentum() const noexcept { return momentum_; }
+  // The velocity's, beside the n / S that every sampler is taken to need.
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   std::uint32_t dimension_;
-  double momentum_;        // beta
+  double momentum_;  // beta
+  double relaxation_ = 1;
   double injected_noise_;  // tau
   FullPreconditioner preconditioner_;
 };

@@ -21,10 +21,9 @@ NoiseCompletion::NoiseCompletion(Arena& arena, const SamplerConfig& config,
       given_step_size_(config.step_size),
       shape_(arena.allocate<double>(dimension).data()),
       step_size_(arena.allocate<double>(dimension).data()),
-      gradient_(arena.allocate<double>(dimension).data()),
       scratch_(arena.allocate<double>(std::size_t{dimension} * dimension).data()),
       noise_root_(arena.allocate<double>(std::size_t{dimension} * dimension).data()),
-      normals_(arena.allocate<double>(dimension).data()),
+      work_(arena.allocate<double>(4 * std::size_t{dimension}).data()),
       factor_(arena, dimension) {}
 
 Status NoiseCompletion::complete(const Estimates& e) noexcept {
@@ -38,10 +37,10 @@ Status NoiseCompletion::complete(const Estimates& e) noexcept {
     // and noise that is nearly singular in a direction is no safeguard there.
     constexpr double kMargin = 0.9;
     const double* shape = shape_;
-    scale = kMargin * 2.0 /
-            largest_rate(scratch_, d, gradient_, normals_, [shape](double* b, Index size) {
-              for (Index j = 0; j < size; ++j) b[j] *= shape[j];
-            });
+    scale =
+        kMargin * 2.0 / largest_rate(scratch_, d, work_, work_ + d, [shape](double* b, Index size) {
+          for (Index j = 0; j < size; ++j) b[j] *= shape[j];
+        });
   }
   metric *= -1.0 / e.n;
   for (Index j = 0; j < d; ++j) metric(j, j) += 2.0 / (e.n * scale * shape_[j]);
@@ -49,6 +48,7 @@ Status NoiseCompletion::complete(const Estimates& e) noexcept {
   if (!ok(status)) return status;
   factor_.root(1.0, noise_root_);
   for (Index j = 0; j < d; ++j) step_size_[j] = scale * shape_[j];
+  relaxation_ = 1.0 / slowest_scaled_rate(step_size_, e.curvature, d, work_);
   return Status::kOk;
 }
 

@@ -25,6 +25,7 @@ class NoiseCompletion {
   NoiseCompletion(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  double relaxation() const noexcept { return relaxation_; }
 
  protected:
   ~NoiseCompletion() = default;
@@ -36,11 +37,11 @@ class NoiseCompletion {
   std::uint32_t dimension_;
   double given_step_size_;
   double* shape_;
-  double* step_size_;  // diagonal of H
-  double* gradient_;
+  double* step_size_;   // diagonal of H
   double* scratch_;     // D x D
   double* noise_root_;  // of E
-  double* normals_;
+  double* work_;        // 4 D
+  double relaxation_ = 1;
   Factor factor_;
 };
 

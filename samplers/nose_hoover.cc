@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -18,6 +19,10 @@ constexpr double kLongestStep = 0.001;
 
 Result<bool> NoseHoover::check(const SamplerConfig& c) noexcept {
   if (const auto r = check_friction(c); !r.ok()) return r;
+  if (c.temperature == 0) {
+    return Error{Status::kInvalidConfig,
+                 "sampler.temperature must be positive: a thermostat has nothing to settle at", 0};
+  }
   return check_langevin(c);
 }
 
@@ -30,7 +35,7 @@ NoseHoover::NoseHoover(Arena& arena, const SamplerConfig& config, std::uint32_t 
       temperature_(config),
       variance_(arena.allocate<double>(dimension).data()),
       expected_(arena.allocate<double>(dimension).data()),
-      work_(arena.allocate<double>(2 * std::size_t{dimension}).data()) {}
+      work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
 
 // Velocities of the stationary law, thermostats at the friction that all the noise asks for.
 void NoseHoover::start(Chain& chain, Rng& rng) const noexcept {
@@ -62,8 +67,7 @@ Status NoseHoover::refresh(const Estimates& e) noexcept {
     expected_[j] = friction_ + 0.5 * step_size_ * variance_[j] * c / temperature_.for_steps();
   }
   const double alpha = friction_ + 0.5 * step_size_ * noise / temperature_.for_steps();
-  const double least =
-      smallest_scaled_eigenvalue(variance_, e.curvature, curvature, dimension_, work_);
+  const double least = slowest_scaled_rate(variance_, e.curvature, dimension_, work_);
   // Overdamped alpha / (h least), underdamped 2 / a.
   relaxation_ = alpha / (step_size_ * std::max(least, 1e-12 * curvature)) + 2.0 / friction_;
   return Status::kOk;

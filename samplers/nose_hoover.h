@@ -42,7 +42,7 @@ class NoseHoover {
   double relaxation_ = 1;
   double* variance_;  // s^2
   double* expected_;  // alpha
-  double* work_;      // scratch of refresh(), 2 D
+  double* work_;      // scratch of refresh(), 4 D
 };
 
 class ScalarNoseHoover : public NoseHoover {

@@ -14,10 +14,11 @@ DiagonalPreconditioner::DiagonalPreconditioner(Arena& arena, std::uint32_t dimen
     : dimension_(dimension),
       step_size_(arena.allocate<double>(dimension).data()),
       noise_deviation_(arena.allocate<double>(dimension).data()),
-      gradient_(arena.allocate<double>(dimension).data()),
-      normals_(arena.allocate<double>(dimension).data()) {}
+      work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
 
-void DiagonalPreconditioner::finish() noexcept {
+void DiagonalPreconditioner::finish(const double* curvature) noexcept {
+  stabilize(curvature);
+  relaxation_ = 1.0 / slowest_scaled_rate(step_size_, curvature, dimension_, work_);
   noisy_ = std::any_of(noise_deviation_, noise_deviation_ + dimension_,
                        [](double deviation) { return deviation > 0; });
 }
@@ -30,10 +31,12 @@ void DiagonalPreconditioner::stabilize(const double* curvature) noexcept {
   if (bound < 2.0) return;
   const double* rates = step_size_;
   const double eigenvalue =
-      largest_rate(curvature, d, gradient_, normals_, [rates](double* b, Index size) {
+      largest_rate(curvature, d, work_, work_ + d, [rates](double* b, Index size) {
         for (Index k = 0; k < size; ++k) b[k] *= rates[k];
       });
-  if (eigenvalue > kLargestRate) VectorMap(step_size_, d) *= 1.0 / eigenvalue;
+  if (!(eigenvalue > kLargestRate)) return;
+  VectorMap(step_size_, d) *= 1.0 / eigenvalue;
+  VectorMap(noise_deviation_, d) *= std::sqrt(eigenvalue);
 }
 
 Status DiagonalPreconditioner::step(Chain& chain, GradientSource& gradient,
@@ -69,7 +72,7 @@ FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) no
           arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
       noise_root_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
       scratch_(arena.allocate<double>(static_cast<std::size_t>(dimension) * dimension).data()),
-      work_(arena.allocate<double>(2 * std::size_t{dimension}).data()),
+      work_(arena.allocate<double>(6 * std::size_t{dimension}).data()),
       factor_(arena, dimension) {}
 
 // The matrix may lie in the scratch: it is not read again once it is factorised.
@@ -114,6 +117,24 @@ Status FullPreconditioner::set_noise(const double* matrix, double scale,
 
 double FullPreconditioner::largest_ratio(const double* matrix) noexcept {
   return windhover::largest_ratio(matrix, factor_, work_);
+}
+
+double FullPreconditioner::relaxation(const double* curvature, Interlude* interlude) noexcept {
+  const Index d = dimension_;
+  double* room = work_ + 4 * d;  // products go to a vector of their own
+  return 1.0 / slowest_rate(curvature, d, work_, interlude, [this, room](double* b, Index size) {
+           std::fill_n(room, size, 0.0);
+           if (rooted_) {
+             double* inner = room + size;
+             std::fill_n(inner, size, 0.0);
+             kernels().triangular_product(preconditioner_, dimension_, b, inner);
+             kernels().triangular_transposed_product(preconditioner_, dimension_, scale_, inner,
+                                                     room);
+           } else {
+             kernels().symmetric_product(preconditioner_, dimension_, 1.0, b, room);
+           }
+           std::copy_n(room, size, b);
+         });
 }
 
 void FullPreconditioner::displace(const Chain& chain, GradientSource& gradient, Rng& rng,

@@ -7,6 +7,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/random.h"
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/sampler.h"
 
@@ -43,22 +44,26 @@ class DiagonalPreconditioner {
 
   double* step_size() noexcept { return step_size_; }
   double* noise_deviation() noexcept { return noise_deviation_; }
-  // Scales the step down when an eigenvalue of HA reaches 2: little gradient noise asks for long
-  // steps, and correlated directions add theirs up. O(D^2) unless that is near, then 200 D^2.
-  void stabilize(const double* curvature) noexcept;
-  // Call after writing the two: looks whether there is any noise to draw.
-  void finish() noexcept;
+  // Call after writing the two. Scales the step down when an eigenvalue of HA reaches 2: little
+  // gradient noise asks for long steps, and correlated directions add theirs up. The injected noise
+  // is scaled up alike, as it belongs to the metric that H is the inverse of. Complexity that of
+  // slowest_rate().
+  void finish(const double* curvature) noexcept;
+  // Moves in which the slowest direction forgets.
+  double relaxation() const noexcept { return relaxation_; }
 
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
 
  private:
+  void stabilize(const double* curvature) noexcept;
+
   std::uint32_t dimension_;
   bool noisy_ = false;
+  double relaxation_ = 1;
   double* step_size_;
   double* noise_deviation_;
-  double* gradient_;
-  double* normals_;
+  double* work_;  // 4 D
 };
 
 // H full and symmetric, noise of any covariance. O(D^2) a step; refresh O(D^3), during which chains
@@ -90,10 +95,12 @@ class FullPreconditioner {
                 double* target) const noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
+  // Moves in which the slowest direction forgets. Complexity that of slowest_rate().
+  double relaxation(const double* curvature, Interlude* interlude = nullptr) noexcept;
 
   // D x D, free between calls; elsewhere after each that sets something.
   double* scratch() noexcept { return scratch_; }
-  double* work() noexcept { return work_; }  // 2 D, likewise
+  double* work() noexcept { return work_; }  // 6 D, likewise
 
  private:
   std::uint32_t dimension_;
@@ -104,7 +111,7 @@ class FullPreconditioner {
   double* preconditioner_;  // H, or R
   double* noise_root_;
   double* scratch_;
-  double* work_;  // 2 D
+  double* work_;  // 6 D
   Factor factor_;
 };
 

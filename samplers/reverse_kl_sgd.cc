@@ -32,8 +32,7 @@ Status ReverseKlSgd::refresh(const Estimates& e) noexcept {
   }
   std::fill_n(preconditioner_.step_size(), d, rate);
   std::fill_n(preconditioner_.noise_deviation(), d, 0.0);
-  preconditioner_.stabilize(e.curvature);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 

@@ -26,6 +26,7 @@ class ReverseKlSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   double* column_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -26,7 +27,7 @@ Status RmspropSgld::refresh(const Estimates& e) noexcept {
   }
   double* room = work_ + dimension_;
   const double curvature = largest_scaled_eigenvalue(g, e.curvature, dimension_, room);
-  const double least = smallest_scaled_eigenvalue(g, e.curvature, curvature, dimension_, room);
+  const double least = slowest_scaled_rate(g, e.curvature, dimension_, room);
   const double noise = largest_scaled_eigenvalue(g, e.noise_covariance, dimension_, room);
   step_size_ = given_step_ > 0 ? given_step_
                                : langevin_step(curvature, e.n / e.minibatch_size * noise,

@@ -27,7 +27,7 @@ class RmspropSgld {
         floor_(config.preconditioner_floor),
         temperature_(config),
         square_(arena.allocate<double>(dimension).data()),
-        work_(arena.allocate<double>(3 * std::size_t{dimension}).data()) {}
+        work_(arena.allocate<double>(5 * std::size_t{dimension}).data()) {}
   static std::size_t state_size(const SamplerConfig&, std::uint32_t dimension) noexcept {
     return dimension;
   }
@@ -46,7 +46,7 @@ class RmspropSgld {
   double inverse_n_ = 0;
   double relaxation_ = 1;
   double* square_;  // of a gradient, on average
-  double* work_;    // scratch of refresh(), 3 D
+  double* work_;    // scratch of refresh(), 5 D
 };
 
 }  // namespace windhover

@@ -25,6 +25,7 @@ Status Sandwich::refresh(const Estimates& e) noexcept {
   }
   const Status status = preconditioner_.set_inverse(e.curvature, k);
   if (!ok(status)) return status;
+  relaxation_ = 1.0 / k;
   return preconditioner_.set_noise(e.noise_covariance, noisy ? std::sqrt(variance) : 0.0);
 }
 

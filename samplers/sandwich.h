@@ -26,9 +26,11 @@ class Sandwich {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return relaxation_; }
 
  private:
   double step_size_;  // k
+  double relaxation_ = 1;
   FullPreconditioner preconditioner_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -38,7 +39,7 @@ Santa::Santa(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
       exploration_steps_(static_cast<double>(config.exploration_steps)),
       temperature_(config),
       square_(arena.allocate<double>(dimension).data()),
-      work_(arena.allocate<double>(3 * std::size_t{dimension}).data()) {}
+      work_(arena.allocate<double>(5 * std::size_t{dimension}).data()) {}
 
 void Santa::start(Chain& chain, Rng& rng) const noexcept {
   double* u = chain.state;
@@ -81,8 +82,7 @@ Status Santa::refresh(const Estimates& e) noexcept {
                        largest_scaled_eigenvalue(g2, e.noise_covariance, dimension_, room);
   const double longest = 2.0 * kStepBias * temperature_.for_steps() / std::max(noise, 1e-300);
   step_size_ = given_step_ > 0 ? given_step_ : std::min(0.001 / curvature, longest);
-  const double least =
-      n_ * smallest_scaled_eigenvalue(g2, e.curvature, curvature / n_, dimension_, room);
+  const double least = n_ * slowest_scaled_rate(g2, e.curvature, dimension_, room);
   const double alpha = 0.5 * step_size_ * noise / temperature_.for_steps() +
                        std::sqrt(step_size_ * *std::min_element(g2, g2 + dimension_));
   relaxation_ = alpha / (step_size_ * std::max(least, 1e-12 * curvature)) + 2.0 / alpha;

@@ -54,7 +54,7 @@ class Santa {
   double n_ = 1;
   double relaxation_ = 1;
   double* square_;  // of a gradient, on average
-  double* work_;    // scratch of refresh(), 3 D
+  double* work_;    // scratch of refresh(), 5 D
 };
 
 class SymmetricSanta : public Santa {

@@ -1,5 +1,6 @@
 #include "windhover/samplers/sgld.h"
 
+#include "windhover/samplers/lanczos.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -26,7 +27,7 @@ Sgld::Sgld(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) n
       offset_(config.step_offset),
       temperature_(config),
       counts_(counts(config)),
-      work_(arena.allocate<double>(2 * std::size_t{dimension}).data()) {}
+      work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
 
 bool Sgld::counts(const SamplerConfig& config) noexcept {
   return config.step_decay > 0 || !Temperature(config).constant();
@@ -51,7 +52,7 @@ Status Sgld::refresh(const Estimates& e) noexcept {
     return Status::kOk;
   }
   const double curvature = largest_eigenvalue(e.curvature, dimension_, work_);
-  const double least = smallest_eigenvalue(e.curvature, curvature, dimension_, work_);
+  const double least = least_curvature(e.curvature, dimension_, work_);
   if (!(least > 0)) return Status::kNotPositiveDefinite;
   const double noise = largest_eigenvalue(e.noise_covariance, dimension_, work_);
   inverse_n_ = 1.0 / e.n;

@@ -40,7 +40,7 @@ class Sgld {
   double step_size_ = 0;
   double inverse_n_ = 0;
   double relaxation_ = 1;
-  double* work_;  // scratch of refresh(), 2 D
+  double* work_;  // scratch of refresh(), 4 D
 };
 
 }  // namespace windhover

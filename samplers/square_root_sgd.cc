@@ -18,8 +18,7 @@ Status SquareRootSgd::refresh(const Estimates& e) noexcept {
     preconditioner_.step_size()[j] = std::min(optimum, 1.0 / e.curvature_of(j));
     preconditioner_.noise_deviation()[j] = 0;
   }
-  preconditioner_.stabilize(e.curvature);
-  preconditioner_.finish();
+  preconditioner_.finish(e.curvature);
   return Status::kOk;
 }
 

@@ -23,6 +23,7 @@ class SquareRootSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
   DiagonalPreconditioner preconditioner_;

@@ -251,20 +251,5 @@ TEST_P(LinearAlgebra, scaled_and_relative_largest_eigenvalues_are_within_three_p
   EXPECT_NEAR(largest_ratio(c.data(), factor, work.data()) / ratio, 1.0, 0.03);
 }
 
-TEST_P(LinearAlgebra, smallest_eigenvalue_is_never_too_small) {
-  const Matrix a = random_covariance(1, d);
-  const Vector eigenvalues = Eigen::SelfAdjointEigenSolver<Matrix>(a).eigenvalues();
-  Vector work(2 * d);
-  const double smallest = smallest_eigenvalue(a.data(), eigenvalues(d - 1), d, work.data());
-  EXPECT_GE(smallest, eigenvalues(0) * (1 - 1e-6));
-  EXPECT_LE(smallest, 1.5 * eigenvalues(0));
-  const Vector scale = normals(3, d, 1).array().abs() + 0.1;
-  const Matrix root = scale.cwiseSqrt().asDiagonal();
-  const Vector scaled = Eigen::SelfAdjointEigenSolver<Matrix>(root * a * root).eigenvalues();
-  const double least =
-      smallest_scaled_eigenvalue(scale.data(), a.data(), scaled(d - 1), d, work.data());
-  EXPECT_NEAR(least / scaled(0), 1.0, 0.5);
-}
-
 }  // namespace
 }  // namespace windhover

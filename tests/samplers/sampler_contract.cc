@@ -18,6 +18,12 @@ AnySampler& SamplerContract::make(const SamplerConfig& config, Index d) {
   return *entry.make(memory.arena(), config, static_cast<std::uint32_t>(d));
 }
 
+SamplerConfig SamplerContract::noiseless() const {
+  SamplerConfig config = noiseless_config();
+  if (!entry.check(config).ok()) config.temperature = 1.0;
+  return config;
+}
+
 SamplerContract::FixedGradient::FixedGradient(const Vector& g)
     : config{.features = static_cast<std::uint32_t>(g.size()), .intercept = false},
       table(config, g.transpose(), Vector::Zero(1)),

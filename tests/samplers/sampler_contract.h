@@ -23,6 +23,8 @@ class SamplerContract : public testing::TestWithParam<std::string_view> {
  protected:
   const SamplerEntry& entry = *find_sampler(GetParam());
   AnySampler& make(const SamplerConfig& config, Index d = kDimension);
+  // noiseless_config(), at temperature 1 where 0 is refused.
+  SamplerConfig noiseless() const;
 
   // A gradient that is the same at every theta, and no prior.
   struct FixedGradient {
