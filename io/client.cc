@@ -99,7 +99,15 @@ Status Client::claim_producer(std::uint64_t first_row) {
   while (find_frame(id) != nullptr) {
     if (const Status taken = take_in_all(); !ok(taken)) result = taken;
     if (find_frame(id) == nullptr || !connected()) break;
-    if (const Status received = receive_bytes(false); !ok(received)) return received;
+    if (const Status received = receive_bytes(false); !ok(received)) {
+      result = received;
+      break;
+    }
+  }
+  // Unanswered it goes with the connection: older frames come behind it, and their ids must rise.
+  if (find_frame(id) != nullptr) {
+    unacknowledged_.pop_front();
+    --totals_.frames_sent;
   }
   return result;
 }

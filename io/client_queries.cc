@@ -35,6 +35,8 @@ Provenance provenance_of(const v1::Provenance& p) {
 
 namespace {
 
+constexpr std::size_t kMaxIdBytes = 11;  // of a request: tag and varint
+
 template <class From, class To>
 void copy_some(const From& from, To& to) {
   const std::size_t count = std::min(static_cast<std::size_t>(from.size()), to.size());
@@ -94,6 +96,10 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   add_all(request.outcomes, predict->mutable_outcomes());
   predict->set_interval_probability(request.interval_probability);
   predict->set_thompson_id(request.thompson_id);
+  if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome_.frame_cap()) {
+    return fail(Status::kTooLarge, "the question is larger than a frame may be; ask for fewer rows",
+                welcome_.frame_cap());
+  }
   v1::Response response;
   if (const Status status = ask(message, response); !ok(status)) return status;
   const v1::PredictResult& result = response.predict_result();
@@ -147,8 +153,10 @@ Status Client::draws(std::vector<double>& theta, Provenance& provenance) {
       status = ask(message, response);
       if (!ok(status)) break;
       const v1::DrawsResult& page = response.draws_result();
-      if (page.dimension() == 0 || page.theta_size() == 0) {
-        return fail(Status::kMalformed, "the server's page of draws is empty");
+      const auto dimension = static_cast<int>(page.dimension());
+      if (dimension <= 0 || page.theta_size() == 0 || page.theta_size() % dimension != 0 ||
+          page.first() != first) {
+        return fail(Status::kMalformed, "the server's page of draws is not the one asked for");
       }
       theta.insert(theta.end(), page.theta().begin(), page.theta().end());
       first += static_cast<std::uint32_t>(page.theta_size()) / page.dimension();

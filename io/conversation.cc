@@ -24,13 +24,15 @@ ModelKind kind_of(std::string_view model) noexcept {
 
 void Conversation::begin() noexcept {
   greeted_ = false;
+  claimed_ = false;
   producer_ = nullptr;
   acknowledgement_.frames = 0;
   acknowledgement_.listed_count = 0;
 }
 
 void Conversation::end() noexcept {
-  if (context_.producers != nullptr) context_.producers->release(this);
+  if (claimed_) context_.producers->release(this);
+  if (first_in_line()) context_.state->first_in_line = nullptr;
   producer_ = nullptr;
 }
 
@@ -39,6 +41,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
   Counters<IoCounter>& counters = context_.state->counters;
   Turn turn;
   queries_left_ = kQueriesPerTurn;
+  turn_ends_ns_ = 0;
   RequestView request;
   for (;;) {
     const FrameScan scan =
@@ -136,7 +139,10 @@ Status Conversation::find_producer(const ObserveRequest& request,
   }
   const Status status =
       context_.producers->claim(request.producer, request.first_sequence, this, entry);
-  if (ok(status)) producer_ = entry;
+  if (ok(status)) {
+    producer_ = entry;
+    claimed_ = true;
+  }
   return status;
 }
 
@@ -165,11 +171,16 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   if (rows > duplicate) {
     ObservationBatch batch = request.batch;
     batch.first_row = duplicate;
-    result = context_.state->engine->observe(batch, refused_);
-    if (result.status == Status::kWindowFull) {
+    // Room that others took as it comes would never be enough for a large frame.
+    const void*& first_in_line = context_.state->first_in_line;
+    const bool mine = first_in_line == nullptr || first_in_line == this;
+    if (mine) result = context_.state->engine->observe(batch, refused_);
+    if (!mine || result.status == Status::kWindowFull) {
+      if (mine) first_in_line = this;
       counters.add(IoCounter::kWindowFullWaits);
       return TurnEnd::kWindowFull;
     }
+    first_in_line = nullptr;
     // A frame that is wrong as a whole has been judged, row by row: sending it again is no use.
     if (!ok(result.status)) {
       result.refused = rows - duplicate;
@@ -209,8 +220,11 @@ TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) no
   const std::size_t bound = context_.queries->reply_bound(request);
   if (replies.room().size() < bound + 2 * kSmallReplyBound) return TurnEnd::kNeedRoom;
   flush_acknowledgement(replies);
-  replies.append(context_.queries->answer(request, this, replies.room()));
-  return --queries_left_ > 0 ? TurnEnd::kNeedInput : TurnEnd::kBudget;
+  const auto answer = context_.queries->answer(request, this, replies.room());
+  replies.append(answer.bytes);
+  if (turn_ends_ns_ == 0) turn_ends_ns_ = answer.begin_ns + kTurnNs;
+  const bool more = --queries_left_ > 0 && answer.end_ns < turn_ends_ns_;
+  return more ? TurnEnd::kNeedInput : TurnEnd::kBudget;
 }
 
 void Conversation::flush_acknowledgement(ReplyBuffer& replies) noexcept {

@@ -33,8 +33,10 @@ enum class TurnEnd : std::uint8_t {
 
 class Conversation {
  public:
-  // Questions answered in one turn: at a few microseconds each, others wait 0.2 ms at most.
+  // A turn ends after so many questions, or after the one that takes it past so much time: others
+  // wait no longer than that and one question.
   static constexpr int kQueriesPerTurn = 32;
+  static constexpr std::int64_t kTurnNs = 200'000;
 
   explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
 
@@ -60,6 +62,9 @@ class Conversation {
   // The peer is gone: its producers may be claimed by others.
   void end() noexcept;
 
+  // Whether this is the one that the window's next room is for.
+  bool first_in_line() const noexcept { return context_.state->first_in_line == this; }
+
  private:
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
@@ -74,6 +79,8 @@ class Conversation {
   const ConversationContext& context_;
   bool greeted_ = false;
   int queries_left_ = 0;
+  std::int64_t turn_ends_ns_ = 0;
+  bool claimed_ = false;                      // a producer, since begin()
   ProducerTable::Entry* producer_ = nullptr;  // that of the newest Observe
   ObserveAckReply acknowledgement_;           // pending when frames > 0
   std::array<RefusedRow, ObserveAckReply::kMaxListed> refused_;

@@ -13,7 +13,7 @@ namespace windhover {
 enum class IoCounter : std::uint8_t {
   kConnectionsAccepted,
   kConnectionsRefused,  // no session was free
-  kConnectionsClosed,   // by the peer, in order or not
+  kConnectionsClosed,   // by either side, in order or not
   kAcceptErrors,        // each is followed by a pause
   kTimeouts,            // sessions freed because the peer neither sent nor read
   kMalformedFrames,     // each closes its connection

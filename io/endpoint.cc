@@ -80,8 +80,9 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
     if (!opened.ok()) return opened;
   }
   if (const Status status = warm_up(); !ok(status)) {
-    return Error{status, "not enough descriptors for max_sessions; the limit must exceed twice",
-                 static_cast<double>(config.max_sessions)};
+    return Error{status,
+                 "not enough descriptors for twice max_sessions; raise the limit (ulimit -n)",
+                 EMFILE};
   }
   wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& e) {
                      if (!e) stop();
@@ -171,8 +172,15 @@ void Endpoint::on_pause(Session&) noexcept {
   }));
 }
 
+// From the session that is first in line on, round about: every one has its turn.
 void Endpoint::retry() noexcept {
-  for (Session& session : memory_.sessions) session.resume();
+  const std::span<Session> sessions = memory_.sessions;
+  const auto first = std::ranges::find_if(sessions, &Session::first_in_line);
+  if (first != sessions.end() && !first->waits_for_window()) state_.first_in_line = nullptr;
+  const auto offset = first == sessions.end() ? 0 : first - sessions.begin();
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    sessions[(static_cast<std::size_t>(offset) + i) % sessions.size()].resume();
+  }
 }
 
 void Endpoint::arm_sweep() noexcept {

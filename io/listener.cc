@@ -78,7 +78,9 @@ Result<bool> Listener::open_unix(std::string_view path) {
   // Nobody can connect before listen(), so the mode is right for the first who does.
   if (::chmod(unix_path_.c_str(), S_IRUSR | S_IWUSR) != 0 ||
       ::lstat(unix_path_.c_str(), &unix_file_) != 0) {
-    return failed("unix_path cannot be given mode 0600", errno);
+    const int why = errno;
+    ::unlink(unix_path_.c_str());  // nobody has another way to it yet
+    return failed("unix_path cannot be given mode 0600", why);
   }
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) return failed("unix_path cannot be listened on", error.value());

@@ -74,8 +74,8 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
   }
 }
 
-std::size_t QueryHandler::answer(const RequestView& request, const void* asker,
-                                 std::span<std::byte> out) noexcept {
+QueryHandler::Answer QueryHandler::answer(const RequestView& request, const void* asker,
+                                          std::span<std::byte> out) noexcept {
   const std::int64_t begin_ns = state_->clock->now_ns();
   std::size_t bytes = 0;
   switch (request.kind) {
@@ -91,9 +91,10 @@ std::size_t QueryHandler::answer(const RequestView& request, const void* asker,
     default:
       bytes = status(request.id, out);
   }
+  const std::int64_t end_ns = state_->clock->now_ns();
   state_->counters.add(IoCounter::kQueries);
-  state_->of(kind_).query_latency.record(state_->clock->now_ns() - begin_ns);
-  return bytes;
+  state_->of(kind_).query_latency.record(end_ns - begin_ns);
+  return {bytes, begin_ns, end_ns};
 }
 
 std::span<const double> QueryHandler::to_doubles(const PackedArray& array, Scalar scalar) noexcept {

@@ -27,10 +27,14 @@ class QueryHandler {
   // REQUIRES: request.kind is one of the four questions.
   std::size_t reply_bound(const RequestView& request) const noexcept;
 
-  // Writes the answer, or a refusal, and returns its bytes; never 0. `asker` tells connections
-  // apart. REQUIRES: out holds reply_bound(request) bytes.
-  std::size_t answer(const RequestView& request, const void* asker,
-                     std::span<std::byte> out) noexcept;
+  struct Answer {
+    std::size_t bytes;  // never 0
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+  };
+  // Writes the answer, or a refusal. `asker` tells connections apart. REQUIRES: out holds
+  // reply_bound(request) bytes.
+  Answer answer(const RequestView& request, const void* asker, std::span<std::byte> out) noexcept;
 
  private:
   std::size_t predict(std::uint64_t id, const PredictQuery& query,

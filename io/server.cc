@@ -173,6 +173,13 @@ Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) n
   return status;
 }
 
+std::uint32_t Server::observe_thread_warnings() const noexcept {
+  return impl_->observe_thread.warnings();
+}
+std::uint32_t Server::query_thread_warnings() const noexcept {
+  return impl_->query_thread.warnings();
+}
+
 void Server::request_stop() noexcept {
   impl_->observe.request_stop();
   impl_->query.request_stop();

@@ -57,7 +57,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds, listens and warms up. Once. The error's number is errno.
+  // Binds, listens and warms up. Once. The error's number is errno; 0: none was given.
   Result<bool> open() noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
@@ -70,6 +70,10 @@ class Server {
   static ThreadOptions query_thread_options() noexcept;
   Status start(const ThreadOptions& observe = observe_thread_options(),
                const ThreadOptions& query = query_thread_options()) noexcept;
+
+  // Of start()'s threads: masks of ThreadWarning.
+  std::uint32_t observe_thread_warnings() const noexcept;
+  std::uint32_t query_thread_warnings() const noexcept;
 
   // Stops gracefully: no new connections, what has been received is handled and answered, then the
   // connections close; at the latest after drain_timeout. Any thread, also a signal handler.

@@ -1,6 +1,7 @@
 #include "windhover/io/server_config.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <sys/un.h>
 
@@ -16,7 +17,8 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kObserveOverhead = 128;  // tags, lengths, producer and sequence of a frame
-constexpr std::size_t kTurnBytes = 64 * 1024;  // read at a time
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();  // of an Error
+constexpr std::size_t kTurnBytes = 64 * 1024;                           // read at a time
 
 std::size_t largest_row_bytes(const ModelConfig& model) noexcept {
   const std::size_t values = model.max_nonzeros > 0 ? model.max_nonzeros : model.features;
@@ -26,10 +28,11 @@ std::size_t largest_row_bytes(const ModelConfig& model) noexcept {
 
 Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) noexcept {
   if (listen.tcp_address.empty() && listen.unix_path.empty()) {
-    return Error{Status::kInvalidConfig, "each endpoint needs a tcp_address or a unix_path", 0};
+    return Error{Status::kInvalidConfig, "each endpoint needs a tcp_address or a unix_path",
+                 kNoNumber};
   }
   if (listen.unix_path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return Error{Status::kInvalidConfig, "unix_path must be shorter than 108 bytes; it has",
+    return Error{Status::kInvalidConfig, "unix_path must be shorter than 108 bytes",
                  static_cast<double>(listen.unix_path.size())};
   }
   if (listen.tcp_address.empty()) return true;
@@ -37,13 +40,14 @@ Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) no
   const auto address = asio::ip::make_address(
       asio::string_view(listen.tcp_address.data(), listen.tcp_address.size()), error);
   if (error) {
-    return Error{Status::kInvalidConfig, "tcp_address must be a numeric IPv4 or IPv6 address", 0};
+    return Error{Status::kInvalidConfig, "tcp_address must be a numeric IPv4 or IPv6 address",
+                 kNoNumber};
   }
   if (!address.is_loopback() && !allow_any_address) {
     return Error{Status::kNotPermitted,
                  "tcp_address is not loopback and there is no authentication: "
                  "allow_any_address must say that this is meant",
-                 0};
+                 kNoNumber};
   }
   return true;
 }
@@ -59,27 +63,26 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     return value < low || value > high;
   };
   if (outside(config.max_sessions, 1, 10'000)) {
-    return Error{Status::kInvalidConfig, "max_sessions must be from 1 to 10000; it is",
+    return Error{Status::kInvalidConfig, "max_sessions must be from 1 to 10000",
                  static_cast<double>(config.max_sessions)};
   }
   if (outside(config.max_producers, 1, 1U << 24)) {
-    return Error{Status::kInvalidConfig, "max_producers must be from 1 to 16777216; it is",
+    return Error{Status::kInvalidConfig, "max_producers must be from 1 to 16777216",
                  static_cast<double>(config.max_producers)};
   }
   const std::size_t row = largest_row_bytes(engine.model);
   if (outside(config.frame_cap, row, 1U << 28)) {
     return Error{Status::kInvalidConfig,
-                 "frame_cap must hold the largest row and be at most 268435456; that row needs",
+                 "frame_cap must be at most 268435456 and what the largest row needs",
                  static_cast<double>(row)};
   }
   if (engine.max_readers < kServerReaders) {
-    return Error{Status::kInvalidConfig, "the server takes 4 readers; max_readers is",
+    return Error{Status::kInvalidConfig, "max_readers must be at least 4, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
   for (const auto timeout : {config.idle_timeout, config.write_timeout, config.drain_timeout}) {
     if (timeout.count() < 1 || timeout > std::chrono::hours(24 * 365)) {
-      return Error{Status::kInvalidConfig,
-                   "timeouts must be from 1 millisecond to a year; one is, in milliseconds,",
+      return Error{Status::kInvalidConfig, "timeouts must be from 1 to 31536000000 milliseconds",
                    static_cast<double>(timeout.count())};
     }
   }

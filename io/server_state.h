@@ -54,6 +54,9 @@ struct ServerState {
   std::uint64_t footprint_bytes = 0;
   Counters<IoCounter> counters;
   std::array<PerEndpoint, 2> endpoints;
+  // The conversation whose frame found the window full first: until it has room the others wait.
+  // The observe thread's own.
+  const void* first_in_line = nullptr;
 };
 
 }  // namespace windhover

@@ -47,6 +47,10 @@ class Session {
   // Takes a connected socket over. REQUIRES: is_free().
   void begin(Stream&& socket) noexcept;
 
+  // Whether it waits for the window, and before all others: see ServerState::first_in_line.
+  bool waits_for_window() const noexcept { return state_ == State::kOpen && window_full_; }
+  bool first_in_line() const noexcept { return conversation_.first_in_line(); }
+
   // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;
 
@@ -98,7 +102,6 @@ class Session {
   bool writing_ = false;
   bool scheduled_ = false;
   bool draining_ = false;
-  std::size_t drain_left_ = 0;   // received when draining began, not read yet
   bool wants_room_ = false;      // a turn waits for replies to be sent
   bool window_full_ = false;     // a turn waits for the window
   bool peer_finished_ = false;   // the peer has closed its direction

@@ -251,6 +251,11 @@ std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
 
 // FNV-1a.
 std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept {
+  return fingerprint(model, model.dimension(), schema_fingerprint);
+}
+
+std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
+                          std::uint64_t schema_fingerprint) noexcept {
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&hash](std::uint64_t value) {
     for (int byte = 0; byte < 8; ++byte) {
@@ -261,7 +266,7 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerp
   mix(model.features);
   mix(model.max_nonzeros);
   mix(model.intercept ? 1 : 0);
-  mix(model.dimension());
+  mix(dimension);
   mix(schema_fingerprint);
   return hash;
 }

@@ -36,9 +36,8 @@ bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
     model.name = entry.name;
     for (const bool intercept : {true, false}) {
       model.intercept = intercept;
-      model.classes = model.columns() > 0 ? welcome.dimension() / model.columns() + 1 : 2;
       for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
-        if (fingerprint(model, meaning) == welcome.fingerprint()) return true;
+        if (fingerprint(model, welcome.dimension(), meaning) == welcome.fingerprint()) return true;
       }
     }
   }
@@ -245,15 +244,36 @@ std::string describe(const Provenance& p) {
     why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }
   return fmt::format(
-      "{}{}: {} rows seen, posterior of {}, {} draws (ess {:.0f}, r_hat {:.3f}), "
+      "{}{}: {} rows seen, posterior of {}, {} draws (of chains with ess {:.0f}, r_hat {:.3f}), "
       "{:.2f} draws per observation, {} old",
       to_string(p.status), why, p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
       p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
 }
 
+namespace {
+
+// What was asked for beside the prediction.
+std::string describe_extras(const PredictiveSummary& s, const PredictRequest& request,
+                            v1::ModelKind model) {
+  std::string out;
+  if (!request.outcomes.empty()) {
+    out += fmt::format("\n  log score of the outcome {:.4f}", s.log_score);
+    if (model == v1::MODEL_KIND_LOGISTIC || s.classes > 0) {
+      out += fmt::format(", Brier score {:.4f}", s.brier);
+    } else {
+      out += fmt::format(", PIT {:.4f}", s.pit);
+      if (model != v1::MODEL_KIND_POISSON) out += fmt::format(", CRPS {:.4g}", s.crps);
+    }
+  }
+  if (request.thompson_id != 0) out += fmt::format("\n  Thompson draw {:.6g}", s.thompson);
+  return out;
+}
+
+}  // namespace
+
 std::string describe(const PredictiveSummary& s, const PredictRequest& request,
                      v1::ModelKind model) {
-  if (s.classes > 0) return describe_classes(s, request);
+  if (s.classes > 0) return describe_classes(s, request) + describe_extras(s, request, model);
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   const double level = 100 * request.interval_probability;
   std::string out;
@@ -278,7 +298,7 @@ std::string describe(const PredictiveSummary& s, const PredictRequest& request,
   for (std::size_t i = 0; !classification && i < request.thresholds.size(); ++i) {
     out += fmt::format("\n  P(y > {:g}) = {:.4f}", request.thresholds[i], s.exceedance[i]);
   }
-  return out;
+  return out + describe_extras(s, request, model);
 }
 
 std::string duration_text(double nanoseconds) {

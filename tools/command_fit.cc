@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/command_numbers.h"
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit.h"
@@ -94,10 +95,12 @@ void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
   for (const DaemonOption& option : options) {
     std::string flag = "--" + option.name.substr(option.name.find('.') + 1);
     std::ranges::replace(flag, '_', '-');
+    const std::string name = flag;
     if (flag == "--minibatch-size") flag += ",--minibatch";
-    const auto parse = [option](const std::string& text) {
+    const auto parse = [option, name](const std::string& text) {
       if (!option.parse(text)) {
-        throw CLI::ValidationError(fmt::format("\"{}\" must be {}", text, option.allowed));
+        throw CLI::ValidationError(
+            fmt::format("{} \"{}\" is not allowed: {} is expected", name, text, option.allowed));
       }
     };
     command.add_option_function<std::string>(flag, parse, option.help)->default_str(option.print());
@@ -131,10 +134,14 @@ void add_fit(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
       ->capture_default_str();
-  command->add_option("--classes", o.fit.classes, "Of softmax; 0: as many as the file shows");
+  command->add_option("--classes", o.fit.classes, "Of softmax; 0: as many as the file shows")
+      ->transform(whole_number(UINT32_MAX));
   command->add_option("--hidden", o.fit.hidden, "Units of a network's first hidden layer")
+      ->transform(whole_number(UINT32_MAX))
       ->capture_default_str();
-  command->add_option("--hidden2", o.fit.hidden2, "Of its second; 0: none")->capture_default_str();
+  command->add_option("--hidden2", o.fit.hidden2, "Of its second; 0: none")
+      ->transform(whole_number(UINT32_MAX))
+      ->capture_default_str();
   command->add_option("--activation", o.fit.activation, "Of its hidden units")
       ->transform(CLI::CheckedTransformer(
                       std::map<std::string, Activation>{{"tanh", Activation::kTanh},
@@ -156,8 +163,10 @@ void add_fit(CLI::App& app) {
       ->capture_default_str();
   add_options(*command, sampler_options(o.fit.sampler_config));
   add_options(*command, horizon_options(o.fit.horizon));
-  command->add_option("--steps", o.fit.steps, "Of all chains together")->capture_default_str();
-  command->add_option("--seed", o.fit.seed)->capture_default_str();
+  command->add_option("--steps", o.fit.steps, "Of all chains together")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");
   command->add_flag("--json", o.json, "One JSON object");
   command->callback([options] { run(*options); });

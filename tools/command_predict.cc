@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "windhover/tools/answers.h"
+#include "windhover/tools/command_numbers.h"
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 
@@ -28,7 +29,7 @@ struct Options {
 
 std::vector<double> parse_vector(const std::string& text) {
   std::vector<double> values;
-  std::istringstream in(text);
+  std::istringstream in(text + ',');
   std::string part;
   while (std::getline(in, part, ',')) {
     const std::optional<double> value = parse_number(part);
@@ -102,6 +103,12 @@ Question from_fields(const Options& o, const Client& client) {
   return q;
 }
 
+void check_probability(const char* option, double value) {
+  if (value > 0 && value < 1) return;
+  throw UserError(
+      fmt::format("{} {} is not allowed: a number between 0 and 1 is expected", option, value));
+}
+
 void run(const Options& o) {
   if (o.vectors.empty() == o.schema.empty()) {
     throw UserError(
@@ -114,6 +121,12 @@ void run(const Options& o) {
   if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
     throw UserError(
         fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
+  }
+  check_probability("--interval", o.interval);
+  for (const double p : o.quantiles) check_probability("--quantile", p);
+  const bool classes = welcome.model() == v1::MODEL_KIND_LOGISTIC || welcome.classes() > 0;
+  if (classes && !o.thresholds.empty()) {
+    throw UserError("--threshold is for regression and counts; the server's model has classes");
   }
   PredictRequest request;
   request.rows = q.rows;
@@ -164,7 +177,8 @@ void add_predict(CLI::App& app) {
   command->add_option("--outcome", o.outcomes, "y, to be scored; once a row");
   command->add_option("--interval", o.interval, "Probability of the interval")
       ->capture_default_str();
-  command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none");
+  command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")
+      ->transform(whole_number());
   command->add_flag("--json", o.json, "One JSON object");
   command->callback([options] { run(*options); });
 }

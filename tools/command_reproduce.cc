@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "windhover/tools/command_numbers.h"
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/progress.h"
@@ -61,7 +62,7 @@ void add_reproduce(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--quick", o.settings.quick, "Fewer seeds, steps and settings");
   command->add_flag("--resume", o.settings.resume, "Keep what an interrupted run finished");
-  command->add_option("--seed", o.settings.seed)->capture_default_str();
+  command->add_option("--seed", o.settings.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--threads", o.settings.threads)
       ->check(CLI::Range(1, 256))
       ->capture_default_str();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "windhover/tools/command_numbers.h"
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/progress.h"
@@ -21,6 +22,7 @@ struct Options {
 SendReport send_with_bar(Options& o) {
   Progress bar(o.progress);
   o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
+  o.send.on_note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
   return send_file(o.send);
 }
 
@@ -40,6 +42,9 @@ void run(Options& o) {
     }
   }
   if (!report.adds_up()) throw RunError("rows are unaccounted for");
+  if (report.totals.sent > 0 && report.totals.refused == report.totals.sent) {
+    throw RunError("the server refused every row");
+  }
 }
 
 }  // namespace
@@ -53,14 +58,25 @@ void add_send(CLI::App& app) {
       ->required();
   command->add_option("--schema", o.schema, "TOML schema of the file")->required();
   command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
-  command->add_option("--batch", o.batch, "Rows a frame")->capture_default_str();
-  command->add_option("--producer", o.producer,
-                      "Not 0: after a broken connection nothing is lost or counted twice");
-  command->add_option("--limit", o.limit, "Rows at most");
+  command->add_option("--batch", o.batch, "Rows a frame, at a rate a second's rows at most")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command
+      ->add_option("--producer", o.producer,
+                   "Not 0: after a broken connection nothing is lost or counted twice; a number "
+                   "for each stream")
+      ->transform(whole_number());
+  command
+      ->add_option("--first-sequence", o.first_sequence,
+                   "With --producer: the number of the file's first row in its stream, for a file "
+                   "that goes on where another ended")
+      ->transform(whole_number());
+  command->add_option("--limit", o.limit, "Rows at most; 0: all")->transform(whole_number());
   command->add_flag("--float", o.wire_float, "Send 32-bit floats");
   command->add_flag("--progress", options->progress,
                     "Draw the bar also where there is no terminal");
-  command->add_option("--score", o.score_every, "Predict one row in so many before it is sent");
+  command->add_option("--score", o.score_every, "Predict one row in so many before it is sent")
+      ->transform(whole_number());
   command->add_option("--score-at", o.score_address, "The query endpoint for --score");
   command->add_option("--score-memory", o.score_memory, "Rows that its base rate remembers")
       ->check(CLI::PositiveNumber)

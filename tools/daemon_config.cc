@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
@@ -202,7 +204,9 @@ void DaemonConfig::read_file(const std::string& path) {
   std::ifstream in(path);
   std::ostringstream content;
   content << in.rdbuf();
-  if (!in) throw UserError(fmt::format("cannot read the configuration {}", path));
+  if (!in || content.bad() || std::filesystem::is_directory(path)) {
+    throw UserError(fmt::format("cannot read the configuration {}", path));
+  }
   read_toml(content.str(), path);
 }
 
@@ -360,6 +364,7 @@ std::string DaemonConfig::to_toml() const {
 }
 
 void refuse(const Error& error) {
+  if (std::isnan(error.number)) throw UserError(error.sentence);
   throw UserError(fmt::format("{}; it is {}", error.sentence, error.number));
 }
 

@@ -99,6 +99,7 @@ DaemonOption choice(std::string name, std::string help, T& value, Choices<T> cho
   std::vector<std::string> names;
   for (const auto& [choice_name, chosen] : choices) names.push_back(choice_name);
   std::string allowed = fmt::format("one of {}", fmt::join(names, ", "));
+  help += fmt::format(": {}", fmt::join(names, ", "));
   auto parse = [&value, choices](std::string_view given) {
     for (const auto& [choice_name, chosen] : choices) {
       if (given != choice_name) continue;

@@ -21,6 +21,7 @@
 #include "windhover/tools/answers.h"
 #include "windhover/tools/background.h"
 #include "windhover/tools/child_daemon.h"
+#include "windhover/tools/command_numbers.h"
 #include "windhover/tools/compare.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/send.h"
@@ -338,8 +339,10 @@ int main(int argc, char** argv) {
     windhover::Options options;
     app.add_option("FOLDER", options.folder, "With flights.csv.gz and flights.toml")->required();
     app.add_option("--seconds", options.seconds, "Of the live phase")->check(CLI::PositiveNumber);
-    app.add_option("--window", options.window, "Rows the posterior stands on");
-    app.add_option("--limit", options.limit, "Flights at most; 0: all");
+    app.add_option("--window", options.window, "Rows the posterior stands on")
+        ->transform(windhover::whole_number());
+    app.add_option("--limit", options.limit, "Flights at most; 0: all")
+        ->transform(windhover::whole_number());
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

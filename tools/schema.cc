@@ -160,6 +160,7 @@ std::string Schema::unknown_category(std::size_t rule, std::string_view text) co
 }
 
 std::optional<double> Schema::encode_target(std::string_view text) const {
+  if (text.empty()) return std::nullopt;
   if (positive_) return text == *positive_ ? 1.0 : 0.0;
   const std::optional<double> value = parse_number(text);
   if (!value || !positive_above_) return value;

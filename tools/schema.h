@@ -110,6 +110,8 @@ class Schema {
   // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
   std::string description() const;
   std::uint64_t fingerprint() const;
+  // The target's text that means 1, where there is one.
+  const std::optional<std::string>& positive() const { return positive_; }
 
   // As TOML again; what from_text() reads.
   std::string to_toml() const;

@@ -98,6 +98,10 @@ Schema Schema::collected_from(const std::string& data_path) const {
       const double sd = std::sqrt(seen[r].squares / seen[r].count);
       if (!rule.shift) rule.shift = seen[r].mean;
       if (!rule.scale) rule.scale = sd > 0 ? sd : 1.0;
+      if (!std::isfinite(*rule.shift) || !std::isfinite(*rule.scale)) {
+        throw UserError(fmt::format("{}: the numbers of {} are too large for a mean and a scale",
+                                    data_path, rule.field));
+      }
     }
   }
   schema.index_features();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -65,7 +66,13 @@ class Sender {
           fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
     }
     connect_or_throw(client_, options.address,
-                     {.producer = options.producer, .wire_float = options.wire_float});
+                     {.producer = options.producer,
+                      .first_sequence = options.first_sequence,
+                      .wire_float = options.wire_float});
+    if (!client_.welcome().observes()) {
+      throw UserError(
+          fmt::format("{} is the query endpoint; send to the observe endpoint", options.address));
+    }
     check_schema(client_, schema_);
     if (options.score_every > 0) {
       if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
@@ -79,6 +86,30 @@ class Sender {
 
   SendReport run() {
     start_ = std::chrono::steady_clock::now();
+    std::string bad_row;
+    try {
+      read_and_send();
+    } catch (const UserError& error) {
+      bad_row = error.what();  // the rows before it are on their way, and are accounted for
+    }
+    if (!batch_.targets.empty()) hand_over();
+    carry_through([this] { return client_.wait_acknowledged(); });
+    note_acknowledgements();
+    finish();
+    if (!bad_row.empty()) {
+      throw UserError(fmt::format("{}; the rows before it: {}", bad_row, report_.closing_line()));
+    }
+    remark();
+    return std::move(report_);
+  }
+
+ private:
+  void read_and_send() {
+    // At a given rate a frame holds a second's rows at most: a server lets silent peers go.
+    const std::uint64_t batch =
+        options_.rate > 0 ? std::clamp<std::uint64_t>(static_cast<std::uint64_t>(options_.rate), 1,
+                                                      options_.batch)
+                          : options_.batch;
     EncodedRow row;
     while ((options_.limit == 0 || rows_ < options_.limit) && table_.next()) {
       if (!encoder_.encode(table_, row)) {
@@ -86,18 +117,33 @@ class Sender {
         continue;
       }
       if (report_.score) score(row);
+      positive_ += row.target == 1.0 ? 1 : 0;
       batch_.add(row, schema_.sparse());
       ++rows_;
-      if (batch_.targets.size() == options_.batch) hand_over();
+      if (batch_.targets.size() >= batch) hand_over();
     }
-    if (!batch_.targets.empty()) hand_over();
-    carry_through([this] { return client_.wait_acknowledged(); });
-    note_acknowledgements();
-    finish();
-    return std::move(report_);
   }
 
- private:
+  // What looks like a mistake though every row is accounted for.
+  void remark() {
+    const ObserveTotals& t = report_.totals;
+    if (t.sent > 0 && t.duplicate == t.sent) {
+      note(
+          fmt::format("producer {} had sent all of these before: rows of another file need "
+                      "another --producer, or --first-sequence {}",
+                      options_.producer, t.producer_next));
+    }
+    if (report_.reconnections > 0 && t.accepted > t.head) {
+      note(fmt::format("the server was started anew meanwhile: it holds {} rows", t.head));
+    }
+    if (schema_.positive() && rows_ > 0 && positive_ == 0) {
+      note(fmt::format("no row's target was \"{}\"", *schema_.positive()));
+    }
+  }
+  void note(const std::string& text) {
+    if (options_.on_note) options_.on_note(text);
+  }
+
   // The posterior answers before it has seen the row.
   void score(const EncodedRow& row) {
     if (rows_ % options_.score_every == 0) {
@@ -110,7 +156,12 @@ class Sender {
         request.row_ends = {&end, 1};
       }
       Provenance provenance;
-      check_reply(questions_, questions_.predict(request, summaries_, provenance), "predicting");
+      Status status = questions_.predict(request, summaries_, provenance);
+      const bool gone = status == Status::kClosed || status == Status::kTimeout;
+      if (gone && ok(questions_.reconnect())) {  // a server lets silent peers go
+        status = questions_.predict(request, summaries_, provenance);
+      }
+      check_reply(questions_, status, "predicting");
       report_.score->add(summaries_.at(0).epred_mean, row.target > 0.5);
     }
     report_.score->observe(row.target > 0.5);
@@ -163,6 +214,7 @@ class Sender {
           to_string(status), client_.totals().sent, client_.outstanding_rows(),
           options_.producer == 0 && broken ? "; with --producer they would be sent again" : ""));
     }
+    note(fmt::format("{}; trying again, {} times", client_.error_text(), kReconnections));
     for (int attempt = 0; attempt < kReconnections; ++attempt) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50 * (attempt + 1)));
       if (!ok(client_.reconnect())) continue;
@@ -225,6 +277,7 @@ class Sender {
   Batch batch_;
   std::vector<PredictiveSummary> summaries_;
   std::uint64_t rows_ = 0;
+  std::uint64_t positive_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
   Histogram lag_;
@@ -240,9 +293,10 @@ bool SendReport::adds_up() const {
 std::string SendReport::closing_line() const {
   return fmt::format(
       "sent {} = accepted {} + refused {} + duplicate {}{}; {} rows of the file passed over; "
-      "{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
+      "{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
       totals.sent, totals.accepted, totals.refused, totals.duplicate,
-      adds_up() ? "" : " (DOES NOT ADD UP)", skipped, seconds,
+      adds_up() ? "" : " (DOES NOT ADD UP)", skipped,
+      reconnections > 0 ? fmt::format("connected anew {} times; ", reconnections) : "", seconds,
       seconds > 0 ? static_cast<double>(totals.sent) / seconds : 0.0,
       duration_text(static_cast<double>(lag_p50_ns)),
       duration_text(static_cast<double>(lag_p99_ns)),

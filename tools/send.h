@@ -21,10 +21,13 @@ struct SendOptions {
   double rate = 0;             // rows a second; 0: as fast as the server takes them
   std::uint64_t batch = 256;   // rows a frame
   std::uint64_t producer = 0;  // not 0: rows survive a broken connection exactly once
-  std::uint64_t limit = 0;     // rows at most; 0: the whole file
+  std::uint64_t first_sequence =
+      0;                    // of a producer: the file's first row; where the last one ended
+  std::uint64_t limit = 0;  // rows at most; 0: the whole file
   bool wire_float = false;
   // Called a few times a second with the part done, 0 to 1, and a line about it.
   std::function<void(double, const std::string&)> on_progress;
+  std::function<void(const std::string&)> on_note;  // what a user should know at once
   // Predict one row in so many, from the query endpoint at score_address, before it is sent; 0:
   // none.
   std::uint64_t score_every = 0;

@@ -83,8 +83,9 @@ void serve(const DaemonConfig& config) {
   const std::unique_ptr<Server> server = value_or_refuse(
       Server::create(server_config, engine, block.bytes().last(server_bytes), clock));
   if (const Result<bool> opened = server->open(); !opened.ok()) {
-    throw RunError(fmt::format("{}: {}", opened.error().sentence,
-                               std::strerror(static_cast<int>(opened.error().number))));
+    const int why = static_cast<int>(opened.error().number);
+    throw RunError(fmt::format("{}{}{}", opened.error().sentence, why != 0 ? ": " : "",
+                               why != 0 ? std::strerror(why) : ""));
   }
   LearnerThread learner;
   if (!ok(learner.start(engine, config.learner_thread(), config.learner_idle()))) {
@@ -95,6 +96,8 @@ void serve(const DaemonConfig& config) {
     learner.stop();
     throw RunError("the socket threads could not be started");
   }
+  warn_about("observe", server->observe_thread_warnings());
+  warn_about("query", server->query_thread_warnings());
 
   fmt::print("ready observe={} query={} block={} bytes\n",
              address_text(server_config.observe, server->observe_port()),

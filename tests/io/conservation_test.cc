@@ -81,10 +81,12 @@ TEST(Conservation, ManyProducersSomeResendingSomeSendingBadRows) {
   // That these are accepted + refused + duplicate, and accepted the head, ~TestServer checks.
 }
 
-// A relay that breaks the connection after so many bytes in either direction.
+// A relay that breaks the connection after so many bytes in either direction, and every other one
+// after the server's first answer, if that is asked for.
 class BreakingRelay {
  public:
-  BreakingRelay(std::string to, std::size_t bytes) : to_(std::move(to)), bytes_(bytes) {
+  BreakingRelay(std::string to, std::size_t bytes, bool after_welcome = false)
+      : to_(std::move(to)), bytes_(bytes), after_welcome_(after_welcome) {
     listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -118,7 +120,9 @@ class BreakingRelay {
 
   void relay(int client, ClientSocket& server) {
     std::array<char, 8192> some;
-    for (std::size_t passed = 0; passed < bytes_ || breaks_ >= 20;) {
+    const std::size_t most = after_welcome_ && ++connections_ % 2 == 0 ? 1 : bytes_;
+    std::size_t answered = 0;
+    for (std::size_t passed = 0; (most > 1 ? passed : answered) < most || breaks_ >= 20;) {
       if (done_) return;
       const ssize_t up = ::recv(client, some.data(), some.size(), MSG_DONTWAIT);
       if (up == 0) return;
@@ -131,6 +135,7 @@ class BreakingRelay {
       std::size_t down = 0;
       if (!ok(server.receive_some(some.data(), some.size(), down))) return;
       if (down > 0 && ::send(client, some.data(), down, MSG_NOSIGNAL) < 0) return;
+      answered += down;
       passed += down + static_cast<std::size_t>(up > 0 ? up : 0);
       if (up <= 0 && down == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
@@ -139,6 +144,8 @@ class BreakingRelay {
 
   std::string to_;
   std::size_t bytes_;
+  bool after_welcome_;
+  int connections_ = 0;
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::atomic<bool> done_{false};
@@ -146,10 +153,7 @@ class BreakingRelay {
   std::thread thread_;
 };
 
-TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
-  TestServer server;
-  // Breaks in the middle of frames and between a frame and its acknowledgement, 20 times.
-  BreakingRelay relay(server.observe_address(), 37'777);
+void expect_each_row_once_through(BreakingRelay& relay, TestServer& server) {
   Client client;
   ClientOptions options;
   options.producer = 42;
@@ -189,6 +193,57 @@ TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
   EXPECT_EQ(server.engine().head(), kBatches * kRows);  // each exactly once
   EXPECT_EQ(client.totals().sent,
             client.totals().accepted + client.totals().refused + client.totals().duplicate);
+}
+
+// In the middle of frames and between a frame and its acknowledgement, 20 times.
+TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
+  TestServer server;
+  BreakingRelay relay(server.observe_address(), 37'777);
+  expect_each_row_once_through(relay, server);
+}
+
+// And between the server's welcome and its answer to the producer's claim.
+TEST(Conservation, ConnectionsBrokenWhileTheyAreTakenUpLoseAndDuplicateNothing) {
+  TestServer server;
+  BreakingRelay relay(server.observe_address(), 37'777, true);
+  expect_each_row_once_through(relay, server);
+}
+
+// Without a window room comes a minibatch at a time. A sender of small frames must not take all of
+// it before there is enough for a large one.
+TEST(Conservation, LargeFramesHaveTheirTurnBesideASaturatingSender) {
+  EngineConfig engine = small_engine();
+  engine.horizon = Horizon::kAll;
+  engine.sampler.chains = 0;
+  TestServer server(small_server(), engine, false);
+  std::atomic<bool> done{false};
+  std::thread saturating([&] {
+    Client client;
+    ClientOptions options;
+    options.max_rows_per_frame = 10;
+    ASSERT_EQ(client.connect(server.observe_address(), options), Status::kOk);
+    const TestRows rows(100);
+    while (!done && ok(client.send_observe(rows.rows()))) {
+    }
+    EXPECT_EQ(client.wait_acknowledged(), Status::kOk);
+  });
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kWindowFullWaits) > 0; }));
+  Client large;
+  ClientOptions options;
+  options.max_rows_per_frame = 1900;
+  EXPECT_EQ(large.connect(server.observe_address(), options), Status::kOk);
+  EXPECT_EQ(large.send_observe(TestRows(1900).rows()), Status::kOk);
+  EXPECT_EQ(large.flush(), Status::kOk);
+  int polls = 0;
+  for (; polls < 5000 && large.totals().accepted < 1900; ++polls) {
+    server.engine().poll(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(large.poll_acknowledgements(), Status::kOk);
+  }
+  EXPECT_EQ(large.totals().accepted, 1900U) << polls;
+  done = true;
+  server.learn(true);
+  saturating.join();
 }
 
 TEST(Conservation, WithoutAProducerABrokenConnectionIsReported) {

@@ -134,10 +134,55 @@ TEST(SendFileTwice, IsDuplicateForTheSameProducer) {
   SendOptions o = options_for(served, schema);
   o.producer = 9;
   (void)send_file(o);
+  std::string note;
+  o.on_note = [&note](const std::string& text) { note += text; };
   const SendReport again = send_file(o);
+  EXPECT_TRUE(says(note, "--first-sequence 3960"));
   EXPECT_TRUE(again.adds_up());
   EXPECT_EQ(again.totals.duplicate, 3960U);
   EXPECT_EQ(served.engine().head(), 3960U);
+}
+
+TEST(SendFileTwice, GoesOnWhereTheStreamEnded) {
+  const std::string schema = schema_file(false);
+  Served served(path_of("on.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  o.producer = 9;
+  (void)send_file(o);
+  o.first_sequence = 3960;
+  EXPECT_EQ(send_file(o).totals.accepted, 3960U);
+  EXPECT_EQ(served.engine().head(), 2 * 3960U);
+}
+
+// The rows before a bad one have been learned: the refusal says how many.
+TEST(SendFileRefused, AccountsForTheRowsBeforeABadOne) {
+  const std::string schema =
+      file_with("strict.toml",
+                "target = \"y\"\n[[feature]]\nfield = \"a\"\nkind = \"number\"\n"
+                "shift = 0\nscale = 1\n");
+  Served served(path_of("bad.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  o.path = file_with("bad.csv", "a,c,y\n1,u,0\n2,v,1\nthree,u,1\n4,u,1\n");
+  const std::string refusal = refusal_of([&] { (void)send_file(o); });
+  EXPECT_TRUE(says(refusal, "line 4")) << refusal;
+  EXPECT_TRUE(says(refusal, "sent 2 = accepted 2")) << refusal;
+  EXPECT_EQ(served.engine().head(), 2U);
+}
+
+TEST(SendFileRefused, TakesAnEmptyTargetForMissing) {
+  const std::string schema =
+      file_with("positive.toml",
+                "target = \"y\"\npositive = \"yes\"\nmissing = \"skip\"\n"
+                "[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 0\nscale = 1\n");
+  Served served(path_of("empty.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  std::string note;
+  o.on_note = [&note](const std::string& text) { note += text; };
+  o.path = file_with("empty.csv", "a,y\n1,\n2,Yes\n3,no\n");
+  const SendReport report = send_file(o);
+  EXPECT_EQ(report.skipped, 1U);
+  EXPECT_EQ(report.totals.accepted, 2U);
+  EXPECT_TRUE(says(note, "no row's target was \"yes\"")) << note;
 }
 
 TEST(SendFileRefused, CountsRowsOutsideTheDomain) {

@@ -1,0 +1,25 @@
+#include "windhover/tools/command_numbers.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace windhover {
+
+CLI::Validator whole_number(std::uint64_t most) {
+  return CLI::Validator(
+      [most](std::string& text) {
+        std::uint64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data(), end, value);
+        if (error != std::errc{} || at != end || value > most) {
+          return fmt::format("\"{}\" is not allowed: a whole number from 0 to {} is expected", text,
+                             most);
+        }
+        text = fmt::format("{}", value);
+        return std::string();
+      },
+      "", "whole_number");
+}
+
+}  // namespace windhover
