@@ -139,6 +139,7 @@ class Learner {
   void recover(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
   bool lost(const Chain& chain) const noexcept;
+  bool recover_lost() noexcept;  // whether there was one
 
   bool single_pass() const noexcept { return config_.horizon != Horizon::kWindow; }
   std::uint64_t rows_wanted() const noexcept;

@@ -195,6 +195,18 @@ void Learner::record(double n) noexcept {
   }
 }
 
+// C is summed where chains stand, also while they rest.
+bool Learner::recover_lost() noexcept {
+  if (phase_ != Phase::kSampling) return false;
+  bool any = false;
+  for (Chain& chain : chains_) {
+    if (!lost(chain)) continue;
+    recover(chain);
+    any = true;
+  }
+  return any;
+}
+
 bool Learner::lost(const Chain& chain) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];

@@ -111,6 +111,7 @@ void Learner::complete_pass() noexcept {
   sums_lost_ = false;
   tail_position_ = pass_end_;
   tail_rows_ = 0;
+  if (damping_ != 1) ratio_due_ = 0;
   damping_ = std::min(1.0, 2 * damping_);
   if (phase_ == Phase::kApproach && passes_ >= 2) {
     phase_ = Phase::kSettling;
@@ -119,6 +120,7 @@ void Learner::complete_pass() noexcept {
     credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
   }
   law_moved_ = refresh() && law_moved();
+  if (recover_lost()) law_moved_ = true;
   repeats_.end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.
