@@ -168,6 +168,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   }
 
   ObserveResult result;
+  bool waited = false;
   if (rows > duplicate) {
     ObservationBatch batch = request.batch;
     batch.first_row = duplicate;
@@ -180,6 +181,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
       counters.add(IoCounter::kWindowFullWaits);
       return TurnEnd::kWindowFull;
     }
+    waited = first_in_line == this;
     first_in_line = nullptr;
     // A frame that is wrong as a whole has been judged, row by row: sending it again is no use.
     if (!ok(result.status)) {
@@ -208,7 +210,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   counters.add(IoCounter::kRowsAccepted, result.accepted);
   if (result.refused > 0) counters.add(IoCounter::kRowsRefused, result.refused);
   if (duplicate > 0) counters.add(IoCounter::kRowsDuplicate, duplicate);
-  return TurnEnd::kNeedInput;
+  return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well
 }
 
 void Conversation::list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept {

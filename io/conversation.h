@@ -62,8 +62,11 @@ class Conversation {
   // The peer is gone: its producers may be claimed by others.
   void end() noexcept;
 
-  // Whether this is the one that the window's next room is for.
-  bool first_in_line() const noexcept { return context_.state->first_in_line == this; }
+  // Whether this is the one that the window's next room is for. Those that only ask never are, and
+  // their thread must not look.
+  bool first_in_line() const noexcept {
+    return context_.producers != nullptr && context_.state->first_in_line == this;
+  }
 
  private:
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;

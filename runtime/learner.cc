@@ -220,14 +220,21 @@ void Learner::remove_leaving(std::uint64_t head) noexcept {
   const std::uint64_t most = rested() ? kWarmUpRows : move_cost_rows();
   if (phase_ == Phase::kWarmingUp || next_first - first > most || next_first > tail_position_) {
     exact_ = pass_exact_ = false;
+    outrun_rows_ += next_first - first;
     return;
   }
   const RowBatch leaving = rows_between(first, next_first);
   const double* covariance = model_->quadratic() ? nullptr : estimator_.covariance();
-  if (exact_ && !estimator_.done().remove(*model_, leaving, covariance)) sums_lost_ = true;
+  const double* prior = estimator_.prior().values();
+  if (exact_ && !estimator_.done().remove(*model_, leaving, covariance, prior)) sums_lost_ = true;
   if (pass_exact_ && pass_position_ > first && pass_position_ != pass_end_) {
     const std::uint64_t swept = std::min(next_first, pass_position_);
-    if (!estimator_.pass().remove(*model_, rows_between(first, swept), covariance)) begin_pass();
+    if (!estimator_.pass().remove(*model_, rows_between(first, swept), covariance, prior)) {
+      const std::uint64_t end_before = previous_pass_end_;
+      estimator_.noise().abandon_pass();
+      begin_pass();
+      previous_pass_end_ = end_before;
+    }
   }
 }
 

@@ -257,6 +257,7 @@ class Learner {
   std::uint64_t sweep_end_ = 0;      // of the rows that are summed now, from pass_position_
   bool exact_ = true;                // the sums of done() hold the rows of the window and no others
   bool pass_exact_ = true;           // likewise those of the pass, so far
+  std::uint64_t outrun_rows_ = 0;    // that left the sums as wholes, since they were exact
   bool sums_lost_ = false;           // those of done() cannot be used
   bool law_moved_ = false;           // much of what the last pass summed was under another law
   std::uint64_t tail_position_ = 0;  // rows below are in the sums of done()

@@ -128,8 +128,8 @@ void Learner::count_moves(std::size_t first, std::size_t last) noexcept {
                 (last - first) * static_cast<std::uint64_t>(minibatch_size()));
 }
 
-// A chain that left for good starts again as a fresh draw; the rates are halved until the next pass
-// over the window has completed.
+// A chain that left for good starts again as a fresh draw; with a window the rates are halved, and
+// every pass without a loss doubles them again.
 void Learner::recover(Chain& chain) noexcept {
   counters_.add(RuntimeCounter::kDivergences);
   if (single_pass()) {

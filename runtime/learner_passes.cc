@@ -104,9 +104,13 @@ void Learner::complete_pass() noexcept {
   ++passes_;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   counters_.add(RuntimeCounter::kPasses);
-  // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
-  constexpr double kForgetting = 2;
-  if (pass_exact_ && !exact_ && phase_ == Phase::kSampling) owe_draws(kForgetting);
+  if (pass_exact_) {
+    // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
+    constexpr double kForgetting = 2;
+    const bool many = 10 * outrun_rows_ > rows_seen();
+    if (many && phase_ == Phase::kSampling) owe_draws(kForgetting);
+    outrun_rows_ = 0;
+  }
   exact_ = pass_exact_;
   sums_lost_ = false;
   tail_position_ = pass_end_;

@@ -157,8 +157,13 @@ void Learner::describe_by_draws(Posterior& posterior) const noexcept {
     posterior.mode[j] = posterior.sd_robust[j] = std::numeric_limits<double>::quiet_NaN();
   }
   Provenance& p = posterior.provenance;
-  p.ou_ratio = p.law_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
-  p.reason = phase_ == Phase::kSampling ? StatusReason::kNetwork : StatusReason::kFewDraws;
+  p.ou_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
+  if (!sampler_refused_) p.law_ratio = std::numeric_limits<double>::quiet_NaN();
+  const bool says_more = sampler_refused_ || p.reason == StatusReason::kNotDefinite ||
+                         p.reason == StatusReason::kLostChains;
+  if (!says_more) {
+    p.reason = phase_ == Phase::kSampling ? StatusReason::kNetwork : StatusReason::kFewDraws;
+  }
   p.status = status_of(p.reason);
 }
 

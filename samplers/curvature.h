@@ -19,7 +19,8 @@ class AnchorSums {
       : dimension_(dimension),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
-        move_(arena.allocate<double>(dimension).data()) {
+        move_(arena.allocate<double>(dimension).data()),
+        largest_(arena.allocate<double>(dimension).data()) {
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
@@ -36,6 +37,8 @@ class AnchorSums {
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
+    std::fill_n(largest_, dimension_, 0.0);
+    largest_squares_ = 0;
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.loss = 0;
     sums_.rows = 0;
@@ -50,21 +53,26 @@ class AnchorSums {
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
+    largest_squares_ = std::max(largest_squares_, sums_.squares);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      largest_[j] = std::max(largest_[j], diagonal(j));
+    }
   }
-  // Takes out rows that were added before. false: they were so large beside the others that
-  // rounding has left too little of those; the sums are worth nothing.
-  bool remove(Model& model, const RowBatch& rows, const double* covariance) noexcept {
-    constexpr double kLeastLeft = 1e-6;
-    const auto lost = [](double before, double after) {
-      return after != 0 && !(after >= kLeastLeft * before);
+  // Takes out rows that were added before. false: the sums have been so large that rounding may
+  // have swallowed what is left of them, the prior of precision `prior` beside it; they are worth
+  // nothing.
+  bool remove(Model& model, const RowBatch& rows, const double* covariance,
+              const double* prior) noexcept {
+    constexpr double kRounding = 1e-15;
+    constexpr double kTolerance = 1e-6;
+    const auto swallowed = [](double largest, double left) {
+      return kRounding * largest > kTolerance * std::max(left, 0.0);
     };
-    for (std::uint32_t j = 0; j < dimension_; ++j) move_[j] = sums_.curvature[j * (width_ + 1)];
-    const double squares = sums_.squares;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
-    bool any = lost(squares, sums_.squares);
+    bool any = swallowed(largest_squares_, sums_.squares);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      any = any || lost(move_[j], sums_.curvature[j * (width_ + 1)]);
+      any = any || swallowed(largest_[j], diagonal(j) + prior[j] * dispersion_);
     }
     return !any;
   }
@@ -88,11 +96,15 @@ class AnchorSums {
   double dispersion() const noexcept { return dispersion_; }
 
  private:
+  double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
+
   std::uint32_t dimension_;
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
-  double* move_;  // dimension: scratch
+  double* move_;     // dimension: scratch
+  double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
+  double largest_squares_ = 0;
   CurvatureSums sums_{};
 };
 

@@ -30,10 +30,10 @@
 //   kind = "category"         # one column a category
 //   categories = ["ATL", "ORD"]
 //   other = "column"          # one more column for all categories not listed; or "zero": none of
-//   the
-//                             # columns is set, they are the baseline; or "refuse", the default
+//                             # the columns is set, they are the baseline; or "refuse", the default
 //
-// A draft may leave out categories, shift and scale: `windhover schema FILE` fills them in.
+// A draft may leave out categories (and say most = 100 of them), shift and scale: `windhover schema
+// FILE` fills them in. For users: schema.md.
 #ifndef WINDHOVER_TOOLS_SCHEMA_H_
 #define WINDHOVER_TOOLS_SCHEMA_H_
 

@@ -61,6 +61,9 @@ class Sender {
         table_(options.path, schema_.table_options()),
         encoder_(schema_, table_) {
     if (options.batch < 1) throw UserError("--batch 0 is not allowed: at least 1 is expected");
+    if (options.first_sequence > 0 && options.producer == 0) {
+      throw UserError("--first-sequence is not allowed without --producer");
+    }
     if (!(options.rate >= 0)) {
       throw UserError(
           fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
@@ -106,10 +109,9 @@ class Sender {
  private:
   void read_and_send() {
     // At a given rate a frame holds a second's rows at most: a server lets silent peers go.
-    const std::uint64_t batch =
-        options_.rate > 0 ? std::clamp<std::uint64_t>(static_cast<std::uint64_t>(options_.rate), 1,
-                                                      options_.batch)
-                          : options_.batch;
+    const double most = static_cast<double>(options_.batch);
+    const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
+    const auto batch = static_cast<std::uint64_t>(paced);
     EncodedRow row;
     while ((options_.limit == 0 || rows_ < options_.limit) && table_.next()) {
       if (!encoder_.encode(table_, row)) {
@@ -127,7 +129,7 @@ class Sender {
   // What looks like a mistake though every row is accounted for.
   void remark() {
     const ObserveTotals& t = report_.totals;
-    if (t.sent > 0 && t.duplicate == t.sent) {
+    if (t.sent > 0 && t.duplicate == t.sent && report_.reconnections == 0) {
       note(
           fmt::format("producer {} had sent all of these before: rows of another file need "
                       "another --producer, or --first-sequence {}",

@@ -181,7 +181,6 @@ TEST(ScoreSeries, LargeShiftIsLargerThanASmallOne) {
   EXPECT_GT(last, 10);
 }
 
-// The scores' mean is then not 0, and that is no dependence.
 // Rows that depend on one another and then jump: long batches straddle the jump, and what it adds
 // to the variance between them must not be taken away twice.
 TEST(ScoreSeries, JumpOfDependentRowsKeepsEveryVariancePositive) {
@@ -198,6 +197,7 @@ TEST(ScoreSeries, JumpOfDependentRowsKeepsEveryVariancePositive) {
   }
 }
 
+// The scores' mean is then not 0, and that is no dependence.
 TEST(ScoreSeries, StrongPriorIsNoDependence) {
   Pass pass(2000);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {

@@ -61,7 +61,8 @@ TEST_F(AnchorSumsOfRegression, removed_rows_leave_no_trace) {
   sums.add(*model, table.all().part(20, 40), nullptr);
   const Vector expected = newton(sums);
   sums.add(*model, table.all().part(0, 20), nullptr);
-  sums.remove(*model, table.all().part(0, 20), nullptr);
+  const Vector prior = Vector::Ones(64);
+  EXPECT_TRUE(sums.remove(*model, table.all().part(0, 20), nullptr, prior.data()));
   EXPECT_LT((newton(sums) - expected).norm(), 1e-12);
 }
 
