@@ -124,6 +124,7 @@ void Learner::owe_draws(double forgetting) noexcept {
   const double chains = static_cast<double>(chains_.size());
   owed_relaxations_ = forgetting + std::min(kMostOwedRelaxations, config_.retained_draws / chains);
   consistency_.reset();
+  compared_relaxations_ = 0;
 }
 
 // A number that any counter can hold.

@@ -138,7 +138,9 @@ class Learner {
   void record(double n) noexcept;
   void recover(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
+  bool beyond(const Chain& chain, double deviations) const noexcept;  // posterior sd
   bool lost(const Chain& chain) const noexcept;
+  bool catch_up() noexcept;      // whether a chain was put elsewhere
   bool recover_lost() noexcept;  // whether there was one
 
   bool single_pass() const noexcept { return config_.horizon != Horizon::kWindow; }
@@ -276,6 +278,8 @@ class Learner {
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;
+  double compared_relaxations_ = 0;  // of each chain, that consistency_ holds
+  double ratio_relaxations_ = 0;     // that ratio_ stands on
 
   std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since this mark
   double drawn_rows_ = 0;

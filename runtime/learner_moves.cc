@@ -168,6 +168,7 @@ void Learner::record(double n) noexcept {
   const double part = 1.0 / this->relaxation();
   relaxations_ += part;
   owed_relaxations_ -= part;
+  compared_relaxations_ += part;
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
   drawless_relaxations_ = all_draws ? 0.0 : drawless_relaxations_ + part;
   const double hot = temperature_ > 0 ? temperature_ : 1.0;
@@ -207,11 +208,28 @@ bool Learner::recover_lost() noexcept {
   return any;
 }
 
-bool Learner::lost(const Chain& chain) const noexcept {
+// Chains that forget, and those too far off to come home in that time start again as fresh draws,
+// where it is the posterior they draw from.
+bool Learner::catch_up() noexcept {
+  constexpr double kForgetting = 2;
+  constexpr double kFar = 10;
+  bool any = false;
+  for (Chain& chain : chains_) {
+    if (!posterior_is_target_ || !beyond(chain, kFar)) continue;
+    start_chain(chain, (round_ << 16) + chain.index + 1);
+    any = true;
+  }
+  owe_draws(kForgetting);
+  return any;
+}
+
+bool Learner::lost(const Chain& chain) const noexcept { return beyond(chain, kDivergedDeviations); }
+
+bool Learner::beyond(const Chain& chain, double deviations) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
     const double deviation = chain.theta[j] - estimator_.mean()[j];
-    const double most = kDivergedDeviations * kDivergedDeviations * std::max(temperature_, 1.0);
+    const double most = deviations * deviations * std::max(temperature_, 1.0);
     if (deviation * deviation > most * variance) return true;
   }
   return false;

@@ -104,13 +104,9 @@ void Learner::complete_pass() noexcept {
   ++passes_;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   counters_.add(RuntimeCounter::kPasses);
-  if (pass_exact_) {
-    // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
-    constexpr double kForgetting = 2;
-    const bool many = 10 * outrun_rows_ > rows_seen();
-    if (many && phase_ == Phase::kSampling) owe_draws(kForgetting);
-    outrun_rows_ = 0;
-  }
+  // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
+  const bool outrun = pass_exact_ && phase_ == Phase::kSampling && 10 * outrun_rows_ > rows_seen();
+  if (pass_exact_) outrun_rows_ = 0;
   exact_ = pass_exact_;
   sums_lost_ = false;
   tail_position_ = pass_end_;
@@ -125,6 +121,7 @@ void Learner::complete_pass() noexcept {
   }
   law_moved_ = refresh() && law_moved();
   if (recover_lost()) law_moved_ = true;
+  if (outrun && catch_up()) law_moved_ = true;
   repeats_.end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.

@@ -84,6 +84,7 @@ void Learner::compare_spread() noexcept {
   if (iterates < ratio_due_ && iterates >= kRatioInterval) return;
   if (!consistency_.suffices() && ratio_.largest != 0) return;  // what was found before stands
   ratio_due_ = iterates + kRatioInterval;
+  ratio_relaxations_ = compared_relaxations_;
   ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
                               estimator_.noise_covariance().data(), estimator_.covariance(),
                               minibatch_size(), estimator_.n(), temperature_,
@@ -119,8 +120,11 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   if (!single_pass()) p.repeated_rows = repeats_.share();
   p.noise_variance = has_dispersion(model_->response()) ? estimator_.dispersion() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
-  // An ensemble starts as independent draws and is compared at later times too.
-  p.reason = reason(ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : p.ess_bulk);
+  // An ensemble starts as independent draws and is compared at later times too; of chains, what
+  // they have been compared over counts.
+  const double compared = ratio_relaxations_ * static_cast<double>(chains_.size());
+  p.reason = reason(
+      ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : std::min(p.ess_bulk, compared));
   p.status = status_of(p.reason);
 }
 
