@@ -73,7 +73,7 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
   const std::size_t row = largest_row_bytes(engine.model);
   if (outside(config.frame_cap, row, 1U << 28)) {
     return Error{Status::kInvalidConfig,
-                 "frame_cap must be at most 268435456 and what the largest row needs",
+                 "frame_cap must be at most 268435456 and at least what the largest row needs",
                  static_cast<double>(row)};
   }
   if (engine.max_readers < kServerReaders) {

@@ -44,6 +44,7 @@ class Estimator {
   void begin_pass(bool with_loss) noexcept {
     pass_.begin(mode_, dispersion_);
     pass_.set_with_loss(with_loss);
+    noise_.begin_pass();
   }
   void end_pass() noexcept { std::swap(done_, pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.

@@ -115,16 +115,17 @@ bool Learner::rested() const noexcept {
 // Enough to serve and to judge them: no stream that stops early leaves fewer. A sampler that has
 // gone on to refine (Santa) has none that could be judged.
 bool Learner::draws_suffice() const noexcept {
-  const bool comparable = drawless_relaxations_ < kMostOwedRelaxations;
-  return owed_relaxations_ <= 0 && (consistency_.suffices() || !comparable);
+  const bool comparable = relaxations_ - last_draw_ < kMostOwedRelaxations;
+  return relaxations_ >= owed_until_ && (consistency_.suffices() || !comparable);
 }
 
 // The draws to serve and to judge are those from now on, when chains have forgotten where they are.
 void Learner::owe_draws(double forgetting) noexcept {
   const double chains = static_cast<double>(chains_.size());
-  owed_relaxations_ = forgetting + std::min(kMostOwedRelaxations, config_.retained_draws / chains);
+  const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
+  owed_until_ = relaxations_ + forgetting + to_serve;
+  compared_since_ = relaxations_;
   consistency_.reset();
-  compared_relaxations_ = 0;
 }
 
 // A number that any counter can hold.
@@ -231,10 +232,7 @@ void Learner::remove_leaving(std::uint64_t head) noexcept {
   if (pass_exact_ && pass_position_ > first && pass_position_ != pass_end_) {
     const std::uint64_t swept = std::min(next_first, pass_position_);
     if (!estimator_.pass().remove(*model_, rows_between(first, swept), covariance, prior)) {
-      const std::uint64_t end_before = previous_pass_end_;
-      estimator_.noise().abandon_pass();
       begin_pass();
-      previous_pass_end_ = end_before;
     }
   }
 }

@@ -233,19 +233,20 @@ class Learner {
   RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t fresh_ = 0;          // rows that came with the newest head
-  double recorded_steps_ = 0;        // of each chain, that the diagnostics stand for
-  double relaxations_ = 0;           // of each chain since sampling began: rounds x S / n
-  double drawless_relaxations_ = 0;  // of those, since a chain's iterate was a draw
-  double owed_relaxations_ = 0;  // until the ring holds draws of this posterior, or of one near it
-  std::uint64_t head_ = 0;       // rows [head - N, head) are readable
-  std::uint64_t round_ = 0;      // rounds that moved the chains
-  std::uint64_t asides_ = 0;     // moves of single chains during a refresh in this round
+  std::uint64_t fresh_ = 0;    // rows that came with the newest head
+  double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
+  double relaxations_ = 0;     // of each chain since sampling began: rounds x S / n; marks of it:
+  double last_draw_ = 0;       // where all chains' iterates were draws
+  double owed_until_ = 0;      // where the ring holds draws of this posterior, or of one near it
+  double compared_since_ = 0;  // where consistency_ was empty
+  double lost_until_ = 0;      // without a window: where a lost chain is forgotten
+  std::uint64_t head_ = 0;     // rows [head - N, head) are readable
+  std::uint64_t round_ = 0;    // rounds that moved the chains
+  std::uint64_t asides_ = 0;   // moves of single chains during a refresh in this round
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw
   double damping_ = 1;
-  double lost_until_ = 0;  // without a window: relaxations_ until a lost chain is forgotten
   bool refresh_failed_ = false;
   bool sampler_refused_ = false;  // it has never had a law
   bool standardized_ = false;     // location and scale of the features are what they will be
@@ -278,8 +279,7 @@ class Learner {
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;
-  double compared_relaxations_ = 0;  // of each chain, that consistency_ holds
-  double ratio_relaxations_ = 0;     // that ratio_ stands on
+  double ratio_relaxations_ = 0;  // that ratio_ stands on
 
   std::uint64_t pace_head_ = 0;  // R: minibatch rows a chain per new row since this mark
   double drawn_rows_ = 0;

@@ -103,7 +103,7 @@ void Learner::end_move() noexcept {
     record(static_cast<double>(rows_seen()));
   } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
     phase_ = Phase::kSampling;
-    relaxations_ = drawless_relaxations_ = 0;
+    relaxations_ = last_draw_ = 0;
     diagnostics_.reset();
     recorded_steps_ = 0;
     ratio_ = {};
@@ -165,12 +165,9 @@ void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
 // Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
 void Learner::record(double n) noexcept {
   const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
-  const double part = 1.0 / this->relaxation();
-  relaxations_ += part;
-  owed_relaxations_ -= part;
-  compared_relaxations_ += part;
+  relaxations_ += 1.0 / this->relaxation();
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
-  drawless_relaxations_ = all_draws ? 0.0 : drawless_relaxations_ + part;
+  if (all_draws) last_draw_ = relaxations_;
   const double hot = temperature_ > 0 ? temperature_ : 1.0;
   if (all_draws && round_ % recording_interval() == 0) {
     for (Chain& chain : chains_) {

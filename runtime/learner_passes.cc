@@ -19,7 +19,6 @@ void Learner::begin_pass() noexcept {
   estimator_.begin_pass(phase_ == Phase::kWarmingUp);
   scores_.begin_pass(rows_seen());
   repeats_.begin_pass();
-  previous_pass_end_ = pass_end_;
   pass_position_ = first_row();
   pass_exact_ = true;
   // Newton's method keeps to the rows it started with, so that its objective can be compared.
@@ -103,6 +102,7 @@ void Learner::complete_pass() noexcept {
   estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced);
   ++passes_;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
+  previous_pass_end_ = pass_end_;
   counters_.add(RuntimeCounter::kPasses);
   // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
   const bool outrun = pass_exact_ && phase_ == Phase::kSampling && 10 * outrun_rows_ > rows_seen();

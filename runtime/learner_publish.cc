@@ -84,7 +84,7 @@ void Learner::compare_spread() noexcept {
   if (iterates < ratio_due_ && iterates >= kRatioInterval) return;
   if (!consistency_.suffices() && ratio_.largest != 0) return;  // what was found before stands
   ratio_due_ = iterates + kRatioInterval;
-  ratio_relaxations_ = compared_relaxations_;
+  ratio_relaxations_ = relaxations_ - compared_since_;
   ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
                               estimator_.noise_covariance().data(), estimator_.covariance(),
                               minibatch_size(), estimator_.n(), temperature_,
@@ -152,8 +152,7 @@ void Learner::summarize_chains(Posterior& posterior) const noexcept {
 }
 
 // With several modes there is no mode to name, and the curvature at one of them is no summary: the
-// spread is that of the draws. Nothing says either whether they spread as they should, so the
-// status is never `ok`.
+// spread is that of the draws.
 void Learner::describe_by_draws(Posterior& posterior) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double* column = posterior.deviations + std::size_t{j} * posterior.draws;
@@ -163,12 +162,6 @@ void Learner::describe_by_draws(Posterior& posterior) const noexcept {
   Provenance& p = posterior.provenance;
   p.ou_ratio = p.misspecification_index = std::numeric_limits<double>::quiet_NaN();
   if (!sampler_refused_) p.law_ratio = std::numeric_limits<double>::quiet_NaN();
-  const bool says_more = sampler_refused_ || p.reason == StatusReason::kNotDefinite ||
-                         p.reason == StatusReason::kLostChains;
-  if (!says_more) {
-    p.reason = phase_ == Phase::kSampling ? StatusReason::kNetwork : StatusReason::kFewDraws;
-  }
-  p.status = status_of(p.reason);
 }
 
 // R: minibatch rows of one chain per new row, since a quarter to half a window of new rows ago.
@@ -193,11 +186,14 @@ StatusReason Learner::reason(const Consistency::Ratio& ratio, double ess) const 
     return least > 1 / kTolerance && most < kTolerance;
   };
   if (sampler_refused_) return StatusReason::kSamplersLaw;
-  if (phase_ != Phase::kSampling || ratio.largest == 0 || ess == 0) return StatusReason::kFewDraws;
+  const bool network = !model_->log_concave();  // of its draws' spread nothing is known
+  const bool compared = network || (ratio.largest != 0 && ess != 0);
+  if (phase_ != Phase::kSampling || !compared) return StatusReason::kFewDraws;
   if (scores_.drifting()) return StatusReason::kDrift;
   if (scores_.autocorrelated()) return StatusReason::kDependentRows;
   if (refresh_failed_) return StatusReason::kNotDefinite;
   if (damping_ != 1 || relaxations_ < lost_until_) return StatusReason::kLostChains;
+  if (network) return StatusReason::kNetwork;
   const bool off = posterior_is_target_ && !std::isnan(ratio.law_largest) &&
                    !near(ratio.law_smallest, ratio.law_largest);
   if (off || std::isinf(ratio.law_largest)) return StatusReason::kSamplersLaw;

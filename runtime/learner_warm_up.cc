@@ -162,6 +162,7 @@ void Learner::start_chains() noexcept {
   phase_ = Phase::kApproach;
   standardized_ = true;
   passes_ = 0;
+  previous_pass_end_ = pass_end_;
   // Enough to measure C, to settle and to retain draws, even if no further row ever comes.
   credit_ =
       std::max(config_.draws_per_observation, kColdStartPasses) * static_cast<double>(rows_seen());

@@ -28,12 +28,12 @@ enum class StatusReason : std::uint8_t {
   kFewDraws = 1,       // warming up: too few rows, or too few independent draws of each chain
   kDrift = 2,          // drift_score: the newest tenth of the window is unlike the rest
   kDependentRows = 3,  // score_autocorrelation: sd is too small, sd_robust is not
-  kNetwork = 4,        // several modes: nothing checks the spread of the draws
+  kNotDefinite = 9,    // numbers too large to compute with: the answer is that of before them
   kLostChains = 5,     // divergences: until passes without one have made the steps whole again
+  kNetwork = 4,        // several modes: nothing checks the spread of the draws
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
-  kPace = 8,           // draws_per_observation below 1
-  kNotDefinite = 9     // numbers too large to compute with: the answer is that of before them
+  kPace = 8            // draws_per_observation below 1
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;

@@ -28,8 +28,10 @@ class NoiseCovariance {
   // Returns that weight; 0 when the pass had no rows.
   double end_pass(double weight_floor) noexcept;
 
-  // Forgets the rows of a pass that is not to be ended.
-  void abandon_pass() noexcept { clear_sums(); }
+  // Forgets the rows of a pass that was not ended.
+  void begin_pass() noexcept {
+    if (rows_ > 0) clear_sums();
+  }
 
   // Instead of passes, for rows that are seen once: the sums fade, and go on.
   void fade(double keep) noexcept;

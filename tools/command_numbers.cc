@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "windhover/tools/daemon_options.h"
 
 namespace windhover {
 
@@ -10,9 +10,7 @@ CLI::Validator whole_number(std::uint64_t most) {
   return CLI::Validator(
       [most](std::string& text) {
         std::uint64_t value = 0;
-        const char* end = text.data() + text.size();
-        const auto [at, error] = std::from_chars(text.data(), end, value);
-        if (error != std::errc{} || at != end || value > most) {
+        if (!parse_into(text, value) || value > most) {
           return fmt::format("\"{}\" is not allowed: a whole number from 0 to {} is expected", text,
                              most);
         }

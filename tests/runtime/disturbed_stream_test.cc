@@ -104,31 +104,6 @@ TEST(DisturbedStream, FeatureFarOffThatHasLeftLeavesNothingBehind) {
   }
 }
 
-// A category whose rows come and go leaves rounding's dust in its sums, which is no reason to begin
-// passes anew: with the window full they are what brings the answers up to date.
-TEST(DisturbedStream, RareCategoriesDoNotKeepPassesFromEnding) {
-  constexpr Index kWindow = 1000;
-  constexpr Index kColumns = 40;
-  Data data = logistic_data(30'000, kColumns, 0.0, 99);
-  data.x.setZero();
-  for (Index i = 0; i < data.rows(); ++i) data.x(i, (i * i / 7) % kColumns) = 1;
-  TestEngine engine(small_config("logistic", kColumns, kWindow));
-  engine.feed(data, 0, 5000);
-  engine.poll_until_idle();
-  const std::uint64_t before = engine->learner().passes();
-  std::uint64_t last = engine.provenance().sequence;
-  std::uint64_t longest = 0;
-  for (Index row = 5000; row < 30'000; row += 5) {
-    engine.feed(data, row, row + 5);
-    engine.poll_rounds(2);
-    const std::uint64_t sequence = engine.provenance().sequence;
-    longest = std::max(longest, static_cast<std::uint64_t>(row) + 5 - last);
-    last = sequence;
-  }
-  EXPECT_GT(engine->learner().passes(), before + 10);
-  EXPECT_LT(longest, 3 * static_cast<std::uint64_t>(kWindow));
-}
-
 // As long as the window grows the summary is exactly that of the rows that its `sequence` says.
 TEST(DisturbedStream, SequenceCountsTheRowsOfTheAnswer) {
   const Data data = linear_data(20'000, 3, 1.0, 94);

@@ -66,6 +66,33 @@ TEST_F(AnchorSumsOfRegression, removed_rows_leave_no_trace) {
   EXPECT_LT((newton(sums) - expected).norm(), 1e-12);
 }
 
+// What is left in a column whose rows have all gone is rounding's dust, small beside the prior.
+TEST_F(AnchorSumsOfRegression, a_category_may_leave_for_good) {
+  x.col(0).tail(kRows - 20).setZero();
+  const Table table(config, x, y);
+  const Vector anchor = normals(3, kDimension, 1);
+  AnchorSums sums(memory.arena(), kDimension);
+  sums.begin(anchor.data());
+  sums.add(*model, table.all(), nullptr);
+  const Vector prior = Vector::Ones(64);
+  EXPECT_TRUE(sums.remove(*model, table.all().part(0, 7), nullptr, prior.data()));
+  EXPECT_TRUE(sums.remove(*model, table.all().part(7, 13), nullptr, prior.data()));
+  const double left = sums.sums().curvature[0];
+  EXPECT_NE(left, 0.0);
+  EXPECT_LT(std::abs(left), 1e-12);
+}
+
+TEST_F(AnchorSumsOfRegression, rows_that_have_swallowed_the_others_are_told) {
+  x.topRows(20) *= 1e8;
+  const Table table(config, x, y);
+  const Vector anchor = normals(3, kDimension, 1);
+  AnchorSums sums(memory.arena(), kDimension);
+  sums.begin(anchor.data());
+  sums.add(*model, table.all(), nullptr);
+  const Vector prior = Vector::Ones(64);
+  EXPECT_FALSE(sums.remove(*model, table.all().part(0, 20), nullptr, prior.data()));
+}
+
 TEST_F(AnchorSumsOfRegression, clear_keeps_the_anchor) {
   const Table table(config, x, y);
   const Vector anchor = normals(3, kDimension, 1);
