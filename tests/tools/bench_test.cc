@@ -79,6 +79,28 @@ TEST(Bench, RefusesOptionsOutsideTheirRange) {
   EXPECT_THROW((void)exit_code({"speed"}), UserError);
 }
 
+// Before anything is measured.
+TEST(Bench, RefusesOptionsThatItsSuiteDoesNotRead) {
+  EXPECT_TRUE(says(refusal_of([] {
+                     (void)exit_code({"step", "--nonzeros", "8"});
+                   }),
+                   "--nonzeros means nothing to step; it is for ingest, query, mixed, soak"));
+  EXPECT_THROW((void)exit_code({"mixed", "--plot", "."}), UserError);
+  EXPECT_THROW((void)exit_code({"query", "--rate", "5"}), UserError);
+  const std::string path = file_with("old.json", result_of("query", 1).dump());
+  EXPECT_TRUE(says(refusal_of([&] {
+                     (void)exit_code({"soak", "--compare", path});
+                   }),
+                   "is a result of suite \"query\", not of soak"));
+}
+
+TEST(Bench, RefusesRowsThatFitIntoNoFrame) {
+  BenchOptions options;
+  options.dimensions = {9000};
+  EXPECT_TRUE(says(refusal_of([&] { (void)run_bench("ingest", options); }),
+                   "a row of 72000 bytes does not fit into a frame of 65536"));
+}
+
 TEST(Bench, RefusesToCompareWithWhatIsNoResult) {
   EXPECT_TRUE(says(refusal_of([] { (void)read_result("/nowhere/old.json"); }), "/nowhere"));
   for (const char* content : {"", "[1", "{}", "{\"suite\": 1, \"runs\": [{}]}"}) {
@@ -159,6 +181,19 @@ TEST(BenchSuites, QueryAnswersEveryQuestionAndResolvesWhatItsCountAllows) {
   EXPECT_EQ(latency["count"], 200);
   EXPECT_GT(latency["p90_us"].get<double>(), 0);
   EXPECT_TRUE(latency["p999_us"].is_null());
+}
+
+TEST(BenchSuites, QueryAsksForSparseRowsToo) {
+  BenchOptions options;
+  options.dimensions = {101};
+  options.nonzeros = 5;
+  options.shares = {0.5};
+  options.seconds = 0.1;
+  const Json run = run_bench("query", options)["runs"][0];
+  EXPECT_EQ(run["name"], "D=101 sparse 1 conn ingest 50%");
+  EXPECT_EQ(run["unanswered"], 0);
+  EXPECT_EQ(run["refused"], 0);
+  EXPECT_GT(run["rows_per_second"].get<double>(), 1000);
 }
 
 TEST(BenchSuites, QueryInRealTimeSaysWhatWasPermittedAndLeavesItsThreadAsItWas) {

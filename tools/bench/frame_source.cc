@@ -12,6 +12,7 @@
 
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 
@@ -57,7 +58,8 @@ void add_row(const LoadRows& rows, std::mt19937_64& generator, v1::Observe& obse
 
 FrameBytes::FrameBytes(const LoadRows& rows) : rows_per_frame(rows.rows_per_frame) {
   std::mt19937_64 generator(7);
-  while (bytes.size() < kLeastBytes) {
+  const std::size_t least_frames = (4 * std::size_t{rows.features}) / rows_per_frame;
+  while (bytes.size() < kLeastBytes || ends.size() < least_frames) {
     v1::Request request;
     request.set_id(ends.size() + 1);
     request.mutable_observe()->set_rows(rows_per_frame);
@@ -99,6 +101,11 @@ FrameSource::~FrameSource() {
   close_all();
 }
 
+void FrameSource::check() const {
+  if (lost_.load(std::memory_order_relaxed))
+    throw RunError("the server closed a connection of rows");
+}
+
 void FrameSource::close_all() {
   for (const Connection& connection : connections_) ::close(connection.socket);
 }
@@ -124,7 +131,8 @@ bool FrameSource::advance(Connection& connection) {
                              connection.end - connection.begin, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) connection.begin += static_cast<std::size_t>(n);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
-      stop_.store(true, std::memory_order_relaxed);  // it is gone
+      lost_.store(true, std::memory_order_relaxed);
+      stop_.store(true, std::memory_order_relaxed);
     }
     progress = n > 0;
   }

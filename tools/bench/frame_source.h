@@ -23,7 +23,8 @@ struct LoadRows {
   bool single_precision = false;  // features_f32 instead of features_f64; targets likewise
 };
 
-// As many frames as make up a mebibyte, each with its length in front.
+// As many frames as make up a mebibyte, and four rows a feature so that the rows repeated determine
+// every parameter, each with its length in front.
 struct FrameBytes {
   explicit FrameBytes(const LoadRows& rows);
 
@@ -50,6 +51,8 @@ class FrameSource {
   FrameSource& operator=(const FrameSource&) = delete;
 
   const FrameBytes& frames() const { return frames_; }
+  // RunError when the server has closed a connection meanwhile: what was measured is worth nothing.
+  void check() const;
 
  private:
   struct Connection {
@@ -74,6 +77,7 @@ class FrameSource {
   double rows_taken_ = 0;
   double start_ = 0;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> lost_{false};
   std::thread thread_;
 };
 

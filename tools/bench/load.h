@@ -17,7 +17,7 @@ namespace windhover {
 EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
                            std::uint32_t nonzeros = 0);
 
-// No more rows than fit into a frame of the default size.
+// No more rows than fit into a frame of the default size. UserError when not even one does.
 std::uint32_t rows_that_fit(std::uint32_t wanted, std::uint32_t dimension, std::uint32_t nonzeros);
 
 // The list, or the default where it is empty.
@@ -37,7 +37,13 @@ IngestFigures watch_ingest(ServedEngine& served, double seconds);
 
 // Rows a second that the server takes from 32 connections, learner on, after a second of warming
 // up: "saturation" where a suite speaks of a share of it.
-double saturating_rate(const BenchOptions& options, std::uint32_t dimension);
+double saturating_rate(const BenchOptions& options, std::uint32_t dimension,
+                       std::uint32_t nonzeros);
+
+// Until the posterior has settled and, if `rest`, the learner has nothing left to do: its answers
+// stand for as many steps as a tenth of a second before. Once an engine. RunError after ten
+// seconds.
+void wait_until_settled(ServedEngine& served, bool rest);
 inline constexpr std::uint32_t kLoadConnections = 32;
 inline constexpr std::uint32_t kLoadRowsPerFrame = 256;
 

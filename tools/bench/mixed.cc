@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::uint32_t kConnections = 8;
 
-std::vector<QuestionKind> kinds(std::uint32_t features) {
-  return {{"predict", predict_frame(features, 1), 1},
-          {"predict_16", predict_frame(features, 16), 10},
+std::vector<QuestionKind> kinds(std::uint32_t features, std::uint32_t nonzeros) {
+  return {{"predict", predict_frame(features, 1, nonzeros), 1},
+          {"predict_16", predict_frame(features, 16, nonzeros), 10},
           {"posterior", posterior_frame(), 101},
           {"status", status_frame(), 103}};
 }
@@ -35,7 +35,7 @@ std::uint32_t only(const char* option, const std::vector<std::uint32_t>& list,
   return list.empty() ? otherwise : list.front();
 }
 std::uint32_t only_dimension(const BenchOptions& o) {
-  return only("--dimension", o.dimensions, 100);
+  return only("--dimension", o.dimensions, o.nonzeros > 0 ? 461 : 100);
 }
 std::uint32_t asking(const BenchOptions& o) {
   return only("--connections", o.connections, kConnections);
@@ -43,13 +43,17 @@ std::uint32_t asking(const BenchOptions& o) {
 
 struct Mixture {
   explicit Mixture(const BenchOptions& o, std::uint32_t dimension)
-      : saturating(saturating_rate(o, dimension)),
-        kinds_of(kinds(dimension - 1)),
-        served(served_config(o, dimension), {.max_sessions = std::max(64U, asking(o) + 4)}),
+      : saturating(saturating_rate(o, dimension, o.nonzeros)),
+        kinds_of(kinds(dimension - 1, o.nonzeros)),
+        served(served_config(o, dimension, o.nonzeros),
+               {.max_sessions = std::max(64U, asking(o) + 4)}),
         source(served.observe_address(),
                {.features = dimension - 1,
-                .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, 0)},
-               {o.rate > 0 ? o.rate : 0.5 * saturating, kLoadConnections}) {}
+                .nonzeros = o.nonzeros,
+                .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, o.nonzeros)},
+               {o.rate > 0 ? o.rate : 0.5 * saturating, kLoadConnections}) {
+    wait_until_settled(served, false);
+  }
 
   double saturating;
   std::vector<QuestionKind> kinds_of;
@@ -70,10 +74,12 @@ Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double secon
   const ProcessSpan span;
   questions.ask(seconds);
   Json process = span.figures();
+  mixture.source.check();
   const auto rows = static_cast<double>(accepted(mixture.served) - before);
   Json out = {{"name", std::move(name)},
               {"rows_per_second", rows / (wall_seconds() - start)},
-              {"unanswered", questions.unanswered()}};
+              {"unanswered", questions.unanswered()},
+              {"refused", questions.refused()}};
   out.update(process);
   for (std::size_t k = 0; k < mixture.kinds_of.size(); ++k) {
     out[mixture.kinds_of[k].name] = percentiles(questions.latency(k));
@@ -88,9 +94,12 @@ Json run_mixed(const BenchOptions& options) {
   (void)asking(options);  // refuses what cannot be before anything is measured
   const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
   Mixture mixture(options, dimension);
-  sleep_for(1);
   const double seconds = options.seconds > 0 ? options.seconds : 10;
   Json run = ask(mixture, options, fmt::format("D={} mixed", dimension), seconds);
+  const Json& p50 = run["predict"]["p50_us"];
+  if (p50.is_number()) {
+    run["p50_of_round_trip"] = p50.get<double>() / tcp.round_trip_p50_us;
+  }
   run["handler"] = percentiles(mixture.served.server().query_latency());
   return {{"query_rate", options.query_rate},
           {"limits", {{"tcp", to_json(tcp)}, {"saturating_rows_per_second", mixture.saturating}}},
@@ -101,7 +110,6 @@ Json run_soak(const BenchOptions& options) {
   const std::uint32_t dimension = only_dimension(options);
   (void)asking(options);
   Mixture mixture(options, dimension);
-  sleep_for(1);
   // Twenty looks at most, no shorter than a second.
   const double total = 60 * options.minutes;
   const double slice = std::max(std::min(1.0, total), total / 20);
@@ -109,7 +117,7 @@ Json run_soak(const BenchOptions& options) {
   const int slices = static_cast<int>(std::ceil(total / slice - 1e-9));
   for (int i = 0; i < slices; ++i) {
     const double done = i * slice;
-    const std::string name = fmt::format("{:.0f} s", std::min(total, done + slice));
+    const std::string name = fmt::format("{:.3g} s", std::min(total, done + slice));
     runs.push_back(ask(mixture, options, name, std::min(slice, total - done)));
   }
   const double first = runs.front()["resident_bytes"].get<double>();

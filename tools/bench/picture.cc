@@ -23,25 +23,42 @@ double number(const Json& run, const char* key) {
   return run.contains(key) && run[key].is_number() ? run[key].get<double>() : NAN;
 }
 
-// One curve a condition over the percentiles, from the moment a question was due.
+struct Percentile {
+  const char* key;
+  const char* name;
+};
+constexpr std::array kPercentiles = {Percentile{"p50_us", "50"},      Percentile{"p90_us", "90"},
+                                     Percentile{"p99_us", "99"},      Percentile{"p999_us", "99.9"},
+                                     Percentile{"p9999_us", "99.99"}, Percentile{"max_us", "max"}};
+
+// One curve a condition over the percentiles that any of them resolves, from the moment a question
+// was due. What a condition does not resolve its curve passes over.
 Plot latencies(const Json& result) {
-  constexpr std::array kPercentiles = {"p50_us", "p90_us", "p99_us", "p999_us", "max_us"};
   Panel panel{.title = fmt::format("{} draws, {} questions a second, open loop",
                                    result.at("draws").dump(), result.at("query_rate").dump()),
               .x_label = "percentile",
               .y_label = "latency over loopback TCP, µs",
               .log_y = true,
-              .categories = {"50", "90", "99", "99.9", "max"},
+              .categories = {},
               .level_names = true,
               .legend = "outside right"};
-  int colour = 0;
-  for (const Json& run : result.at("runs")) {
-    Series series{.label = run.at("name"), .x = {}, .y = {}, .colour = colour++};
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-      series.x.push_back(static_cast<double>(i));
-      series.y.push_back(number(run.at("latency"), kPercentiles[i]));
-    }
+  const Json& runs = result.at("runs");
+  for (const Json& run : runs) {
+    Series series{.label = run.at("name"), .x = {}, .y = {}};
+    series.colour = static_cast<int>(panel.series.size());
     panel.series.push_back(std::move(series));
+  }
+  for (const auto& [key, name] : kPercentiles) {
+    const double x = static_cast<double>(panel.categories.size());
+    bool any = false;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const double y = number(runs[i].at("latency"), key);
+      if (!std::isfinite(y)) continue;
+      any = true;
+      panel.series[i].x.push_back(x);
+      panel.series[i].y.push_back(y);
+    }
+    if (any) panel.categories.emplace_back(name);
   }
   return {.title = "Latency of a prediction",
           .columns = 1,
@@ -102,8 +119,6 @@ Plot growth(const Json& result) {
 }
 
 }  // namespace
-
-bool has_picture(std::string_view suite) { return suite == "query" || suite == "growth"; }
 
 void draw_picture(const Json& result, const std::string& directory) {
   const std::string suite = result.at("suite");

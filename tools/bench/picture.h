@@ -3,17 +3,13 @@
 #define WINDHOVER_TOOLS_BENCH_PICTURE_H_
 
 #include <string>
-#include <string_view>
 
 #include "windhover/tools/bench/suite.h"
 
 namespace windhover {
 
-// Whether there is one: `query`, `growth`.
-bool has_picture(std::string_view suite);
-
-// Writes SUITE.svg, SUITE.png and the script that draws them into `directory`, which is made where
-// it is missing. RunError when that fails.
+// Of `query` or `growth`. Writes SUITE.svg, SUITE.png and the script that draws them into
+// `directory`, which is made where it is missing. RunError when that fails.
 void draw_picture(const Json& result, const std::string& directory);
 
 }  // namespace windhover

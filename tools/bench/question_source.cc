@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <span>
 
 #include "windhover/io/framing.h"
@@ -22,10 +23,23 @@ namespace {
 constexpr std::size_t kMostOpen = 4096;  // a connection
 constexpr std::size_t kBufferBytes = 16 * 1024;
 constexpr std::int64_t kPatienceNs = 2'000'000'000;
+constexpr int kBurst = 16;               // questions written before answers are looked for again
+constexpr std::size_t kFirstBytes = 16;  // of an answer: enough to see what it is
 
 std::int64_t now_ns() noexcept {
   RealClock clock;
   return clock.now_ns();
+}
+
+// By its first bytes: Response begins with its id, and then says what it is.
+bool is_refusal(std::span<const std::byte> answer) noexcept {
+  const auto at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(answer[i]); };
+  std::size_t i = 0;
+  if (!answer.empty() && at(0) >> 3 == v1::Response::kIdFieldNumber) {
+    for (i = 1; i < answer.size() && at(i) >= 128; ++i) continue;
+    ++i;
+  }
+  return i < answer.size() && at(i) >> 3 == v1::Response::kRefusalFieldNumber;
 }
 
 std::string frame_of(const v1::Request& request) {
@@ -36,13 +50,19 @@ std::string frame_of(const v1::Request& request) {
 
 }  // namespace
 
-std::string predict_frame(std::uint32_t features, std::uint32_t rows) {
+std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint32_t nonzeros) {
   v1::Request request;
   request.set_id(1);
   v1::Predict& predict = *request.mutable_predict();
   predict.set_rows(rows);
   predict.set_thompson_id(1);  // makes the answer read all draws
-  for (std::uint32_t i = 0; i < rows * features; ++i) predict.add_features_f64(0.1);
+  const std::uint32_t a_row = nonzeros > 0 ? nonzeros : features;
+  for (std::uint32_t i = 0; i < rows * a_row; ++i) {
+    predict.add_features_f64(0.1);
+    if (nonzeros == 0) continue;
+    predict.add_indices(i % a_row * (features / a_row));
+    if ((i + 1) % a_row == 0) predict.add_row_ends(i + 1);
+  }
   return frame_of(request);
 }
 
@@ -110,49 +130,85 @@ void QuestionSource::rehearse(Connection& connection) {
   }
 }
 
+std::uint32_t QuestionSource::kind_of(std::uint64_t question) const {
+  std::uint32_t chosen = 0;
+  for (std::uint32_t k = 0; k < kinds_.size(); ++k) {
+    if (question % kinds_[k]->question.every == 0) chosen = k;
+  }
+  return chosen;
+}
+
+std::int64_t QuestionSource::due(std::uint64_t question) const {
+  return start_ + static_cast<std::int64_t>(1e9 / rate_ * static_cast<double>(question));
+}
+
+// For the next question.
+bool QuestionSource::room() const {
+  return connections_[asked_ % connections_.size()].count < kMostOpen;
+}
+
 void QuestionSource::ask(double seconds) {
   (void)::prctl(PR_SET_TIMERSLACK, 1UL);
-  const auto total = static_cast<std::uint64_t>(seconds * rate_);
-  const double period = 1e9 / rate_;
-  const std::int64_t start = now_ns() + 1'000'000;
-  const std::int64_t give_up = start + static_cast<std::int64_t>(1e9 * seconds) + kPatienceNs;
-  const auto due = [&](std::uint64_t i) {
-    return start + static_cast<std::int64_t>(period * static_cast<double>(i));
-  };
+  total_ = static_cast<std::uint64_t>(seconds * rate_);
+  start_ = now_ns() + 1'000'000;
+  const std::int64_t last = start_ + static_cast<std::int64_t>(1e9 * seconds) + kPatienceNs;
   std::array<epoll_event, 64> events;
-  while (answered_ < total) {
+  while (answered_ < total_) {
     std::int64_t now = now_ns();
-    if (now > give_up) break;
-    while (asked_ < total && due(asked_) <= now) {
-      send(due(asked_));
+    if (now > last) break;
+    for (int i = 0; i < kBurst && asked_ < total_ && due(asked_) <= now && room(); ++i) {
+      put_question();
       now = now_ns();
     }
-    const std::int64_t next = asked_ < total ? due(asked_) : give_up;
+    const std::int64_t next = asked_ < total_ && room() ? due(asked_) : last;
     const std::int64_t left = std::max<std::int64_t>(0, next - now);
     const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
     const int n = ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr);
+    if (n < 0 && errno != EINTR) throw RunError("epoll_pwait2 is not to be had here");
     for (int i = 0; i < n; ++i) {
-      receive(connections_[events[static_cast<std::size_t>(i)].data.u32]);
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      Connection& connection = connections_[event.data.u32];
+      if ((event.events & ~EPOLLOUT) != 0) receive(connection);
+      if (connection.unwritten > 0) write(connection);
     }
   }
+  give_up();
 }
 
-void QuestionSource::send(std::int64_t due) {
+void QuestionSource::put_question() {
   Connection& connection = connections_[asked_ % connections_.size()];
-  if (connection.count == kMostOpen) throw RunError("the server left 4096 questions unanswered");
-  std::uint32_t chosen = 0;
-  for (std::uint32_t k = 0; k < kinds_.size(); ++k) {
-    if (asked_ % kinds_[k]->question.every == 0) chosen = k;
-  }
-  const std::string& frame = kinds_[chosen]->question.frame;
-  const std::int64_t sent = now_ns();
-  if (!write_all(connection.socket, frame.data(), frame.size())) {
-    throw RunError("the server closed the connection");
-  }
-  late_.record(now_ns() - due);
-  connection.open[(connection.first + connection.count) % kMostOpen] = {due, sent, chosen};
+  connection.open[(connection.first + connection.count) % kMostOpen] = {due(asked_), 0,
+                                                                        kind_of(asked_)};
   ++connection.count;
+  ++connection.unwritten;
   ++asked_;
+  write(connection);
+}
+
+// As much as the socket takes; the rest when it has room.
+void QuestionSource::write(Connection& connection) {
+  while (connection.unwritten > 0) {
+    const std::size_t at = connection.first + connection.count - connection.unwritten;
+    Asked& asked = connection.open[at % kMostOpen];
+    const std::string& frame = kinds_[asked.kind]->question.frame;
+    if (connection.offset == 0) asked.sent = now_ns();
+    const ssize_t n = ::send(connection.socket, frame.data() + connection.offset,
+                             frame.size() - connection.offset, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
+    if (n < 0) throw RunError("the server closed the connection");
+    connection.offset += static_cast<std::size_t>(n);
+    if (connection.offset < frame.size()) continue;
+    late_.record(now_ns() - asked.due);
+    connection.offset = 0;
+    --connection.unwritten;
+  }
+  const bool waits = connection.unwritten > 0;
+  if (waits == connection.waits_for_room) return;
+  connection.waits_for_room = waits;
+  const auto index = static_cast<std::uint32_t>(&connection - connections_.data());
+  epoll_event event{waits ? EPOLLIN | EPOLLOUT : EPOLLIN, {.u32 = index}};
+  (void)::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.socket, &event);
 }
 
 void QuestionSource::receive(Connection& connection) {
@@ -174,13 +230,18 @@ void QuestionSource::receive(Connection& connection) {
     }
     const auto rest = std::as_bytes(std::span(connection.buffer.data() + begin, there));
     const FrameScan scan = scan_frame(rest, UINT32_MAX);
-    if (scan.kind == FrameScan::kFrame) {
+    const bool whole = scan.kind == FrameScan::kFrame;
+    const std::size_t header = frame_header_size(scan.length);
+    if (!whole && (scan.kind != FrameScan::kNeedMore || scan.length == 0 ||
+                   there < header + std::min<std::size_t>(scan.length, kFirstBytes))) {
+      break;
+    }
+    if (is_refusal(whole ? scan.frame : rest.subspan(header))) ++refused_;
+    if (whole) {
       begin += scan.consumed;
       answered(connection, now);
-    } else if (scan.kind == FrameScan::kNeedMore && scan.length > 0) {
-      connection.skip = frame_header_size(scan.length) + scan.length;
     } else {
-      break;
+      connection.skip = header + scan.length;
     }
   }
   std::copy(connection.buffer.data() + begin, connection.buffer.data() + connection.size,
@@ -195,6 +256,19 @@ void QuestionSource::answered(Connection& connection, std::int64_t now) {
   connection.first = (connection.first + 1) % kMostOpen;
   --connection.count;
   ++answered_;
+}
+
+void QuestionSource::give_up() {
+  const std::int64_t now = now_ns();
+  for (const Connection& connection : connections_) {
+    for (std::size_t i = 0; i < connection.count; ++i) {
+      const Asked& asked = connection.open[(connection.first + i) % kMostOpen];
+      kinds_[asked.kind]->latency.record(now - asked.due);
+    }
+  }
+  for (std::uint64_t i = asked_; i < total_; ++i) {
+    kinds_[kind_of(i)]->latency.record(now - due(i));
+  }
 }
 
 Json percentiles(const Histogram& h) {

@@ -21,16 +21,18 @@ struct QuestionKind {
   std::uint32_t every = 1;
 };
 
-// Predict of `rows` rows that reads all draws; PosteriorSummary; Status.
-std::string predict_frame(std::uint32_t features, std::uint32_t rows);
+// Predict of `rows` rows that reads all draws, sparse ones of `nonzeros` ones each where it is not
+// 0; PosteriorSummary; Status.
+std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint32_t nonzeros = 0);
 std::string posterior_frame();
 std::string status_frame();
 
 // Open loop: question i is due at start + i / rate, whatever became of the ones before it, and goes
 // out on connection i modulo their number. Its latency counts from when it was due; `late` is how
-// much of that this generator itself (its thread not running, the write) took until the question
-// was written; `from_send` counts from just before the write. Connects on construction; ask() runs
-// on the calling thread and makes no heap call.
+// much of that this generator itself (its thread not running, reading answers) took until the
+// question was written; `from_send` counts from just before the write. Questions that were never
+// answered count with the time they had been due for when their source gave up. Connects on
+// construction; ask() runs on the calling thread and makes no heap call.
 class QuestionSource {
  public:
   // RunError when the server does not welcome it or refuses a question.
@@ -40,10 +42,13 @@ class QuestionSource {
   QuestionSource(const QuestionSource&) = delete;
   QuestionSource& operator=(const QuestionSource&) = delete;
 
-  // Asks for so many seconds and waits up to two more for the last answers.
+  // Asks for so many seconds and waits up to two more for the last answers. Once. RunError when
+  // the server closes a connection.
   void ask(double seconds);
 
-  std::uint64_t unanswered() const { return asked_ - answered_; }
+  std::uint64_t unanswered() const { return total_ - answered_; }
+  // Answers that were none; they count as answers.
+  std::uint64_t refused() const { return refused_; }
   const Histogram& latency(std::size_t kind) const { return kinds_[kind]->latency; }
   const Histogram& late() const { return late_; }
   const Histogram& from_send() const { return from_send_; }
@@ -58,28 +63,40 @@ class QuestionSource {
     std::int64_t sent;
     std::uint32_t kind;
   };
-  // Answers come in the order of their questions, so what is open is a ring.
+  // Answers come in the order of their questions, so what is open is a ring. `unwritten` questions
+  // at its end are not, or not wholly, in the socket.
   struct Connection {
     int socket = -1;
     std::vector<Asked> open;
     std::size_t first = 0;
     std::size_t count = 0;
+    std::size_t unwritten = 0;
+    std::size_t offset = 0;  // bytes written of the first of them
+    bool waits_for_room = false;
     std::vector<char> buffer;
     std::size_t size = 0;
     std::size_t skip = 0;  // bytes of an answer under way that have yet to come
   };
 
   void rehearse(Connection& connection);
-  void send(std::int64_t due);
+  std::uint32_t kind_of(std::uint64_t question) const;
+  std::int64_t due(std::uint64_t question) const;
+  bool room() const;
+  void put_question();
+  void write(Connection& connection);
   void receive(Connection& connection);
   void answered(Connection& connection, std::int64_t now);
+  void give_up();
 
   double rate_;
   std::vector<std::unique_ptr<Kind>> kinds_;
   std::vector<Connection> connections_;
   int epoll_ = -1;
+  std::int64_t start_ = 0;
+  std::uint64_t total_ = 0;
   std::uint64_t asked_ = 0;
   std::uint64_t answered_ = 0;
+  std::uint64_t refused_ = 0;
   Histogram late_;
   Histogram from_send_;
 };
