@@ -105,9 +105,11 @@ Status Client::claim_producer(std::uint64_t first_row) {
     }
   }
   // Unanswered it goes with the connection: older frames come behind it, and their ids must rise.
+  // It goes now: an answer that came late would pass for one to rows that were not sent.
   if (find_frame(id) != nullptr) {
     unacknowledged_.pop_front();
     --totals_.frames_sent;
+    close();
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace windhover {
 
@@ -11,7 +12,8 @@ Consistency::Consistency(Arena& arena, std::uint32_t dimension, bool checked) no
     : dimension_(dimension), checked_(checked) {
   if (!checked_) return;
   const std::size_t square = std::size_t{dimension} * dimension;
-  observed_ = arena.allocate<double>(dense() ? square : dimension).data();
+  newer_.sum = arena.allocate<double>(size()).data();
+  older_.sum = arena.allocate<double>(size()).data();
   deviation_ = arena.allocate<double>(dimension).data();
   if (!dense()) return;
   predicted_ = arena.allocate<double>(square).data();
@@ -20,15 +22,23 @@ Consistency::Consistency(Arena& arena, std::uint32_t dimension, bool checked) no
   work_ = arena.allocate<double>(4 * square).data();
 }
 
-void Consistency::reset() noexcept {
-  if (!checked_) return;
-  std::fill_n(observed_, dense() ? std::size_t{dimension_} * dimension_ : dimension_, 0.0);
-  weight_ = 0;
+void Consistency::reset(double now) noexcept {
+  for (int part = 0; part < 2; ++part) start_part(now);
+}
+
+// What was the newer part is the older one from here on.
+void Consistency::start_part(double now) noexcept {
+  std::swap(newer_, older_);
+  if (checked_) std::fill_n(newer_.sum, size(), 0.0);
+  newer_.weight = 0;
+  newer_.since = now;
 }
 
 void Consistency::add(const double* theta, const double* centre, double n, const Factor& curvature,
-                      const double* covariance) noexcept {
+                      const double* covariance, double now) noexcept {
   if (!checked_) return;
+  const bool full = now - newer_.since >= kSpan && newer_.weight >= least();
+  if (full || newer_.weight >= kMostPart) start_part(now);
   const Index d = dimension_;
   for (Index j = 0; j < d; ++j) deviation_[j] = theta[j] - centre[j];
   if (dense()) {
@@ -37,25 +47,21 @@ void Consistency::add(const double* theta, const double* centre, double n, const
   } else {
     for (Index j = 0; j < d; ++j) deviation_[j] /= std::sqrt(covariance[j * (d + 1)]);
   }
-  const bool fade = weight_ >= kMemory;
-  if (fade) weight_ *= 0.5;
-  weight_ += 1;
+  newer_.weight += 1;
   if (!dense()) {
-    for (Index j = 0; j < d; ++j) {
-      observed_[j] = (fade ? 0.5 : 1.0) * observed_[j] + deviation_[j] * deviation_[j];
-    }
+    for (Index j = 0; j < d; ++j) newer_.sum[j] += deviation_[j] * deviation_[j];
     return;
   }
-  MatrixMap sum(observed_, d, d);
+  MatrixMap sum(newer_.sum, d, d);
   const ConstVectorMap deviation(deviation_, d);
-  if (fade) sum *= 0.5;
   for (Index j = 0; j < d; ++j) sum.col(j).noalias() += deviation_[j] * deviation;
 }
 
 Consistency::Ratio Consistency::diagonal_ratio(double temperature) const noexcept {
   Ratio ratio{0, 1e300};
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double r = observed_[j] / weight_ / temperature;
+    const double r =
+        (newer_.sum[j] + older_.sum[j]) / (newer_.weight + older_.weight) / temperature;
     ratio.largest = std::max(ratio.largest, r);
     ratio.smallest = std::min(ratio.smallest, r);
   }
@@ -88,7 +94,8 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
   ratio.law_largest /= temperature;
   if (!ok(cholesky(predicted_, d, predicted_))) return no_law();
   MatrixMap whitened(work_, d, d);
-  whitened = ConstMatrixMap(observed_, d, d) / weight_;
+  whitened = (ConstMatrixMap(newer_.sum, d, d) + ConstMatrixMap(older_.sum, d, d)) /
+             (newer_.weight + older_.weight);
   for (int side = 0; side < 2; ++side) {
     for (Index j = 0; j < d; ++j) solve_lower(predicted_, d, work_ + j * d);
     whitened.transposeInPlace();

@@ -12,7 +12,7 @@
 
 namespace windhover {
 
-// One thread. Memory 8 D^2 up to kLyapunovDimension, 2 D above; none when not `checked`: with a
+// One thread. Memory 9 D^2 up to kLyapunovDimension, 3 D above; none when not `checked`: with a
 // diagonal C there is no law to predict, every ratio is NaN.
 class Consistency {
  public:
@@ -22,13 +22,18 @@ class Consistency {
   static constexpr std::uint32_t kLyapunovDimension = 32;
 
   Consistency(Arena& arena, std::uint32_t dimension, bool checked) noexcept;
-  void reset() noexcept;
+  // Times count relaxations of a chain.
+  void reset(double now) noexcept;
 
   // One iterate's deviation from the centre, kept in units of the posterior of its own time, whose
   // A has the factor `curvature` and whose covariance is `covariance`: as rows come and go,
   // directions get more and less certain. O(D^2) up to kLyapunovDimension, else O(D).
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
-           const double* covariance) noexcept;
+           const double* covariance, double now) noexcept;
+  // When the oldest deviation was added that still counts: 32 to 64 relaxations ago, longer where
+  // these are too few for a ratio, shorter where they are more than 10,000. What one event did to
+  // the chains is forgotten then.
+  double since() const noexcept { return older_.since; }
 
   // Largest and smallest ratio of observed to predicted variance over directions, given estimates
   // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
@@ -64,16 +69,26 @@ class Consistency {
     return dense_ratio(factor, n, temperature);
   }
   // Whether there are deviations enough for a ratio.
-  bool suffices() const noexcept {
-    return !checked_ || weight_ >= kLeast * (dense() ? dimension_ : 10);
-  }
+  bool suffices() const noexcept { return !checked_ || newer_.weight + older_.weight >= least(); }
 
  private:
   static constexpr double kLeast = 20;
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  // The memory of the average, in deviations; older ones fade by halves.
-  static constexpr double kMemory = 20000;
+  static constexpr double kSpan = 32;         // relaxations that make up a part
+  static constexpr double kMostPart = 10000;  // deviations
 
+  // Deviations of a stretch of time. Two are kept; the older one goes when the newer one is full.
+  struct Part {
+    double* sum = nullptr;  // of outer products of the deviations; dense() or the diagonal
+    double weight = 0;      // how many they are
+    double since = 0;
+  };
+
+  double least() const noexcept { return kLeast * (dense() ? dimension_ : 10); }
+  std::size_t size() const noexcept {
+    return dense() ? std::size_t{dimension_} * dimension_ : dimension_;
+  }
+  void start_part(double now) noexcept;
   bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
   static Ratio no_law() noexcept {
     return {kUnknown, kUnknown, std::numeric_limits<double>::infinity(), 1};
@@ -86,9 +101,8 @@ class Consistency {
 
   std::uint32_t dimension_;
   bool checked_;
-  double weight_ = 0;
-  // Sum of outer products of the deviations in those units; dense() or the diagonal.
-  double* observed_ = nullptr;
+  Part newer_;
+  Part older_;
   double* deviation_ = nullptr;
   double* predicted_ = nullptr;
   double* preconditioner_ = nullptr;

@@ -207,7 +207,11 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   const double effective = std::clamp(trace, 0.0, std::min(static_cast<double>(d), 0.99 * rows));
   const double variance =
       (std::max(rss, 0.0) + pseudo_rows * target_variance) / (rows + pseudo_rows - effective);
-  if (variance > 0 && std::isfinite(variance)) dispersion_ = variance;
+  // Targets that the features explain perfectly, a stuck sensor's, would take it down to 0, a power
+  // at a time; and below this the prior is lost beside the data where features depend on each
+  // other.
+  constexpr double kLeast = 1e-12;
+  if (std::isfinite(variance)) dispersion_ = std::max(variance, kLeast * target_variance);
 }
 
 Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,
@@ -257,14 +261,16 @@ double Estimator::leverage() const noexcept {
 
 bool Estimator::outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
-void Estimator::end_noise_pass(double weight_floor) noexcept {
+bool Estimator::end_noise_pass(double weight_floor) noexcept {
+  const bool swept = noise_.rows_in_pass() > 0;
   const double weight = noise_.end_pass(weight_floor);
-  if (weight == 0) return;
+  if (weight == 0) return !swept;
   if (!noise_reference_known_) std::fill_n(noise_reference_, dimension_, 0.0);
   noise_reference_known_ = true;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     noise_reference_[j] += weight * (data_curvature(j) - noise_reference_[j]);
   }
+  return true;
 }
 
 // Of the rows in done(), per row, at dispersion 1.

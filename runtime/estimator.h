@@ -47,8 +47,9 @@ class Estimator {
     noise_.begin_pass();
   }
   void end_pass() noexcept { std::swap(done_, pass_); }
-  // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass.
-  void end_noise_pass(double weight_floor) noexcept;
+  // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass. false: what it
+  // summed is not finite.
+  bool end_noise_pass(double weight_floor) noexcept;
 
   // For rows that are seen once: what is in done() and noise() counts for `keep` of what it did.
   void fade(double keep) noexcept {

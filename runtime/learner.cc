@@ -109,14 +109,17 @@ bool Learner::far_from_mode() const noexcept {
 
 bool Learner::rested() const noexcept {
   if (config_.draws_per_observation == 0 || credit_ >= minibatch_size()) return false;
-  return phase_ != Phase::kSampling || draws_suffice();
+  const bool patient = static_cast<double>(quiet_moves_) < longest_relaxation();
+  if (phase_ == Phase::kApproach || !patient) return true;
+  return phase_ == Phase::kSampling && draws_suffice();
 }
 
 // Enough to serve and to judge them: no stream that stops early leaves fewer. A sampler that has
 // gone on to refine (Santa) has none that could be judged.
 bool Learner::draws_suffice() const noexcept {
   const bool comparable = relaxations_ - last_draw_ < kMostOwedRelaxations;
-  return relaxations_ >= owed_until_ && (consistency_.suffices() || !comparable);
+  const bool judged = consistency_.suffices() && diagnostics_.suffices();
+  return relaxations_ >= owed_until_ && (judged || !comparable);
 }
 
 // The draws to serve and to judge are those from now on, when chains have forgotten where they are.
@@ -124,15 +127,26 @@ void Learner::owe_draws(double forgetting) noexcept {
   const double chains = static_cast<double>(chains_.size());
   const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
   owed_until_ = relaxations_ + forgetting + to_serve;
-  compared_since_ = relaxations_;
-  consistency_.reset();
+  compared_n_ = static_cast<double>(rows_seen());
+  consistency_.reset(relaxations_);
 }
 
-// A number that any counter can hold.
+// Where rows that never let the chains settle are all there is, draws are not owed for ever.
+void Learner::owe_draws_again(double forgetting) noexcept {
+  constexpr std::uint64_t kMost = 4;
+  if (owed_again_ >= kMost) return;
+  ++owed_again_;
+  owe_draws(forgetting);
+}
+
 double Learner::relaxation() const noexcept {
   const double window = static_cast<double>(rows_seen()) / minibatch_size();
-  constexpr double kLongest = 1e15;
-  return std::min(std::max({1.0, window, sampler_->relaxation()}), kLongest);
+  return std::min(std::max({1.0, window, sampler_->relaxation()}), longest_relaxation());
+}
+
+// Chains that take longer are given up: what they leave is not enough, and the status says so.
+double Learner::longest_relaxation() const noexcept {
+  return std::max(1e5, 4096 * static_cast<double>(rows_seen()) / minibatch_size());
 }
 
 // Rows whose statistics cost about a tenth of moving all chains once.
@@ -183,7 +197,8 @@ bool Learner::step() noexcept {
   if (sweeping) {
     begin_sweep(sweep_rows(rested));
     // C is summed where this chain stands before it moves, another for every piece of the pass.
-    std::copy_n(chains_[round_ / interval % chains_.size()].theta, dimension_, noise_at_);
+    const Chain& chain = chains_[round_ / interval % chains_.size()];
+    std::copy_n(far_off(chain) ? estimator_.mean() : chain.theta, dimension_, noise_at_);
   }
   share_out(!rested, sweeping);
   if (!rested) end_move();
@@ -203,7 +218,7 @@ void Learner::take_head(std::uint64_t head) noexcept {
   if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(fresh_);
-  quiet_passes_ = 0;
+  quiet_passes_ = quiet_moves_ = owed_again_ = 0;
   if (!single_pass()) remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);

@@ -82,6 +82,7 @@ class Learner {
   double minibatch_size() const noexcept;
   // Of Horizon::kWindow only: moves in which a chain forgets where it was, at least a window.
   double relaxation() const noexcept;
+  double longest_relaxation() const noexcept;
 
   // For replay tests: numbers in which any difference between two runs soon shows, not all that a
   // checkpoint would have to hold.
@@ -106,6 +107,7 @@ class Learner {
 
  private:
   static constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
+  static constexpr double kForgettingTime = 2;     // relaxations
 
   bool step() noexcept;  // one round; false: nothing to do
   void take_head(std::uint64_t head) noexcept;
@@ -113,10 +115,7 @@ class Learner {
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
   void owe_draws(double forgetting) noexcept;
-  // Rounds between two iterates that the diagnostics see: an eighth of a relaxation.
-  std::uint64_t recording_interval() const noexcept {
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(relaxation()) / 8);
-  }
+  void owe_draws_again(double forgetting) noexcept;
   bool far_from_mode() const noexcept;
   bool astray() const noexcept;
   void start_over() noexcept;
@@ -136,12 +135,15 @@ class Learner {
   // What tells the random numbers of a move from those of all others.
   std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
   void record(double n) noexcept;
-  void recover(Chain& chain) noexcept;
+  void record_iterates(double n) noexcept;
+  bool recover_chains(bool far) noexcept;  // whether there was one
+  void recover_single_pass(Chain& chain) noexcept;
   void start_chain(Chain& chain, std::uint64_t draw) noexcept;
   bool beyond(const Chain& chain, double deviations) const noexcept;  // posterior sd
   bool lost(const Chain& chain) const noexcept;
-  bool catch_up() noexcept;      // whether a chain was put elsewhere
-  bool recover_lost() noexcept;  // whether there was one
+  bool far_off(const Chain& chain) const noexcept;
+  bool catch_up() noexcept;  // whether a chain was put elsewhere
+  void begin_settling() noexcept;
 
   bool single_pass() const noexcept { return config_.horizon != Horizon::kWindow; }
   std::uint64_t rows_wanted() const noexcept;
@@ -233,16 +235,17 @@ class Learner {
   RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t fresh_ = 0;    // rows that came with the newest head
-  double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
-  double relaxations_ = 0;     // of each chain since sampling began: rounds x S / n; marks of it:
-  double last_draw_ = 0;       // where all chains' iterates were draws
-  double owed_until_ = 0;      // where the ring holds draws of this posterior, or of one near it
-  double compared_since_ = 0;  // where consistency_ was empty
-  double lost_until_ = 0;      // without a window: where a lost chain is forgotten
-  std::uint64_t head_ = 0;     // rows [head - N, head) are readable
-  std::uint64_t round_ = 0;    // rounds that moved the chains
-  std::uint64_t asides_ = 0;   // moves of single chains during a refresh in this round
+  std::uint64_t fresh_ = 0;       // rows that came with the newest head
+  double recorded_steps_ = 0;     // of each chain, that the diagnostics stand for
+  double relaxations_ = 0;        // of each chain since sampling began: moves x S / n; marks of it:
+  double last_draw_ = 0;          // where all chains' iterates were draws
+  double owed_until_ = 0;         // where the ring holds draws of this posterior, or of one near it
+  std::uint64_t owed_again_ = 0;  // times that draws were, since a row came
+  std::uint64_t quiet_moves_ = 0;  // of each chain, since a row came
+  double lost_until_ = 0;          // without a window: where a lost chain is forgotten
+  std::uint64_t head_ = 0;         // rows [head - N, head) are readable
+  std::uint64_t round_ = 0;        // rounds, also those in which the chains rest
+  std::uint64_t asides_ = 0;       // moves of single chains during a refresh in this round
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw
@@ -263,6 +266,8 @@ class Learner {
   std::uint64_t outrun_rows_ = 0;    // that left the sums as wholes, since they were exact
   bool sums_lost_ = false;           // those of done() cannot be used
   bool law_moved_ = false;           // much of what the last pass summed was under another law
+  bool chains_lost_ = false;         // since the pass began: C is not summed where they stood
+  double compared_n_ = 0;            // rows there were when consistency_ was empty
   std::uint64_t tail_position_ = 0;  // rows below are in the sums of done()
   std::uint64_t refreshed_position_ = 0;  // and rows below this one in the estimates
   double tail_rows_ = 0;
@@ -275,7 +280,7 @@ class Learner {
   std::uint64_t newton_end_ = 0;
   double last_loss_ = 0;  // at newton_previous_
   double last_rows_ = 0;
-  double settle_rounds_ = 0;
+  double settling_ = 0;  // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;

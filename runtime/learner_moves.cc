@@ -16,6 +16,7 @@ constexpr double kGroupWork = 8192;
 constexpr double kPriorMove = 0.1;
 constexpr double kLongestPriorMove = 0.5;
 constexpr double kDivergedDeviations = 1e3;  // a chain this many sd from the centre is lost
+constexpr double kFarDeviations = 10;
 
 }  // namespace
 
@@ -94,14 +95,13 @@ Status Learner::move_chain(Chain& chain, const RowBatch& minibatch,
 
 // What the chains share, in their order.
 void Learner::end_move() noexcept {
-  for (Chain& chain : chains_) {
-    if (!ok(moved_[chain.index])) recover(chain);
-  }
+  recover_chains(false);
   count_moves(0, chains_.size());
+  ++quiet_moves_;
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
   if (phase_ == Phase::kSampling) {
     record(static_cast<double>(rows_seen()));
-  } else if (phase_ == Phase::kSettling && (settle_rounds_ -= 1) <= 0) {
+  } else if (phase_ == Phase::kSettling && (settling_ -= 1.0 / relaxation()) <= 0) {
     phase_ = Phase::kSampling;
     relaxations_ = last_draw_ = 0;
     diagnostics_.reset();
@@ -128,17 +128,24 @@ void Learner::count_moves(std::size_t first, std::size_t last) noexcept {
                 (last - first) * static_cast<std::uint64_t>(minibatch_size()));
 }
 
-// A chain that left for good starts again as a fresh draw; with a window the rates are halved, and
-// every pass without a loss doubles them again.
-void Learner::recover(Chain& chain) noexcept {
-  counters_.add(RuntimeCounter::kDivergences);
-  if (single_pass()) {
-    lost_until_ = relaxations_ + 1;
-  } else {
-    damping_ = std::max(0.5 * damping_, 1.0 / 1024);
-    refresh_sampler();
+// Chains that left for good start again as fresh draws, those whose move failed or those that are
+// `far` off. The rates are halved, and every pass without a loss doubles them again; draws, and
+// what the chains are judged by, are owed anew.
+bool Learner::recover_chains(bool far) noexcept {
+  const auto left = [&](const Chain& chain) {
+    return far ? lost(chain) : !ok(moved_[chain.index]);
+  };
+  const auto losses = std::ranges::count_if(chains_, left);
+  if (losses == 0) return false;
+  counters_.add(RuntimeCounter::kDivergences, static_cast<std::uint64_t>(losses));
+  chains_lost_ = true;
+  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+  refresh_sampler();
+  for (Chain& chain : chains_) {
+    if (left(chain)) start_chain(chain, (round_ << 16) + chain.index + 1);
   }
-  start_chain(chain, (round_ << 16) + chain.index + 1);
+  owe_draws_again(0);
+  return true;
 }
 
 // A Laplace draw, and the state that a chain begins with there.
@@ -164,60 +171,75 @@ void Learner::estimate_noise_from(const RowBatch& minibatch, const Chain& chain,
 
 // Diagnostics at an eighth of the pace at which a chain forgets, retained draws at that pace.
 void Learner::record(double n) noexcept {
-  const auto relaxation = static_cast<std::uint64_t>(this->relaxation());
-  relaxations_ += 1.0 / this->relaxation();
+  const double before = relaxations_;
+  relaxations_ += 1.0 / relaxation();
+  const auto passed = [&](double marks, double offset) {
+    return std::floor(marks * relaxations_ + offset) > std::floor(marks * before + offset);
+  };
   const bool all_draws = std::ranges::all_of(chains_, &Chain::is_draw);
-  if (all_draws) last_draw_ = relaxations_;
-  const double hot = temperature_ > 0 ? temperature_ : 1.0;
-  if (all_draws && round_ % recording_interval() == 0) {
-    for (Chain& chain : chains_) {
-      if (lost(chain)) recover(chain);
-      consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
-                       estimator_.covariance());
-      // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
-      double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
-      for (std::uint32_t j = 0; j < dimension_; ++j) {
-        const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
-        deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(hot * variance);
-      }
-    }
-    diagnostics_.add(deviations_);
-    recorded_steps_ += static_cast<double>(recording_interval());
+  if (all_draws) {
+    last_draw_ = relaxations_;
+    recorded_steps_ += 1;
+    if (passed(8, 0)) record_iterates(n);
   }
   for (Chain& chain : chains_) {
-    const std::uint64_t offset = chain.index * relaxation / chains_.size();
-    if (chain.is_draw && (round_ + offset) % relaxation == 0) {
+    const double offset = chain.index / static_cast<double>(chains_.size());
+    if (chain.is_draw && passed(1, offset)) {
       draws_.retain(chain.theta, estimator_.mean(), n);
       dirty_ = true;
     }
   }
 }
 
-// C is summed where chains stand, also while they rest.
-bool Learner::recover_lost() noexcept {
-  if (phase_ != Phase::kSampling) return false;
-  bool any = false;
-  for (Chain& chain : chains_) {
-    if (!lost(chain)) continue;
-    recover(chain);
-    any = true;
+void Learner::record_iterates(double n) noexcept {
+  recover_chains(true);
+  // Where the posterior has become another, chains of before are no evidence.
+  if (n >= 2 * compared_n_) {
+    compared_n_ = n;
+    consistency_.reset(relaxations_);
   }
-  return any;
+  const double hot = temperature_ > 0 ? temperature_ : 1.0;
+  for (const Chain& chain : chains_) {
+    consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
+                     estimator_.covariance(), relaxations_);
+    // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
+    double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
+      deviation[j] = (chain.theta[j] - estimator_.mean()[j]) / std::sqrt(hot * variance);
+    }
+  }
+  diagnostics_.add(deviations_);
 }
 
 // Chains that forget, and those too far off to come home in that time start again as fresh draws,
 // where it is the posterior they draw from.
 bool Learner::catch_up() noexcept {
-  constexpr double kForgetting = 2;
-  constexpr double kFar = 10;
   bool any = false;
   for (Chain& chain : chains_) {
-    if (!posterior_is_target_ || !beyond(chain, kFar)) continue;
+    if (!posterior_is_target_ || !far_off(chain)) continue;
     start_chain(chain, (round_ << 16) + chain.index + 1);
     any = true;
   }
-  owe_draws(kForgetting);
+  owe_draws(kForgettingTime);
   return any;
+}
+
+// The chains came here by the law for C = A: where C is larger they are too wide, and forget
+// slowly.
+void Learner::begin_settling() noexcept {
+  if (posterior_is_target_) {
+    for (Chain& chain : chains_) start_chain(chain, (round_ << 16) + chain.index + 1);
+  }
+  settling_ = 2;
+  law_moved_ = true;  // and C was summed there
+  // The window may have grown a lot since the chains began: enough for settling and for draws.
+  credit_ = std::max(credit_, 6 * static_cast<double>(rows_seen()));
+}
+
+// Where no chain is that draws from what it should.
+bool Learner::far_off(const Chain& chain) const noexcept {
+  return beyond(chain, posterior_is_target_ ? kFarDeviations : kDivergedDeviations);
 }
 
 bool Learner::lost(const Chain& chain) const noexcept { return beyond(chain, kDivergedDeviations); }

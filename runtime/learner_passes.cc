@@ -11,7 +11,9 @@ bool Learner::pass_due() const noexcept {
   if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
   const double fresh = static_cast<double>(head_ - pass_end_);
   if (sums_lost_) return true;
-  if (rested() && (!exact_ || law_moved_ || damping_ != 1 || far_from_mode())) return true;
+  const bool law_due = law_moved_ || damping_ != 1;
+  if (phase_ == Phase::kSettling && law_due) return true;
+  if (rested() && (!exact_ || law_due || far_from_mode())) return true;
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
 }
 
@@ -21,13 +23,14 @@ void Learner::begin_pass() noexcept {
   repeats_.begin_pass();
   pass_position_ = first_row();
   pass_exact_ = true;
+  chains_lost_ = false;
   // Newton's method keeps to the rows it started with, so that its objective can be compared.
   pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
 }
 
 // While chains move, a pass costs about a third of what they do (the statistics of a row cost as
-// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it; while
-// they rest it goes ahead.
+// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it, less
+// and less on a faster one; while they rest it goes ahead.
 std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
   if (rested) return kWarmUpRows;
   const double size = minibatch_size();
@@ -35,7 +38,8 @@ std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(size), 64);
   const double examples = size * static_cast<double>(chains_.size());
   const auto share = static_cast<std::uint64_t>(examples / (48.0 + dimension_));
-  const std::uint64_t gaining = fresh_ <= move_cost_rows() ? 3 * fresh_ : 0;
+  const std::uint64_t most = move_cost_rows();
+  const std::uint64_t gaining = fresh_ <= most ? 3 * fresh_ : 3 * most * most / fresh_;
   return std::max({share, gaining, std::uint64_t{16}});
 }
 
@@ -99,8 +103,8 @@ void Learner::complete_pass() noexcept {
   estimator_.end_pass();
   const double replaced = static_cast<double>(pass_end_ - previous_pass_end_) /
                           static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1));
-  estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced);
-  ++passes_;
+  const bool known = !chains_lost_ && estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced);
+  passes_ = known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   previous_pass_end_ = pass_end_;
   counters_.add(RuntimeCounter::kPasses);
@@ -111,17 +115,20 @@ void Learner::complete_pass() noexcept {
   sums_lost_ = false;
   tail_position_ = pass_end_;
   tail_rows_ = 0;
-  if (damping_ != 1) ratio_due_ = 0;
-  damping_ = std::min(1.0, 2 * damping_);
-  if (phase_ == Phase::kApproach && passes_ >= 2) {
-    phase_ = Phase::kSettling;
-    settle_rounds_ = 2 * relaxation();
-    // The window may have grown a lot since the chains began: enough for settling and for draws.
-    credit_ = std::max(credit_, 6 * relaxation() * minibatch_size());
+  const bool approached = phase_ == Phase::kApproach && passes_ >= 2;
+  if (approached) phase_ = Phase::kSettling;
+  const bool damped = damping_ != 1;
+  if (damped) ratio_due_ = 0;
+  if (!chains_lost_) damping_ = std::min(1.0, 2 * damping_);
+  const bool moved = refresh() && law_moved();
+  law_moved_ = moved || !known;
+  if (approached) begin_settling();
+  if (phase_ == Phase::kSampling) {
+    if (recover_chains(true)) law_moved_ = true;
+    if (outrun && catch_up()) law_moved_ = true;
+    // Steps were too short for the posterior's width until now, or it was another one.
+    if (moved || (damped && damping_ == 1)) owe_draws_again(kForgettingTime);
   }
-  law_moved_ = refresh() && law_moved();
-  if (recover_lost()) law_moved_ = true;
-  if (outrun && catch_up()) law_moved_ = true;
   repeats_.end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.

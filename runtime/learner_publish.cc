@@ -81,10 +81,11 @@ void Learner::describe_spread(Posterior& posterior) const noexcept {
 
 void Learner::compare_spread() noexcept {
   const std::uint64_t iterates = diagnostics_.iterates();
-  if (iterates < ratio_due_ && iterates >= kRatioInterval) return;
-  if (!consistency_.suffices() && ratio_.largest != 0) return;  // what was found before stands
+  const bool known = ratio_.largest != 0;
+  if (known && iterates < ratio_due_ && iterates >= kRatioInterval) return;
+  if (known && !consistency_.suffices()) return;  // what was found before stands
   ratio_due_ = iterates + kRatioInterval;
-  ratio_relaxations_ = relaxations_ - compared_since_;
+  ratio_relaxations_ = relaxations_ - consistency_.since();
   ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),
                               estimator_.noise_covariance().data(), estimator_.covariance(),
                               minibatch_size(), estimator_.n(), temperature_,

@@ -104,7 +104,8 @@ void Learner::move_ensemble(const RowBatch& batch, double keep) noexcept {
   for (Chain& chain : chains_) {
     choose_rows(batch, chain);
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-    if (!ok(single_pass_.step(chain, leader().gradient, weights_, rows, keep, rng))) recover(chain);
+    const Status moved = single_pass_.step(chain, leader().gradient, weights_, rows, keep, rng);
+    if (!ok(moved)) recover_single_pass(chain);
     if (trace_ != nullptr) trace_(trace_context_, chain.index, chain.theta);
   }
 }
@@ -144,10 +145,17 @@ bool Learner::refresh_single_pass() noexcept {
   return true;
 }
 
+// A chain that left for good starts again as a fresh draw.
+void Learner::recover_single_pass(Chain& chain) noexcept {
+  counters_.add(RuntimeCounter::kDivergences);
+  lost_until_ = relaxations_ + 1;
+  start_chain(chain, (round_ << 16) + chain.index + 1);
+}
+
 // Each chain is one draw.
 void Learner::retain_chains() noexcept {
   for (Chain& chain : chains_) {
-    if (lost(chain)) recover(chain);
+    if (lost(chain)) recover_single_pass(chain);
     draws_.retain(chain.theta, estimator_.mean(), estimator_.n());
   }
 }
@@ -155,9 +163,9 @@ void Learner::retain_chains() noexcept {
 // Eight times in n rows.
 void Learner::check_consistency() noexcept {
   for (Chain& chain : chains_) {
-    if (lost(chain)) recover(chain);
+    if (lost(chain)) recover_single_pass(chain);
     consistency_.add(chain.theta, estimator_.mean(), estimator_.n(), estimator_.factor(),
-                     estimator_.covariance());
+                     estimator_.covariance(), relaxations_);
   }
   const double size = minibatch_size();
   ratio_ = consistency_.ratio(estimator_.curvature(), estimator_.factor(),

@@ -26,6 +26,7 @@ class Calibrated {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);
   }
+  double relaxation() const noexcept { return relaxation_; }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
 
   // tau, or 0 where (n/S) C - tau A is positive definite. Overwrites the scratch. O(D^3).
@@ -35,6 +36,7 @@ class Calibrated {
  private:
   double injected_noise_;  // tau
   FullPreconditioner preconditioner_;
+  double relaxation_ = 1;
 };
 
 }  // namespace windhover

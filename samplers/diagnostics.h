@@ -43,6 +43,7 @@ class ChainDiagnostics {
   void summarize(const Summary& summary) const noexcept;
 
   std::uint64_t iterates() const noexcept { return count_; }  // of one chain
+  bool suffices() const noexcept { return count_ >= kLeastIterates; }
 
  private:
   double& batch(std::uint32_t chain, std::uint32_t index, std::uint32_t parameter) const noexcept {

@@ -30,7 +30,8 @@ Status Momentum::refresh(const Estimates& e) noexcept {
           preconditioner_.scratch(), e.interlude);
   const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0, e.interlude);
   if (!ok(status)) return status;
-  relaxation_ = e.n / e.minibatch_size + 2.0 / (1.0 - momentum_);
+  relaxation_ = (1.0 - momentum_) * preconditioner_.relaxation(e.curvature, e.interlude) +
+                2.0 / (1.0 - momentum_);
   return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n), e.interlude);
 }
 

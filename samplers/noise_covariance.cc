@@ -81,11 +81,20 @@ double NoiseCovariance::end_pass(double weight_floor) noexcept {
   // The rows are the whole window, so the mean gradient is that of the loss, not an estimate: the
   // covariance divides by the number of rows.
   centre(rows_);
+  if (!finite()) {
+    clear_sums();
+    return 0.0;
+  }
   ++updates_;
   const double weight =
       std::max(decay_weight(decay_, decay_constant_, updates_), std::min(weight_floor, 1.0));
   blend(weight);
   return weight;
+}
+
+// A number that is not would stay in every average for ever.
+bool NoiseCovariance::finite() const noexcept {
+  return ConstVectorMap(second_, static_cast<Eigen::Index>(size())).allFinite();
 }
 
 void NoiseCovariance::fade(double keep) noexcept {
@@ -95,6 +104,7 @@ void NoiseCovariance::fade(double keep) noexcept {
 }
 
 void NoiseCovariance::estimate_from_sums() noexcept {
+  if (!finite()) clear_sums();
   if (rows_ == 0) return;
   ++updates_;
   for (std::uint32_t j = 0; j < dimension_; ++j) {

@@ -25,7 +25,8 @@ class NoiseCovariance {
   // own sampling then adds no variance: as good after one pass as eq. 12 after some
   // 300. `end_pass` blends the pass in with weight max(decay, floor).
   void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
-  // Returns that weight; 0 when the pass had no rows.
+  // Returns that weight; 0 when the pass had no rows, or sums that are not finite: the estimate
+  // stays.
   double end_pass(double weight_floor) noexcept;
 
   // Forgets the rows of a pass that was not ended.
@@ -57,6 +58,7 @@ class NoiseCovariance {
   std::size_t size() const noexcept { return full() ? width_ * width_ : dimension_; }
   bool full() const noexcept { return structure_ == NoiseStructure::kFull; }
   void clear_sums() noexcept;
+  bool finite() const noexcept;
   void centre(double divisor) noexcept;
   void blend(double weight) noexcept;
 

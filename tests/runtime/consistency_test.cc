@@ -27,15 +27,17 @@ class ScalarRate {
         factor_(arena_, 2),
         consistency_(arena_, 2, checked) {
     EXPECT_EQ(factor_.compute(identity_.data()), Status::kOk);
-    consistency_.reset();
+    consistency_.reset(0);
   }
+  // A hundred of them a relaxation.
   void observe(int deviations, double sd) {
     const double centre[] = {0, 0};
     for (int i = 0; i < deviations; ++i) {
       const double angle = 0.7 * i;
       const double theta[] = {sd * std::sqrt(2) * std::cos(angle),
                               sd * std::sqrt(2) * std::sin(angle)};
-      consistency_.add(theta, centre, kRows, factor_, covariance_.data());
+      now_ += 0.01;
+      consistency_.add(theta, centre, kRows, factor_, covariance_.data(), now_);
     }
   }
   Consistency::Ratio ratio(double rate) {
@@ -46,6 +48,7 @@ class ScalarRate {
                                 return true;
                               });
   }
+  double age() const { return now_ - consistency_.since(); }
   static double variance(double rate) { return rate / kMinibatch / (2 - rate); }
 
  private:
@@ -55,6 +58,7 @@ class ScalarRate {
   Arena arena_;
   Factor factor_;
   Consistency consistency_;
+  double now_ = 0;
 };
 
 TEST(ConsistencyRatio, IsNothingBeforeThereAreDeviationsEnough) {
@@ -74,6 +78,24 @@ TEST(ConsistencyRatio, ComparesObservedWithLawAndLawWithPosterior) {
     EXPECT_NEAR(ratio.smallest, 1.21, 0.01) << h;
     const double law = ScalarRate::kRows * ScalarRate::variance(h);
     EXPECT_NEAR(ratio.law(), law, 1e-6 * law) << h;
+  }
+}
+
+// One event among the chains is gone after two parts of 32 relaxations.
+TEST(ConsistencyRatio, ForgetsWhatWasLongAgo) {
+  const double sd = std::sqrt(ScalarRate::variance(0.5));
+  ScalarRate rate(true);
+  rate.observe(3000, sd);
+  rate.observe(100, 100 * sd);
+  EXPECT_GT(rate.ratio(0.5).largest, 100);
+  rate.observe(3200, sd);
+  EXPECT_GT(rate.ratio(0.5).largest, 100);
+  rate.observe(3300, sd);
+  EXPECT_NEAR(rate.ratio(0.5).largest, 1.0, 0.01);
+  for (int i = 0; i < 10; ++i) {
+    rate.observe(1000, sd);
+    EXPECT_GE(rate.age(), 32);
+    EXPECT_LE(rate.age(), 64.1);
   }
 }
 

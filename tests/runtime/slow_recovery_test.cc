@@ -1,0 +1,166 @@
+// What happens on a stream is over when its rows have left the window: for the draws, for C, for
+// the noise variance and for the verdict on the spread, also where rows trickle in.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+// Mean square of the retained draws about the mean, in posterior variances, parameter by parameter:
+// 64 of them, all but independent, are within four times a relative error of sqrt(2 / 64) of 1.
+void expect_draws_as_wide_as_they_should(TestEngine& engine) {
+  const auto parameters = engine.parameters();
+  const RowMatrix draws = engine.draws();
+  const auto count = static_cast<double>(draws.rows());
+  for (std::size_t j = 0; j < parameters.size(); ++j) {
+    const VectorXd off = draws.col(static_cast<Index>(j)).array() - parameters[j].mean;
+    const double variance = parameters[j].sd * parameters[j].sd;
+    EXPECT_NEAR(off.squaredNorm() / count / variance, 1.0, 4 * std::sqrt(2 / count)) << j;
+  }
+}
+
+void expect_ok(TestEngine& engine) {
+  const Provenance p = engine.provenance();
+  EXPECT_EQ(p.status, PosteriorStatus::kOk)
+      << to_string(p.reason) << ", ou_ratio " << p.ou_ratio << ", law_ratio " << p.law_ratio
+      << ", misspecification " << p.misspecification_index;
+}
+
+// A round in 25 moves the chains, always at the same remainder of their number.
+TEST(SlowRecovery, RegularSlowStreamRenewsItsDraws) {
+  constexpr Index kWindow = 20'000;
+  const Data data = linear_data(3 * kWindow, 2, 1.0, 101);
+  for (const Index each : {1, 25}) {
+    TestEngine slow(small_config("linear", 2, kWindow));
+    slow.feed(data, 0, kWindow);
+    slow.poll_until_idle();
+    const double before = slow.provenance().ess_bulk;
+    for (Index row = kWindow; row < 3 * kWindow; row += each) {
+      slow.feed(data, row, row + each);
+      slow->poll(each == 1 ? 1 : 16);
+    }
+    // Four relaxations of 8 chains a window.
+    EXPECT_GT(slow.provenance().ess_bulk, before + 30) << each;
+    expect_ok(slow);
+    expect_draws_as_wide_as_they_should(slow);
+  }
+}
+
+// Seconds become microseconds for two windows: chains fly off before anything notices.
+TEST(SlowRecovery, UnitThatChangedAndCameBackLeavesNothingBehind) {
+  constexpr Index kWindow = 20'000;
+  Data data = linear_data(11 * kWindow, 2, 1.0, 102);
+  data.x.col(0).segment(2 * kWindow, 2 * kWindow) *= 1e6;
+  TestEngine engine(small_config("linear", 2, kWindow));
+  for (Index row = 0; row < data.x.rows(); row += 64) {
+    engine.feed(data, row, std::min(row + 64, data.x.rows()));
+    engine->poll(1);
+  }
+  engine.poll_until_idle();
+  expect_ok(engine);
+  EXPECT_NEAR(engine.provenance().misspecification_index, 1.0, 0.1);
+  expect_draws_as_wide_as_they_should(engine);
+}
+
+// One row far off makes chains diverge while a pass goes over it.
+TEST(SlowRecovery, RowThatThrewChainsOffLeavesNothingBehind) {
+  constexpr Index kWindow = 20'000;
+  for (const double size : {1e3, 1e5, 1e9}) {
+    Data data = linear_data(4 * kWindow, 2, 1.0, 103);
+    data.x(kWindow + 5000, 0) = size;
+    TestEngine engine(small_config("linear", 2, kWindow));
+    for (Index row = 0; row < data.x.rows(); row += 64) {
+      engine.feed(data, row, std::min(row + 64, data.x.rows()));
+      engine->poll(1);
+    }
+    engine.poll_until_idle();
+    expect_ok(engine);
+    EXPECT_NEAR(engine.provenance().misspecification_index, 1.0, 0.1) << size;
+    expect_draws_as_wide_as_they_should(engine);
+  }
+}
+
+// Residuals twenty times as large as the noise variance given: C is 20 A, and chains forget ten
+// times more slowly than in n / S moves.
+TEST(SlowRecovery, OverdispersedRowsHaveDrawsOfTheirPosterior) {
+  constexpr Index kWindow = 4000;
+  const Data data = linear_data(2 * kWindow, 2, 1.0, 104);
+  EngineConfig config = small_config("linear", 2, kWindow);
+  config.model.noise_variance = 1.0 / 20;
+  TestEngine engine(config);
+  engine.feed(data);
+  engine.poll_until_idle();
+  EXPECT_NEAR(engine.provenance().misspecification_index, 20, 2);
+  const double passes = kWindow / engine->learner().minibatch_size();
+  EXPECT_NEAR(engine->learner().relaxation() / passes, 10, 1.5);
+  EXPECT_LE(engine.provenance().ou_ratio, 1.5);
+  expect_draws_as_wide_as_they_should(engine);
+}
+
+// A sensor that is stuck explains its targets perfectly. When it works again all is as before.
+TEST(SlowRecovery, StuckSensorEndsWithItsRows) {
+  constexpr Index kWindow = 2000;
+  Data data = linear_data(8 * kWindow, 2, 1.0, 105);
+  data.y.segment(2 * kWindow, 2 * kWindow).setConstant(5.3);
+  EngineConfig config = small_config("linear", 2, kWindow);
+  config.model.noise_variance = 0;
+  TestEngine engine(config);
+  const auto feed = [&](Index windows) {
+    const auto first = static_cast<Index>(engine->head());
+    for (Index row = first; row < first + windows * kWindow; row += 50) {
+      engine.feed(data, row, row + 50);
+      engine->poll(4);
+    }
+    engine.poll_until_idle();
+  };
+  feed(4);
+  const auto stuck = engine.parameters();
+  EXPECT_NEAR(stuck[2].mean, 5.3, 1e-5);
+  for (const ParameterSummary& p : stuck) {
+    EXPECT_GT(p.sd, 0);
+    EXPECT_LT(p.sd, 1e-4);
+  }
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kFactorizationFailures), 0u);
+  feed(2);
+  expect_ok(engine);
+  expect_draws_as_wide_as_they_should(engine);
+}
+
+// Somewhat more rows a round than passes can gain on.
+TEST(SlowRecovery, AnswersStayWithAFastStream) {
+  constexpr Index kWindow = 20'000;
+  constexpr Index kRound = 64;
+  const Data data = linear_data(8 * kWindow, 2, 1.0, 106);
+  TestEngine engine(small_config("linear", 2, kWindow));
+  std::uint64_t furthest = 0;
+  for (Index row = 0; row < data.x.rows(); row += kRound) {
+    engine.feed(data, row, std::min(row + kRound, data.x.rows()));
+    engine.poll_rounds(1);
+    const Provenance p = engine.provenance();
+    if (row > 2 * kWindow) furthest = std::max(furthest, p.n_seen - p.sequence);
+  }
+  // At 8 chains of 100 rows 50 rows a round are what can be gained on, threefold; above that a pass
+  // takes N 64^2 / (3 x 50^2) rows of the stream, and an answer may be two passes old.
+  const double pass = kWindow * (kRound * kRound) / (3.0 * 50 * 50);
+  EXPECT_LE(static_cast<double>(furthest), 2.1 * pass);
+}
+
+// Samplers that draw seldom rest when there are iterates enough to judge them by.
+TEST(SlowRecovery, CyclicalSamplerRestsWithAVerdict) {
+  const Data data = linear_data(400, 2, 1.0, 107);
+  EngineConfig config = small_config("linear", 2, 200);
+  config.sampler.name = "csgld";
+  TestEngine engine(config);
+  engine.feed(data);
+  engine.poll_until_idle();
+  EXPECT_GT(engine.provenance().ess_bulk, 0);
+  EXPECT_NE(engine.provenance().reason, StatusReason::kFewDraws);
+}
+
+}  // namespace
+}  // namespace windhover::test
