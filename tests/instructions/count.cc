@@ -3,8 +3,8 @@
 //   instruction_count CASE     runs it; prints how many steps or messages were counted
 //   instruction_count          lists the cases
 //
-// Only what runs inside counted() is collected (--toggle-collect). Everything is seeded, so two
-// runs of one build execute the same instructions.
+// Only what runs inside counted() is collected (--toggle-collect). Everything is seeded and the
+// clock is turned by hand, so two runs of one build execute the same instructions.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/platform/clock.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/sampler_rig.h"
@@ -37,15 +38,23 @@ int move(const char* sampler) {
   return 100;
 }
 
-// One round of the engine: sixteen moves, the sweep, the tail, refreshes, retained draws.
+// One round of the engine: sixteen moves, the sweep, the tail, refreshes, retained draws. A round
+// takes 10 us by the engine's clock, so that it publishes, once a millisecond, in every hundredth.
 int round(const char* model) {
-  LearningEngine learning(model, "calibrated", 12, 100);
-  counted([&] { learning.engine().poll(1); }, 200);
+  ManualClock clock;
+  LearningEngine learning(model, "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
+  counted(
+      [&] {
+        clock.advance_ns(10'000);
+        learning.engine().poll(1);
+      },
+      200);
   return 200;
 }
 
 int predict(const char* model) {
-  LearningEngine learning(model, "calibrated", 12, 100);
+  ManualClock clock;
+  LearningEngine learning(model, "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
   Reader reader = learning.engine().reader().value();
   const std::vector<double> x(learning.engine().config().model.features, 0.1);
   std::array<PredictiveSummary, 1> summaries;
@@ -64,7 +73,7 @@ int message(const LoadRows& rows) {
   config.model.features = rows.features;
   config.model.max_nonzeros = rows.nonzeros;
   MappedBlock block(Engine::footprint(config).value());
-  RealClock clock;
+  ManualClock clock;
   Engine* engine = Engine::create(config, block.bytes(), clock).value();
   auto rest = std::as_bytes(std::span(frames.bytes));
   counted(

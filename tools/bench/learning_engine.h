@@ -15,16 +15,18 @@
 namespace windhover {
 
 // An engine over synthetic rows, past its cold start, that never rests; driven by the caller.
+// Without a clock of the caller's, which outlives it, it goes by the real one.
 class LearningEngine {
  public:
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
 
   LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
                  std::uint32_t minibatch_size, std::uint64_t rows = kRows,
-                 std::uint32_t threads = 1)
+                 std::uint32_t threads = 1, Clock* clock = nullptr)
       : config_(configure(model, sampler, dimension, minibatch_size, rows, threads)),
         block_(Engine::footprint(config_).value()),
-        engine_(Engine::create(config_, block_.bytes(), clock_).value()) {
+        engine_(Engine::create(config_, block_.bytes(), clock != nullptr ? *clock : real_clock_)
+                    .value()) {
     std::mt19937_64 generator(1);
     std::normal_distribution<double> normal;
     std::vector<double> row(config_.model.features);
@@ -65,7 +67,7 @@ class LearningEngine {
   }
 
   EngineConfig config_;
-  RealClock clock_;
+  RealClock real_clock_;
   MappedBlock block_;
   Engine* engine_;
 };
