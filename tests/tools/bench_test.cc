@@ -14,6 +14,7 @@
 
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/bench/frame_source.h"
+#include "windhover/tools/bench/ingest.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
@@ -153,6 +154,25 @@ TEST(BenchSuites, IngestCountsRowsAndBytes) {
   for (const Json& run : result["runs"]) {
     EXPECT_GT(run["rows_per_second"].get<double>(), 1000) << run["name"];
     EXPECT_GT(run["of_loopback"].get<double>(), 0) << run["name"];
+  }
+}
+
+TEST(BenchSuites, IngestInSinglePrecisionSendsNothingElse) {
+  BenchOptions options;
+  std::vector<IngestShape> shapes = ingest_shapes(options);
+  EXPECT_TRUE(std::ranges::any_of(shapes, &IngestShape::single_precision));
+  EXPECT_FALSE(std::ranges::all_of(shapes, &IngestShape::single_precision));
+  options.single_precision = true;
+  for (const std::vector<std::uint32_t>& dimensions :
+       {std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{10, 1000}}) {
+    options.dimensions = dimensions;
+    std::set<std::string> names;
+    for (const IngestShape& shape : ingest_shapes(options)) {
+      EXPECT_TRUE(shape.single_precision) << name_of(shape);
+      EXPECT_TRUE(says(name_of(shape), " f32 ")) << name_of(shape);
+      EXPECT_TRUE(names.insert(name_of(shape)).second) << name_of(shape);
+    }
+    EXPECT_GE(names.size(), 5U);
   }
 }
 

@@ -1,6 +1,10 @@
 // Rows a second over TCP while the learner runs, beside the bytes a second of the loopback itself
 // and the rows a second of the generated parser on the same frames.
+#include "windhover/tools/bench/ingest.h"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
@@ -10,62 +14,81 @@ namespace windhover {
 
 namespace {
 
-struct Shape {
-  std::uint32_t dimension;
-  std::uint32_t nonzeros;
-  std::uint32_t rows_per_frame;
-  std::uint32_t connections;
-  bool single_precision = false;
-};
-
 // Without options: what a frame costs, what a row costs, what a byte costs, and many connections.
-std::vector<Shape> shapes(const BenchOptions& o) {
-  if (o.dimensions.empty() && o.rows_per_frame.empty() && o.connections.empty() &&
-      o.nonzeros == 0) {
-    return {{10, 0, 1, 1},          {10, 0, 16, 1}, {10, 0, 256, 1},  {10, 0, 1, 32},
-            {10, 0, 256, 32},       {100, 0, 1, 1}, {100, 0, 256, 1}, {1000, 0, 1, 1},
-            {1000, 0, 256, 1},      {461, 8, 1, 1}, {461, 8, 256, 1}, {10, 0, 256, 1, true},
-            {1000, 0, 256, 1, true}};
-  }
-  std::vector<Shape> out;
-  for (const auto dimension : list_or(o.dimensions, {o.nonzeros > 0 ? 461U : 10U})) {
-    for (const auto connections : list_or(o.connections, {1})) {
-      for (const auto rows : list_or(o.rows_per_frame, {1, 16, 256})) {
-        out.push_back({dimension, o.nonzeros, rows, connections, o.single_precision});
-      }
-    }
+std::vector<IngestShape> default_shapes(bool single_precision) {
+  std::vector<IngestShape> out = {{10, 0, 1, 1},    {10, 0, 16, 1},   {10, 0, 256, 1},
+                                  {10, 0, 1, 32},   {10, 0, 256, 32}, {100, 0, 1, 1},
+                                  {100, 0, 256, 1}, {1000, 0, 1, 1},  {1000, 0, 256, 1},
+                                  {461, 8, 1, 1},   {461, 8, 256, 1}};
+  if (single_precision) {
+    for (IngestShape& shape : out) shape.single_precision = true;
+  } else {
+    out.push_back({10, 0, 256, 1, true});
+    out.push_back({1000, 0, 256, 1, true});
   }
   return out;
 }
 
-Json run_shape(const BenchOptions& o, const Shape& s, double loopback) {
+}  // namespace
+
+std::vector<IngestShape> ingest_shapes(const BenchOptions& o) {
+  std::vector<IngestShape> asked;
+  if (o.dimensions.empty() && o.rows_per_frame.empty() && o.connections.empty() &&
+      o.nonzeros == 0) {
+    asked = default_shapes(o.single_precision);
+  }
+  if (asked.empty()) {
+    for (const auto dimension : list_or(o.dimensions, {o.nonzeros > 0 ? 461U : 10U})) {
+      for (const auto connections : list_or(o.connections, {1})) {
+        for (const auto rows : list_or(o.rows_per_frame, {1, 16, 256})) {
+          asked.push_back({dimension, o.nonzeros, rows, connections, o.single_precision});
+        }
+      }
+    }
+  }
+  // Two numbers of rows may both be more than a frame takes, and are then one run.
+  std::vector<IngestShape> out;
+  for (IngestShape shape : asked) {
+    shape.rows_per_frame = rows_that_fit(shape.rows_per_frame, shape.dimension, shape.nonzeros);
+    const auto same = [&](const IngestShape& s) { return name_of(s) == name_of(shape); };
+    if (std::ranges::none_of(out, same)) out.push_back(shape);
+  }
+  return out;
+}
+
+std::string name_of(const IngestShape& s) {
+  return fmt::format("D={} {}{} {} a frame {} conn", s.dimension,
+                     s.nonzeros > 0 ? fmt::format("sparse {}", s.nonzeros) : "dense",
+                     s.single_precision ? " f32" : "", s.rows_per_frame, s.connections);
+}
+
+namespace {
+
+Json run_shape(const BenchOptions& o, const IngestShape& s, double loopback) {
   const double seconds = o.seconds > 0 ? o.seconds : 2;
-  const std::uint32_t rows_per_frame = rows_that_fit(s.rows_per_frame, s.dimension, s.nonzeros);
+  const LoadRows rows{s.dimension - 1, s.nonzeros, s.rows_per_frame, s.single_precision};
+  // Before the server and its learner want the processors.
+  const FrameBytes frames(rows);
+  const double parsed = static_cast<double>(frames.ends.size() * s.rows_per_frame) /
+                        generated_parser_seconds(frames.bytes, 0.05);
   ServedEngine served(served_config(o, s.dimension, s.nonzeros),
                       {.max_sessions = std::max(64U, s.connections)});
-  const LoadRows rows{s.dimension - 1, s.nonzeros, rows_per_frame, s.single_precision};
   const FrameSource source(served.observe_address(), rows, {o.rate, s.connections});
   sleep_for(std::min(1.0, seconds));  // past the cold start
   const ProcessSpan span;
   const IngestFigures r = watch_ingest(served, seconds);
   Json process = span.figures();
-  const FrameBytes& frames = source.frames();
   const double bytes = r.rows_per_second * frames.bytes_per_row();
-  const double parsed = static_cast<double>(frames.ends.size() * rows_per_frame) /
-                        generated_parser_seconds(frames.bytes, 0.05);
-  Json out = {
-      {"name", fmt::format("D={} {}{} {} a frame {} conn", s.dimension,
-                           s.nonzeros > 0 ? fmt::format("sparse {}", s.nonzeros) : "dense",
-                           s.single_precision ? " f32" : "", rows_per_frame, s.connections)},
-      {"dimension", s.dimension},
-      {"rows_per_frame", rows_per_frame},
-      {"rows_per_second", r.rows_per_second},
-      {"draws_per_observation", r.draws_per_observation},
-      {"chains_times_draws", o.chains * r.draws_per_observation},
-      {"window_full", r.window_full},
-      {"mb_per_second", bytes / 1e6},
-      {"of_loopback", bytes / loopback},
-      {"of_generated_parser", r.rows_per_second / parsed}};
+  Json out = {{"name", name_of(s)},
+              {"dimension", s.dimension},
+              {"rows_per_frame", s.rows_per_frame},
+              {"rows_per_second", r.rows_per_second},
+              {"draws_per_observation", r.draws_per_observation},
+              {"chains_times_draws", o.chains * r.draws_per_observation},
+              {"window_full", r.window_full},
+              {"mb_per_second", bytes / 1e6},
+              {"of_loopback", bytes / loopback},
+              {"of_generated_parser", r.rows_per_second / parsed}};
   out.update(process);
   return out;
 }
@@ -78,7 +101,7 @@ Json run_ingest(const BenchOptions& options) {
   Json out = {{"chains", options.chains},
               {"limits", {{"tcp", to_json(tcp)}, {"unix", to_json(local)}}},
               {"runs", Json::array()}};
-  for (const Shape& shape : shapes(options)) {
+  for (const IngestShape& shape : ingest_shapes(options)) {
     out["runs"].push_back(run_shape(options, shape, tcp.bytes_per_second));
   }
   return out;
