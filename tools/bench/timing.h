@@ -66,9 +66,17 @@ double average(double budget, F&& f) {
   return took / static_cast<double>(calls);
 }
 
+// Seconds of all processors together, since the machine started: busy, and ready to run while the
+// host ran something else. 0 where that cannot be read.
+struct MachineTimes {
+  double busy = 0;
+  double stolen = 0;
+};
+
 // Notes where memory, heap calls and processor time stand; figures() gives what has come to them
-// since: resident_bytes, heap_calls (null under sanitizers), cpu_seconds of this process, and
-// others_cpu, the processors that the rest of the machine kept busy.
+// since: resident_bytes, heap_calls (null under sanitizers), cpu_seconds of this process,
+// others_cpu, the processors that the rest of the machine kept busy, and stolen_cpu, those that a
+// virtual machine wanted and its host gave to others.
 class ProcessSpan {
  public:
   ProcessSpan() noexcept;
@@ -78,7 +86,7 @@ class ProcessSpan {
   double start_;
   std::optional<std::uint64_t> heap_;
   double own_;
-  double machine_;
+  MachineTimes machine_;
 };
 
 }  // namespace windhover
