@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "windhover/platform/memory.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/ingest.h"
+#include "windhover/tools/bench/limit_kernels.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
@@ -136,8 +138,10 @@ TEST(BenchSuites, StepHasLimitsAndUniqueRunsWithoutHeapCalls) {
   expect_shape(result, "step");
   EXPECT_GT(result["limits"]["fma_double_gflops"].get<double>(), 0);
   for (const Json& run : result["runs"]) {
-    if (run.contains("of_roofline")) {
-      EXPECT_GT(run["of_roofline"].get<double>(), 0) << run["name"];
+    for (const char* ratio : {"of_roofline", "noise_of_syrk", "curvature_of_syrk"}) {
+      if (run.contains(ratio)) {
+        EXPECT_GT(run[ratio].get<double>(), 0) << run["name"];
+      }
     }
   }
 }
@@ -269,6 +273,35 @@ TEST(BenchPercentiles, AreGivenFromTenValuesAboveOn) {
   h.record(1000);
   EXPECT_EQ(percentiles(h)["count"], 100'000);
   EXPECT_EQ(percentiles(h)["p9999_us"], 1.0);
+}
+
+// Nothing else looks at what the limits compute; they are limits only if they compute it.
+TEST(LimitKernels, AreTheProductsTheyClaimToBe) {
+  constexpr std::size_t kRows = 100;
+  for (const std::size_t columns : {1U, 10U, 37U}) {
+    MappedBlock memory(8 * (104 * columns + columns + 104));
+    auto* a = reinterpret_cast<double*>(memory.bytes().data());
+    std::fill_n(a, 104 * columns, 2.0);
+    double* y = a + 104 * columns;
+    double* x = y + 104;
+    for (std::size_t j = 0; j < columns; ++j) x[j] = static_cast<double>(j + 1);
+    limit_kernels().gemv(a, kRows, columns, x, y);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      EXPECT_EQ(y[i], static_cast<double>(columns * (columns + 1))) << i;
+    }
+  }
+  for (const std::size_t width : {8U, 16U, 40U}) {
+    MappedBlock memory(8 * (kRows * width + width * width));
+    auto* x = reinterpret_cast<double*>(memory.bytes().data());
+    for (std::size_t i = 0; i < kRows * width; ++i) x[i] = static_cast<double>(i % width + 1);
+    double* c = x + kRows * width;
+    limit_kernels().syrk(x, kRows, width, c);
+    for (std::size_t j = 0; j < width; ++j) {
+      for (std::size_t i = j; i < width; ++i) {
+        EXPECT_EQ(c[j * width + i], static_cast<double>(kRows * (i + 1) * (j + 1)));
+      }
+    }
+  }
 }
 
 TEST(FrameBytes, AreWholeFramesOfTheShapeAskedFor) {

@@ -15,10 +15,12 @@ struct LimitKernels {
   std::size_t flops_double;
   float (*fma_float)(std::size_t rounds, float factor, float term);
   std::size_t flops_float;
-  // y <- A x, A rows x columns, row by row (columns a multiple of 8).
+  // y <- A x. A lies in strips of rows, strip after strip, and in each column after column: so
+  // nothing has to be summed across a register, however short the rows are. `rows` is rounded up to
+  // whole registers (at most 8 doubles), and A and y have room for them; A begins at 64 bytes.
   void (*gemv)(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y);
-  // The lower triangle of C <- C + X^T X, in blocks; X rows x width, row by row, width a multiple
-  // of 16.
+  // The lower triangle of C <- C + X^T X (and something above it), in blocks; X rows x width, row
+  // by row, width a multiple of 8; both begin at 64 bytes.
   void (*syrk)(const double* x, std::size_t rows, std::size_t width, double* c);
 };
 

@@ -44,58 +44,67 @@ Number multiply_add(std::size_t rounds, Number factor, Number term) {
   return total[0];
 }
 
-void gemv(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y) {
-  const std::size_t whole = columns / kDoubles * kDoubles;
-  std::size_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    const double* r0 = a + i * columns;
-    const double* r1 = r0 + columns;
-    const double* r2 = r1 + columns;
-    const double* r3 = r2 + columns;
-    Doubles s0{}, s1{}, s2{}, s3{};
-    for (std::size_t j = 0; j < whole; j += kDoubles) {
-      const Doubles v = load(x + j);
-      s0 += v * load(r0 + j);
-      s1 += v * load(r1 + j);
-      s2 += v * load(r2 + j);
-      s3 += v * load(r3 + j);
-    }
-    y[i] = sum(s0);
-    y[i + 1] = sum(s1);
-    y[i + 2] = sum(s2);
-    y[i + 3] = sum(s3);
+// kVectors registers of rows, which stay there over all columns.
+template <std::size_t kVectors>
+void gemv_strip(const double* a, std::size_t columns, const double* x, double* y) {
+  Doubles s[kVectors] = {};
+  for (std::size_t j = 0; j < columns; ++j, a += kVectors * kDoubles) {
+    for (std::size_t k = 0; k < kVectors; ++k) s[k] += x[j] * load(a + k * kDoubles);
   }
-  for (; i < rows; ++i) {
-    Doubles s{};
-    for (std::size_t j = 0; j < whole; j += kDoubles) s += load(x + j) * load(a + i * columns + j);
-    y[i] = sum(s);
+  for (std::size_t k = 0; k < kVectors; ++k) store(y + k * kDoubles, s[k]);
+}
+
+void gemv(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y) {
+  static constexpr decltype(&gemv_strip<1>) kStrips[] = {
+      gemv_strip<1>, gemv_strip<2>, gemv_strip<3>, gemv_strip<4>,
+      gemv_strip<5>, gemv_strip<6>, gemv_strip<7>, gemv_strip<8>};
+  // Strips of eight, or of a little less where that makes them alike: a last one of one register
+  // would wait for each of its sums.
+  std::size_t left = (rows + kDoubles - 1) / kDoubles;
+  for (std::size_t strips = (left + 7) / 8; strips > 0; --strips) {
+    const std::size_t vectors = (left + strips - 1) / strips;
+    kStrips[vectors - 1](a, columns, x, y);
+    a += vectors * kDoubles * columns;
+    y += vectors * kDoubles;
+    left -= vectors;
   }
 }
 
-// A tile of 2 vectors by 4 columns stays in registers over a block of rows that stays in L1.
+// A tile of kVectors registers by 4 columns stays in registers over a block of rows that stays in
+// L1.
+constexpr std::size_t kColumns = 4;
+
+template <std::size_t kVectors>
+void syrk_tile(const double* x, std::size_t first, std::size_t last, std::size_t width,
+               std::size_t column, std::size_t row, double* c) {
+  Doubles s[kColumns][kVectors] = {};
+  for (std::size_t i = first; i < last; ++i) {
+    Doubles v[kVectors];
+    for (std::size_t n = 0; n < kVectors; ++n) v[n] = load(x + i * width + row + n * kDoubles);
+    for (std::size_t k = 0; k < kColumns; ++k) {
+      const double factor = x[i * width + column + k];
+      for (std::size_t n = 0; n < kVectors; ++n) s[k][n] += factor * v[n];
+    }
+  }
+  for (std::size_t k = 0; k < kColumns; ++k) {
+    for (std::size_t n = 0; n < kVectors; ++n) {
+      double* out = c + (column + k) * width + row + n * kDoubles;
+      store(out, load(out) + s[k][n]);
+    }
+  }
+}
+
 void syrk(const double* x, std::size_t rows, std::size_t width, double* c) {
-  constexpr std::size_t kColumns = 4;
-  constexpr std::size_t kTile = 2 * kDoubles;
   constexpr std::size_t kBlock = 128;
   for (std::size_t first = 0; first < rows; first += kBlock) {
     const std::size_t last = first + kBlock < rows ? first + kBlock : rows;
     for (std::size_t column = 0; column < width; column += kColumns) {
-      for (std::size_t row = column / kTile * kTile; row < width; row += kTile) {
-        Doubles s[kColumns][2] = {};
-        for (std::size_t i = first; i < last; ++i) {
-          const Doubles low = load(x + i * width + row);
-          const Doubles high = load(x + i * width + row + kDoubles);
-          for (std::size_t k = 0; k < kColumns; ++k) {
-            const double factor = x[i * width + column + k];
-            s[k][0] += factor * low;
-            s[k][1] += factor * high;
-          }
-        }
-        for (std::size_t k = 0; k < kColumns; ++k) {
-          double* out = c + (column + k) * width + row;
-          store(out, load(out) + s[k][0]);
-          store(out + kDoubles, load(out + kDoubles) + s[k][1]);
-        }
+      std::size_t row = column / kDoubles * kDoubles;
+      for (; row + 2 * kDoubles <= width; row += 2 * kDoubles) {
+        syrk_tile<2>(x, first, last, width, column, row, c);
+      }
+      for (; row < width; row += kDoubles) {
+        syrk_tile<1>(x, first, last, width, column, row, c);
       }
     }
   }

@@ -1,7 +1,10 @@
 #include "windhover/tools/bench/machine.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <vector>
+#include <fstream>
 
 #include "windhover/platform/clock.h"
 #include "windhover/platform/cpu.h"
@@ -34,13 +37,41 @@ void use(T value) {
   asm volatile("" : : "g"(value) : "memory");
 }
 
-double read_rate(std::size_t bytes) {
-  const MappedBlock block(bytes);
+double* doubles(const MappedBlock& block) {
+  return reinterpret_cast<double*>(block.bytes().data());
+}
+
+MappedBlock filled(std::size_t count, double value) {
+  MappedBlock block(count * sizeof(double));
   if (!block.valid()) throw RunError("no memory to measure the machine with");
-  const auto* data = reinterpret_cast<double*>(block.bytes().data());
-  std::fill_n(reinterpret_cast<double*>(block.bytes().data()), bytes / sizeof(double), 1.0);
+  std::fill_n(doubles(block), count, value);
+  return block;
+}
+
+// As many doubles, rounded up to the widest registers there are.
+std::size_t whole_registers(std::size_t count) { return (count + 7) / 8 * 8; }
+
+// Of the first processor: from the kernel, because sysconf() takes a virtual machine's last cache
+// for that of its host. 0: unknown.
+std::size_t cache_bytes(int level) {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
+  std::size_t kib = 0;
+  if (file >> kib) return kib << 10;
+  const long bytes = sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+// Within bounds, and whole pages.
+std::size_t working_set(std::size_t bytes, std::size_t otherwise, std::size_t least,
+                        std::size_t most) {
+  if (bytes == 0) bytes = otherwise;
+  return std::clamp(bytes, least, most) / 4096 * 4096;
+}
+
+double read_rate(std::size_t bytes) {
+  const MappedBlock block = filled(bytes / sizeof(double), 1.0);
   const double seconds =
-      fastest(kBudget, [&] { use(limit_kernels().read(data, bytes / sizeof(double))); });
+      fastest(kBudget, [&] { use(limit_kernels().read(doubles(block), bytes / sizeof(double))); });
   return static_cast<double>(bytes) / seconds;
 }
 
@@ -49,8 +80,11 @@ double read_rate(std::size_t bytes) {
 ComputeLimits measure_compute() {
   ComputeLimits limits;
   const LimitKernels& k = limit_kernels();
-  limits.l2_bytes = read_rate(std::size_t{512} << 10);
-  limits.dram_bytes = read_rate(std::size_t{256} << 20);
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  limits.l2_set = working_set(cache_bytes(2) / 2, kMiB / 2, kMiB / 8, 4 * kMiB);
+  limits.dram_set = working_set(4 * cache_bytes(3), 256 * kMiB, 64 * kMiB, 1024 * kMiB);
+  limits.l2_bytes = read_rate(limits.l2_set);
+  limits.dram_bytes = read_rate(limits.dram_set);
   constexpr std::size_t kRounds = 10'000;
   limits.flops_double = static_cast<double>(kRounds * k.flops_double) /
                         fastest(kBudget, [&] { use(k.fma_double(kRounds, 0.5, 1.0)); });
@@ -62,32 +96,44 @@ ComputeLimits measure_compute() {
 }
 
 Json to_json(const ComputeLimits& l) {
-  return {{"l2_gb_per_second", l.l2_bytes / 1e9},
+  return {{"l2_set_kib", l.l2_set >> 10},
+          {"dram_set_mib", l.dram_set >> 20},
+          {"l2_gb_per_second", l.l2_bytes / 1e9},
           {"dram_gb_per_second", l.dram_bytes / 1e9},
           {"fma_double_gflops", l.flops_double / 1e9},
           {"fma_float_gflops", l.flops_float / 1e9},
           {"clock_ns", l.clock_ns}};
 }
 
+GemvLimit::GemvLimit(std::size_t rows, std::size_t columns)
+    : rows_(rows),
+      columns_(columns),
+      a_(filled(whole_registers(rows) * columns, 0.5)),
+      x_(filled(columns, 0.1)),
+      y_(filled(whole_registers(rows), 0.0)) {}
+
+void GemvLimit::operator()() {
+  limit_kernels().gemv(doubles(a_), rows_, columns_, doubles(x_), doubles(y_));
+  use(doubles(y_));
+}
+
+SyrkLimit::SyrkLimit(std::size_t rows, std::size_t width)
+    : rows_(rows),
+      width_(whole_registers(width)),
+      x_(filled(rows * width_, 0.01)),
+      c_(filled(width_ * width_, 0.0)) {}
+
+void SyrkLimit::operator()() {
+  limit_kernels().syrk(doubles(x_), rows_, width_, doubles(c_));
+  use(doubles(c_));
+}
+
 double gemv_seconds(std::size_t rows, std::size_t columns, double budget) {
-  const std::size_t width = (columns + 7) / 8 * 8;
-  const std::vector<double> a(rows * width, 0.5);
-  const std::vector<double> x(width, 0.1);
-  std::vector<double> y(rows);
-  return fastest(budget, [&] {
-    limit_kernels().gemv(a.data(), rows, width, x.data(), y.data());
-    use(y.data());
-  });
+  return fastest(budget, GemvLimit(rows, columns));
 }
 
 double syrk_seconds(std::size_t rows, std::size_t width, double budget) {
-  width = (width + 15) / 16 * 16;
-  const std::vector<double> x(rows * width, 0.01);
-  std::vector<double> c(width * width);
-  return fastest(budget, [&] {
-    limit_kernels().syrk(x.data(), rows, width, c.data());
-    use(c.data());
-  });
+  return fastest(budget, SyrkLimit(rows, width));
 }
 
 }  // namespace windhover

@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <string_view>
 
+#include "windhover/platform/memory.h"
 #include "windhover/tools/bench/suite.h"
 
 namespace windhover {
 
 // One core. About a second to measure.
 struct ComputeLimits {
-  double l2_bytes = 0;    // read a second from a buffer of 512 KiB
-  double dram_bytes = 0;  // from one of 256 MiB
+  std::size_t l2_set = 0;    // bytes that fit the second cache: half of it
+  std::size_t dram_set = 0;  // and that do not fit the last one: four times as many as it has
+  double l2_bytes = 0;       // read a second from so many
+  double dram_bytes = 0;
   double flops_double = 0;
   double flops_float = 0;
   double clock_ns = 0;  // one reading of RealClock
@@ -21,7 +24,33 @@ struct ComputeLimits {
 ComputeLimits measure_compute();
 Json to_json(const ComputeLimits& limits);
 
-// Seconds of A x with a matrix of its own, and of the lower triangle of X^T X.
+// What A x takes with a matrix of rows x columns, and the lower triangle of X^T X, on memory of
+// their own. RunError when there is none.
+class GemvLimit {
+ public:
+  GemvLimit(std::size_t rows, std::size_t columns);
+  void operator()();
+
+ private:
+  std::size_t rows_;
+  std::size_t columns_;
+  MappedBlock a_;
+  MappedBlock x_;
+  MappedBlock y_;
+};
+class SyrkLimit {
+ public:
+  SyrkLimit(std::size_t rows, std::size_t width);
+  void operator()();
+
+ private:
+  std::size_t rows_;
+  std::size_t width_;
+  MappedBlock x_;
+  MappedBlock c_;
+};
+
+// Seconds of one of them.
 double gemv_seconds(std::size_t rows, std::size_t columns, double budget);
 double syrk_seconds(std::size_t rows, std::size_t width, double budget);
 

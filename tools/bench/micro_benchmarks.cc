@@ -3,7 +3,7 @@
 //   build/bin/windhover_benchmarks [--benchmark_filter=...] [--benchmark_format=json]
 //
 // Here: the engine. micro_samplers.cc: gradients, sums, preconditioners, random numbers.
-// micro_io.cc: framing, codec, conversation.
+// micro_io.cc: framing, codec. micro_conversation.cc: a request in, its answer out.
 //
 // step/... are whole rounds of the engine: minibatch indices, gradients of all chains, the full
 // preconditioner, injected noise, the sweep for the noise covariance and the retained draws.
@@ -31,16 +31,20 @@ void step(benchmark::State& state, const char* model, const char* sampler) {
   state.counters["examples/s"] = benchmark::Counter(examples, benchmark::Counter::kIsRate);
 }
 
-void predict(benchmark::State& state, const char* model) {
+// A request that reads all draws, for the Thompson draw, and quantiles where that is asked for.
+void predict(benchmark::State& state, const char* model, bool with_quantiles) {
   LearningEngine learning(model, "calibrated", static_cast<std::uint32_t>(state.range(0)), 64);
   Reader reader = learning.engine().reader().value();
   const auto rows = static_cast<std::size_t>(state.range(1));
   const std::vector<double> x(rows * (static_cast<std::size_t>(state.range(0)) - 1), 0.1);
+  const std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
   std::vector<PredictiveSummary> summaries(rows);
   Provenance provenance;
   PredictRequest request;
   request.rows = rows;
   request.features = x;
+  request.thompson_id = 1;
+  if (with_quantiles) request.quantile_probabilities = quantiles;
   {
     const HeapColumn heap(state);
     for (auto _ : state) {
@@ -49,6 +53,7 @@ void predict(benchmark::State& state, const char* model) {
   }
 }
 
+// The summaries of all parameters.
 void posterior(benchmark::State& state) {
   LearningEngine learning("linear", "calibrated", static_cast<std::uint32_t>(state.range(0)), 64);
   Reader reader = learning.engine().reader().value();
@@ -57,6 +62,31 @@ void posterior(benchmark::State& state) {
   {
     const HeapColumn heap(state);
     for (auto _ : state) benchmark::DoNotOptimize(reader.posterior(summaries, provenance));
+  }
+}
+
+// A new snapshot. While the clock stands still rounds publish none; asked for no round, the learner
+// does if they have retained a draw.
+void publish(benchmark::State& state) {
+  constexpr int kRounds = 64;
+  ManualClock clock;
+  LearningEngine learning("linear", "calibrated", static_cast<std::uint32_t>(state.range(0)), 64,
+                          LearningEngine::kRows, 1, &clock);
+  const auto snapshots = [&] {
+    return learning.engine().counters().get(RuntimeCounter::kSnapshots);
+  };
+  const std::uint64_t before = snapshots();
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      state.PauseTiming();
+      for (int i = 0; i < kRounds; ++i) learning.engine().poll(1);
+      state.ResumeTiming();
+      learning.engine().poll(0);
+    }
+  }
+  if (snapshots() - before != static_cast<std::uint64_t>(state.iterations())) {
+    state.SkipWithError("not one snapshot an iteration");
   }
 }
 
@@ -108,13 +138,12 @@ BENCHMARK_CAPTURE(step, linear_calibrated, "linear", "calibrated")
     ->Args({100, 200});
 BENCHMARK_CAPTURE(step, linear_sgd_d, "linear", "sgd-d")->Args({12, 100});
 BENCHMARK_CAPTURE(step, logistic_calibrated, "logistic", "calibrated")->Args({12, 100});
-BENCHMARK_CAPTURE(predict, linear, "linear")
-    ->Args({10, 1})
-    ->Args({100, 1})
-    ->Args({10, 256})
-    ->Args({100, 256});
-BENCHMARK_CAPTURE(predict, logistic, "logistic")->Args({10, 1})->Args({100, 1})->Args({100, 256});
+BENCHMARK_CAPTURE(predict, linear, "linear", false)->ArgsProduct({{10, 100, 1000}, {1, 256}});
+BENCHMARK_CAPTURE(predict, logistic, "logistic", false)->ArgsProduct({{10, 100}, {1, 256}});
+BENCHMARK_CAPTURE(predict, linear_quantiles, "linear", true)->Args({10, 1})->Args({10, 256});
+BENCHMARK_CAPTURE(predict, logistic_quantiles, "logistic", true)->Args({10, 1})->Args({10, 256});
 BENCHMARK(posterior)->Arg(10)->Arg(100);
+BENCHMARK(publish)->Arg(10)->Arg(100)->Iterations(500);
 BENCHMARK(observe)->Args({10, 1, 0})->Args({10, 256, 0})->Args({460, 256, 8});
 
 }  // namespace

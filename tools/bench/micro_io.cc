@@ -40,6 +40,18 @@ void for_frames(const FrameBytes& frames, F&& f) {
   }
 }
 
+// The lengths in front of the frames alone.
+void framing(benchmark::State& state) {
+  const FrameBytes frames = frames_of(state);
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      for_frames(frames, [](std::span<const std::byte> frame) { benchmark::DoNotOptimize(frame); });
+    }
+  }
+  count_rows(state, frames);
+}
+
 void decode(benchmark::State& state) {
   const FrameBytes frames = frames_of(state);
   {
@@ -81,6 +93,18 @@ void encode_prediction(benchmark::State& state) {
   }
 }
 
+void encode_status(benchmark::State& state) {
+  const Provenance provenance;
+  std::array<CounterValue, 40> counters;
+  counters.fill({"rows_accepted", 1'000'000});
+  StatusReply reply;
+  reply.provenance = &provenance;
+  reply.runtime_counters = counters;
+  std::array<std::byte, kStatusReplyBound> out;
+  const HeapColumn heap(state);
+  for (auto _ : state) benchmark::DoNotOptimize(encode(1, reply, out));
+}
+
 void encode_acknowledgement(benchmark::State& state) {
   ObserveAckReply reply;
   reply.frames = 1;
@@ -90,9 +114,11 @@ void encode_acknowledgement(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(encode(reply, out));
 }
 
+BENCHMARK(framing)->Args({9, 1, 0})->Args({9, 256, 0});
 BENCHMARK(decode)->Args({9, 1, 0})->Args({9, 256, 0})->Args({460, 256, 8});
 BENCHMARK(generated_parser)->Args({9, 1, 0})->Args({9, 256, 0})->Args({460, 256, 8});
 BENCHMARK(encode_prediction)->Arg(1)->Arg(256);
+BENCHMARK(encode_status);
 BENCHMARK(encode_acknowledgement);
 
 }  // namespace

@@ -1,23 +1,28 @@
 // The samplers' hot functions; see micro_benchmarks.cc. gemv/... is the product of a minibatch with
-// a vector when its rows lie side by side: the limit that a gradient (one product with X and one
-// with its transpose, rows gathered) is measured against.
+// a vector when its rows lie as suits that best: the limit that a gradient (one product with X and
+// one with its transpose, rows gathered) is measured against. syrk/... is the product with its own
+// transpose, lower triangle: the limit of the sums for the noise covariance and the curvature.
+//
+// Gradients and sums are those of all models of the registry.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/platform/histogram.h"
 #include "windhover/platform/random.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/limit_kernels.h"
+#include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"
 
 namespace windhover {
 namespace {
 
-RigConfig rig_of(const benchmark::State& state, const char* model, const char* sampler) {
+RigConfig rig_of(const benchmark::State& state, std::string_view model, std::string_view sampler) {
   RigConfig config;
   config.model = model;
   config.sampler = sampler;
@@ -40,34 +45,39 @@ void move(benchmark::State& state, const char* sampler) {
   count_examples(state);
 }
 
-void gradient(benchmark::State& state, const char* model) {
-  SamplerRig rig(rig_of(state, model, "sgd-d"));
+// One of the rig's sums over a minibatch; sparse rows where nonzeros are given.
+void sum(benchmark::State& state, std::string_view model, std::uint32_t nonzeros,
+         void (SamplerRig::*what)()) {
+  RigConfig config = rig_of(state, model, "sgd-d");
+  config.nonzeros = nonzeros;
+  SamplerRig rig(config);
   {
     const HeapColumn heap(state);
-    for (auto _ : state) rig.gradient();
+    for (auto _ : state) (rig.*what)();
   }
   count_examples(state);
 }
 
-void add_noise(benchmark::State& state, const char* model) {
-  SamplerRig rig(rig_of(state, model, "sgd-d"));
-  rig.add_noise();  // takes its memory
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) rig.add_noise();
+// "gradient/MODEL/D/S", "gradient_sparse/..." with 8 non-zeros a row, "add_noise/...",
+// "add_curvature/...".
+bool register_sums() {
+  for (const ModelEntry& model : model_registry()) {
+    const std::string name(model.name);
+    const auto add = [&](const char* what, std::uint32_t nonzeros, void (SamplerRig::*call)()) {
+      return benchmark::RegisterBenchmark((what + name).c_str(), sum, model.name, nonzeros, call);
+    };
+    auto* gradient = add("gradient/", 0, &SamplerRig::gradient)->Args({12, 100})->Args({100, 100});
+    if (name == "linear") gradient->Args({1000, 100});
+    add("gradient_sparse/", 8, &SamplerRig::gradient)->Args({461, 100});
+    for (auto* sums : {add("add_noise/", 0, &SamplerRig::add_noise),
+                       add("add_curvature/", 0, &SamplerRig::add_curvature)}) {
+      sums->Args({12, 100});
+      if (name == "linear" || name == "logistic") sums->Args({100, 100});
+    }
   }
-  count_examples(state);
+  return true;
 }
-
-void add_curvature(benchmark::State& state, const char* model) {
-  SamplerRig rig(rig_of(state, model, "sgd-d"));
-  rig.add_curvature();
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) rig.add_curvature();
-  }
-  count_examples(state);
-}
+const bool registered = register_sums();
 
 void refresh(benchmark::State& state, const char* sampler) {
   SamplerRig rig(rig_of(state, "linear", sampler));
@@ -75,18 +85,12 @@ void refresh(benchmark::State& state, const char* sampler) {
   for (auto _ : state) rig.refresh();
 }
 
-void gemv(benchmark::State& state) {
-  const auto rows = static_cast<std::size_t>(state.range(1));
-  const std::size_t columns = (static_cast<std::size_t>(state.range(0)) + 7) / 8 * 8;
-  const std::vector<double> a(rows * columns, 0.5);
-  const std::vector<double> x(columns, 0.1);
-  std::vector<double> y(rows);
+template <class Limit>
+void limit(benchmark::State& state) {
+  Limit product(static_cast<std::size_t>(state.range(1)), static_cast<std::size_t>(state.range(0)));
   {
     const HeapColumn heap(state);
-    for (auto _ : state) {
-      limit_kernels().gemv(a.data(), rows, columns, x.data(), y.data());
-      benchmark::ClobberMemory();
-    }
+    for (auto _ : state) product();
   }
   count_examples(state);
 }
@@ -142,13 +146,14 @@ BENCHMARK_CAPTURE(move, sgd_f, "sgd-f")->Args({12, 100})->Args({100, 100});
 BENCHMARK_CAPTURE(move, sgd_d, "sgd-d")->Args({12, 100});
 BENCHMARK_CAPTURE(move, sgfs_f, "sgfs-f")->Args({100, 100});
 BENCHMARK_CAPTURE(move, sgfs_lr, "sgfs-lr")->Args({100, 100});
-BENCHMARK_CAPTURE(gradient, linear, "linear")->Args({12, 100})->Args({100, 100})->Args({1000, 100});
-BENCHMARK_CAPTURE(gradient, logistic, "logistic")->Args({12, 100})->Args({100, 100});
-BENCHMARK_CAPTURE(add_noise, linear, "linear")->Args({12, 100})->Args({100, 100});
-BENCHMARK_CAPTURE(add_curvature, logistic, "logistic")->Args({12, 100})->Args({100, 100});
 BENCHMARK_CAPTURE(refresh, calibrated, "calibrated")->Args({12, 100})->Args({100, 100});
 BENCHMARK_CAPTURE(refresh, sgfs_f, "sgfs-f")->Args({100, 100});
-BENCHMARK(gemv)->Args({12, 100})->Args({100, 100})->Args({1000, 100});
+BENCHMARK_TEMPLATE(limit, GemvLimit)
+    ->Name("gemv")
+    ->Args({12, 100})
+    ->Args({100, 100})
+    ->Args({1000, 100});
+BENCHMARK_TEMPLATE(limit, SyrkLimit)->Name("syrk")->Args({12, 100})->Args({100, 100});
 BENCHMARK(factorize)->Arg(12)->Arg(100);
 BENCHMARK(minibatch_indices)->Arg(100);
 BENCHMARK(normals)->Arg(12)->Arg(1024);

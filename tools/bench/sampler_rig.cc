@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "windhover/tools/error.h"
@@ -14,11 +15,17 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kMostDrawn = std::size_t{1} << 20;
 
+constexpr std::uint32_t kClasses = 4;
+
 ModelConfig model_of(const RigConfig& c) {
+  const ModelEntry* entry = find_model(c.model);
+  if (entry == nullptr) throw RunError(fmt::format("no rig for a model {}", c.model));
   ModelConfig model;
   model.name = c.model;
   model.features = c.dimension - 1;
-  model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
+  model.max_nonzeros = c.nonzeros;
+  model.noise_variance = has_dispersion(entry->response) ? 1.0 : 0.0;
+  model.classes = kClasses;
   return model;
 }
 
@@ -38,30 +45,28 @@ SamplerRig::SamplerRig(const RigConfig& config)
       model_config_(model_of(config)),
       sampler_config_(sampler_of(config)),
       layout_(model_config_),
+      parameters_(model_config_.dimension()),
       rows_(config.rows * layout_.stride() * sizeof(double)),
       block_([this] {
         Arena measuring = Arena::measuring();
         make(measuring);
         return measuring.used();
       }()),
-      prior_(config.dimension, 1.0),
-      curvature_(std::size_t{config.dimension} * config.dimension,
-                 0.1 / static_cast<double>(config.dimension)),
-      theta_(std::size_t{config.dimension} * kChains),
-      sum_(config.dimension),
       slots_(config.minibatch_size),
       drawn_(std::clamp<std::size_t>(8 * config.rows, config.minibatch_size, kMostDrawn)),
       gradient_(nullptr, 0, nullptr) {
   const Result<bool> possible = find_sampler(config.sampler)->check(sampler_config_);
-  if (!possible.ok() || !rows_.valid()) {
+  if (!possible.ok() || !rows_.valid() || !block_.valid()) {
     throw RunError(fmt::format("no rig for {} at D = {}", config.sampler, config.dimension));
   }
-  const std::uint32_t d = config.dimension;
+  const std::uint32_t d = parameters_;
   Arena arena(block_.bytes());
   make(arena);
   find_model(config.model)->reset(*model_);
   fill_rows();
   fill_indices(kSeed, {1}, static_cast<std::uint32_t>(config.rows), drawn_);
+  std::ranges::fill(prior_, 1.0);
+  std::ranges::fill(curvature_, 0.1 / static_cast<double>(d));
   for (std::size_t j = 0; j < d; ++j) curvature_[j * (d + 1)] += 0.9;
   // A = C: the model holds.
   estimates_ = {.dimension = d,
@@ -69,33 +74,70 @@ SamplerRig::SamplerRig(const RigConfig& config)
                 .minibatch_size = static_cast<double>(config.minibatch_size),
                 .curvature = curvature_.data(),
                 .noise_covariance = curvature_.data()};
-  const std::size_t state = find_sampler(config.sampler)->state_size(sampler_config_, d);
-  states_.resize(state * kChains);
-  work_.resize(step_scratch(d));
   gradient_ = GradientSource(model_, d, prior_.data());
   gradient_.set_scale(config.n, 1.0);
   refresh();
+  const std::size_t state = states_.size() / kChains;
   for (std::uint16_t c = 0; c < kChains; ++c) {
     chains_.push_back(
         {theta_.data() + std::size_t{c} * d, c, states_.data() + c * state, work_.data()});
+    if (!model_->log_concave()) model_->initial(kSeed + c, chains_.back().theta);
     Rng rng(kSeed, {0, c, Purpose::kInitialState});
     sampler_->start(chains_.back(), rng);
   }
 }
 
 void SamplerRig::make(Arena& arena) {
+  const SamplerEntry& sampler = *find_sampler(config_.sampler);
   model_ = find_model(config_.model)->make(arena, model_config_);
-  sampler_ = find_sampler(config_.sampler)->make(arena, sampler_config_, config_.dimension);
+  sampler_ = sampler.make(arena, sampler_config_, parameters_);
+  const std::size_t d = parameters_;
+  const std::size_t width = matrix_width(d);
+  prior_ = arena.allocate<double>(d);
+  curvature_ = arena.allocate<double>(d * d);
+  theta_ = arena.allocate<double>(kChains * d);
+  states_ = arena.allocate<double>(kChains * sampler.state_size(sampler_config_, parameters_));
+  work_ = arena.allocate<double>(step_scratch(parameters_));
+  sum_ = arena.allocate<double>(d);
+  outer_ = arena.allocate<double>(width * width);  // a page is there once it is written
+}
+
+// What the model takes, from a standard normal number.
+double SamplerRig::target(double normal) const {
+  switch (model_->response()) {
+    case Response::kBernoulli:
+      return normal > 0 ? 1 : 0;
+    case Response::kCount:
+      return std::floor(std::abs(normal));
+    case Response::kCategorical:
+      return std::min(std::floor(2 * std::abs(normal)), kClasses - 1.0);
+    case Response::kGaussian:
+    case Response::kStudent:
+      break;
+  }
+  return normal;
 }
 
 void SamplerRig::fill_rows() {
   const std::size_t stride = layout_.stride();
+  const std::uint32_t nonzeros = config_.nonzeros;
   auto* rows = reinterpret_cast<double*>(rows_.bytes().data());
   for (std::uint64_t i = 0; i < config_.rows; ++i) {
     double* row = rows + i * stride;
-    fill_normals(kSeed, {i}, {row, layout_.features() + 1});
-    double& target = row[layout_.target_index()];
-    if (model_->response() != Response::kGaussian) target = target > 0 ? 1.0 : 0.0;
+    double& y = row[layout_.target_index()];
+    if (!layout_.sparse()) {
+      fill_normals(kSeed, {i}, {row, layout_.features() + 1});
+      y = target(y);
+      continue;
+    }
+    fill_normals(kSeed, {i}, {&y, 1});
+    y = target(y);
+    row[RowLayout::kCountIndex] = nonzeros;
+    std::fill_n(row + RowLayout::kValuesIndex, nonzeros, 1.0);
+    auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());
+    const std::uint32_t part = layout_.features() / nonzeros;
+    fill_indices(kSeed, {i, 1}, part, {indices, nonzeros});
+    for (std::uint32_t k = 0; k < nonzeros; ++k) indices[k] += k * part;
   }
 }
 
@@ -132,15 +174,11 @@ void SamplerRig::gradient() {
 }
 
 void SamplerRig::add_noise() {
-  const std::size_t width = matrix_width(config_.dimension);
-  outer_.resize(width * width);
   NoiseSums sums{sum_.data(), outer_.data()};
   model_->add_noise(next_batch(), theta_.data(), sums);
 }
 
 void SamplerRig::add_curvature() {
-  const std::size_t width = matrix_width(config_.dimension);
-  outer_.resize(width * width);
   CurvatureSums sums{sum_.data(), outer_.data(), nullptr};
   model_->add_curvature(next_batch(), theta_.data(), nullptr, 1.0, sums);
 }

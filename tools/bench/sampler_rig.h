@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,15 +18,19 @@ namespace windhover {
 struct RigConfig {
   std::string_view model = "linear";
   std::string_view sampler = "calibrated";
-  std::uint32_t dimension = 12;  // intercept included
+  // Features and intercept: the parameters of a generalized linear model, others have more.
+  std::uint32_t dimension = 12;
+  std::uint32_t nonzeros = 0;  // sparse rows of so many; 0: dense
   std::uint32_t minibatch_size = 100;
   std::uint64_t rows = 4898;  // in memory; minibatches are drawn from all of them
   std::uint32_t rank = 4;
   double n = 100'000;  // that the posterior stands on
 };
 
-// Features are standard normal; A and C are what such rows would give, with a little correlation.
-// Eight chains in turn. RunError when the registry refuses the configuration.
+// Features are standard normal, those of sparse rows ones, one in each of as many equal parts; A
+// and C are what dense rows would give, with a little correlation. Eight chains in turn. All memory
+// is aligned as an engine's is, and none is taken later. RunError when the registry refuses the
+// configuration.
 class SamplerRig {
  public:
   static constexpr std::uint16_t kChains = 8;
@@ -44,27 +49,30 @@ class SamplerRig {
   void refresh(Interlude* interlude = nullptr);
 
   std::size_t bytes_per_row() const { return 8 * layout_.stride(); }
+  std::uint32_t parameters() const { return parameters_; }
 
  private:
   void make(Arena& arena);
   void fill_rows();
+  double target(double normal) const;
   RowBatch next_batch();
 
   RigConfig config_;
   ModelConfig model_config_;
   SamplerConfig sampler_config_;
   RowLayout layout_;
+  std::uint32_t parameters_;
   MappedBlock rows_;
   MappedBlock block_;
   Model* model_ = nullptr;
   AnySampler* sampler_ = nullptr;
-  std::vector<double> prior_;
-  std::vector<double> curvature_;
-  std::vector<double> theta_;
-  std::vector<double> states_;
-  std::vector<double> work_;
-  std::vector<double> sum_;
-  std::vector<double> outer_;
+  std::span<double> prior_;
+  std::span<double> curvature_;
+  std::span<double> theta_;
+  std::span<double> states_;
+  std::span<double> work_;
+  std::span<double> sum_;
+  std::span<double> outer_;
   std::vector<Chain> chains_;
   std::vector<std::uint32_t> slots_;  // of one move
   std::vector<std::uint32_t> drawn_;  // of many
