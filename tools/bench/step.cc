@@ -1,78 +1,42 @@
-// One core, no sockets: gradients against the roofline, moves of a chain, preconditioners against
-// gemv, whole rounds of the engine, normals, predictions in process.
+// One core, no sockets: gradients against the roofline, sums against syrk, moves of a chain,
+// preconditioners against gemv, normals; whole rounds of the engine and predictions in process.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <initializer_list>
-#include <thread>
-#include <utility>
+#include <vector>
 
 #include "windhover/platform/cpu.h"
-#include "windhover/platform/histogram.h"
 #include "windhover/platform/random.h"
-#include "windhover/tools/bench/learning_engine.h"
+#include "windhover/samplers/interlude.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
-#include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/bench/step_runs.h"
 #include "windhover/tools/bench/timing.h"
 
 namespace windhover {
 
 namespace {
 
-constexpr std::uint32_t kMinibatch = 100;
-
-// A few named numbers, without the heap: what is being measured shall not count what reports it.
-struct Figures {
-  Figures(std::initializer_list<std::pair<const char*, double>> list) {
-    for (const auto& figure : list) figures[count++] = figure;
-  }
-  std::array<std::pair<const char*, double>, 12> figures;
-  std::size_t count = 0;
-};
-
-// Adds runs, each with what the process did in its time.
-class Runs {
- public:
-  explicit Runs(double budget) : budget_(budget) {}
-
-  template <class Measure>
-  void add(std::string name, Measure&& measure) {
-    const ProcessSpan span;
-    const Figures measured = measure();
-    Json process = span.figures();
-    Json run = {{"name", std::move(name)}};
-    for (std::size_t i = 0; i < measured.count; ++i) {
-      run[measured.figures[i].first] = measured.figures[i].second;
-    }
-    run.update(process);
-    runs_.push_back(std::move(run));
-  }
-  Json& last() { return runs_.back(); }
-  double budget() const { return budget_; }
-  Json take() { return std::move(runs_); }
-
- private:
-  double budget_;
-  Json runs_ = Json::array();
-};
-
 // The gradient reads each row once (8 bytes times the row's stride) and does a multiplication and
 // an addition with each feature twice: the roofline is the slower of the two at the machine's best.
-void gradients(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits) {
+// Sparse rows (nonzeros above 0) have as many features as they have numbers, gathered.
+void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
+               const ComputeLimits& limits) {
   for (const bool in_cache : {true, false}) {
-    const std::size_t row = 8 * ((dimension + 3) / 4 * 4);
-    const std::size_t window = in_cache ? std::size_t{256} << 10 : std::size_t{128} << 20;
+    const std::uint32_t a_row = nonzeros > 0 ? 2 + (3 * nonzeros + 1) / 2 : dimension;
+    const std::size_t row = 8 * ((a_row + 3) / 4 * 4);
+    const std::size_t window = in_cache ? limits.l2_set : limits.dram_set;
     SamplerRig rig({.dimension = dimension,
-                    .minibatch_size = kMinibatch,
+                    .nonzeros = nonzeros,
+                    .minibatch_size = kStepMinibatch,
                     .rows = std::max<std::uint64_t>(16, window / row)});
-    const double gemv = 2 * gemv_seconds(kMinibatch, dimension, runs.budget());
-    runs.add(fmt::format("gradient D={} {}", dimension, in_cache ? "L2" : "DRAM"), [&] {
-      const double seconds = fastest(runs.budget(), [&] { rig.gradient(); }) / kMinibatch;
-      const double flops = 4.0 * dimension;
+    const double gemv = 2 * gemv_seconds(kStepMinibatch, dimension, runs.budget());
+    const std::string shape = nonzeros > 0 ? fmt::format("sparse {} ", nonzeros) : "";
+    const char* where = in_cache ? "L2" : "DRAM";
+    runs.add(fmt::format("gradient D={} {}{}", dimension, shape, where), [&] {
+      const double seconds = fastest(runs.budget(), [&] { rig.gradient(); }) / kStepMinibatch;
+      const double flops = 4.0 * (nonzeros > 0 ? nonzeros : dimension);
       const double bytes = static_cast<double>(rig.bytes_per_row());
       const double by_flops = flops / limits.flops_double;
       const double by_bytes = bytes / (in_cache ? limits.l2_bytes : limits.dram_bytes);
@@ -83,18 +47,34 @@ void gradients(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits)
                      {"gflops", flops / seconds / 1e9},
                      {"gb_per_second", bytes / seconds / 1e9},
                      {"of_roofline", std::max(by_flops, by_bytes) / seconds},
-                     {"of_two_gemv", gemv / kMinibatch / seconds}};
+                     {"of_two_gemv", gemv / kStepMinibatch / seconds}};
+    });
+  }
+}
+
+// The sums over a minibatch that are D x D, against the product of its rows with their transpose.
+void sums(Runs& runs, std::uint32_t dimension) {
+  const double syrk = syrk_seconds(kStepMinibatch, dimension, runs.budget());
+  for (const char* model : {"linear", "logistic"}) {
+    SamplerRig rig({.model = model, .dimension = dimension, .minibatch_size = kStepMinibatch});
+    runs.add(fmt::format("sums {} D={} S={}", model, dimension, kStepMinibatch), [&] {
+      const double noise = fastest(runs.budget() / 2, [&] { rig.add_noise(); });
+      const double curvature = fastest(runs.budget() / 2, [&] { rig.add_curvature(); });
+      return Figures{{"noise_us", 1e6 * noise},
+                     {"noise_of_syrk", syrk / noise},
+                     {"curvature_us", 1e6 * curvature},
+                     {"curvature_of_syrk", syrk / curvature}};
     });
   }
 }
 
 void moves(Runs& runs, std::uint32_t dimension, const char* sampler) {
-  SamplerRig rig({.sampler = sampler, .dimension = dimension, .minibatch_size = kMinibatch});
-  runs.add(fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch), [&] {
+  SamplerRig rig({.sampler = sampler, .dimension = dimension, .minibatch_size = kStepMinibatch});
+  runs.add(fmt::format("move {} D={} S={}", sampler, dimension, kStepMinibatch), [&] {
     const double seconds = fastest(runs.budget(), [&] { rig.move(); });
     const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
     return Figures{{"us_per_move", 1e6 * seconds},
-                   {"examples_per_second", kMinibatch / seconds},
+                   {"examples_per_second", kStepMinibatch / seconds},
                    {"gradient_us", 1e6 * gradient},
                    {"gradient_share", gradient / seconds}};
   });
@@ -116,9 +96,9 @@ struct Pieces {
 // Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: over n / S
 // moves of each of the rig's chains, in which each draws as many rows as the posterior stands on.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
-  SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kMinibatch});
+  SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kStepMinibatch});
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());
-  runs.add(fmt::format("sgfs-f D={} S={}", dimension, kMinibatch), [&] {
+  runs.add(fmt::format("sgfs-f D={} S={}", dimension, kStepMinibatch), [&] {
     const double step = fastest(runs.budget(), [&] { rig.move(); });
     const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
     const double start = thread_seconds();
@@ -128,7 +108,7 @@ void full_preconditioner(Runs& runs, std::uint32_t dimension) {
     Interlude interlude(Pieces::end, &pieces);
     rig.refresh(&interlude);
     Pieces::end(&pieces);
-    const double moves_a_refresh = RigConfig{}.n / kMinibatch * SamplerRig::kChains;
+    const double moves_a_refresh = RigConfig{}.n / kStepMinibatch * SamplerRig::kChains;
     const double rest = step - gradient;
     return Figures{{"step_us", 1e6 * step},
                    {"gradient_us", 1e6 * gradient},
@@ -144,10 +124,10 @@ void full_preconditioner(Runs& runs, std::uint32_t dimension) {
 void low_rank(Runs& runs, std::uint32_t dimension) {
   SamplerRig rig({.sampler = "sgfs-lr",
                   .dimension = dimension,
-                  .minibatch_size = kMinibatch,
+                  .minibatch_size = kStepMinibatch,
                   .rows = 2000,
                   .rank = 16});
-  runs.add(fmt::format("sgfs-lr D={} r=16 S={}", dimension, kMinibatch), [&] {
+  runs.add(fmt::format("sgfs-lr D={} r=16 S={}", dimension, kStepMinibatch), [&] {
     const double step = fastest(runs.budget(), [&] { rig.move(); });
     const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
     return Figures{{"step_us", 1e6 * step},
@@ -156,142 +136,30 @@ void low_rank(Runs& runs, std::uint32_t dimension) {
   });
 }
 
-// Whole rounds: sixteen moves, the sweep for C and A, the tail, refreshes and retained draws.
-void rounds(Runs& runs, std::uint32_t dimension, const char* model, const char* sampler) {
-  LearningEngine learning(model, sampler, dimension, kMinibatch);
-  const double gemv = gemv_seconds(kMinibatch, dimension, runs.budget());
-  runs.add(fmt::format("round {} {} D={} S={}", model, sampler, dimension, kMinibatch), [&] {
-    const std::uint64_t before = learning.examples();
-    const double start = thread_seconds();
-    (void)average(2 * runs.budget(), [&] { learning.engine().poll(1); });
-    const double took = thread_seconds() - start;
-    const double examples = static_cast<double>(learning.examples() - before);
-    return Figures{{"examples_per_second", examples / took},
-                   {"of_gemv", gemv / kMinibatch * examples / took}};
-  });
-}
-
-// A thread that helps whichever engine it is given, from construction to destruction.
-class Helper {
- public:
-  Helper() : thread_([this] { help(); }) {}
-  ~Helper() {
-    running_.store(false);
-    thread_.join();
-  }
-  Helper(const Helper&) = delete;
-  Helper& operator=(const Helper&) = delete;
-
-  void set_engine(Engine* engine) { engine_.store(engine); }
-
- private:
-  void help() {
-    while (running_.load(std::memory_order_relaxed)) {
-      Engine* engine = engine_.load(std::memory_order_acquire);
-      if (engine == nullptr || engine->assist(1) == 0) pause_processor();
-    }
-  }
-
-  std::atomic<bool> running_{true};
-  std::atomic<Engine*> engine_{nullptr};
-  std::thread thread_;
-};
-
-// Steps a second of the clock, all chains together.
-double steps_per_second(LearningEngine& learning, double seconds) {
-  const double start = wall_seconds();
-  const std::uint64_t before = learning.steps();
-  while (wall_seconds() - start < seconds) learning.engine().poll(16);
-  return static_cast<double>(learning.steps() - before) / (wall_seconds() - start);
-}
-
-// Rounds shared out between two threads against one, in turns, so that what else the machine does
-// weighs on both alike.
-void threads(Runs& runs, std::uint32_t dimension) {
-  constexpr std::uint64_t kWindow = 100'000;
-  LearningEngine alone("logistic", "calibrated", dimension, kMinibatch, kWindow, 1);
-  LearningEngine helped("logistic", "calibrated", dimension, kMinibatch, kWindow, 2);
-  Helper helper;
-  runs.add(fmt::format("threads logistic calibrated D={} S={}", dimension, kMinibatch), [&] {
-    std::array<double, 9> ratios{};
-    double one = 0;
-    double two = 0;
-    for (double& ratio : ratios) {
-      const double before = steps_per_second(alone, runs.budget());
-      helper.set_engine(&helped.engine());
-      const double with_help = steps_per_second(helped, runs.budget());
-      helper.set_engine(nullptr);
-      ratio = with_help / before;
-      one = std::max(one, before);
-      two = std::max(two, with_help);
-    }
-    std::ranges::sort(ratios);
-    return Figures{{"steps_per_second_1", one},
-                   {"steps_per_second_2", two},
-                   {"ratio", ratios[ratios.size() / 2]},
-                   {"ratio_least", ratios.front()},
-                   {"ratio_most", ratios.back()}};
-  });
-}
-
-void normals(Runs& runs) {
+// What a normal takes, also as the multiplications and additions that the machine could do instead.
+void normals(Runs& runs, const ComputeLimits& limits) {
   std::vector<double> values(4096);
   const InstructionSet best = instruction_set();
-  for (const InstructionSet set : {best, InstructionSet::kBaseline}) {
+  std::vector<InstructionSet> sets = {best};
+  if (best != InstructionSet::kBaseline) sets.push_back(InstructionSet::kBaseline);
+  for (const InstructionSet set : sets) {
     limit_instruction_set(set);
     for (const std::size_t count : {std::size_t{12}, values.size()}) {
       std::uint64_t round = 0;
       runs.add(fmt::format("normals {} {}", to_string(set), count), [&] {
-        const double seconds = fastest(runs.budget(), [&] {
-          fill_normals(1, {round++, 0, Purpose::kInjectedNoise}, {values.data(), count});
-        });
-        return Figures{{"per_second", static_cast<double>(count) / seconds}};
+        const double seconds =
+            fastest(
+                runs.budget(),
+                [&] {
+                  fill_normals(1, {round++, 0, Purpose::kInjectedNoise}, {values.data(), count});
+                }) /
+            static_cast<double>(count);
+        return Figures{{"per_second", 1 / seconds},
+                       {"flops_in_its_time", seconds * limits.flops_double}};
       });
     }
   }
   limit_instruction_set(best);
-}
-
-// Seconds a row of a request.
-double predict(Runs& runs, LearningEngine& learning, const char* model, std::size_t rows,
-               double single) {
-  const std::uint32_t dimension = learning.engine().dimension();
-  Reader reader = learning.engine().reader().value();
-  const std::vector<double> x(rows * (dimension - 1), 0.1);
-  std::vector<PredictiveSummary> summaries(rows);
-  Provenance provenance;
-  PredictRequest request;
-  request.rows = rows;
-  request.features = x;
-  request.thompson_id = 1;  // reads all draws
-  double seconds = 0;
-  RealClock clock;
-  Histogram latency;
-  runs.add(fmt::format("predict {} D={} rows={}", model, dimension, rows), [&] {
-    seconds = fastest(runs.budget(), [&] { (void)reader.predict(request, summaries, provenance); });
-    for (const double end = thread_seconds() + runs.budget(); thread_seconds() < end;) {
-      for (int i = 0; i < 64; ++i) {
-        const std::int64_t start = clock.now_ns();
-        (void)reader.predict(request, summaries, provenance);
-        latency.record(clock.now_ns() - start);
-      }
-    }
-    const double a_row = seconds / static_cast<double>(rows);
-    return Figures{{"us", 1e6 * seconds},
-                   {"us_per_row", 1e6 * a_row},
-                   {"rate_over_single", single > 0 ? single / a_row : 1.0},
-                   {"draws", static_cast<double>(provenance.draws)}};
-  });
-  runs.last()["latency"] = percentiles(latency);
-  return seconds / static_cast<double>(rows);
-}
-
-void predictions(Runs& runs, std::uint32_t dimension) {
-  for (const char* model : {"linear", "logistic"}) {
-    LearningEngine learning(model, "calibrated", dimension, 64);
-    const double single = predict(runs, learning, model, 1, 0);
-    predict(runs, learning, model, 256, single);
-  }
 }
 
 }  // namespace
@@ -303,28 +171,27 @@ Json run_step(const BenchOptions& options) {
   const auto dimensions = list_or(options.dimensions, {10, 12, 100, 1000});
   for (const auto d : dimensions) (void)served_config(options, d);  // refuses what cannot be
   for (const auto d : dimensions) {
-    json_limits[fmt::format("gemv_{}x{}_us", kMinibatch, d)] =
-        1e6 * gemv_seconds(kMinibatch, d, runs.budget());
-    json_limits[fmt::format("syrk_{}x{}_us", kMinibatch, d)] =
-        1e6 * syrk_seconds(kMinibatch, d, runs.budget());
+    json_limits[fmt::format("gemv_{}x{}_us", kStepMinibatch, d)] =
+        1e6 * gemv_seconds(kStepMinibatch, d, runs.budget());
+    json_limits[fmt::format("syrk_{}x{}_us", kStepMinibatch, d)] =
+        1e6 * syrk_seconds(kStepMinibatch, d, runs.budget());
   }
-  for (const auto d : dimensions) gradients(runs, d, limits);
+  const bool all = options.dimensions.empty();
+  for (const auto d : dimensions) gradients(runs, d, 0, limits);
+  if (all) gradients(runs, 461, 8, limits);
+  for (const auto d : dimensions) sums(runs, d);
   for (const auto d : dimensions) {
     for (const char* sampler : {"calibrated", "sgd-f"}) moves(runs, d, sampler);
   }
   for (const auto d : dimensions) {
     if (d > 200) continue;  // a cold start takes too long
-    rounds(runs, d, "linear", "calibrated");
-    rounds(runs, d, "linear", "sgd-f");
-    rounds(runs, d, "logistic", "calibrated");
-    threads(runs, d);
+    add_rounds(runs, d);
   }
-  const bool all = options.dimensions.empty();
   for (const auto d : list_or(options.dimensions, {500, 1000})) full_preconditioner(runs, d);
   for (const auto d : list_or(options.dimensions, {2000})) low_rank(runs, d);
-  if (all) normals(runs);
+  if (all) normals(runs, limits);
   for (const auto d : list_or(options.dimensions, {10, 100})) {
-    if (d <= 200) predictions(runs, d);
+    if (d <= 200) add_predictions(runs, d, limits);
   }
   return {{"limits", std::move(json_limits)}, {"runs", runs.take()}};
 }
