@@ -47,11 +47,15 @@ Json result_of(const std::string& suite, double figure) {
           {"limits", {{"tcp", {{"mb_per_second", 1000.0}}}}},
           {"runs",
            {{{"name", "a"}, {"rows_per_second", figure}, {"latency", {{"p50_us", 10.0}}}},
-            {{"name", "b"}, {"window_full", 0}}}}};
+            {{"name", "b"}, {"window_full", 0}, {"heap_calls", figure > 120 ? 5 : 0}}}}};
 }
 
 void expect_shape(const Json& result, const std::string& suite) {
   EXPECT_EQ(result["suite"], suite);
+  for (const char* what : {"version", "revision", "processor", "instruction_set", "compiler"}) {
+    EXPECT_FALSE(result[what].get<std::string>().empty()) << what;
+  }
+  EXPECT_TRUE(result["options"]["chains"].is_number());
   EXPECT_TRUE(result["limits"].is_object());
   ASSERT_FALSE(result["runs"].empty());
   std::set<std::string> names;
@@ -123,9 +127,11 @@ TEST(BenchCompare, GivesRatiosOfWhatBothHave) {
   EXPECT_EQ(compared["limits"]["tcp.mb_per_second"], 1.0);
   EXPECT_EQ(compared["a"]["rows_per_second"], 1.5);
   EXPECT_EQ(compared["a"]["latency.p50_us"], 1.0);
-  EXPECT_FALSE(compared.contains("b"));  // 0 has no ratio
+  EXPECT_FALSE(compared["b"].contains("window_full"));  // 0 on both sides
+  EXPECT_EQ(compared["b"]["heap_calls"], "0 -> 5");
   EXPECT_FALSE(compared.contains("new"));
   EXPECT_TRUE(says(text_of_ratios(before, after), "1.500"));
+  EXPECT_TRUE(says(text_of_ratios(before, after), "0 -> 5"));
   const std::string refusal = refusal_of([&] { (void)ratios(result_of("query", 1), after); });
   EXPECT_TRUE(says(refusal, "\"query\""));
 }
@@ -251,6 +257,26 @@ TEST(BenchSuites, MixedServesMoreConnectionsThanAServerHasByDefault) {
   const Json result = run_bench("mixed", options);
   expect_shape(result, "mixed");
   EXPECT_EQ(result["runs"][0]["unanswered"], 0);
+}
+
+TEST(BenchSuites, GrowthFollowsTheStreamTheDimensionsAndTheStart) {
+  BenchOptions options;
+  options.dimensions = {5};
+  options.observations = 1e5;
+  options.seconds = 0.001;
+  const Json result = run_bench("growth", options);
+  expect_shape(result, "growth");
+  EXPECT_EQ(result["runs"].size(), 2U + 1 + 2);  // starts, stream, moves of two samplers
+}
+
+TEST(BenchSuites, SoakGivesItsTimeInSlices) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.minutes = 0.01;
+  const Json result = run_bench("soak", options);
+  expect_shape(result, "soak");
+  EXPECT_EQ(result["runs"].size(), 1U);
+  EXPECT_GT(result["observations"].get<double>(), 0);
 }
 
 TEST(BenchSuites, MixedAndSoakRefuseListsOfWhatTheyTakeOneOf) {

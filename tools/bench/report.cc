@@ -105,11 +105,22 @@ std::vector<Pair> pairs(const Json& before, const Json& after) {
     for (const auto& [figure, value] : figures) {
       const auto was =
           std::ranges::find(same->second, figure, &std::pair<std::string, double>::first);
-      if (was == same->second.end() || was->second == 0 || value == 0) continue;
+      if (was == same->second.end() || (was->second == 0 && value == 0)) continue;
       out.push_back({name, figure, was->second, value});
     }
   }
   return out;
+}
+
+// New / old, a number; where one of them is 0 that says nothing, and the two are named instead.
+Json ratio_of(const Pair& p) {
+  if (p.before != 0 && p.after != 0) return p.after / p.before;
+  return fmt::format("{} -> {}", number_text(p.before), number_text(p.after));
+}
+
+std::string ratio_text(const Pair& p) {
+  const Json ratio = ratio_of(p);
+  return ratio.is_string() ? ratio.get<std::string>() : fmt::format("{:.3f}", ratio.get<double>());
 }
 
 }  // namespace
@@ -118,7 +129,7 @@ std::string text_of(const Json& result) {
   std::vector<Line> lines;
   std::string out;
   for (const auto& [key, value] : result.items()) {
-    if (key == "runs" || value.is_object()) continue;
+    if (key == "runs" || key == "limits") continue;
     out += fmt::format("{}: {}\n", key, number_text(value));
   }
   out += '\n';
@@ -156,7 +167,7 @@ Json read_result(const std::string& path) {
 
 Json ratios(const Json& before, const Json& after) {
   Json out = Json::object();
-  for (const Pair& p : pairs(before, after)) out[p.name][p.figure] = p.after / p.before;
+  for (const Pair& p : pairs(before, after)) out[p.name][p.figure] = ratio_of(p);
   return out;
 }
 
@@ -164,9 +175,8 @@ std::string text_of_ratios(const Json& before, const Json& after) {
   const std::vector<std::string> heading = {"run", "figure", "old", "new", "new/old"};
   std::vector<Line> lines;
   for (const Pair& p : pairs(before, after)) {
-    lines.push_back({heading,
-                     {p.name, p.figure, number_text(p.before), number_text(p.after),
-                      fmt::format("{:.3f}", p.after / p.before)}});
+    lines.push_back(
+        {heading, {p.name, p.figure, number_text(p.before), number_text(p.after), ratio_text(p)}});
   }
   if (lines.empty()) return "the two results have no run in common\n";
   std::vector<const Line*> all;

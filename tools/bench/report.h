@@ -16,7 +16,8 @@ std::string text_of(const Json& result);
 Json read_result(const std::string& path);
 
 // For every run that both have, {"name": {"figure": new / old, ...}}; limits likewise under
-// "limits". Figures that are 0 or null on a side are left out. UserError when the suites differ.
+// "limits". A figure that is 0 on one side has "old -> new" instead; one that is 0 on both, or
+// null, is left out. UserError when the suites differ.
 Json ratios(const Json& before, const Json& after);
 
 // The same as a table of old, new and new / old.

@@ -46,8 +46,8 @@ Json run_growth(const BenchOptions& options);
 
 std::span<const BenchSuite> bench_suites() noexcept;
 
-// Runs the suite of this name, UserError when there is none, and adds its name, the time, the
-// instruction set and the version of the compiler.
+// Runs the suite of this name, UserError when there is none, and adds its name, the time, what was
+// built (version, revision, compiler), what it ran on (processor, instruction set) and the options.
 Json run_bench(std::string_view suite, const BenchOptions& options);
 
 }  // namespace windhover

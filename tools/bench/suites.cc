@@ -3,8 +3,11 @@
 
 #include <array>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 #include "windhover/platform/cpu.h"
+#include "windhover/tools/bench/revision.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/error.h"
 
@@ -23,6 +26,26 @@ constexpr std::array kSuites = {
                run_soak},
 };
 
+// As /proc/cpuinfo calls it.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+Json to_json(const BenchOptions& o) {
+  return {{"dimensions", o.dimensions},   {"rows_per_frame", o.rows_per_frame},
+          {"connections", o.connections}, {"shares", o.shares},
+          {"nonzeros", o.nonzeros},       {"single_precision", o.single_precision},
+          {"chains", o.chains},           {"seconds", o.seconds},
+          {"minutes", o.minutes},         {"rate", o.rate},
+          {"query_rate", o.query_rate},   {"observations", o.observations},
+          {"real_time", o.real_time}};
+}
+
 }  // namespace
 
 std::span<const BenchSuite> bench_suites() noexcept { return kSuites; }
@@ -32,8 +55,12 @@ Json run_bench(std::string_view name, const BenchOptions& options) {
     if (suite.name != name) continue;
     Json out = {{"suite", suite.name},
                 {"date", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))},
+                {"version", kVersion},
+                {"revision", kRevision},
+                {"processor", processor()},
                 {"instruction_set", to_string(instruction_set())},
-                {"compiler", __VERSION__}};
+                {"compiler", __VERSION__},
+                {"options", to_json(options)}};
     out.update(suite.run(options));
     return out;
   }

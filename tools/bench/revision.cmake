@@ -1,0 +1,16 @@
+# Writes OUTPUT, which says what is being built, when that has changed: SOURCE_DIR, VERSION, OUTPUT.
+execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty
+  OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed OR NOT revision)
+  set(revision unknown)
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
+#include "windhover/tools/bench/revision.h"
+
+namespace windhover {
+
+const char* const kVersion = "@VERSION@";
+const char* const kRevision = "@revision@";
+
+}  // namespace windhover
+]])
