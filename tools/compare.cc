@@ -118,21 +118,52 @@ std::vector<Probe> probes_for(Index features) {
   return probes;
 }
 
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Whether a learner rests: one that does publishes nothing, and one that does not, at intervals.
+class Rest {
+ public:
+  // `now`, in seconds, is when the newest snapshot was asked for.
+  bool rests(const Provenance& newest, double now) {
+    const double age = 1e-9 * static_cast<double>(newest.age_ns);
+    const double made = now - age;
+    if (snapshot_ != 0 && newest.snapshot_id > snapshot_) {
+      const auto snapshots = static_cast<double>(newest.snapshot_id - snapshot_);
+      interval_ = std::max(interval_, (made - made_) / snapshots);
+    }
+    snapshot_ = newest.snapshot_id;
+    made_ = made;
+    return age > std::max(kShortest, 2 * interval_);
+  }
+
+ private:
+  static constexpr double kShortest = 0.5;  // seconds
+
+  std::uint64_t snapshot_ = 0;
+  double made_ = 0;
+  double interval_ = 0;  // the longest seen
+};
+
 }  // namespace
 
 ServedPosterior fetch_posterior(Client& client, double patience_seconds) {
   const auto features = static_cast<Index>(client.welcome().features());
   const bool intercept = client.welcome().dimension() > client.welcome().features();
   const std::vector<Probe> probes = probes_for(features);
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::milliseconds(static_cast<int>(1000 * patience_seconds));
+  const double deadline = seconds_now() + patience_seconds;
   std::vector<ParameterSummary> parameters;
   std::vector<double> variances;
-  while (std::chrono::steady_clock::now() < deadline) {
+  Rest rest;
+  while (seconds_now() < deadline) {
     ServedPosterior served;
     check_reply(client, client.posterior(parameters, served.provenance),
                 "asking for the posterior");
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (!rest.rests(served.provenance, seconds_now())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      continue;
+    }
     variances.clear();
     if (!Variances(client, served.provenance.snapshot_id).ask(probes, variances)) continue;
     served.covariance = covariance_from(variances, features, intercept);

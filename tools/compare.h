@@ -21,7 +21,8 @@ struct ServedPosterior {
   Provenance provenance;
 };
 
-// Waits until the posterior rests (no new snapshot for a moment); RunError when it does not within
+// Waits until the posterior rests: no new snapshot for half a second, and for twice the longest
+// time between two that was seen while waiting. RunError when it does not within
 // `patience_seconds`. The model's features must not be standardised by the server.
 ServedPosterior fetch_posterior(Client& client, double patience_seconds);
 

@@ -79,6 +79,14 @@ void* counted_memalign(std::size_t alignment, std::size_t size) noexcept {
   return function != nullptr ? function(alignment, size) : take_early(size);
 }
 
+// From the beginning of a page; pvalloc also to the end of one.
+std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+void* counted_valloc(std::size_t size) noexcept { return counted_memalign(page_bytes(), size); }
+void* counted_pvalloc(std::size_t size) noexcept {
+  const std::size_t page = page_bytes();
+  return counted_memalign(page, (size + page - 1) / page * page);
+}
+
 void* counted_realloc(void* memory, std::size_t size) noexcept {
   count();
   if (is_early(memory)) {
@@ -136,6 +144,8 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexc
   *memory = taken;
   return 0;
 }
+void* valloc(std::size_t size) noexcept { return counted_valloc(size); }
+void* pvalloc(std::size_t size) noexcept { return counted_pvalloc(size); }
 void free(void* memory) noexcept { counted_free(memory); }
 
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): they are glibc's.
@@ -145,6 +155,8 @@ void* __libc_realloc(void* memory, std::size_t size) { return counted_realloc(me
 void* __libc_memalign(std::size_t alignment, std::size_t size) {
   return counted_memalign(alignment, size);
 }
+void* __libc_valloc(std::size_t size) { return counted_valloc(size); }
+void* __libc_pvalloc(std::size_t size) { return counted_pvalloc(size); }
 void __libc_free(void* memory) { counted_free(memory); }
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 }
