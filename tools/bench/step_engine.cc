@@ -84,7 +84,7 @@ void threads(Runs& runs, std::uint32_t dimension) {
   LearningEngine helped("logistic", "calibrated", dimension, kStepMinibatch, kWindow, 2);
   Helper helper(helped.engine());
   runs.add(fmt::format("threads logistic calibrated D={} S={}", dimension, kStepMinibatch), [&] {
-    std::array<double, 7> ratios{};
+    std::array<double, 5> ratios{};
     double one = 0;
     double two = 0;
     for (double& ratio : ratios) {
