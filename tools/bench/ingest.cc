@@ -65,7 +65,7 @@ std::string name_of(const IngestShape& s) {
 namespace {
 
 Json run_shape(const BenchOptions& o, const IngestShape& s, double loopback) {
-  const double seconds = o.seconds > 0 ? o.seconds : 2;
+  const double seconds = o.seconds > 0 ? o.seconds : 1.5;
   const LoadRows rows{s.dimension - 1, s.nonzeros, s.rows_per_frame, s.single_precision};
   // Before the server and its learner want the processors.
   const FrameBytes frames(rows);

@@ -25,7 +25,7 @@ struct BenchOptions {
   double minutes = 10;
   double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
-  double observations = 1e7;  // growth: length of the stream
+  double observations = 3.2e6;  // growth: length of the stream
   bool real_time = false;  // query: locked memory, FIFO to ask and to answer, as far as permitted
 };
 
