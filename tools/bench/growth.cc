@@ -76,8 +76,10 @@ void stream(Json& runs, const BenchOptions& options) {
   const Rows rows(9, 512 * kFrame);
   std::array<RefusedRow, 1> refused;
   std::uint64_t seen = 0;
-  for (double mark = std::min(1e6, options.observations); mark <= 1.001 * options.observations;
-       mark *= std::sqrt(10.0)) {
+  const double first = std::min(1e6, options.observations);
+  const int marks = 1 + static_cast<int>(2.001 * std::log10(options.observations / first));
+  for (int k = 0; k < marks; ++k) {
+    const double mark = first * std::pow(10.0, 0.5 * k);
     const auto end = static_cast<std::uint64_t>(mark) / kFrame * kFrame;
     const std::uint64_t begin = seen;
     const ProcessSpan span;
@@ -125,14 +127,10 @@ void dimensions(Json& runs, const BenchOptions& options, const char* sampler,
   }
 }
 
-struct Start {
-  double first_answer = 0;  // seconds from the last row to an answer that includes it
-  double draws = 0;         // and to one whose draws are enough to be judged
-  Json process;             // from ready on: with the engine made and its learner started
-};
-
-// The rows come as fast as they are taken; the learner begins with the first of them.
-Start start_up(const EngineConfig& config, const Rows& rows) {
+// Seconds from the last row to an answer that includes it, and to one whose draws are enough to be
+// judged. The rows come as fast as they are taken; the learner begins with the first of them, and
+// the process is looked at from then on.
+Json start_up(const EngineConfig& config, const Rows& rows) {
   const MappedBlock block(Engine::footprint(config).value());
   prefault(block.bytes());
   RealClock clock;
@@ -157,18 +155,21 @@ Start start_up(const EngineConfig& config, const Rows& rows) {
   request.features = x;
   std::array<PredictiveSummary, 1> summary;
   Provenance provenance;
-  Start start;
+  double first_answer = 0;
+  double draws = 0;
   do {
     sleep_for(1e-4);
     const Status status = reader.predict(request, summary, provenance);
     if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
     const double now = wall_seconds() - last_row;
-    if (start.first_answer == 0 && provenance.sequence >= rows.size()) start.first_answer = now;
-    start.draws = now;
-  } while (start.first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
-  start.process = span.figures();
+    if (first_answer == 0 && provenance.sequence >= rows.size()) first_answer = now;
+    draws = now;
+  } while (first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
+  const Json process = span.figures();
   learner.stop();
-  return start;
+  Json out = {{"seconds_to_first_answer", first_answer}, {"seconds_to_draws", draws}};
+  out.update(process);
+  return out;
 }
 
 void starts(Json& runs, const BenchOptions& options) {
@@ -178,12 +179,9 @@ void starts(Json& runs, const BenchOptions& options) {
     for (const std::uint32_t threads : {1U, 2U}) {
       EngineConfig config = logistic(dimension, options);
       config.learner_threads = threads;
-      const Start start = start_up(config, rows);
       Json run = {
-          {"name", fmt::format("start logistic D={} N={} threads={}", dimension, kRows, threads)},
-          {"seconds_to_first_answer", start.first_answer},
-          {"seconds_to_draws", start.draws}};
-      run.update(start.process);
+          {"name", fmt::format("start logistic D={} N={} threads={}", dimension, kRows, threads)}};
+      run.update(start_up(config, rows));
       runs.push_back(std::move(run));
     }
   }

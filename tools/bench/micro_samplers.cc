@@ -46,38 +46,54 @@ void move(benchmark::State& state, const char* sampler) {
 }
 
 // One of the rig's sums over a minibatch; sparse rows where nonzeros are given.
-void sum(benchmark::State& state, std::string_view model, std::uint32_t nonzeros,
-         void (SamplerRig::*what)()) {
-  RigConfig config = rig_of(state, model, "sgd-d");
-  config.nonzeros = nonzeros;
-  SamplerRig rig(config);
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) (rig.*what)();
+class SumBenchmark final : public benchmark::internal::Benchmark {
+ public:
+  using Sum = void (SamplerRig::*)();
+
+  SumBenchmark(const std::string& what, std::string_view model, std::uint32_t nonzeros, Sum sum)
+      : Benchmark((what + "/" + std::string(model)).c_str()),
+        model_(model),
+        nonzeros_(nonzeros),
+        sum_(sum) {}
+
+  void Run(benchmark::State& state) override {
+    RigConfig config = rig_of(state, model_, "sgd-d");
+    config.nonzeros = nonzeros_;
+    SamplerRig rig(config);
+    {
+      const HeapColumn heap(state);
+      for (auto _ : state) (rig.*sum_)();
+    }
+    count_examples(state);
   }
-  count_examples(state);
-}
+
+ private:
+  std::string_view model_;
+  std::uint32_t nonzeros_;
+  Sum sum_;
+};
 
 // "gradient/MODEL/D/S", "gradient_sparse/..." with 8 non-zeros a row, "add_noise/...",
 // "add_curvature/...".
 bool register_sums() {
   for (const ModelEntry& model : model_registry()) {
-    const std::string name(model.name);
-    const auto add = [&](const char* what, std::uint32_t nonzeros, void (SamplerRig::*call)()) {
-      return benchmark::RegisterBenchmark((what + name).c_str(), sum, model.name, nonzeros, call);
+    const auto add = [&](const char* what, std::uint32_t nonzeros, SumBenchmark::Sum sum) {
+      auto* made = new SumBenchmark(what, model.name, nonzeros, sum);
+      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
+      return benchmark::internal::RegisterBenchmarkInternal(made);
     };
-    auto* gradient = add("gradient/", 0, &SamplerRig::gradient)->Args({12, 100})->Args({100, 100});
-    if (name == "linear") gradient->Args({1000, 100});
-    add("gradient_sparse/", 8, &SamplerRig::gradient)->Args({461, 100});
-    for (auto* sums : {add("add_noise/", 0, &SamplerRig::add_noise),
-                       add("add_curvature/", 0, &SamplerRig::add_curvature)}) {
+    auto* gradient = add("gradient", 0, &SamplerRig::gradient)->Args({12, 100})->Args({100, 100});
+    if (model.name == "linear") gradient->Args({1000, 100});
+    add("gradient_sparse", 8, &SamplerRig::gradient)->Args({461, 100});
+    for (auto* sums : {add("add_noise", 0, &SamplerRig::add_noise),
+                       add("add_curvature", 0, &SamplerRig::add_curvature)}) {
       sums->Args({12, 100});
-      if (name == "linear" || name == "logistic") sums->Args({100, 100});
+      if (model.name == "linear" || model.name == "logistic") sums->Args({100, 100});
     }
   }
   return true;
 }
-const bool registered = register_sums();
+const bool kRegistered = register_sums();
 
 void refresh(benchmark::State& state, const char* sampler) {
   SamplerRig rig(rig_of(state, "linear", sampler));
