@@ -24,16 +24,19 @@ Run run(const LogDensity& log_density, const std::vector<double>& start, const O
   Point point = system.at(start);
   WarmUp warm_up(system, options, point);
   Run run;
-  for (std::size_t move = 0; move < options.warm_up + options.draws; ++move) {
+  for (std::size_t move = 0; move < options.warm_up; ++move) {
     const Move made = mover(system, point, warm_up.step_size());
-    if (move < options.warm_up) {
-      warm_up.update(move, made.acceptance, point.position);
-      continue;
-    }
+    warm_up.update(move, made.acceptance, point.position);
+  }
+  run.warm_up_gradients = system.gradients;
+  while (run.draws.size() < options.draws &&
+         system.gradients - run.warm_up_gradients < options.most_gradients) {
+    const Move made = mover(system, point, warm_up.step_size());
     run.draws.push_back(point.position);
-    run.acceptance += made.acceptance / static_cast<double>(options.draws);
+    run.acceptance += made.acceptance;
     run.divergences += made.diverged ? 1 : 0;
   }
+  run.acceptance /= static_cast<double>(std::max<std::size_t>(run.draws.size(), 1));
   run.inverse_mass = system.inverse_mass;
   run.step_size = warm_up.step_size();
   run.gradients = system.gradients;

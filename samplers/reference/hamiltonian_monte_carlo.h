@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace windhover::reference {
@@ -16,6 +17,8 @@ using LogDensity = std::function<double(const std::vector<double>&, std::vector<
 struct Options {
   std::size_t warm_up = 1000;  // moves that adapt step size and mass, thrown away
   std::size_t draws = 1000;
+  // Ends the draws earlier, with the one at which the gradients after the warm-up are as many.
+  std::size_t most_gradients = std::numeric_limits<std::size_t>::max();
   double target_acceptance = 0.8;
   double path_length = 1.6;  // HMC: in posterior standard deviations; about a quarter turn
   int max_depth = 10;        // NUTS: at most 2^max_depth leapfrog steps a move
@@ -29,7 +32,8 @@ struct Run {
   double step_size = 0;
   double acceptance = 0;  // average, after the warm-up
   std::size_t divergences = 0;
-  std::size_t gradients = 0;  // evaluations, warm-up included
+  std::size_t gradients = 0;          // evaluations, warm-up included
+  std::size_t warm_up_gradients = 0;  // of them
 };
 
 // Static trajectories of random length in (0, 2 path_length], leapfrog, Metropolis; diagonal mass

@@ -92,6 +92,12 @@ MatrixXd continuous_covariance(const Law& law, const KnownEstimates& at_mode) {
   return 0.5 * (sigma + sigma.transpose());
 }
 
+VectorXd autocorrelation_times(const Law& law, const MatrixXd& curvature, const MatrixXd& sigma) {
+  const MatrixXd drift = law.preconditioner * curvature;
+  const VectorXd sum = drift.partialPivLu().solve(sigma).diagonal();
+  return (2.0 * sum.cwiseQuotient(sigma.diagonal())).array() - 1.0;
+}
+
 double relaxation(const Law& law, const MatrixXd& curvature) {
   const MatrixXd transition =
       MatrixXd::Identity(curvature.rows(), curvature.cols()) - law.preconditioner * curvature;

@@ -53,6 +53,11 @@ std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const KnownEstim
 // Of the Ornstein-Uhlenbeck limit: HA Sigma + Sigma (HA)^T = H (C / S + E) H^T.
 Eigen::MatrixXd continuous_covariance(const Law& law, const KnownEstimates& at_mode);
 
+// Steps an effective draw of each parameter's mean, of a chain whose stationary covariance is
+// `sigma`: its autocovariance at lag k is (I - HA)^k sigma, which sums to a geometric series.
+Eigen::VectorXd autocorrelation_times(const Law& law, const Eigen::MatrixXd& curvature,
+                                      const Eigen::MatrixXd& sigma);
+
 // Steps in which the slowest mode falls to 1/e; infinity when it does not.
 double relaxation(const Law& law, const Eigen::MatrixXd& curvature);
 
