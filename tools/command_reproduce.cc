@@ -34,7 +34,7 @@ void run(Options& o) {
     throw UserError(fmt::format("--data {} is not a directory", o.data));
   }
   o.settings.data = o.data;
-  Progress progress(false);
+  Progress progress(false, 60);
   const bool sound = reproduce::run_experiments(
       experiments, o.name, o.settings,
       [&](double share, const std::string& text) { progress.draw(share, text); },
@@ -61,7 +61,9 @@ void add_reproduce(CLI::App& app) {
   command->add_option("--out", o.settings.out, "Directory for pages, plots and numbers")
       ->capture_default_str();
   command->add_flag("--quick", o.settings.quick, "Fewer seeds, steps and settings");
-  command->add_flag("--resume", o.settings.resume, "Keep what an interrupted run finished");
+  CLI::Option* resume = command->add_flag("--resume", o.settings.resume,
+                                          "Go on with what an interrupted run finished");
+  command->add_flag("--fresh", o.settings.fresh, "Throw it away")->excludes(resume);
   command->add_option("--seed", o.settings.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--threads", o.settings.threads)
       ->check(CLI::Range(1, 256))

@@ -188,6 +188,25 @@ TEST(ReproduceRun, AllGoesOnAfterAFailureAndSaysSo) {
   EXPECT_THROW(run("throws", {.data = out, .out = out}), RunError);
 }
 
+TEST(ReproduceRun, AllGoesOnWhereAFailureCannotBeWritten) {
+  const fs::path out = directory("unwritable");
+  fs::create_directories(out / "throws.failed" / "a directory of that name");
+  std::vector<std::string> told;
+  EXPECT_THROW(run_experiments(kFakes, "all", {.data = out, .out = out}, {},
+                               [&](const Outcome& outcome) { told.push_back(outcome.name); }),
+               RunError);
+  EXPECT_EQ(told, (std::vector<std::string>{"works", "needs-data", "throws", "whole"}));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "[whole](whole.md)"));
+}
+
+TEST(ReproduceRun, NumbersAreSafeWhereAPictureCannotBeDrawn) {
+  const fs::path out = directory("undrawn");
+  fs::create_directories(out / "works.svg" / "a directory of that name");
+  EXPECT_THROW(run("works", {.data = out, .out = out}), RunError);
+  EXPECT_TRUE(says(text_of(out / "works.md"), "What was found."));
+  EXPECT_TRUE(says(text_of(out / "works.json"), "a group"));
+}
+
 TEST(ReproduceRun, AFailureIsMarkedUntilARunSucceeds) {
   const fs::path out = directory("marked");
   const Settings settings{.data = out, .out = out};

@@ -20,8 +20,8 @@ void run_complete_recipe(const Context& context, Report& report) {
   add_metric(context, report);
   report.note(
       "Bars around an exact value are three standard errors of the run wider than their tolerance. "
-      "A run whose standard error exceeds the tolerance cannot tell: its bar is the exact value "
-      "alone, which it does not meet.");
+      "A run whose standard error exceeds a third of the tolerance cannot tell, and does not meet "
+      "its bar.");
 }
 
 }  // namespace windhover::reproduce

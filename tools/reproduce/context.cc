@@ -5,23 +5,42 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/data_files.h"
-#include "windhover/tools/reproduce/files.h"
 
 namespace windhover::reproduce {
 
 using nlohmann::ordered_json;
 
-Context::Context(Settings settings, std::string_view experiment, ProgressFunction progress)
+namespace {
+
+// The seed, the thoroughness and the data, by name and size.
+ordered_json identity(const Settings& settings, std::span<const std::string_view> files) {
+  ordered_json data = ordered_json::object();
+  for (const std::string_view name : files) {
+    const auto path = find_in(settings.data, name);
+    if (path) data[path->filename().string()] = std::filesystem::file_size(*path);
+  }
+  return {{"seed", settings.seed}, {"quick", settings.quick}, {"data", data}};
+}
+
+}  // namespace
+
+std::filesystem::path parts_of(const Settings& settings, std::string_view experiment) {
+  return settings.out / fmt::format("{}.parts", experiment);
+}
+
+Context::Context(Settings settings, std::string_view experiment,
+                 std::span<const std::string_view> files, ProgressFunction progress)
     : settings_(std::move(settings)),
-      parts_(settings_.out / fmt::format("{}.parts", experiment)),
-      progress_(std::move(progress)) {
-  if (!settings_.resume) std::filesystem::remove_all(parts_);
+      parts_(parts_of(settings_, experiment), identity(settings_, files), settings_.resume),
+      progress_(std::move(progress)) {}
+
+std::string Context::missing(std::span<const std::string_view> names) const {
+  return missing_in(settings_.data, names);
 }
 
 std::string Context::file(std::string_view name) const {
@@ -33,28 +52,6 @@ std::string Context::file(std::string_view name) const {
 void Context::progress(double share, const std::string& text) const {
   const std::lock_guard lock(mutex_);
   if (progress_) progress_(share, text);
-}
-
-ordered_json Context::identity() const {
-  return {{"seed", settings_.seed}, {"quick", settings_.quick}};
-}
-
-ordered_json Context::part(const std::string& key,
-                           const std::function<ordered_json()>& compute) const {
-  const std::filesystem::path path = parts_ / (key + ".json");
-  if (settings_.resume) {
-    std::ifstream file(path);
-    // A part that was cut off while it was written does not parse and is computed again.
-    const ordered_json kept = ordered_json::parse(file, nullptr, false);
-    if (!kept.is_discarded() && kept.value("run", ordered_json()) == identity()) {
-      return kept.at("value");
-    }
-  }
-  const ordered_json kept = {{"run", identity()}, {"value", compute()}};
-  const std::string text = kept.dump();
-  write_file(path, text);
-  // From its text, so that a resumed run goes on with the same numbers, null for null.
-  return ordered_json::parse(text).at("value");
 }
 
 void Context::parallel(std::size_t count, const std::function<void(std::size_t)>& work) const {
@@ -78,6 +75,18 @@ void Context::parallel(std::size_t count, const std::function<void(std::size_t)>
   run();
   threads.clear();
   if (failure) std::rethrow_exception(failure);
+}
+
+void Context::parallel(std::size_t count, const Stage& stage,
+                       const std::function<void(std::size_t)>& work) const {
+  std::atomic<std::size_t> done = 0;
+  parallel(count, [&](std::size_t i) {
+    work(i);
+    const std::size_t now = ++done;
+    const double share = static_cast<double>(now) / static_cast<double>(count);
+    progress(stage.begin + (stage.end - stage.begin) * share,
+             fmt::format("{}: {} of {}", stage.text, now, count));
+  });
 }
 
 }  // namespace windhover::reproduce

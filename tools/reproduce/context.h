@@ -8,8 +8,11 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "windhover/tools/reproduce/parts.h"
 
 namespace windhover::reproduce {
 
@@ -18,6 +21,7 @@ struct Settings {
   std::filesystem::path out = {};   // directory for what is written
   bool quick = false;               // fewer seeds, steps and settings
   bool resume = false;              // keep the parts that an earlier run finished
+  bool fresh = false;               // throw them away
   unsigned threads = 2;
   std::uint64_t seed = 1;
 };
@@ -25,11 +29,23 @@ struct Settings {
 // Called with the share done (0 to 1) and what is being done; from one thread at a time.
 using ProgressFunction = std::function<void(double share, const std::string& text)>;
 
+// A stretch of the progress, from one share to another, and what is done in it.
+struct Stage {
+  std::string text;
+  double begin = 0;
+  double end = 1;
+};
+
+// Where an experiment keeps its parts.
+std::filesystem::path parts_of(const Settings& settings, std::string_view experiment);
+
 // Every function may be called by all threads of parallel().
 class Context {
  public:
-  // Parts lie in settings.out / NAME.parts. Without settings.resume those of earlier runs go.
-  Context(Settings settings, std::string_view experiment, ProgressFunction progress);
+  // `files` are those of settings.data that the experiment reads, where they are there. Parts lie
+  // in parts_of(settings, NAME); without settings.resume those of earlier runs go.
+  Context(Settings settings, std::string_view experiment, std::span<const std::string_view> files,
+          ProgressFunction progress);
 
   const Settings& settings() const { return settings_; }
   bool quick() const { return settings_.quick; }
@@ -40,25 +56,36 @@ class Context {
     return settings_.quick ? quick : thorough;
   }
 
+  // Which of the files is not there, in words; empty when all are.
+  std::string missing(std::span<const std::string_view> names) const;
   // Path of a data file; UserError when it is not there.
   std::string file(std::string_view name) const;
 
   void progress(double share, const std::string& text) const;
 
-  // What `compute` gives, or gave in an earlier run with the same seed and thoroughness: the unit
-  // of resuming. Numbers that are not finite come back as null. `key` is a file name.
+  // What `compute` gives, or gave in an earlier run with the same seed, thoroughness and data: the
+  // unit of resuming. `settings` are what else it depends on and `key`, a file name, does not say.
+  // Numbers that are not finite come back as null.
+  nlohmann::ordered_json part(const std::string& key, const std::string& settings,
+                              const std::function<nlohmann::ordered_json()>& compute) const {
+    return parts_.part(key, settings, compute);
+  }
   nlohmann::ordered_json part(const std::string& key,
-                              const std::function<nlohmann::ordered_json()>& compute) const;
+                              const std::function<nlohmann::ordered_json()>& compute) const {
+    return parts_.part(key, "", compute);
+  }
+  Parts& parts() const { return parts_; }
 
   // Does work(0) to work(count - 1), on settings().threads threads. What one throws is thrown here
   // when all have ended.
   void parallel(std::size_t count, const std::function<void(std::size_t)>& work) const;
+  // Reports every job that ends as progress.
+  void parallel(std::size_t count, const Stage& stage,
+                const std::function<void(std::size_t)>& work) const;
 
  private:
-  nlohmann::ordered_json identity() const;
-
   Settings settings_;
-  std::filesystem::path parts_;
+  mutable Parts parts_;
   ProgressFunction progress_;
   mutable std::mutex mutex_;
 };

@@ -1,5 +1,7 @@
 #include "windhover/tools/reproduce/data_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -21,6 +23,7 @@ constexpr std::array kDataFiles = {
     DataFile{"t10k-labels-idx1-ubyte", kMnist},
     DataFile{"kddcup.data_10_percent",
              "UCI, KDD Cup 1999 Data, the 10 percent file: Stolfo, Fan, Lee, Prodromidis and Chan"},
+    DataFile{"covtype.data", "UCI, Covertype: Blackard and Dean 1999"},
     DataFile{"covtype-sample.csv",
              "UCI, Covertype: Blackard and Dean 1999; 397,050 of its 581,012 rows, the one-hot "
              "columns folded into Wilderness_Area and Soil_Type"},
@@ -43,6 +46,17 @@ std::optional<std::filesystem::path> find_in(const std::filesystem::path& direct
     if (std::filesystem::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
+}
+
+std::string missing_in(const std::filesystem::path& directory,
+                       std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (find_in(directory, name)) continue;
+    const DataFile* file = find_data_file(name);
+    return fmt::format("{} is not in {} ({})", name, directory.string(),
+                       file != nullptr ? file->origin : "of unknown origin");
+  }
+  return "";
 }
 
 }  // namespace windhover::reproduce

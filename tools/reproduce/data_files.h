@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace windhover::reproduce {
@@ -22,6 +23,10 @@ const DataFile* find_data_file(std::string_view name);
 // The file in `directory`, plain or as name.gz; nothing when it is not there.
 std::optional<std::filesystem::path> find_in(const std::filesystem::path& directory,
                                              std::string_view name);
+
+// The first of them that is not there, in words with its origin; empty when all are.
+std::string missing_in(const std::filesystem::path& directory,
+                       std::span<const std::string_view> names);
 
 }  // namespace windhover::reproduce
 

@@ -196,14 +196,16 @@ std::vector<ordered_json> run_schedule(const Context& context, const Schedule& s
   constexpr std::size_t kShares = 10;
   std::vector<ordered_json> runs(kSeeds);
   context.parallel(kShares, [&](std::size_t share) {
-    const auto done = context.part(fmt::format("{}-{}", schedule.key, share), [&] {
-      const Stages stages(schedule);
-      ordered_json list = ordered_json::array();
-      for (std::size_t seed = share; seed < kSeeds; seed += kShares) {
-        list.push_back(walked_santa(schedule, stages, 1000 * context.seed() + seed));
-      }
-      return list;
-    });
+    const auto done = context.part(
+        fmt::format("{}-{}", schedule.key, share),
+        fmt::format("{}, {} moves", schedule.name, schedule.moves), [&] {
+          const Stages stages(schedule);
+          ordered_json list = ordered_json::array();
+          for (std::size_t seed = share; seed < kSeeds; seed += kShares) {
+            list.push_back(walked_santa(schedule, stages, 1000 * context.seed() + seed));
+          }
+          return list;
+        });
     for (std::size_t i = 0; i < done.size(); ++i) runs[share + i * kShares] = done[i];
   });
   return runs;

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "windhover/tools/error.h"
@@ -30,20 +30,40 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-RunFacts facts_of(const Experiment& experiment, const Settings& settings, double seconds) {
+// As it is typed into a shell.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:=@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// `name` as it was given: of the experiment, or "all".
+std::string command_of(const std::string& name, const Settings& settings) {
+  std::string out = fmt::format("windhover reproduce {}", name);
+  if (!settings.data.empty()) out += fmt::format(" --data {}", quoted(settings.data.string()));
+  out += fmt::format(" --out {}", quoted(settings.out.string()));
+  if (settings.quick) out += " --quick";
+  if (settings.resume) out += " --resume";
+  if (settings.fresh) out += " --fresh";
+  return out + fmt::format(" --seed {} --threads {}", settings.seed, settings.threads);
+}
+
+RunFacts facts_of(const Experiment& experiment, const std::string& name, const Context& context) {
+  const Settings& settings = context.settings();
   return {.name = std::string(experiment.name),
           .source = std::string(experiment.source),
           .summary = std::string(experiment.summary),
-          .command = fmt::format(
-              "windhover reproduce {}{} --out {}{} --seed {}", experiment.name,
-              settings.data.empty() ? "" : fmt::format(" --data {}", settings.data.string()),
-              settings.out.string(), settings.quick ? " --quick" : "", settings.seed),
+          .command = command_of(name, settings),
           .quick = settings.quick && experiment.has_quick,
           .seed = settings.seed,
           .threads = settings.threads,
           .cores = std::thread::hardware_concurrency(),
           .processor = processor_name(),
-          .seconds = seconds};
+          .seconds = context.parts().seconds(),
+          .builds = context.parts().builds()};
 }
 
 // The result that an earlier or this run left; null when there is none.
@@ -101,7 +121,7 @@ void write_index(std::span<const Experiment> experiments, const Settings& settin
   write_file(settings.out / "index.md", text);
 }
 
-Outcome run_one(const Experiment& experiment, const Settings& settings,
+Outcome run_one(const Experiment& experiment, const std::string& name, const Settings& settings,
                 const ProgressFunction& progress) {
   Outcome outcome{.name = std::string(experiment.name)};
   outcome.sentence = missing_data(experiment, settings.data);
@@ -109,28 +129,27 @@ Outcome run_one(const Experiment& experiment, const Settings& settings,
     outcome.skipped = true;
     return outcome;
   }
-  const auto start = std::chrono::steady_clock::now();
-  const Context context(settings, experiment.name, progress);
+  const Context context(settings, experiment.name, experiment.files, progress);
   Report report;
   report.plot().title = fmt::format("{}: {}", experiment.name, experiment.source);
   experiment.run(context, report);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  const RunFacts facts = facts_of(experiment, settings, seconds);
+  const RunFacts facts = facts_of(experiment, name, context);
   const ordered_json result = report.to_json(facts);
   const auto path = [&](const char* suffix) { return settings.out / (outcome.name + suffix); };
+  // The numbers first: they are safe when gnuplot fails.
+  write_file(path(".md"), report.page(facts));
+  write_file(path(".json"), result.dump(1) + "\n");
   if (!report.plot().panels.empty()) {
     write_file(path(".gp"), gnuplot_script(report.plot(), outcome.name));
     draw(settings.out, outcome.name);
   }
-  write_file(path(".md"), report.page(facts));
-  write_file(path(".json"), result.dump(1) + "\n");
+  context.parts().finish();
   std::filesystem::remove(failure_file(settings.out, experiment.name));
   const auto [met, bars] = bars_met(result);
   outcome.sentence = fmt::format("{} figures{} in {:.0f} s: {}", report.figures().size(),
                                  bars > 0 ? fmt::format(", {} of {} bars met", met, bars) : "",
-                                 std::ceil(seconds), path(".md").string());
+                                 std::ceil(facts.seconds), path(".md").string());
   return outcome;
 }
 
@@ -140,13 +159,12 @@ std::string missing_data(const Experiment& experiment, const std::filesystem::pa
   if (data.empty() && !experiment.files.empty()) {
     return fmt::format("skipped: without --data there is no {}", fmt::join(experiment.files, ", "));
   }
-  for (const std::string_view name : experiment.files) {
-    if (find_in(data, name)) continue;
-    const DataFile* file = find_data_file(name);
-    return fmt::format("skipped: {} is not in {} ({})", name, data.string(),
-                       file != nullptr ? file->origin : "of unknown origin");
+  if (experiment.any_files) {
+    const auto there = [&](std::string_view name) { return find_in(data, name).has_value(); };
+    if (std::ranges::any_of(experiment.files, there)) return "";
   }
-  return "";
+  const std::string missing = missing_in(data, experiment.files);
+  return missing.empty() ? "" : "skipped: " + missing;
 }
 
 bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
@@ -165,24 +183,43 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
     throw UserError(fmt::format("--data is missing: the directory where {} finds {}",
                                 experiment.name, fmt::join(experiment.files, ", ")));
   }
+  for (const Experiment& experiment : experiments) {
+    if ((!all && experiment.name != name) || settings.resume || settings.fresh) continue;
+    const std::filesystem::path parts = parts_of(settings, experiment.name);
+    if (!has_unfinished_parts(parts)) continue;
+    throw UserError(
+        fmt::format("{} holds parts of a run that did not come to its end: --resume goes on with "
+                    "them, --fresh throws them away",
+                    parts.string()));
+  }
   prepare_directory(settings.out);
   require_gnuplot();
   bool sound = true;
+  std::exception_ptr unwritten;
+  // With "all", what cannot be written keeps no other experiment from running.
+  const auto try_to = [&](const std::function<void()>& write) {
+    try {
+      write();
+    } catch (...) {
+      if (!unwritten) unwritten = std::current_exception();
+    }
+  };
   for (const Experiment& experiment : experiments) {
     if (!all && experiment.name != name) continue;
+    std::exception_ptr failure;
     try {
-      told(run_one(experiment, settings, progress));
+      told(run_one(experiment, name, settings, progress));
     } catch (const std::exception& error) {
-      write_file(failure_file(settings.out, experiment.name), std::string(error.what()) + "\n");
-      if (!all) {
-        write_index(experiments, settings);
-        throw;
-      }
+      failure = std::current_exception();
       sound = false;
-      told({.name = std::string(experiment.name), .failed = true, .sentence = error.what()});
+      const std::string sentence = error.what();
+      try_to([&] { write_file(failure_file(settings.out, experiment.name), sentence + "\n"); });
+      if (all) told({.name = std::string(experiment.name), .failed = true, .sentence = sentence});
     }
-    write_index(experiments, settings);
+    try_to([&] { write_index(experiments, settings); });
+    if (failure && !all) std::rethrow_exception(failure);
   }
+  if (unwritten) std::rethrow_exception(unwritten);
   return sound;
 }
 

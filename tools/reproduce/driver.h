@@ -21,8 +21,9 @@ struct Outcome {
 
 // Runs the experiment of that name, or "all", and calls `told` with each outcome as it comes. With
 // "all", one that fails does not keep the others from running. UserError for a name that is none,
-// with those that are, for a directory that cannot be written to, and for experiments that read
-// files without settings.data; RunError for gnuplot missing. Returns whether none failed.
+// with those that are, for a directory that cannot be written to, for experiments that read files
+// without settings.data, and for parts of an unfinished run with neither settings.resume nor
+// settings.fresh; RunError for gnuplot missing. Returns whether none failed.
 bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told);

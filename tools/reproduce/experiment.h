@@ -20,7 +20,8 @@ struct Experiment {
   std::vector<std::string_view> files;  // of the data directory, by the names in data_files.h
   // Fills the report. Throws UserError or RunError.
   void (*run)(const Context& context, Report& report);
-  bool has_quick = true;  // does less with --quick
+  bool has_quick = true;   // does less with --quick
+  bool any_files = false;  // does what it can with those of the files that are there
 };
 
 std::span<const Experiment> experiments();

@@ -4,7 +4,6 @@
 #include <Eigen/Eigenvalues>
 #include <array>
 #include <cmath>
-#include <mutex>
 
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/experiments.h"
@@ -196,9 +195,10 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
   const SamplerConfig averaged{.name = "iasg", .minibatch_size = 1, .step_size = 0.005};
   std::array<std::vector<RunMoments>, 2> runs;
   context.parallel(2, [&](std::size_t i) {
-    const ordered_json parts = context.part(fmt::format("figure-3-{}", i), [&] {
-      return i == 0 ? moments_of(plain, 100) : moments_of(averaged, kRows);
-    });
+    const ordered_json parts =
+        context.part(fmt::format("figure-3-{}", i),
+                     fmt::format("{}, {} passes", settings_text(i == 0 ? plain : averaged), passes),
+                     [&] { return i == 0 ? moments_of(plain, 100) : moments_of(averaged, kRows); });
     for (const ordered_json& part : parts) runs[i].push_back(moments_from(part));
   });
   const MatrixXd& posterior = problem.posterior.covariance;
@@ -267,22 +267,20 @@ void run_iterate_averaging(const Context& context, Report& report) {
   // Of each method and start: every chain's trajectory.
   constexpr std::size_t kCases = kMethods.size() * kStarts.size();
   std::vector<std::vector<ordered_json>> runs(kCases, std::vector<ordered_json>(chains));
-  std::mutex mutex;
-  double done = 0;
-  context.parallel(kCases * chains, [&](std::size_t job) {
+  context.parallel(kCases * chains, {"chains", 0, 0.9}, [&](std::size_t job) {
     const std::size_t which = job % kCases;
     const std::size_t chain = job / kCases;
     const std::size_t method = which / kStarts.size();
     const std::size_t start = which % kStarts.size();
     const std::uint64_t seed = context.seed() * 10'000 + chain;
-    runs[which][chain] =
-        context.part(fmt::format("chain-{}-{}-{}", method, start, chain), [&]() -> ordered_json {
+    runs[which][chain] = context.part(
+        fmt::format("chain-{}-{}-{}", method, start, chain),
+        fmt::format("{} from {}, {} passes", kMethods[method], kStarts[start], passes.back()),
+        [&]() -> ordered_json {
           const std::vector<double> from = start_of(problem, start, seed);
           if (method == 2) return no_u_turn(problem, from, passes, seed);
           return stochastic(problem, config_of(method), from, passes, seed);
         });
-    const std::lock_guard lock(mutex);
-    context.progress(0.9 * ++done / static_cast<double>(kCases * chains), kMethods[method]);
   });
 
   const VectorXd truth = problem.posterior.covariance.diagonal();

@@ -66,6 +66,17 @@ void EngineRun::run(std::uint64_t steps, const Visit& visit) {
   engine_->learner().set_trace(nullptr, nullptr);
 }
 
+std::string settings_text(const SamplerConfig& c) {
+  return fmt::format(
+      "{}, S {}, K {}, h {} decay {} offset {} most {}, T {} from {} in {} exponent {}, alpha {}, "
+      "tau {}, momentum {}, friction {}, smoothing {} floor {}, rank {}, cycle {} share {}, "
+      "explores {}",
+      c.name, c.minibatch_size, c.chains, c.step_size, c.step_decay, c.step_offset, c.step_size_max,
+      c.temperature, c.initial_temperature, c.annealing_steps, c.annealing_exponent, c.noise_scale,
+      c.injected_noise, c.momentum, c.friction, c.smoothing, c.preconditioner_floor, c.rank,
+      c.cycle_steps, c.exploration, c.exploration_steps);
+}
+
 OwnedSampler::OwnedSampler(const SamplerConfig& config, std::uint32_t dimension)
     : entry_(find_sampler(config.name)) {
   if (entry_ == nullptr) throw UserError(fmt::format("there is no sampler {}", config.name));

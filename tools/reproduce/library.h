@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "windhover/platform/memory.h"
@@ -41,6 +42,9 @@ class EngineRun {
   Engine* engine_ = nullptr;
   std::unique_ptr<Reader> reader_;
 };
+
+// What is said about a sampler, in words: the settings of a part (context.h).
+std::string settings_text(const SamplerConfig& config);
 
 // A sampler by name in memory of its own. UserError when it refuses the configuration.
 class OwnedSampler {

@@ -10,6 +10,7 @@
 #include "windhover/tools/reproduce/bbvi.h"
 #include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/simulation.h"
 
@@ -120,9 +121,10 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
         std::min(std::max(wanted, least), context.choose(4.0, 20.0) * least));
     std::vector<RunMoments> runs(kRuns);
     context.parallel(kRuns, [&](std::size_t run) {
-      runs[run] = moments_from(context.part(fmt::format("{}-{}-{}", set, method.sampler, run), [&] {
-        return simulate(problem, config, steps, context.seed() * 1000 + run);
-      }));
+      runs[run] = moments_from(context.part(
+          fmt::format("{}-{}-{}", set, method.sampler, run),
+          fmt::format("{}, {} steps", settings_text(config), steps),
+          [&] { return simulate(problem, config, steps, context.seed() * 1000 + run); }));
     });
     context.progress(set == "wine" ? 0.4 : 0.9, group);
     const MatrixXd empirical = pooled(runs).covariance;

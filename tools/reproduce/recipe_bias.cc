@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"
 
@@ -63,9 +64,11 @@ struct Simulated {
 void simulate_point(const Context& context, const std::string& key, const Problem& problem,
                     const SamplerConfig& config, double x, Simulated& out, Agreement& agreement) {
   const double moves = context.choose(2e4, 2e5) / config.step_size;
-  const auto runs = replicated(context, key, kRuns, [&](std::uint64_t seed) {
-    return run_chain(problem, config, static_cast<std::uint64_t>(moves), seed);
-  });
+  const auto runs =
+      replicated(context, key, fmt::format("{}, {} moves", settings_text(config), moves), kRuns,
+                 [&](std::uint64_t seed) {
+                   return run_chain(problem, config, static_cast<std::uint64_t>(moves), seed);
+                 });
   const Estimate simulated = mean_of(runs, "excess");
   out.x.push_back(x);
   out.exact.push_back(excess(problem, exact_covariance_of(problem, config)));
@@ -288,7 +291,8 @@ void add_running_mean(const Context& context, Report& report) {
                                                   -config.step_decay));
     }
     const auto runs = replicated(
-        context, fmt::format("mean-{}", panel.series.size()), chains, [&](std::uint64_t seed) {
+        context, fmt::format("mean-{}", panel.series.size()),
+        fmt::format("{}, {} moves", settings_text(config), moves), chains, [&](std::uint64_t seed) {
           RegressionChain chain(problem, config, seed);
           ordered_json squares = ordered_json::array();
           double sum = 0;

@@ -106,9 +106,11 @@ void add_errors(const Context& context, Report& report, const Problem& problem) 
   Agreement agreement;
   Estimate plain_square;
   for (const Method& method : kMethods) {
-    const auto runs = replicated(context, fmt::format("error-{}", static_cast<int>(method.kind)),
-                                 context.choose<std::size_t>(160, 1000),
-                                 [&](auto seed) { return run_mean(problem, method, marks, seed); });
+    const auto runs =
+        replicated(context, fmt::format("error-{}", static_cast<int>(method.kind)),
+                   fmt::format("{}, step {}, {} moves", method.sampler, kStep, marks.back()),
+                   context.choose<std::size_t>(160, 1000),
+                   [&](auto seed) { return run_mean(problem, method, marks, seed); });
     Series points{
         .label = method.label, .x = {}, .y = {}, .style = Style::kPoints, .colour = method.colour};
     for (std::size_t m = 0; m < marks.size(); ++m) {

@@ -7,6 +7,7 @@
 
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
@@ -187,7 +188,8 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
       if (static_cast<double>(lag) < length / 2) within.push_back(lag);
     }
     const auto runs =
-        replicated(context, fmt::format("correlation-{}", panel.series.size()), kRuns,
+        replicated(context, fmt::format("correlation-{}", panel.series.size()),
+                   fmt::format("{}, {} batches", settings_text(curve.config), batches), kRuns,
                    [&](std::uint64_t seed) {
                      return run_chain(curve.config, curve.told, batches, within, seed);
                    });
@@ -255,10 +257,11 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   Series square_points{
       .label = "theta_2^2, simulated", .x = {}, .y = {}, .style = Style::kPoints, .colour = 2};
   for (const double a : {0.01, 0.03, 0.08, 0.2, 0.5, 1.0}) {
-    const auto runs =
-        replicated(context, fmt::format("friction-{}", a), kRuns, [&](std::uint64_t seed) {
-          return run_chain(sghmc(a), unit_mass(), context.choose<std::size_t>(32, 200), {}, seed);
-        });
+    const auto runs = replicated(context, fmt::format("friction-{}", a), settings_text(sghmc(a)),
+                                 kRuns, [&](std::uint64_t seed) {
+                                   return run_chain(sghmc(a), unit_mass(),
+                                                    context.choose<std::size_t>(32, 200), {}, seed);
+                                 });
     const Recursion exact = long_axis(sghmc(a), unit_mass());
     const Estimate time = mean_of(runs, "time");
     const Estimate square_time = mean_of(runs, "squares_time");

@@ -7,6 +7,7 @@
 
 #include "windhover/samplers/metric.h"
 #include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
@@ -174,9 +175,10 @@ void add_curved(const Context& context, Report& report) {
   const auto moves = context.choose<std::uint64_t>(300'000, 3'000'000);
   Agreement agreement;
   for (const Method& method : methods) {
-    const auto runs =
-        replicated(context, fmt::format("curved-{}", panel.series.size() + (method.drawn ? 0 : 50)),
-                   8, [&](auto seed) { return run_curved(method.config, moves, seed); });
+    const auto runs = replicated(
+        context, fmt::format("curved-{}", panel.series.size() + (method.drawn ? 0 : 50)),
+        fmt::format("{}, {}, {} moves", method.label, settings_text(method.config), moves), 8,
+        [&](auto seed) { return run_curved(method.config, moves, seed); });
     add_lost(report, kCurvedGroup, method.label, runs);
     const Estimate square = mean_of(runs, "square");
     const Estimate second = mean_of(runs, "second");
@@ -280,8 +282,10 @@ void add_funnel(const Context& context, Report& report) {
   Agreement agreement;
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const Method& method = methods[m];
-    const auto runs = replicated(context, fmt::format("funnel-{}", m), 16,
-                                 [&](auto seed) { return run_funnel(method.config, moves, seed); });
+    const auto runs = replicated(
+        context, fmt::format("funnel-{}", m),
+        fmt::format("{}, {}, {} moves", method.label, settings_text(method.config), moves), 16,
+        [&](auto seed) { return run_funnel(method.config, moves, seed); });
     add_lost(report, kFunnelGroup, method.label, runs);
     const auto add = [&](const char* what, const char* key, double truth,
                          std::optional<double> within, std::optional<double> papers = {}) {

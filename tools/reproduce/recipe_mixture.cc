@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
@@ -177,7 +178,7 @@ Estimate distance(const std::vector<ordered_json>& runs, const Shares& target) {
 
 void add_mixture(const Context& context, Report& report) {
   const Shares target = target_shares();
-  const auto steps = context.choose<std::uint64_t>(100'000, 2'000'000);
+  const auto steps = context.choose<std::uint64_t>(300'000, 2'000'000);
   Panel panel{.title = "Gaussian mixture (Fig. 5)",
               .x_label = "theta_1",
               .y_label = "density",
@@ -194,7 +195,8 @@ void add_mixture(const Context& context, Report& report) {
   ordered_json detail;
   for (const Method& method : methods()) {
     const auto runs =
-        replicated(context, fmt::format("mixture-{}", detail.size()), 16,
+        replicated(context, fmt::format("mixture-{}", detail.size()),
+                   fmt::format("{}, {} steps", settings_text(method.config), steps), 16,
                    [&](std::uint64_t seed) { return run_chain(method.config, steps, seed); });
     const Estimate left = mean_of(runs, "left");
     const Estimate off = distance(runs, target);

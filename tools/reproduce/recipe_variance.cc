@@ -98,9 +98,10 @@ void add_gradients(const Context& context, Report& report, const Problem& proble
   Agreement agreement;
   for (const double distance : {0.1, 1.0, 3.0, 10.0, 30.0, 100.0}) {
     const VectorXd off = offset(problem, distance);
-    const auto runs = replicated(context, fmt::format("gradient-{}", distance), 8, [&](auto seed) {
-      return run_gradients(problem, off, context.choose<std::size_t>(20'000, 200'000), seed);
-    });
+    const auto runs =
+        replicated(context, fmt::format("gradient-{}", distance), "", 8, [&](auto seed) {
+          return run_gradients(problem, off, context.choose<std::size_t>(20'000, 200'000), seed);
+        });
     const GradientVariance v = gradient_variance(problem, off);
     const Estimate p = mean_of(runs, "plain");
     const Estimate a = mean_of(runs, "anchored");
@@ -163,19 +164,21 @@ void add_anchors(const Context& context, Report& report, const Problem& problem)
   Agreement agreement;
   for (const double distance : {0.1, 1.0, 3.0, 10.0, 30.0}) {
     const VectorXd off = offset(problem, distance);
-    const auto runs = replicated(context, fmt::format("anchor-{}", distance), 8, [&](auto seed) {
-      RegressionChain chain(problem, {.name = "sgld-cv", .step_size = kStep}, seed);
-      chain.set_anchor(problem.posterior.mode + off);
-      const auto moves = context.choose<std::size_t>(200'000, 2'000'000);
-      double sum = 0;
-      for (std::size_t i = 0; i < 1000; ++i) chain.step();
-      for (std::size_t i = 0; i < moves; ++i) {
-        chain.step();
-        const Eigen::Vector2d d = chain.theta() - problem.posterior.mode;
-        sum += d.dot(precision * d) / 2 - 1;
-      }
-      return ordered_json{{"excess", sum / static_cast<double>(moves)}};
-    });
+    const auto runs =
+        replicated(context, fmt::format("anchor-{}", distance), fmt::format("step {}", kStep), 8,
+                   [&](auto seed) {
+                     RegressionChain chain(problem, {.name = "sgld-cv", .step_size = kStep}, seed);
+                     chain.set_anchor(problem.posterior.mode + off);
+                     const auto moves = context.choose<std::size_t>(200'000, 2'000'000);
+                     double sum = 0;
+                     for (std::size_t i = 0; i < 1000; ++i) chain.step();
+                     for (std::size_t i = 0; i < moves; ++i) {
+                       chain.step();
+                       const Eigen::Vector2d d = chain.theta() - problem.posterior.mode;
+                       sum += d.dot(precision * d) / 2 - 1;
+                     }
+                     return ordered_json{{"excess", sum / static_cast<double>(moves)}};
+                   });
     const Estimate simulated = mean_of(runs, "excess");
     const double exact = excess(problem, anchored_covariance(problem, kStep, off));
     agreement.add(simulated, exact);

@@ -18,12 +18,13 @@ std::vector<double> numbers_from(const ordered_json& json) {
 }
 
 std::vector<ordered_json> replicated(const Context& context, const std::string& key,
-                                     std::size_t replications,
+                                     const std::string& settings, std::size_t replications,
                                      const std::function<ordered_json(std::uint64_t)>& run) {
+  const std::string what = fmt::format("{}; {} replications", settings, replications);
   const std::size_t shares = std::min<std::size_t>(replications, 8);
   std::vector<ordered_json> runs(replications);
   context.parallel(shares, [&](std::size_t share) {
-    const auto done = context.part(fmt::format("{}-{}", key, share), [&] {
+    const auto done = context.part(fmt::format("{}-{}", key, share), what, [&] {
       ordered_json list = ordered_json::array();
       for (std::size_t r = share; r < replications; r += shares) {
         list.push_back(run(100'000 * context.seed() + r));
@@ -61,9 +62,10 @@ Estimate mean_of(const std::vector<ordered_json>& runs, const char* key, std::si
 }
 
 Bar around(double value, double within, const Estimate& simulated) {
-  if (!(simulated.mcse <= within)) return {value, value};
   const double margin = within + 3 * simulated.mcse;
-  return {std::ceil(1000 * (value - margin)) / 1000, std::floor(1000 * (value + margin)) / 1000};
+  const Bar bar{std::ceil(1000 * (value - margin)) / 1000,
+                std::floor(1000 * (value + margin)) / 1000};
+  return decided_within(bar, within, simulated.mcse);
 }
 
 }  // namespace windhover::reproduce

@@ -14,10 +14,10 @@
 
 namespace windhover::reproduce {
 
-// `run(seed)` that many times, on all threads and in parts.
+// `run(seed)` that many times, on all threads and in parts of these settings (context.h).
 std::vector<nlohmann::ordered_json> replicated(
-    const Context& context, const std::string& key, std::size_t replications,
-    const std::function<nlohmann::ordered_json(std::uint64_t seed)>& run);
+    const Context& context, const std::string& key, const std::string& settings,
+    std::size_t replications, const std::function<nlohmann::ordered_json(std::uint64_t seed)>& run);
 
 // Null, as which what is not finite is kept, is NaN.
 double number_from(const nlohmann::ordered_json& json);
@@ -28,8 +28,8 @@ Estimate mean_of(const std::vector<nlohmann::ordered_json>& runs, const char* ke
 Estimate mean_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
                  std::size_t index);
 
-// `value`, give or take `within` and three standard errors; in round numbers. A run whose standard
-// error exceeds `within` cannot tell, so its bar is `value` alone, which no simulation hits.
+// `value`, give or take `within` and three standard errors; in round numbers. Not decided where the
+// standard error exceeds a third of `within`.
 Bar around(double value, double within, const Estimate& simulated);
 
 }  // namespace windhover::reproduce

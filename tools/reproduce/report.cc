@@ -27,11 +27,15 @@ std::string rounded(double value, double scale) {
 }
 
 // Bars that follow from a Monte Carlo error have no more digits than that.
-std::string shown(const Bar& bar) {
+std::string range(const Bar& bar) {
   if (std::isinf(bar.least)) return "≤ " + rounded(bar.most, bar.most);
   if (std::isinf(bar.most)) return "≥ " + rounded(bar.least, bar.least);
   const double width = bar.most - bar.least;
   return fmt::format("{} to {}", rounded(bar.least, width), rounded(bar.most, width));
+}
+
+std::string shown(const Bar& bar) {
+  return range(bar) + (bar.decided ? "" : ", too few replications to tell");
 }
 
 std::string shown(const Series& series) {
@@ -58,7 +62,7 @@ ordered_json to_json(const Figure& figure) {
   ordered_json out = {
       {"group", figure.group}, {"name", figure.name}, {"ours", number_or_null(figure.ours)},
       {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},
-      {"bar", nullptr},        {"met", nullptr}};
+      {"bar", nullptr},        {"met", nullptr},      {"timed", figure.timed}};
   if (figure.mcse) out["mcse"] = number_or_null(*figure.mcse);
   if (figure.papers) {
     out["papers"] = *figure.papers;
@@ -100,8 +104,9 @@ std::string table(const std::vector<const Figure*>& figures) {
   if (bars) head += " bar | met |", rule += " --- | --- |";
   std::string out = head + "\n" + rule + "\n";
   for (const Figure* f : figures) {
-    out += fmt::format("| {} | {}{} |", f->name, shown(f->ours),
-                       f->mcse ? fmt::format(" ± {}", fmt::format("{:.2g}", *f->mcse)) : "");
+    out +=
+        fmt::format("| {} | {}{}{} |", f->name, shown(f->ours),
+                    f->mcse ? fmt::format(" ± {:.2g}", *f->mcse) : "", f->timed ? " (timed)" : "");
     if (papers) {
       out += fmt::format(" {} | {} |", f->papers ? shown(*f->papers) : "", f->papers_source);
     }
@@ -117,11 +122,11 @@ std::string table(const std::vector<const Figure*>& figures) {
 }  // namespace
 
 ordered_json Report::to_json(const RunFacts& facts) const {
-  ordered_json out = {{"name", facts.name},           {"source", facts.source},
-                      {"summary", facts.summary},     {"command", facts.command},
-                      {"quick", facts.quick},         {"seed", facts.seed},
-                      {"threads", facts.threads},     {"cores", facts.cores},
-                      {"processor", facts.processor}, {"seconds", facts.seconds}};
+  ordered_json out = {
+      {"name", facts.name},       {"source", facts.source}, {"summary", facts.summary},
+      {"command", facts.command}, {"quick", facts.quick},   {"seed", facts.seed},
+      {"threads", facts.threads}, {"cores", facts.cores},   {"processor", facts.processor},
+      {"seconds", facts.seconds}, {"builds", facts.builds}};
   out["figures"] = ordered_json::array();
   for (const Figure& figure : figures_) out["figures"].push_back(reproduce::to_json(figure));
   out["notes"] = notes_;
@@ -149,7 +154,8 @@ std::string Report::page(const RunFacts& facts) const {
     out += table(members) + "\n";
   }
   out +=
-      "± is one Monte Carlo standard error; figures without are computed exactly, or say so.\n\n";
+      "± is one Monte Carlo standard error. Figures without are exact, counts, or of a single run; "
+      "what a clock measured is marked as timed and differs from run to run.\n\n";
   if (!plot_.panels.empty()) out += fmt::format("![{0}]({0}.svg)\n\n", facts.name);
   if (!notes_.empty()) out += "## Findings\n\n";
   for (const std::string& text : notes_) out += fmt::format("- {}\n", text);
@@ -158,6 +164,11 @@ std::string Report::page(const RunFacts& facts) const {
       "[{}.json]({}.json).\n",
       facts.command, std::ceil(facts.seconds), facts.threads, facts.cores, facts.processor,
       facts.seed, facts.name, facts.name);
+  if (facts.builds > 1) {
+    out += fmt::format(
+        "\nIts parts come from {} builds of the program: no single one gives all these figures.\n",
+        facts.builds);
+  }
   return out;
 }
 

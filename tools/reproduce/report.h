@@ -18,11 +18,18 @@ namespace windhover::reproduce {
 struct Bar {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
+  bool decided = true;  // false: too few replications to tell, which does not meet it
 
-  bool holds(double value) const { return least <= value && value <= most; }
+  bool holds(double value) const { return decided && least <= value && value <= most; }
 };
 inline Bar at_most(double most) { return {.most = most}; }
 inline Bar at_least(double least) { return {.least = least}; }
+// A bar that is wider by a Monte Carlo error says nothing where that error is large: it has to be a
+// third of `within` or less, by which the truth may be off.
+inline Bar decided_within(Bar bar, double within, double mcse) {
+  bar.decided = mcse <= within / 3;
+  return bar;
+}
 
 struct Figure {
   std::string group;  // figures of one group stand in one table
@@ -32,6 +39,7 @@ struct Figure {
   std::optional<double> papers = {};  // as printed
   std::string papers_source = {};     // e.g. "Table 1"
   std::optional<Bar> bar = {};
+  bool timed = false;  // by a clock: differs from run to run
 
   bool met() const { return !bar || bar->holds(ours); }
 };
@@ -47,7 +55,8 @@ struct RunFacts {
   unsigned threads = 0;
   unsigned cores = 0;
   std::string processor;
-  double seconds = 0;
+  double seconds = 0;      // of all runs that this one resumes, too
+  std::size_t builds = 1;  // of the program that its parts come from
 };
 
 // One thread.
