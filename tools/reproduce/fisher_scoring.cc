@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 
-#include "windhover/samplers/reference/effective_draws.h"
-#include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/fisher_plots.h"
+#include "windhover/tools/reproduce/fisher_runs.h"
 #include "windhover/tools/reproduce/hmc.h"
-#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/mnist.h"
+#include "windhover/tools/reproduce/replications.h"
 #include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/simulation.h"
 
@@ -26,12 +24,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kRows = 10'000;
 constexpr std::size_t kProjected = 50;
-constexpr std::uint32_t kMinibatch = 500;
-constexpr std::uint64_t kBurnIn = 3000;
-constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
-constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
-// With --quick none below: one relaxation of the last is minutes.
-constexpr double kQuickSgldStep = 5e-5;
 constexpr std::array kPathLengths = {0.2, 0.8, 3.2};
 constexpr std::size_t kHmcSeeds = 4;
 
@@ -46,7 +38,7 @@ Problem load_sevens_and_nines(const Context& context) {
   Problem problem{.name = "MNIST 7 v 9",
                   .model = {.name = "logistic", .features = kProjected, .intercept_precision = 1},
                   .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
-                  .minibatch_size = kMinibatch};
+                  .minibatch_size = kFisherMinibatch};
   for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
   find_posterior(problem);
   return problem;
@@ -66,90 +58,6 @@ Errors errors_of(const RunMoments& ours, const RunMoments& truth) {
       (ours.covariance - truth.covariance).cwiseAbs().sum() / truth.covariance.cwiseAbs().sum()};
 }
 
-struct Setting {
-  std::string method;  // a curve
-  std::string label;
-  SamplerConfig sampler;
-  std::size_t seeds;
-};
-
-std::vector<Setting> settings_of(const Context& context, double n) {
-  std::vector<Setting> settings;
-  const std::size_t few = context.choose<std::size_t>(2, 4);
-  const auto add = [&](const char* method, const std::string& label, SamplerConfig sampler,
-                       std::size_t seeds) {
-    sampler.minibatch_size = kMinibatch;
-    sampler.chains = 1;
-    settings.push_back({method, label, sampler, seeds});
-  };
-  for (const char* name : {"sgfs-f", "sgfs-d"}) {
-    for (const double alpha : kAlphas) {
-      if (context.quick() && alpha != 0 && alpha != 1 && alpha != 3 && alpha != 6) continue;
-      const bool full = name == std::string("sgfs-f");
-      add(full ? "SGFS-f" : "SGFS-d",
-          fmt::format("{}, α = {:g}", full ? "SGFS-f" : "SGFS-d", alpha),
-          {.name = name, .noise_scale = alpha}, full && alpha == 0 ? 10 : few);
-    }
-  }
-  // Their step epsilon multiplies half the gradient of the log posterior.
-  for (const double step : kSgldSteps) {
-    if (context.quick() && step < kQuickSgldStep) continue;
-    add("SGLD", fmt::format("SGLD, ε = {:g}", step), {.name = "sgld", .step_size = step * n / 2},
-        few);
-  }
-  // Last: drawn over the others.
-  add("default", "default", {.name = "calibrated"}, 10);
-  return settings;
-}
-
-// One engine: moments after a tenth and after all of its samples, and how it mixes.
-ordered_json run_setting(const Problem& problem, const Setting& setting, std::uint64_t samples,
-                         std::uint64_t seed) {
-  EngineConfig config;
-  config.model = problem.model;
-  config.sampler = setting.sampler;
-  config.seed = seed;
-  EngineRun run(config, problem.data);
-  run.settle();
-  run.run(kBurnIn);
-  Moments moments(problem.posterior.mode);
-  const Visit add = [&](std::uint16_t, const double* theta) { moments.add(theta); };
-  run.run(samples / 10, add);
-  ordered_json out = {{"early", to_json(moments)}};
-  run.run(samples - samples / 10, add);
-  out["late"] = to_json(moments);
-  std::vector<ParameterSummary> summaries(run.dimension());
-  Provenance provenance;
-  if (!ok(run.reader().posterior(summaries, provenance))) throw RunError("no posterior");
-  double iat = 0;
-  for (const ParameterSummary& s : summaries) iat += s.autocorrelation_time;
-  out["autocorrelation_time"] = iat / static_cast<double>(summaries.size());
-  return out;
-}
-
-// HMC of the library with a budget of gradients of all rows, in the model's own coordinates.
-ordered_json run_hmc(const Problem& problem, double path_length, double budget,
-                     std::uint64_t seed) {
-  LogPosterior posterior(problem);
-  const reference::LogDensity density = posterior.density();
-  const VectorXd& mode = problem.posterior.mode;
-  const std::vector<double> start(mode.data(), mode.data() + mode.size());
-  reference::Options options{.warm_up = 200, .draws = 50, .path_length = path_length, .seed = seed};
-  const reference::Run pilot = reference::hamiltonian_monte_carlo(density, start, options);
-  const double a_move = static_cast<double>(pilot.gradients) / 250.0;
-  options.draws = static_cast<std::size_t>(std::max(20.0, budget / a_move));
-  const reference::Run run = reference::hamiltonian_monte_carlo(density, start, options);
-  Moments moments(mode);
-  for (const std::vector<double>& draw : run.draws) moments.add(draw.data());
-  double effective = 0;
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    std::vector<double> series;
-    for (const std::vector<double>& draw : run.draws) series.push_back(draw[j]);
-    effective += reference::bulk_effective_draws({series}) / static_cast<double>(start.size());
-  }
-  return {{"late", to_json(moments)}, {"gradients", run.gradients}, {"effective", effective}};
-}
-
 struct Truths {
   std::vector<RunMoments> chains;
   RunMoments moments;
@@ -162,12 +70,13 @@ Truths ground_truth(const Context& context, const Problem& problem) {
   // The differences of two chains from the other two are independent of one another: as contrasts
   // they are orthogonal, and as means nearly normal.
   constexpr std::size_t kSplits[][kChains] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
+  const auto draws = context.choose<std::size_t>(1500, 20'000);
   std::vector<Truth> chains(kChains);
-  context.parallel(kChains, [&](std::size_t chain) {
-    chains[chain] = truth_from(context.part(fmt::format("hmc-{}", chain), [&] {
-      return hmc_truth(problem, context.choose<std::size_t>(1500, 20'000), context.seed(),
-                       static_cast<std::uint16_t>(chain));
-    }));
+  context.parallel(kChains, {"ground truth by HMC", 0, 0.3}, [&](std::size_t chain) {
+    chains[chain] =
+        truth_from(context.part(fmt::format("hmc-{}", chain), fmt::format("{} draws", draws), [&] {
+          return hmc_truth(problem, draws, context.seed(), static_cast<std::uint16_t>(chain));
+        }));
   });
   const auto split = [&](auto member) {
     std::vector<double> e2;
@@ -187,7 +96,9 @@ Truths ground_truth(const Context& context, const Problem& problem) {
 // Means over seeds of one setting's errors.
 struct Result {
   Estimate early_e1, early_e2, e1, e1_in_sd, e2;
-  double mixing = 0;  // effective draws a gradient of one row
+  Estimate autocorrelation_time;
+  bool computed = false;  // and not measured
+  double mixing = 0;      // effective draws a gradient of one row
   RunMoments first;
 };
 
@@ -195,17 +106,25 @@ Estimate mean_over_seeds(const std::vector<double>& values) {
   return values.size() < 2 ? Estimate{values.at(0), 0} : mean_of(values);
 }
 
-Result result_of(const std::vector<ordered_json>& parts, const RunMoments& truth) {
+Result result_of(const std::vector<ordered_json>& parts, const ChainLaw& law, std::uint64_t samples,
+                 const RunMoments& truth) {
   Result r;
   std::array<std::vector<double>, 5> values;
+  std::vector<double> times;
   for (const ordered_json& part : parts) {
     const Errors early = errors_of(moments_from(part.at("early")), truth);
     const Errors late = errors_of(moments_from(part.at("late")), truth);
     const std::array all = {early.e1, early.e2, late.e1, late.e1_in_sd, late.e2};
     for (std::size_t i = 0; i < all.size(); ++i) values[i].push_back(all[i]);
-    const double iat = part.at("autocorrelation_time").get<double>();
-    r.mixing += 1.0 / (iat * kMinibatch) / static_cast<double>(parts.size());
+    if (part.contains("autocorrelation_time")) {
+      times.push_back(number_from(part.at("autocorrelation_time")));
+    }
   }
+  r.computed = law.covariance && (times.empty() || too_slow_to_measure(law, samples));
+  r.autocorrelation_time = r.computed      ? Estimate{law.autocorrelation_time, 0}
+                           : times.empty() ? Estimate{NAN, NAN}
+                                           : mean_over_seeds(times);
+  r.mixing = 1.0 / (r.autocorrelation_time.value * kFisherMinibatch);
   r.early_e1 = mean_over_seeds(values[0]);
   r.early_e2 = mean_over_seeds(values[1]);
   r.e1 = mean_over_seeds(values[2]);
@@ -240,43 +159,51 @@ void add_reference(const Problem& problem, const Truths& truths, Report& report)
   }
 }
 
-void add_exact_laws(const Problem& problem, const std::vector<Setting>& settings, Report& report) {
+std::vector<ChainLaw> add_exact_laws(const Problem& problem,
+                                     const std::vector<FisherSetting>& settings, Report& report) {
   const KnownEstimates at_mode(problem);
   const SpreadNoise spread(problem);
   const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
-  for (const Setting& s : settings) {
-    KnownEstimates told = at_mode;
-    // What the chains measure: C averaged over the posterior.
-    told.noise += spread(problem.posterior.covariance);
-    const auto sigma = exact_covariance(law_of(s.sampler, told), at_mode, spread);
+  std::vector<ChainLaw> laws;
+  for (const FisherSetting& s : settings) {
+    laws.push_back(chain_law(problem, s.sampler, at_mode, spread));
+    const auto& sigma = laws.back().covariance;
     Figure figure{.group = "Exact laws beside Laplace's posterior", .name = s.label + ", E2"};
     if (sigma) figure.ours = errors_of({1, laplace.mean, *sigma}, laplace).e2;
-    if (s.label == "default") figure.bar = at_most(1e-10);
+    if (s.label == "default") {
+      figure.name += " (0 by its derivation: checks the algebra)";
+      figure.bar = at_most(1e-10);
+    }
     report.add(figure);
   }
+  return laws;
 }
 
-// With as many gradients of all rows as the samplers have had in minibatches.
+// With as many gradients of all rows after its warm-up as the samplers have had in minibatches
+// after their burn-in.
 void add_hmc(const Context& context, const Problem& problem, double budget, const RunMoments& truth,
              const std::string& group, ErrorCurves& curves, Report& report) {
   std::vector<ordered_json> runs(kPathLengths.size() * kHmcSeeds);
-  context.parallel(runs.size(), [&](std::size_t job) {
+  context.parallel(runs.size(), {"HMC", 0.9, 1}, [&](std::size_t job) {
     const std::size_t path = job / kHmcSeeds;
     const std::size_t seed = job % kHmcSeeds;
-    runs[job] = context.part(fmt::format("hmc-path-{}-{}", path, seed), [&] {
+    const std::string what = fmt::format("path {}, budget {}", kPathLengths[path], budget);
+    runs[job] = context.part(fmt::format("hmc-path-{}-{}", path, seed), what, [&] {
       return run_hmc(problem, kPathLengths[path], budget, context.seed() * 1000 + seed);
     });
   });
   for (std::size_t path = 0; path < kPathLengths.size(); ++path) {
     std::vector<double> e1, e2;
     double mixing = 0;
+    std::vector<double> gradients, draws;
     for (std::size_t seed = 0; seed < kHmcSeeds; ++seed) {
       const ordered_json& run = runs[path * kHmcSeeds + seed];
       const Errors e = errors_of(moments_from(run.at("late")), truth);
       e1.push_back(e.e1);
       e2.push_back(e.e2);
-      const double gradients = run.at("gradients").get<double>() * problem.n();
-      mixing += run.at("effective").get<double>() / gradients / kHmcSeeds;
+      gradients.push_back(run.at("gradients").get<double>());
+      draws.push_back(run.at("draws").get<double>());
+      mixing += number_from(run.at("effective")) / (gradients.back() * problem.n()) / kHmcSeeds;
     }
     const Estimate of_mean = mean_of(e1);
     const Estimate of_covariance = mean_of(e2);
@@ -286,6 +213,16 @@ void add_hmc(const Context& context, const Problem& problem, double budget, cons
                       .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[path]),
                       .ours = of_covariance.value,
                       .mcse = of_covariance.mcse});
+    for (const auto& [name, values] :
+         {std::pair{"gradients of all rows", gradients}, {"draws", draws}}) {
+      const Estimate e = mean_of(values);
+      report.add(Figure{.group = fmt::format("HMC after its warm-up, budget {:g} gradients of all "
+                                             "rows, mean of {} seeds",
+                                             budget, kHmcSeeds),
+                        .name = fmt::format("path length {:g}, {}", kPathLengths[path], name),
+                        .ours = e.value,
+                        .mcse = e.mcse});
+    }
   }
 }
 
@@ -296,11 +233,10 @@ void run_fisher_scoring(const Context& context, Report& report) {
   const Problem problem = load_sevens_and_nines(context);
   const std::uint64_t samples = context.choose<std::uint64_t>(10'000, 100'000);
   const Truths truth = ground_truth(context, problem);
-  context.progress(0.3, "ground truth by HMC");
-  const std::vector<Setting> settings = settings_of(context, problem.n());
+  const std::vector<FisherSetting> settings = fisher_settings(context, problem.n());
 
   add_reference(problem, truth, report);
-  add_exact_laws(problem, settings, report);
+  const std::vector<ChainLaw> laws = add_exact_laws(problem, settings, report);
 
   struct Job {
     std::size_t setting;
@@ -312,25 +248,23 @@ void run_fisher_scoring(const Context& context, Report& report) {
     parts[s].resize(settings[s].seeds);
     for (std::size_t seed = 0; seed < settings[s].seeds; ++seed) jobs.push_back({s, seed});
   }
-  std::mutex mutex;
-  double done = 0;
-  context.parallel(jobs.size(), [&](std::size_t j) {
+  context.parallel(jobs.size(), {"samplers", 0.3, 0.9}, [&](std::size_t j) {
     const std::size_t s = jobs[j].setting;
     const std::size_t seed = jobs[j].seed;
     const std::string key = fmt::format("setting-{}-{}", s, seed);
-    parts[s][seed] = context.part(key, [&] {
-      return run_setting(problem, settings[s], samples, context.seed() * 1000 + seed);
+    const std::string what =
+        fmt::format("{}, {} samples", settings_text(settings[s].sampler), samples);
+    parts[s][seed] = context.part(key, what, [&] {
+      return run_setting(problem, settings[s], laws[s], samples, context.seed() * 1000 + seed);
     });
-    const std::lock_guard lock(mutex);
-    context.progress(0.3 + 0.6 * ++done / static_cast<double>(jobs.size()), settings[s].label);
   });
 
-  const double late = static_cast<double>(samples) * kMinibatch;
+  const double late = static_cast<double>(samples) * kFisherMinibatch;
   ErrorCurves curves(late / 10, late);
   const std::string group = fmt::format("Simulated, {:.2g} gradients of one row", late);
   std::vector<Result> results;
   for (std::size_t s = 0; s < settings.size(); ++s) {
-    results.push_back(result_of(parts[s], truth.moments));
+    results.push_back(result_of(parts[s], laws[s], samples, truth.moments));
     const Result& r = results.back();
     for (const auto& [name, e] :
          {std::pair{"E1", r.e1}, {"E1 in posterior sd", r.e1_in_sd}, {"E2", r.e2}}) {
@@ -339,11 +273,16 @@ void run_fisher_scoring(const Context& context, Report& report) {
       if (settings[s].seeds > 1) figure.mcse = e.mcse;
       report.add(figure);
     }
+    report.add(Figure{
+        .group = "Steps an effective draw (autocorrelation time), mean over parameters",
+        .name = fmt::format("{}, {}", settings[s].label, r.computed ? "computed" : "measured"),
+        .ours = r.autocorrelation_time.value,
+        .mcse = r.computed ? std::nullopt : std::optional(r.autocorrelation_time.mcse)});
     curves.add(settings[s].method, colour_of(settings[s].method), r.mixing,
                {r.early_e1, r.e1, r.early_e2, r.e2});
   }
   const auto of = [&](const std::string& label) -> const Result& {
-    const auto found = std::ranges::find(settings, label, &Setting::label);
+    const auto found = std::ranges::find(settings, label, &FisherSetting::label);
     return results.at(static_cast<std::size_t>(found - settings.begin()));
   };
   const Estimate ours = of("default").e2;
@@ -363,6 +302,16 @@ void run_fisher_scoring(const Context& context, Report& report) {
   report.note(
       "The paper shows its errors as curves over seconds and prints no numbers; here they "
       "stand over gradients of single rows, the same for all samplers.");
+  report.note(fmt::format(
+      "Equal gradients: a sampler's are those of its samples, {} steps of burn-in left out; HMC's "
+      "are those of its draws, its warm-up left out, and it draws until they reach the budget, the "
+      "last trajectory in full. The mixing rate counts the same gradients.",
+      kFisherBurnIn));
+  report.note(
+      "An autocorrelation time marked as computed is that of the chain's law about the mode, exact "
+      "where the gradient is linear: of SGLD at every step, and of what is too slow for the "
+      "engine to measure (fewer than 200 relaxations). SGLD's chains begin with a draw of their "
+      "law, as its smallest steps would take the burn-in many times over to get there.");
 }
 
 }  // namespace windhover::reproduce

@@ -1,0 +1,155 @@
+#include "windhover/tools/reproduce/fisher_runs.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <array>
+#include <cmath>
+
+#include "windhover/platform/random.h"
+#include "windhover/samplers/reference/effective_draws.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/hmc.h"
+#include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/moments_json.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
+constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
+constexpr std::size_t kWarmUp = 200;  // moves of HMC
+
+// `advance(steps, visit)` makes so many steps.
+ordered_json moments_of(const Problem& problem, std::uint64_t samples, const auto& advance) {
+  Moments moments(problem.posterior.mode);
+  const Visit add = [&](std::uint16_t, const double* theta) { moments.add(theta); };
+  advance(kFisherBurnIn, Visit());
+  advance(samples / 10, add);
+  ordered_json out = {{"early", to_json(moments)}};
+  advance(samples - samples / 10, add);
+  out["late"] = to_json(moments);
+  return out;
+}
+
+ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, const ChainLaw& law,
+                      std::uint64_t samples, std::uint64_t seed) {
+  ModelConfig config = problem.model;
+  config.features = static_cast<std::uint32_t>(problem.data.columns());
+  OwnedModel model(config, problem.data);
+  OwnedSampler sampler(setting.sampler, model.dimension());
+  if (!ok(sampler->refresh(KnownEstimates(problem).view()))) {
+    throw RunError(fmt::format("{} refuses its estimates", setting.label));
+  }
+  VectorXd at = problem.posterior.mode;
+  if (law.covariance) {
+    VectorXd z(at.size());
+    fill_normals(seed, {.purpose = Purpose::kInitialState},
+                 {z.data(), static_cast<std::size_t>(z.size())});
+    at += law.covariance->llt().matrixL() * z;
+  }
+  ChainRun chain(model, sampler, setting.sampler, kFisherMinibatch, seed, 0);
+  chain.start({at.data(), at.data() + at.size()});
+  return moments_of(problem, samples, [&](std::uint64_t steps, const Visit& visit) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      if (!chain.step()) throw RunError(fmt::format("{} diverged", setting.label));
+      if (visit) visit(0, chain.theta().data());
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
+  std::vector<FisherSetting> settings;
+  const std::size_t few = context.choose<std::size_t>(2, 4);
+  const auto add = [&](const char* method, const std::string& label, SamplerConfig sampler,
+                       std::size_t seeds) {
+    sampler.minibatch_size = kFisherMinibatch;
+    sampler.chains = 1;
+    settings.push_back({method, label, sampler, seeds});
+  };
+  for (const char* name : {"sgfs-f", "sgfs-d"}) {
+    for (const double alpha : kAlphas) {
+      if (context.quick() && alpha != 0 && alpha != 1 && alpha != 3 && alpha != 6) continue;
+      const bool full = name == std::string("sgfs-f");
+      add(full ? "SGFS-f" : "SGFS-d",
+          fmt::format("{}, α = {:g}", full ? "SGFS-f" : "SGFS-d", alpha),
+          {.name = name, .noise_scale = alpha}, full && alpha == 0 ? 10 : few);
+    }
+  }
+  // Their step epsilon multiplies half the gradient of the log posterior.
+  for (const double step : kSgldSteps) {
+    add("SGLD", fmt::format("SGLD, ε = {:g}", step), {.name = "sgld", .step_size = step * n / 2},
+        few);
+  }
+  // Last: drawn over the others.
+  add("default", "default", {.name = "calibrated"}, 10);
+  return settings;
+}
+
+ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler,
+                   const KnownEstimates& at_mode, const SpreadNoise& spread) {
+  KnownEstimates told = at_mode;
+  told.noise += spread(problem.posterior.covariance);
+  const Law law = law_of(sampler, told);
+  ChainLaw out{.covariance = exact_covariance(law, at_mode, spread),
+               .relaxation = relaxation(law, at_mode.curvature)};
+  if (out.covariance) {
+    out.autocorrelation_time =
+        autocorrelation_times(law, at_mode.curvature, *out.covariance).mean();
+  }
+  return out;
+}
+
+ordered_json run_setting(const Problem& problem, const FisherSetting& setting, const ChainLaw& law,
+                         std::uint64_t samples, std::uint64_t seed) {
+  if (setting.sampler.name == "sgld") return run_sgld(problem, setting, law, samples, seed);
+  EngineConfig config;
+  config.model = problem.model;
+  config.sampler = setting.sampler;
+  config.seed = seed;
+  EngineRun run(config, problem.data);
+  run.settle();
+  ordered_json out = moments_of(
+      problem, samples, [&](std::uint64_t steps, const Visit& visit) { run.run(steps, visit); });
+  std::vector<ParameterSummary> summaries(run.dimension());
+  Provenance provenance;
+  if (!ok(run.reader().posterior(summaries, provenance))) throw RunError("no posterior");
+  double time = 0;
+  for (const ParameterSummary& s : summaries) time += s.autocorrelation_time;
+  out["autocorrelation_time"] = time / static_cast<double>(summaries.size());
+  return out;
+}
+
+ordered_json run_hmc(const Problem& problem, double path_length, double budget,
+                     std::uint64_t seed) {
+  LogPosterior posterior(problem);
+  const VectorXd& mode = problem.posterior.mode;
+  const std::vector<double> start(mode.data(), mode.data() + mode.size());
+  const auto most = static_cast<std::size_t>(budget);
+  // A draw takes a gradient at least.
+  const reference::Run run = reference::hamiltonian_monte_carlo(posterior.density(), start,
+                                                                {.warm_up = kWarmUp,
+                                                                 .draws = most,
+                                                                 .most_gradients = most,
+                                                                 .path_length = path_length,
+                                                                 .seed = seed});
+  Moments moments(mode);
+  for (const std::vector<double>& draw : run.draws) moments.add(draw.data());
+  double effective = 0;
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    std::vector<double> series;
+    for (const std::vector<double>& draw : run.draws) series.push_back(draw[j]);
+    effective += reference::bulk_effective_draws({series}) / static_cast<double>(start.size());
+  }
+  return {{"late", to_json(moments)},
+          {"draws", run.draws.size()},
+          {"gradients", run.gradients - run.warm_up_gradients},
+          {"effective", effective}};
+}
+
+}  // namespace windhover::reproduce

@@ -1,0 +1,61 @@
+// What fisher-scoring runs: the samplers and their settings, chains of them, and HMC.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_FISHER_RUNS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_FISHER_RUNS_H_
+
+#include <Eigen/Core>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/samplers/config.h"
+#include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/problem.h"
+
+namespace windhover::reproduce {
+
+inline constexpr std::uint32_t kFisherMinibatch = 500;
+inline constexpr std::uint64_t kFisherBurnIn = 3000;
+
+struct FisherSetting {
+  std::string method;  // a curve
+  std::string label;
+  SamplerConfig sampler;
+  std::size_t seeds;
+};
+std::vector<FisherSetting> fisher_settings(const Context& context, double n);
+
+// Of a chain's steps about the mode.
+struct ChainLaw {
+  std::optional<Eigen::MatrixXd> covariance;  // nothing: there is no law
+  double relaxation = std::numeric_limits<double>::infinity();
+  double autocorrelation_time = std::numeric_limits<double>::infinity();  // mean over parameters
+};
+// Exact where the gradient is linear; told C averaged over the posterior, as chains measure it.
+ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const KnownEstimates& told,
+                   const SpreadNoise& spread);
+
+// After the burn-in: moments after a tenth ("early") and after all ("late") of the samples. Of an
+// engine also autocorrelation_time, the mean over parameters. SGLD, which is told nothing, needs no
+// engine, and its small steps would take it minutes to settle: its chain starts from a draw of its
+// law instead, or from the mode where it has none.
+nlohmann::ordered_json run_setting(const Problem& problem, const FisherSetting& setting,
+                                   const ChainLaw& law, std::uint64_t samples, std::uint64_t seed);
+
+// Whether so many samples are too few for an engine to measure the autocorrelation time: below 100
+// relaxations it reports no more effective draws than relaxations, and counts up to two of the
+// law's as one.
+inline bool too_slow_to_measure(const ChainLaw& law, std::uint64_t samples) {
+  return static_cast<double>(samples) < 200 * law.relaxation;
+}
+
+// HMC of the library in the model's own coordinates, for as many gradients of all rows after its
+// warm-up as `budget`, the last trajectory in full. Of the draws: moments, their number, and
+// effective draws, the mean over parameters.
+nlohmann::ordered_json run_hmc(const Problem& problem, double path_length, double budget,
+                               std::uint64_t seed);
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_FISHER_RUNS_H_
