@@ -4,11 +4,19 @@
 
 #include <algorithm>
 
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/replications.h"
 
 namespace windhover::reproduce {
 
 using nlohmann::ordered_json;
+
+std::string Training::text() const {
+  return fmt::format(
+      "{} of {} and {} units, lambda {}, {}, told {} from {} rows every {}, {} steps, {} looks",
+      model.name, model.hidden, model.hidden2, prior_precision, settings_text(sampler),
+      static_cast<int>(measured), first_rows, refresh_every, steps, looks);
+}
 
 ordered_json ErrorCurve::json() const {
   return {{"examples", examples}, {"error", error}, {"alone", alone}, {"seconds", seconds}};
@@ -29,25 +37,30 @@ ErrorCurve error_curve(const Training& training, const Dataset& rows, const Data
   return follow(chain, classifier, training.steps, training.looks);
 }
 
+Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows) {
+  const Estimate seeds = shares.size() > 1 ? mean_of(shares) : Estimate{shares.at(0), 0};
+  const double share = seeds.value;
+  return {share,
+          std::hypot(seeds.mcse, std::sqrt(share * (1 - share) / static_cast<double>(rows)))};
+}
+
 void add_ends(Report& report, const std::string& group, const std::string& label,
-              const std::string& unit, double scale, const std::vector<ErrorCurve>& runs,
-              std::optional<double> papers, const std::string& papers_source) {
+              const std::string& unit, double scale, std::size_t rows,
+              const std::vector<ErrorCurve>& runs, std::optional<double> papers,
+              const std::string& papers_source) {
   for (const bool averaged : {true, false}) {
     std::vector<double> ends;
     ends.reserve(runs.size());
     for (const ErrorCurve& run : runs) {
-      ends.push_back(scale * (averaged ? run.error : run.alone).back());
+      ends.push_back((averaged ? run.error : run.alone).back());
     }
+    const Estimate share = share_of_errors(ends, rows);
     Figure figure{
         .group = group,
         .name = fmt::format("{}, {} ({})", label,
-                            averaged ? "averaged predictions" : "last iterate alone", unit)};
-    figure.ours = ends.front();
-    if (ends.size() > 1) {
-      const Estimate mean = mean_of(ends);
-      figure.ours = mean.value;
-      figure.mcse = mean.mcse;
-    }
+                            averaged ? "averaged predictions" : "last iterate alone", unit),
+        .ours = scale * share.value,
+        .mcse = scale * share.mcse};
     if (averaged && papers) {
       figure.papers = papers;
       figure.papers_source = papers_source;

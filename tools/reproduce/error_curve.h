@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "windhover/tools/reproduce/classifier.h"
+#include "windhover/tools/reproduce/moments_json.h"
 #include "windhover/tools/reproduce/plot.h"
 #include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/told_chain.h"
@@ -27,6 +28,8 @@ struct Training {
   std::uint64_t refresh_every = 100;
   std::uint64_t steps = 1000;
   std::uint64_t looks = 20;  // at the error, steps / looks apart
+
+  std::string text() const;  // the settings of a part (context.h)
 };
 
 // Gradients of one row, and errors of averaged predictions (AveragedError) and of the iterates
@@ -41,10 +44,16 @@ struct ErrorCurve {
 };
 ErrorCurve curve_from(const nlohmann::ordered_json& json);
 
-// The standard error of a share of errors among so many judged rows: that of a single run.
-inline double share_mcse(double share, std::size_t rows) {
-  return std::sqrt(share * (1 - share) / static_cast<double>(rows));
-}
+// The mean of shares of errors among the same `rows` judged rows, one a seed. Its error: the spread
+// of the seeds, where there are several, and what so many rows leave open, in quadrature.
+Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows);
+// What a page says of it.
+inline constexpr const char* kShareNote =
+    "± of a test or validation error: the spread of the seeds, where there are several, and that "
+    "of "
+    "a share of so many rows, sqrt(s²/R + p (1 - p)/n). All methods are judged on the same rows, "
+    "so "
+    "that differences between them are more certain than that.";
 
 // Of anything with step(), theta() and examples() as ToldChain has them. `visit` is called at every
 // look with the share done.
@@ -71,11 +80,12 @@ ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std
 ErrorCurve error_curve(const Training& training, const Dataset& rows, const Dataset& judged,
                        std::uint64_t seed);
 
-// Runs of one method with different seeds: figures of where they end, `scale` times the errors, and
-// their mean curve for a plot. The Monte Carlo error is that over seeds.
+// Runs of one method with different seeds, judged on `rows` rows: figures of where they end,
+// `scale` times the errors, and their mean curve for a plot.
 void add_ends(Report& report, const std::string& group, const std::string& label,
-              const std::string& unit, double scale, const std::vector<ErrorCurve>& runs,
-              std::optional<double> papers = {}, const std::string& papers_source = {});
+              const std::string& unit, double scale, std::size_t rows,
+              const std::vector<ErrorCurve>& runs, std::optional<double> papers = {},
+              const std::string& papers_source = {});
 Series mean_curve(const std::string& label, int colour, double scale,
                   const std::vector<ErrorCurve>& runs);
 

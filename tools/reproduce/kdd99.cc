@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 
 #include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/error_curve.h"
@@ -126,24 +125,23 @@ struct Job {
 std::vector<ErrorCurve> run_all(const Context& context, const Split& split, bool choosing,
                                 const std::vector<Job>& jobs, double share) {
   std::vector<ErrorCurve> curves(jobs.size());
-  std::mutex mutex;
-  double done = 0;
-  context.parallel(jobs.size(), [&](std::size_t j) {
-    const Job& job = jobs[j];
-    const Method& method = kMethods[job.method];
-    const std::string key =
-        fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key, choosing ? "choose" : "run",
-                    training_of(context, split, method, job.setting, choosing).steps, method.key,
-                    job.setting.first, job.setting.second, job.seed);
-    curves[j] = curve_from(context.part(key, [&] {
-      return error_curve(training_of(context, split, method, job.setting, choosing), split.training,
-                         choosing ? split.validation : split.test, job.seed)
-          .json();
-    }));
-    const std::lock_guard lock(mutex);
-    context.progress(share + 0.25 * ++done / static_cast<double>(jobs.size()),
-                     fmt::format("{}: {}", split.name, method.label));
-  });
+  context.parallel(
+      jobs.size(),
+      {fmt::format("rows {}, {}", split.name, choosing ? "choosing" : "test error"), share,
+       share + 0.25},
+      [&](std::size_t j) {
+        const Job& job = jobs[j];
+        const Method& method = kMethods[job.method];
+        const Training training = training_of(context, split, method, job.setting, choosing);
+        const std::string key = fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key,
+                                            choosing ? "choose" : "run", training.steps, method.key,
+                                            job.setting.first, job.setting.second, job.seed);
+        curves[j] = curve_from(context.part(key, training.text(), [&] {
+          return error_curve(training, split.training, choosing ? split.validation : split.test,
+                             job.seed)
+              .json();
+        }));
+      });
   return curves;
 }
 
@@ -161,14 +159,14 @@ void run_split(const Context& context, const Split& split, bool papers, double s
   least.fill(INFINITY);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& [m, setting, seed] = trials[i];
-    const double error = tried[i].error.back();
+    const Estimate error = share_of_errors({tried[i].error.back()}, split.validation.rows());
     report.add(Figure{
         .group =
             fmt::format("Rows {}: validation errors, by which settings are chosen", split.name),
         .name = fmt::format("{}, {} (1e-4)", kMethods[m].label, setting.text(kMethods[m])),
-        .ours = 1e4 * error,
-        .mcse = 1e4 * share_mcse(error, split.validation.rows())});
-    if (error < least[m]) least[m] = error, chosen[m] = setting;
+        .ours = 1e4 * error.value,
+        .mcse = 1e4 * error.mcse});
+    if (error.value < least[m]) least[m] = error.value, chosen[m] = setting;
   }
   std::vector<Job> jobs;
   constexpr std::uint64_t kSeeds = 2;
@@ -193,12 +191,14 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       if (jobs[j].method == m) runs.push_back(curves[j]);
     }
-    add_ends(report, group, method.label, "1e-4", 1e4, runs,
+    add_ends(report, group, method.label, "1e-4", 1e4, split.test.rows(), runs,
              papers ? std::optional(method.papers) : std::nullopt, "Table 1, other data");
     panel.series.push_back(mean_curve(method.label, method.colour, 1e4, runs));
     report.detail(fmt::format("{}-{}", split.key, method.key), runs.front().json());
   }
+  // The paper's test is one of rows with repeats, and stands beside that alone.
   for (const Method& method : kMethods) {
+    if (!papers) break;
     panel.series.push_back({.label = fmt::format("{}, paper, full file", method.label),
                             .x = {panel.series[0].x.front(), panel.series[0].x.back()},
                             .y = {method.papers, method.papers},
@@ -219,6 +219,7 @@ void run_kdd99(const Context& context, Report& report) {
   run_split(context, split(all, every, "every", "as they are", context.seed()), true, 0, report);
   run_split(context, split(all, all.distinct, "distinct", "without repeats", context.seed()), false,
             0.5, report);
+  report.note(kShareNote);
   report.note(
       "The paper's errors (SGD 8.0, SGLD 6.6, SGFS-d 4.2, SGFS-f 4.4, times 1e-4) are those of 5 % "
       "of "

@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <mutex>
 
 #include "windhover/tools/reproduce/classifier.h"
 #include "windhover/tools/reproduce/context.h"
@@ -73,8 +72,7 @@ Digits load_digits(const Context& context) {
 ModelConfig network() {
   return {.name = "mlp-softmax",
           .features = kProjected,
-          // Times the fan-in of 20 or 30.
-          .prior_precision = kPrior / kProjected,
+          .prior_precision = kPrior / kProjected,  // times the fan-in, 20 or 30
           .intercept_precision = kPrior,
           .classes = 10,
           .hidden = kHidden,
@@ -148,20 +146,15 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
     }
   }
   std::vector<double> errors(trials.size());
-  std::mutex mutex;
-  double done = 0;
-  context.parallel(trials.size(), [&](std::size_t i) {
+  context.parallel(trials.size(), {"choosing steps", 0, 0.4}, [&](std::size_t i) {
     const std::size_t m = trials[i].method;
     const double step = trials[i].step;
     const std::string key = fmt::format("choose-{}-{:g}", kMethods[m].key, step);
-    const ErrorCurve curve = curve_from(context.part(key, [&] {
-      return error_curve(training_of(context, kMethods[m], step), digits.training,
-                         digits.validation, context.seed())
-          .json();
+    const Training training = training_of(context, kMethods[m], step);
+    const ErrorCurve curve = curve_from(context.part(key, training.text(), [&] {
+      return error_curve(training, digits.training, digits.validation, context.seed()).json();
     }));
     errors[i] = curve.error.back();
-    const std::lock_guard lock(mutex);
-    context.progress(0.4 * ++done / static_cast<double>(trials.size()), "choosing steps");
   });
   std::array<double, kMethods.size()> chosen{};
   std::array<double, kMethods.size()> least;
@@ -171,7 +164,7 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
     report.add(Figure{.group = "Validation errors, by which steps are chosen",
                       .name = fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
                       .ours = 100 * errors[i],
-                      .mcse = 100 * share_mcse(errors[i], kValidation)});
+                      .mcse = 100 * share_of_errors({errors[i]}, kValidation).mcse});
     if (errors[i] < least[m]) least[m] = errors[i], chosen[m] = step;
   }
   return chosen;
@@ -193,19 +186,14 @@ void run_neural_network(const Context& context, Report& report) {
   }
   std::array<std::vector<ErrorCurve>, kMethods.size()> curves;
   for (auto& of_method : curves) of_method.resize(seeds);
-  std::mutex mutex;
-  double done = 0;
-  context.parallel(jobs.size(), [&](std::size_t j) {
+  context.parallel(jobs.size(), {"test error", 0.4, 0.7}, [&](std::size_t j) {
     const std::size_t m = jobs[j].method;
     const std::uint64_t seed = jobs[j].seed;
     const std::string key = fmt::format("{}-{}", kMethods[m].key, seed);
-    curves[m][seed] = curve_from(context.part(key, [&] {
-      return error_curve(training_of(context, kMethods[m], chosen[m]), digits.all, digits.test,
-                         context.seed() * 1000 + seed)
-          .json();
+    const Training training = training_of(context, kMethods[m], chosen[m]);
+    curves[m][seed] = curve_from(context.part(key, training.text(), [&] {
+      return error_curve(training, digits.all, digits.test, context.seed() * 1000 + seed).json();
     }));
-    const std::lock_guard lock(mutex);
-    context.progress(0.4 + 0.3 * ++done / static_cast<double>(jobs.size()), kMethods[m].label);
   });
 
   const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
@@ -217,7 +205,7 @@ void run_neural_network(const Context& context, Report& report) {
               .legend = "outside",
               .x_range = {5e4, 1.2 * static_cast<double>(steps) * kMinibatch}};
   const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
-    add_ends(report, group, method.label, "%", 100, runs);
+    add_ends(report, group, method.label, "%", 100, digits.test.rows(), runs);
     panel.series.push_back(mean_curve(method.label, method.colour, 100, runs));
     for (const ErrorCurve& run : runs) {
       report.detail(fmt::format("{}-{}", method.key, &run - runs.data()), run.json());
@@ -225,7 +213,7 @@ void run_neural_network(const Context& context, Report& report) {
   };
   for (std::size_t m = 0; m < kMethods.size(); ++m) add(kMethods[m], curves[m]);
   if (!context.quick()) {
-    add(kEngine, {curve_from(context.part("engine", [&] {
+    add(kEngine, {curve_from(context.part("engine", fmt::format("{} steps", steps), [&] {
           return run_engine(context, digits.all, digits.test, steps).json();
         }))});
   }
@@ -238,6 +226,15 @@ void run_neural_network(const Context& context, Report& report) {
       "a "
       "small λ of 0.001 for all because overfitting was no issue, α = 2, and SGD and SGLD annealed "
       "from 10^-3 to 10^-7 with a = 1, b = 1000. All of that but the annealing is kept.");
+  report.note(kShareNote);
+  if (!context.quick()) {
+    report.note(fmt::format(
+        "The default inside an engine has the library's prior, whose precision goes with the "
+        "number "
+        "of inputs of a unit: {:g} as in the paper for weights of the hidden units and for "
+        "intercepts, {:g} for weights of the outputs. The other methods have {:g} for all.",
+        kPrior, kPrior * kHidden / kProjected, kPrior));
+  }
   report.note(
       "The paper counts 940 parameters with an output for each of the ten classes. The library's "
       "`mlp-softmax` measures the others against class 0 and has 909: the same functions.");
@@ -257,8 +254,9 @@ void run_neural_network(const Context& context, Report& report) {
         "of each of 15,000 rows, over and over.");
   }
   report.note(
-      "Errors still fall where the curves end: they compare how fast the methods learn, not where "
-      "they end up. Twenty random projections of 784 pixels lose most of the digit.");
+      "Where errors still fall at the end of the curves, they compare how fast the methods learn "
+      "and "
+      "not where they end up. Twenty random projections of 784 pixels lose most of the digit.");
 }
 
 }  // namespace windhover::reproduce
