@@ -6,7 +6,6 @@
 
 #include "windhover/runtime/learner.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/logistic_nuts.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -17,12 +16,6 @@ using Chains = std::vector<std::vector<std::vector<double>>>;  // chain, draw, p
 constexpr std::size_t kFeatures = 10;
 // Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.
 constexpr std::size_t kMostKept = 32'000;
-
-ordered_json to_json(const Summary& s, double cold_seconds, double draw_seconds) {
-  return {{"mean", s.mean},       {"sd", s.sd},
-          {"bulk", s.bulk},       {"least", s.least_effective()},
-          {"cold", cold_seconds}, {"seconds", draw_seconds}};
-}
 
 // Every so many iterates of each chain, which a chain hands over as it moves.
 class Kept {
@@ -99,6 +92,16 @@ Dataset make_rows(std::size_t rows, std::uint64_t seed) {
   return data;
 }
 
+ordered_json to_json(const Summary& s, double cold_seconds, double draw_seconds) {
+  return {{"mean", s.mean},
+          {"sd", s.sd},
+          {"bulk", s.bulk},
+          {"least", s.least_effective()},
+          {"spread_error", *std::ranges::max_element(s.spread_error)},
+          {"cold", cold_seconds},
+          {"seconds", draw_seconds}};
+}
+
 ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed) {
   LogisticDensity density(data);
   const reference::LogDensity log_density = [&](const auto& theta, auto& gradient) {
@@ -114,7 +117,8 @@ ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed
   const double end = thread_seconds();
   const double warm_up = middle - begin;
   ordered_json result = to_json(summarize({run.draws}), warm_up, end - middle - warm_up);
-  result["gradients"] = run.gradients;
+  result["rows"] =
+      static_cast<double>(run.gradients - run.warm_up_gradients) * static_cast<double>(data.rows());
   result["divergences"] = run.divergences;
   return result;
 }
@@ -132,6 +136,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   const auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
   Kept kept(chains, interval);
   const Visit visit = [&](std::uint16_t chain, const double* theta) { kept.visit(chain, theta); };
+  const std::uint64_t settled = engine.examples();
   double seconds = 0;
   Summary summary;
   std::uint64_t steps = 32 * interval * chains;
@@ -143,6 +148,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
     steps = steps / 2 * 3;
   } while (summary.least_effective() < wanted && seconds < most);
   ordered_json result = to_json(summary, cold, seconds);
+  result["rows"] = engine.examples() - settled;
   result["divergences"] = engine.engine().counters().get(RuntimeCounter::kDivergences);
   return result;
 }
@@ -160,16 +166,32 @@ Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
   return worst;
 }
 
+Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads) {
+  if (leads.front() >= 1) return {.words = "ahead from the smallest size on"};
+  for (std::size_t i = 1; i < leads.size(); ++i) {
+    if (!(leads[i] >= 1)) continue;
+    const double low = std::log(leads[i - 1]);
+    const double from = std::log(static_cast<double>(sizes[i - 1]));
+    const double to = std::log(static_cast<double>(sizes[i]));
+    const double part = -low / (std::log(leads[i]) - low);
+    return {std::exp(from + part * (to - from)), "between two sizes"};
+  }
+  return {.words = "at no size"};
+}
+
 double served_seconds(const Dataset& data, const ordered_json& truth, std::uint64_t seed) {
   const double begin = thread_seconds();
   EngineRun engine(engine_config("calibrated", seed), data);
   double looking = 0;
+  double since = NAN;  // of answers as near as that
   std::vector<ParameterSummary> parameters(kFeatures);
   for (;;) {
     engine.engine().poll(1);
     const double now = thread_seconds();
+    const double spent = now - begin - looking;
+    if (spent > kWatchedSeconds) return since;
     Provenance provenance;
-    static_cast<void>(engine.reader().posterior(parameters, provenance));
+    const Status status = engine.reader().posterior(parameters, provenance);
     std::vector<double> mean;
     std::vector<double> sd;
     for (const ParameterSummary& p : parameters) {
@@ -177,8 +199,10 @@ double served_seconds(const Dataset& data, const ordered_json& truth, std::uint6
       sd.push_back(p.sd);
     }
     const Bias off = bias(mean, sd, truth);
-    if (off.mean <= kMeanBar && std::abs(off.ratio - 1) <= kSpreadBar) return now - begin - looking;
-    if (now - begin > 2) return NAN;  // it is not going to be
+    const bool near = ok(status) && provenance.status != PosteriorStatus::kWarmingUp &&
+                      off.mean <= kMeanBar && std::abs(off.ratio - 1) <= kSpreadBar;
+    if (!near) since = NAN;
+    if (near && std::isnan(since)) since = spent;
     looking += thread_seconds() - now;
   }
 }

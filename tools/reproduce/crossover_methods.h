@@ -1,14 +1,17 @@
 // What the crossover of NUTS and minibatch samplers is measured with: rows, runs, and how far off.
 //
-// A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, cold
-// (seconds before the first draw) and seconds (of drawing), processor time of the calling thread.
+// A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, the largest
+// relative error of an sd (spread_error), rows whose gradients were taken to draw, cold (seconds
+// before the first draw) and seconds (of drawing), processor time of the calling thread.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "windhover/tools/dataset.h"
+#include "windhover/tools/reproduce/logistic_nuts.h"
 
 namespace windhover::reproduce {
 
@@ -21,6 +24,8 @@ Dataset make_rows(std::size_t rows, std::uint64_t seed);
 // The library's, a thousand moves of warm-up and `draws` draws. The warm-up is its cold start.
 nlohmann::ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed);
 
+nlohmann::ordered_json to_json(const Summary& summary, double cold_seconds, double draw_seconds);
+
 // An engine with everything at its default but the sampler. Runs until the iterates are worth
 // `wanted` draws, or `most` seconds.
 nlohmann::ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
@@ -32,9 +37,19 @@ nlohmann::ordered_json run_engine(const char* sampler, const Dataset& data, doub
 nlohmann::ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
                                    std::uint64_t seed);
 
-// When the default's served posterior first is as near to the truth, a run, as the bars ask: in
-// seconds from the creation of the engine, looked at after every poll.
+// From when on the default's served posterior stays as near to the truth, a run, as the bars ask,
+// and its status is past warm-up: in seconds from the creation of the engine, looked at after every
+// poll for kWatchedSeconds. NaN when it is not so at the end of them.
+inline constexpr double kWatchedSeconds = 2;
 double served_seconds(const Dataset& data, const nlohmann::ordered_json& truth, std::uint64_t seed);
+
+// Where a lead, of one method over another, passes 1 on its way up: between two sizes on straight
+// lines of logarithms. NaN where it does not, and in words what it does.
+struct Crossover {
+  double rows = std::numeric_limits<double>::quiet_NaN();
+  const char* words = "";
+};
+Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads);
 
 // The largest |mean - truth| in sd, and the sd ratio that is furthest from 1.
 struct Bias {

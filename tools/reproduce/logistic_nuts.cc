@@ -77,12 +77,22 @@ Summary summarize(const std::vector<std::vector<std::vector<double>>>& chains) {
     }
     const double mean = sum / count;
     double squares = 0;
-    for (const auto& chain : values) {
-      for (const double x : chain) squares += (x - mean) * (x - mean);
+    double fourth = 0;
+    auto deviations = values;
+    for (auto& chain : deviations) {
+      for (double& x : chain) {
+        x = (x - mean) * (x - mean);
+        squares += x;
+        fourth += x * x;
+      }
     }
+    const double variance = squares / count;
+    const double of_squares = fourth / count - variance * variance;
     summary.mean.push_back(mean);
     summary.sd.push_back(std::sqrt(squares / (count - 1)));
     summary.bulk.push_back(reference::bulk_effective_draws(values));
+    summary.spread_error.push_back(
+        std::sqrt(of_squares / reference::bulk_effective_draws(deviations)) / (2 * variance));
   }
   return summary;
 }

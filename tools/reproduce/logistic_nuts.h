@@ -34,6 +34,9 @@ struct Summary {
   std::vector<double> mean;
   std::vector<double> sd;
   std::vector<double> bulk;  // effective draws
+  // Standard error of the sd, relative: sqrt((m4 - m2^2) / n) / (2 m2) with the effective draws n
+  // of squared deviations, whose autocorrelations are not those of the draws.
+  std::vector<double> spread_error;
 
   double least_effective() const;
 };
