@@ -63,8 +63,8 @@ IdxFile read_idx(const std::string& path) {
   for (std::uint32_t i = 0; i < (magic & 0xff); ++i) {
     out.sizes.push_back(next());
     size *= out.sizes.back();
+    if (size > std::size_t{1} << 30) throw UserError(fmt::format("{} says it is too large", path));
   }
-  if (size > std::size_t{1} << 30) throw UserError(fmt::format("{} says it is too large", path));
   out.bytes.resize(size);
   file.read(out.bytes.data(), size);
   return out;
@@ -84,10 +84,18 @@ void describe(Dataset& data, std::size_t columns) {
   }
 }
 
-Dataset load_mnist(const Context& context, bool training) {
-  const char* part = training ? "train" : "t10k";
-  const IdxFile images = read_idx(context.file(fmt::format("{}-images-idx3-ubyte", part)));
-  const IdxFile labels = read_idx(context.file(fmt::format("{}-labels-idx1-ubyte", part)));
+Dataset digits_of(const IdxFile& images, const IdxFile& labels, const std::string& path) {
+  if (images.sizes.size() != 3 || labels.sizes.size() != 1) {
+    throw UserError(fmt::format("{}: images need three sizes and labels one", path));
+  }
+  if (images.sizes[0] != labels.sizes[0]) {
+    throw UserError(fmt::format("{} has {} images, but there are {} labels", path, images.sizes[0],
+                                labels.sizes[0]));
+  }
+  if (images.bytes.empty()) throw UserError(fmt::format("{} has no images", path));
+  for (const std::uint8_t label : labels.bytes) {
+    if (label > 9) throw UserError(fmt::format("{}: a label is {}, not 0 to 9", path, label));
+  }
   Dataset data;
   data.target_name = "digit";
   data.features.reserve(images.bytes.size());
@@ -95,6 +103,12 @@ Dataset load_mnist(const Context& context, bool training) {
   data.targets.assign(labels.bytes.begin(), labels.bytes.end());
   describe(data, images.bytes.size() / labels.bytes.size());
   return data;
+}
+
+Dataset load_mnist(const Context& context, bool training) {
+  const std::string images = context.file(kMnistFiles[training ? 0 : 2]);
+  const std::string labels = context.file(kMnistFiles[training ? 1 : 3]);
+  return digits_of(read_idx(images), read_idx(labels), images);
 }
 
 Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint64_t seed) {

@@ -2,8 +2,10 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
 #define WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/tools/dataset.h"
@@ -19,7 +21,15 @@ struct IdxFile {
 };
 IdxFile read_idx(const std::string& path);
 
-// 784 features in [0, 1] and the digit. `training`: the 60,000, otherwise the 10,000.
+// The names of its files.
+inline constexpr std::array<std::string_view, 4> kMnistFiles = {
+    "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte"};
+
+// A feature in [0, 1] for every pixel, and the digit; UserError for another number of labels than
+// images, for none, and for labels above 9.
+Dataset digits_of(const IdxFile& images, const IdxFile& labels, const std::string& path);
+// `training`: the 60,000, otherwise the 10,000.
 Dataset load_mnist(const Context& context, bool training);
 
 // Features through a matrix of independent normals of variance 1 / columns: `dimension` features.
