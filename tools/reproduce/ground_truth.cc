@@ -23,6 +23,10 @@ constexpr std::size_t kHmcDraws = 1500;  // with control variates worth many tim
 constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
 constexpr std::size_t kParts = 5;  // of each of Stan's chains: long beside its autocorrelation
 constexpr double kErrors = 4;      // Monte Carlo standard errors that two truths may be apart
+// What a comparison has to be able to see: posterior sd of a mean, ratios of sd, nats.
+constexpr double kMeanWithin = 0.1;
+constexpr double kRatioWithin = 0.05;
+constexpr double kKlWithin = 0.02;
 
 struct Hmc {
   std::vector<RunMoments> chains;
@@ -33,13 +37,14 @@ struct Hmc {
 Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
   std::vector<ordered_json> runs(kHmcChains);
   context.parallel(kHmcChains, [&](std::size_t chain) {
-    runs[chain] = context.part(fmt::format("hmc-{}-{}", key, chain), [&] {
-      const double begin = thread_seconds();
-      ordered_json run =
-          hmc_truth(problem, kHmcDraws, context.seed(), static_cast<std::uint16_t>(chain));
-      run["seconds"] = thread_seconds() - begin;
-      return run;
-    });
+    runs[chain] =
+        context.part(fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", kHmcDraws), [&] {
+          const double begin = thread_seconds();
+          ordered_json run =
+              hmc_truth(problem, kHmcDraws, context.seed(), static_cast<std::uint16_t>(chain));
+          run["seconds"] = thread_seconds() - begin;
+          return run;
+        });
   });
   Hmc hmc;
   for (const ordered_json& run : runs) {
@@ -69,7 +74,7 @@ ordered_json run_stan(const Context& context, const Problem& problem) {
   options.seed = context.seed();
   options.threads = context.settings().threads;
   const StanRun run =
-      run_stan(context.settings().out / "ground-truth.parts", rows_of(problem), options);
+      run_stan(parts_of(context.settings(), "ground-truth"), rows_of(problem), options);
   ordered_json parts = ordered_json::array();
   for (const auto& chain : run.draws) {
     for (std::size_t part = 0; part < kParts; ++part) {
@@ -90,18 +95,25 @@ ordered_json run_stan(const Context& context, const Problem& problem) {
 }
 
 void add_comparison(Report& report, const std::string& group, const Comparison& c, bool barred) {
-  const auto add = [&](const char* name, const Estimate& e, const Bar& bar) {
-    report.add(Figure{.group = group,
-                      .name = name,
-                      .ours = e.value,
-                      .mcse = e.mcse,
-                      .bar = barred ? std::optional(bar) : std::nullopt});
+  const auto add = [&](const char* name, const Estimate& e, const Bar& bar, double within,
+                       double error) {
+    report.add(
+        Figure{.group = group,
+               .name = name,
+               .ours = e.value,
+               .mcse = e.mcse,
+               .bar = barred ? std::optional(decided_within(bar, within, error)) : std::nullopt});
   };
-  add("largest difference of means (posterior sd)", c.furthest, at_most(kErrors * c.furthest.mcse));
-  add("smallest ratio of sd", c.least_sd, at_least(1 - kErrors * c.least_sd.mcse));
-  add("largest ratio of sd", c.most_sd, at_most(1 + kErrors * c.most_sd.mcse));
+  const auto margin = [](const Estimate& e) { return kErrors * e.mcse; };
   const Estimate& chance = c.kl_by_chance;
-  add("KL of Gaussian moments (nats)", c.kl, at_most(chance.value + kErrors * chance.mcse));
+  add("largest difference of means (posterior sd)", c.furthest, at_most(margin(c.furthest)),
+      kMeanWithin, c.furthest.mcse);
+  add("smallest ratio of sd", c.least_sd, at_least(1 - margin(c.least_sd)), kRatioWithin,
+      c.least_sd.mcse);
+  add("largest ratio of sd", c.most_sd, at_most(1 + margin(c.most_sd)), kRatioWithin,
+      c.most_sd.mcse);
+  add("KL of Gaussian moments (nats)", c.kl, at_most(chance.value + margin(chance)), kKlWithin,
+      chance.mcse);
   report.add(Figure{.group = group,
                     .name = "what chance alone makes of it, give or take",
                     .ours = chance.value,
@@ -127,8 +139,10 @@ void add_stan(Report& report, const std::string& group, const ordered_json& stan
   report.add(Figure{
       .group = group,
       .name = "Stan's seconds, all chains, compilation left out",
-      .ours = stan.at("warm_up_seconds").get<double>() + stan.at("draw_seconds").get<double>()});
-  report.add(Figure{.group = group, .name = "HMC's seconds, all chains", .ours = seconds});
+      .ours = stan.at("warm_up_seconds").get<double>() + stan.at("draw_seconds").get<double>(),
+      .timed = true});
+  report.add(
+      Figure{.group = group, .name = "HMC's seconds, all chains", .ours = seconds, .timed = true});
 }
 
 Series differences(const std::string& label, int colour, double shift, const Comparison& c) {
@@ -161,8 +175,10 @@ void check(const Context& context, const std::string& key, double share, bool st
               .legend = "outside bottom center horizontal"};
   if (stan) {
     context.progress(share + 0.1, fmt::format("{}: Stan", problem.name));
-    const ordered_json run =
-        context.part(fmt::format("stan-{}", key), [&] { return run_stan(context, problem); });
+    const ordered_json run = context.part(
+        fmt::format("stan-{}", key),
+        fmt::format("{} chains, {} draws, {} parts", kStan.chains, kStan.draws, kParts),
+        [&] { return run_stan(context, problem); });
     std::vector<RunMoments> parts;
     for (const ordered_json& part : run.at("parts")) parts.push_back(moments_from(part));
     const Comparison of_stan = compare(parts, hmc.chains);
@@ -205,8 +221,10 @@ void run_ground_truth(const Context& context, Report& report) {
       "the jackknife over chains of HMC and fifths of Stan's; and their KL as much above what "
       "chance "
       "alone makes of it, by the KL of the same parts from their pool. Seconds are processor time "
-      "of all chains, Stan's as it counts them.",
-      kStan.chains, kStan.draws, kErrors));
+      "of all chains, Stan's as it counts them. A bar counts where its standard error is a third "
+      "or "
+      "less of {:g} posterior sd, {:g} of a ratio and {:g} nats.",
+      kStan.chains, kStan.draws, kErrors, kMeanWithin, kRatioWithin, kKlWithin));
   if (context.quick()) {
     report.note(
         "With --quick the comparison with Stan on Skin is skipped, because it takes minutes: there "
