@@ -130,7 +130,7 @@ TEST(ReproduceSummary, ErrorOfASpreadIsThatOfSquares) {
   const Summary summary = summarize({chain});
   constexpr double kSquare = kRho * kRho;
   const double effective = kDraws * (1 - kSquare) / (1 + kSquare);
-  EXPECT_NEAR(summary.spread_error[0], 1 / std::sqrt(2 * effective),
+  EXPECT_NEAR(spread_errors({chain}, summary)[0], 1 / std::sqrt(2 * effective),
               0.15 / std::sqrt(2 * effective));
   EXPECT_NEAR(summary.bulk[0], kDraws * (1 - kRho) / (1 + kRho), 0.15 * kDraws * 0.1 / 1.9);
 }

@@ -11,7 +11,6 @@ namespace windhover::reproduce {
 namespace {
 
 using nlohmann::ordered_json;
-using Chains = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
 
 constexpr std::size_t kFeatures = 10;
 // Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.
@@ -32,10 +31,10 @@ class Kept {
   }
 
   // All as long as the shortest: they may differ by one.
-  Chains chains() {
+  Draws chains() {
     const auto shortest =
         std::ranges::min(numbers_, {}, &std::vector<double>::size).size() / kFeatures;
-    Chains chains(numbers_.size());
+    Draws chains(numbers_.size());
     for (std::size_t c = 0; c < chains.size(); ++c) {
       for (std::size_t i = 0; i < shortest; ++i) {
         const double* theta = numbers_[c].data() + i * kFeatures;
@@ -92,12 +91,13 @@ Dataset make_rows(std::size_t rows, std::uint64_t seed) {
   return data;
 }
 
-ordered_json to_json(const Summary& s, double cold_seconds, double draw_seconds) {
+ordered_json to_json(const Draws& draws, double cold_seconds, double draw_seconds) {
+  const Summary s = summarize(draws);
   return {{"mean", s.mean},
           {"sd", s.sd},
           {"bulk", s.bulk},
           {"least", s.least_effective()},
-          {"spread_error", *std::ranges::max_element(s.spread_error)},
+          {"spread_error", std::ranges::max(spread_errors(draws, s))},
           {"cold", cold_seconds},
           {"seconds", draw_seconds}};
 }
@@ -116,7 +116,7 @@ ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed
   const reference::Run run = reference::no_u_turn(log_density, start, options);
   const double end = thread_seconds();
   const double warm_up = middle - begin;
-  ordered_json result = to_json(summarize({run.draws}), warm_up, end - middle - warm_up);
+  ordered_json result = to_json({run.draws}, warm_up, end - middle - warm_up);
   result["rows"] =
       static_cast<double>(run.gradients - run.warm_up_gradients) * static_cast<double>(data.rows());
   result["divergences"] = run.divergences;
@@ -138,16 +138,16 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   const Visit visit = [&](std::uint16_t chain, const double* theta) { kept.visit(chain, theta); };
   const std::uint64_t settled = engine.examples();
   double seconds = 0;
-  Summary summary;
+  double effective = 0;
   std::uint64_t steps = 32 * interval * chains;
   do {
     const double from = thread_seconds();
     engine.run(steps, visit);
     seconds += thread_seconds() - from;
-    summary = summarize(kept.chains());
+    effective = summarize(kept.chains()).least_effective();
     steps = steps / 2 * 3;
-  } while (summary.least_effective() < wanted && seconds < most);
-  ordered_json result = to_json(summary, cold, seconds);
+  } while (effective < wanted && seconds < most);
+  ordered_json result = to_json(kept.chains(), cold, seconds);
   result["rows"] = engine.examples() - settled;
   result["divergences"] = engine.engine().counters().get(RuntimeCounter::kDivergences);
   return result;
@@ -220,7 +220,7 @@ ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
   std::vector<double> velocity(kFeatures);
   std::vector<double> g(kFeatures);
   std::vector<double> z(kFeatures);
-  Chains kept(1);
+  Draws kept(1);
   for (std::size_t step = 0; step < steps; ++step) {
     model.draw(seed, {.step = step, .purpose = Purpose::kMinibatch}, slots);
     model.gradient()(theta.data(), g.data());
@@ -236,7 +236,7 @@ ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
     }
     if (step >= steps / 5 && step % 4 == 0) kept[0].push_back(theta);
   }
-  return to_json(summarize(kept), 0, 0.8 * (thread_seconds() - begin));
+  return to_json(kept, 0, 0.8 * (thread_seconds() - begin));
 }
 
 }  // namespace windhover::reproduce

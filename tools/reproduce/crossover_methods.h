@@ -24,7 +24,7 @@ Dataset make_rows(std::size_t rows, std::uint64_t seed);
 // The library's, a thousand moves of warm-up and `draws` draws. The warm-up is its cold start.
 nlohmann::ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed);
 
-nlohmann::ordered_json to_json(const Summary& summary, double cold_seconds, double draw_seconds);
+nlohmann::ordered_json to_json(const Draws& draws, double cold_seconds, double draw_seconds);
 
 // An engine with everything at its default but the sampler. Runs until the iterates are worth
 // `wanted` draws, or `most` seconds.

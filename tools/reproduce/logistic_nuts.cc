@@ -62,39 +62,64 @@ double LogisticDensity::operator()(const std::vector<double>& theta,
 
 double Summary::least_effective() const { return *std::ranges::min_element(bulk); }
 
-Summary summarize(const std::vector<std::vector<std::vector<double>>>& chains) {
+namespace {
+
+// Of one parameter, by chain and draw.
+std::vector<std::vector<double>> column(const Draws& chains, std::size_t parameter) {
+  std::vector<std::vector<double>> values;
+  for (const auto& chain : chains) {
+    values.emplace_back();
+    for (const auto& draw : chain) values.back().push_back(draw[parameter]);
+  }
+  return values;
+}
+
+}  // namespace
+
+Summary summarize(const Draws& chains) {
   Summary summary;
   const std::size_t dimension = chains.front().front().size();
   for (std::size_t j = 0; j < dimension; ++j) {
-    std::vector<std::vector<double>> values;
+    const std::vector<std::vector<double>> values = column(chains, j);
     double count = 0;
     double sum = 0;
-    for (const auto& chain : chains) {
-      values.emplace_back();
-      for (const auto& draw : chain) values.back().push_back(draw[j]);
-      sum += std::accumulate(values.back().begin(), values.back().end(), 0.0);
+    for (const auto& chain : values) {
+      sum += std::accumulate(chain.begin(), chain.end(), 0.0);
       count += static_cast<double>(chain.size());
     }
     const double mean = sum / count;
     double squares = 0;
-    double fourth = 0;
-    auto deviations = values;
-    for (auto& chain : deviations) {
-      for (double& x : chain) {
-        x = (x - mean) * (x - mean);
-        squares += x;
-        fourth += x * x;
-      }
+    for (const auto& chain : values) {
+      for (const double x : chain) squares += (x - mean) * (x - mean);
     }
-    const double variance = squares / count;
-    const double of_squares = fourth / count - variance * variance;
     summary.mean.push_back(mean);
     summary.sd.push_back(std::sqrt(squares / (count - 1)));
     summary.bulk.push_back(reference::bulk_effective_draws(values));
-    summary.spread_error.push_back(
-        std::sqrt(of_squares / reference::bulk_effective_draws(deviations)) / (2 * variance));
   }
   return summary;
+}
+
+std::vector<double> spread_errors(const Draws& chains, const Summary& summary) {
+  std::vector<double> errors;
+  for (std::size_t j = 0; j < summary.mean.size(); ++j) {
+    std::vector<std::vector<double>> squares = column(chains, j);
+    double count = 0;
+    double second = 0;
+    double fourth = 0;
+    for (auto& chain : squares) {
+      for (double& x : chain) {
+        x = (x - summary.mean[j]) * (x - summary.mean[j]);
+        second += x;
+        fourth += x * x;
+      }
+      count += static_cast<double>(chain.size());
+    }
+    const double variance = second / count;
+    const double effective = reference::bulk_effective_draws(squares);
+    errors.push_back(std::sqrt((fourth / count - variance * variance) / effective) /
+                     (2 * variance));
+  }
+  return errors;
 }
 
 double thread_seconds() {

@@ -34,15 +34,17 @@ struct Summary {
   std::vector<double> mean;
   std::vector<double> sd;
   std::vector<double> bulk;  // effective draws
-  // Standard error of the sd, relative: sqrt((m4 - m2^2) / n) / (2 m2) with the effective draws n
-  // of squared deviations, whose autocorrelations are not those of the draws.
-  std::vector<double> spread_error;
 
   double least_effective() const;
 };
 
-// Of draws by chain, draw and parameter.
-Summary summarize(const std::vector<std::vector<std::vector<double>>>& chains);
+using Draws = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
+
+Summary summarize(const Draws& chains);
+
+// The relative standard error of each parameter's sd: sqrt((m4 - m2^2) / n) / (2 m2) with the
+// effective draws n of squared deviations, whose autocorrelations are not those of the draws.
+std::vector<double> spread_errors(const Draws& chains, const Summary& summary);
 
 // Processor time of the calling thread: others on the machine do not count.
 double thread_seconds();

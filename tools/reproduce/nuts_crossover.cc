@@ -7,7 +7,6 @@
 #include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/crossover_methods.h"
 #include "windhover/tools/reproduce/experiments.h"
-#include "windhover/tools/reproduce/logistic_nuts.h"
 #include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/stan.h"
 
@@ -298,7 +297,7 @@ void add_stan(const Context& context, Report& report, std::size_t rows, const or
     const StanRun run =
         run_stan(parts_of(context.settings(), "nuts-crossover"), make_rows(rows, context.seed()),
                  {.draws = 1000, .seed = context.seed()});
-    ordered_json json = to_json(summarize(run.draws), run.warm_up_seconds, run.draw_seconds);
+    ordered_json json = to_json(run.draws, run.warm_up_seconds, run.draw_seconds);
     json["least"] = *std::ranges::min_element(run.bulk);  // as Stan itself has it
     return json;
   });
@@ -376,7 +375,8 @@ void run_nuts_crossover(const Context& context, Report& report) {
   report.note(fmt::format(
       "What is served does not wait for draws: mean and sd come from Newton's method and the "
       "curvature. Its time is that from which on every answer of {:g} s stays within {:g} sd and "
-      "{:g} % of the truth, and is past warming up. A sampler that must estimate a spread from its "
+      "{:g} % of the truth, and is past warming up (\"-\": it is not so at their end). A sampler "
+      "that must estimate a spread from its "
       "draws has it with an error of 1 / sqrt(2 n) = {:.2g} % from n = {:g} effective draws, so "
       "that the worst of ten sds is within {:g} % in {:.3g} % of runs: this is why 2000 draws "
       "stand "

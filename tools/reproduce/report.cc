@@ -104,9 +104,9 @@ std::string table(const std::vector<const Figure*>& figures) {
   if (bars) head += " bar | met |", rule += " --- | --- |";
   std::string out = head + "\n" + rule + "\n";
   for (const Figure* f : figures) {
-    out +=
-        fmt::format("| {} | {}{}{} |", f->name, shown(f->ours),
-                    f->mcse ? fmt::format(" ± {:.2g}", *f->mcse) : "", f->timed ? " (timed)" : "");
+    out += fmt::format("| {} | {}{}{} |", f->name, shown(f->ours),
+                       f->mcse ? fmt::format(" ± {:.2g}", *f->mcse) : "",
+                       f->timed && std::isfinite(f->ours) ? " (timed)" : "");
     if (papers) {
       out += fmt::format(" {} | {} |", f->papers ? shown(*f->papers) : "", f->papers_source);
     }
