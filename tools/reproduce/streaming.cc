@@ -18,7 +18,7 @@ constexpr double kNominal = 0.9;
 // 64 draws cover 0.8975 where exact quantiles would cover 0.9.
 constexpr double kWithin = 0.02;
 // So that the coverage of 0.72 is known to a third of the 0.01 that it may be off.
-constexpr std::size_t kShortcutReplications = 3600;
+constexpr std::size_t kShortcutReplications = 4000;
 
 void add_figure(Report& report, const std::string& group, const std::string& name,
                 const Estimate& mean, std::optional<Bar> bar = {}) {
