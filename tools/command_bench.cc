@@ -86,7 +86,7 @@ void add_bench(CLI::App& app) {
   };
   only(command->add_option("--dimension", options->dimensions,
                            "Parameters, intercept included; several, but for mixed and soak"),
-       {"step", "ingest", "query", "mixed", "soak"})
+       {"step", "ingest", "query", "mixed", "soak", "growth"})
       ->delimiter(',')
       ->check(CLI::Range(2, 100'000));
   only(command->add_option("--rows-per-frame", options->rows_per_frame,
@@ -116,7 +116,7 @@ void add_bench(CLI::App& app) {
        {"ingest", "query", "mixed", "soak", "growth"})
       ->check(CLI::Range(1, 1024));
   only(command->add_option("--seconds", options->seconds, "Measured time of a run"),
-       {"step", "ingest", "query", "mixed"})
+       {"step", "ingest", "query", "mixed", "growth"})
       ->check(CLI::Range(0.001, 1000.0));
   only(command->add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
