@@ -106,6 +106,10 @@ class BreakingRelay {
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int breaks() const { return breaks_; }
+  // What the server says after its first answer on a connection comes so much later.
+  void hold_answers_for(std::chrono::milliseconds time) {
+    hold_ms_ = static_cast<int>(time.count());
+  }
 
  private:
   void run() {
@@ -134,6 +138,10 @@ class BreakingRelay {
       }
       std::size_t down = 0;
       if (!ok(server.receive_some(some.data(), some.size(), down))) return;
+      const int hold_ms = hold_ms_;
+      if (down > 0 && answered > 0 && hold_ms > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(hold_ms));
+      }
       if (down > 0 && ::send(client, some.data(), down, MSG_NOSIGNAL) < 0) return;
       answered += down;
       passed += down + static_cast<std::size_t>(up > 0 ? up : 0);
@@ -150,6 +158,7 @@ class BreakingRelay {
   std::uint16_t port_ = 0;
   std::atomic<bool> done_{false};
   std::atomic<int> breaks_{0};
+  std::atomic<int> hold_ms_{0};
   std::thread thread_;
 };
 
@@ -207,6 +216,40 @@ TEST(Conservation, ConnectionsBrokenWhileTheyAreTakenUpLoseAndDuplicateNothing) 
   TestServer server;
   BreakingRelay relay(server.observe_address(), 37'777, true);
   expect_each_row_once_through(relay, server);
+}
+
+// An answer to the claim that comes after the client has given up must not pass for one to rows
+// that it has not sent again.
+TEST(Conservation, ClaimThatIsAnsweredTooLateAcknowledgesNothing) {
+  TestServer server;
+  BreakingRelay relay(server.observe_address(), 20'000);
+  Client client;
+  ClientOptions options;
+  options.producer = 44;
+  options.max_rows_per_frame = 50;
+  options.reply_timeout = std::chrono::milliseconds(100);
+  ASSERT_EQ(client.connect(relay.address(), options), Status::kOk) << client.error_text();
+  constexpr std::size_t kRows = 5000;
+  const TestRows rows(kRows, 0);
+  Status status = client.send_observe(rows.rows());
+  if (ok(status)) status = client.wait_acknowledged();
+  ASSERT_NE(status, Status::kOk) << "the relay has broken nothing";
+  const std::uint64_t outstanding = client.outstanding_frames();
+  ASSERT_GT(outstanding, 0U);
+  relay.hold_answers_for(std::chrono::milliseconds(400));
+  ASSERT_NE(client.reconnect(), Status::kOk);
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  EXPECT_NE(client.wait_acknowledged(), Status::kOk);
+  EXPECT_EQ(client.outstanding_frames(), outstanding);
+  relay.hold_answers_for(std::chrono::milliseconds(0));
+  for (int i = 0; i < 50 && !ok(status); ++i) {
+    status = client.reconnect();
+    if (ok(status)) status = client.wait_acknowledged();
+  }
+  ASSERT_EQ(status, Status::kOk) << client.error_text();
+  const std::uint64_t sent = client.totals().sent;
+  EXPECT_EQ(server.engine().head(), sent);  // each exactly once
+  EXPECT_EQ(client.totals().producer_next, sent);
 }
 
 // Without a window room comes a minibatch at a time. A sender of small frames must not take all of
