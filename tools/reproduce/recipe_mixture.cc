@@ -178,7 +178,7 @@ Estimate distance(const std::vector<ordered_json>& runs, const Shares& target) {
 
 void add_mixture(const Context& context, Report& report) {
   const Shares target = target_shares();
-  const auto steps = context.choose<std::uint64_t>(300'000, 2'000'000);
+  const auto steps = context.choose<std::uint64_t>(500'000, 2'000'000);
   Panel panel{.title = "Gaussian mixture (Fig. 5)",
               .x_label = "theta_1",
               .y_label = "density",
