@@ -208,10 +208,9 @@ void Estimator::update_dispersion(double target_variance) noexcept {
   const double variance =
       (std::max(rss, 0.0) + pseudo_rows * target_variance) / (rows + pseudo_rows - effective);
   // Targets that the features explain perfectly, a stuck sensor's, would take it down to 0, a power
-  // at a time; and below this the prior is lost beside the data where features depend on each
-  // other.
-  constexpr double kLeast = 1e-12;
-  if (std::isfinite(variance)) dispersion_ = std::max(variance, kLeast * target_variance);
+  // at a time.
+  const double bounded = std::max(variance, least_dispersion_);
+  if (bounded > 0 && std::isfinite(bounded)) dispersion_ = bounded;
 }
 
 Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,

@@ -50,6 +50,9 @@ class Estimator {
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass. false: what it
   // summed is not finite.
   bool end_noise_pass(double weight_floor) noexcept;
+  // A learned dispersion is no less: below 1e-12 of the targets' variance the prior is lost beside
+  // the data where features depend on each other.
+  void set_target_variance(double variance) noexcept { least_dispersion_ = 1e-12 * variance; }
 
   // For rows that are seen once: what is in done() and noise() counts for `keep` of what it did.
   void fade(double keep) noexcept {
@@ -145,6 +148,7 @@ class Estimator {
   double initial_dispersion_ = 1;
   double leverage_ = 0;  // at the last refresh_running()
   double dispersion_ = 1;
+  double least_dispersion_ = 0;
   double n_ = 0;
   double newton_decrement_ = 0;
   double dispersion_step_ = 0;

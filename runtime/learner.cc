@@ -117,7 +117,9 @@ bool Learner::rested() const noexcept {
 // Enough to serve and to judge them: no stream that stops early leaves fewer. A sampler that has
 // gone on to refine (Santa) has none that could be judged.
 bool Learner::draws_suffice() const noexcept {
-  const bool comparable = relaxations_ - last_draw_ < kMostOwedRelaxations;
+  constexpr double kLongestExploration = 512;
+  const double patience = last_draw_ > 0 ? kMostOwedRelaxations : kLongestExploration;
+  const bool comparable = relaxations_ - last_draw_ < patience;
   const bool judged = consistency_.suffices() && diagnostics_.suffices();
   return relaxations_ >= owed_until_ && (judged || !comparable);
 }
@@ -127,15 +129,14 @@ void Learner::owe_draws(double forgetting) noexcept {
   const double chains = static_cast<double>(chains_.size());
   const double to_serve = std::min(kMostOwedRelaxations, config_.retained_draws / chains);
   owed_until_ = relaxations_ + forgetting + to_serve;
-  compared_n_ = static_cast<double>(rows_seen());
   consistency_.reset(relaxations_);
 }
 
 // Where rows that never let the chains settle are all there is, draws are not owed for ever.
-void Learner::owe_draws_again(double forgetting) noexcept {
+void Learner::owe_draws_again(double forgetting, std::uint64_t& times) noexcept {
   constexpr std::uint64_t kMost = 4;
-  if (owed_again_ >= kMost) return;
-  ++owed_again_;
+  if (times >= kMost) return;
+  ++times;
   owe_draws(forgetting);
 }
 
@@ -218,7 +219,7 @@ void Learner::take_head(std::uint64_t head) noexcept {
   if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(fresh_);
-  quiet_passes_ = quiet_moves_ = owed_again_ = 0;
+  quiet_passes_ = quiet_moves_ = owed_for_losses_ = owed_for_laws_ = 0;
   if (!single_pass()) remove_leaving(head);
   head_ = head;
   window_.advance_lease(head);

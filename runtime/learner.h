@@ -115,7 +115,7 @@ class Learner {
   bool rested() const noexcept;
   bool draws_suffice() const noexcept;
   void owe_draws(double forgetting) noexcept;
-  void owe_draws_again(double forgetting) noexcept;
+  void owe_draws_again(double forgetting, std::uint64_t& times) noexcept;
   bool far_from_mode() const noexcept;
   bool astray() const noexcept;
   void start_over() noexcept;
@@ -144,6 +144,7 @@ class Learner {
   bool far_off(const Chain& chain) const noexcept;
   bool catch_up() noexcept;  // whether a chain was put elsewhere
   void begin_settling() noexcept;
+  void begin_anew() noexcept;
 
   bool single_pass() const noexcept { return config_.horizon != Horizon::kWindow; }
   std::uint64_t rows_wanted() const noexcept;
@@ -169,11 +170,13 @@ class Learner {
   }
   void start_chains() noexcept;
   void scan_rows() noexcept;
+  void scan_targets() noexcept;
   void share_transform() noexcept;
 
   bool pass_due() const noexcept;
   bool anchor_far() const noexcept;
   bool law_moved() const noexcept;
+  double dispersion_change() const noexcept;  // of its logarithm, in the pass that ended
   void begin_pass() noexcept;
   // The pass goes on by up to `rows` rows: these are to be summed, then it may be complete.
   void begin_sweep(std::uint64_t rows) noexcept;
@@ -235,12 +238,13 @@ class Learner {
   RowWeights weights_;  // without a window: of the rows seen
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t fresh_ = 0;       // rows that came with the newest head
-  double recorded_steps_ = 0;     // of each chain, that the diagnostics stand for
-  double relaxations_ = 0;        // of each chain since sampling began: moves x S / n; marks of it:
-  double last_draw_ = 0;          // where all chains' iterates were draws
-  double owed_until_ = 0;         // where the ring holds draws of this posterior, or of one near it
-  std::uint64_t owed_again_ = 0;  // times that draws were, since a row came
+  std::uint64_t fresh_ = 0;    // rows that came with the newest head
+  double recorded_steps_ = 0;  // of each chain, that the diagnostics stand for
+  double relaxations_ = 0;     // of each chain since sampling began: moves x S / n; marks of it:
+  double last_draw_ = 0;       // where all chains' iterates were draws
+  double owed_until_ = 0;      // where the ring holds draws of this posterior, or of one near it
+  std::uint64_t owed_for_losses_ = 0;  // times that draws were, since a row came
+  std::uint64_t owed_for_laws_ = 0;
   std::uint64_t quiet_moves_ = 0;  // of each chain, since a row came
   double lost_until_ = 0;          // without a window: where a lost chain is forgotten
   std::uint64_t head_ = 0;         // rows [head - N, head) are readable
@@ -267,7 +271,6 @@ class Learner {
   bool sums_lost_ = false;           // those of done() cannot be used
   bool law_moved_ = false;           // much of what the last pass summed was under another law
   bool chains_lost_ = false;         // since the pass began: C is not summed where they stood
-  double compared_n_ = 0;            // rows there were when consistency_ was empty
   std::uint64_t tail_position_ = 0;  // rows below are in the sums of done()
   std::uint64_t refreshed_position_ = 0;  // and rows below this one in the estimates
   double tail_rows_ = 0;

@@ -144,7 +144,7 @@ bool Learner::recover_chains(bool far) noexcept {
   for (Chain& chain : chains_) {
     if (left(chain)) start_chain(chain, (round_ << 16) + chain.index + 1);
   }
-  owe_draws_again(0);
+  owe_draws_again(0, owed_for_losses_);
   return true;
 }
 
@@ -193,11 +193,6 @@ void Learner::record(double n) noexcept {
 
 void Learner::record_iterates(double n) noexcept {
   recover_chains(true);
-  // Where the posterior has become another, chains of before are no evidence.
-  if (n >= 2 * compared_n_) {
-    compared_n_ = n;
-    consistency_.reset(relaxations_);
-  }
   const double hot = temperature_ > 0 ? temperature_ : 1.0;
   for (const Chain& chain : chains_) {
     consistency_.add(chain.theta, estimator_.mean(), n, estimator_.factor(),
@@ -228,13 +223,20 @@ bool Learner::catch_up() noexcept {
 // The chains came here by the law for C = A: where C is larger they are too wide, and forget
 // slowly.
 void Learner::begin_settling() noexcept {
-  if (posterior_is_target_) {
-    for (Chain& chain : chains_) start_chain(chain, (round_ << 16) + chain.index + 1);
-  }
+  if (posterior_is_target_) begin_anew();
   settling_ = 2;
-  law_moved_ = true;  // and C was summed there
+  const double window = static_cast<double>(rows_seen()) / minibatch_size();
+  law_moved_ = sampler_->relaxation() > 2 * window;  // and C was summed there
   // The window may have grown a lot since the chains began: enough for settling and for draws.
   credit_ = std::max(credit_, 6 * static_cast<double>(rows_seen()));
+}
+
+// Draws of Laplace's take the place of chains and of what they have left.
+void Learner::begin_anew() noexcept {
+  for (Chain& chain : chains_) start_chain(chain, (round_ << 16) + chain.index + 1);
+  draws_.fill_gaussian(estimator_.factor(), config_.seed);
+  ratio_ = {};
+  dirty_ = true;
 }
 
 // Where no chain is that draws from what it should.

@@ -12,7 +12,7 @@ bool Learner::pass_due() const noexcept {
   const double fresh = static_cast<double>(head_ - pass_end_);
   if (sums_lost_) return true;
   const bool law_due = law_moved_ || damping_ != 1;
-  if (phase_ == Phase::kSettling && law_due) return true;
+  if (damping_ != 1 || (phase_ == Phase::kSettling && law_moved_)) return true;
   if (rested() && (!exact_ || law_due || far_from_mode())) return true;
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(rows_seen()));
 }
@@ -100,6 +100,9 @@ bool Learner::end_sweep() noexcept {
 }
 
 void Learner::complete_pass() noexcept {
+  constexpr double kSlower = 2;
+  constexpr double kOther = 1;
+  const double window_moves = static_cast<double>(rows_seen()) / minibatch_size();
   estimator_.end_pass();
   const double replaced = static_cast<double>(pass_end_ - previous_pass_end_) /
                           static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1));
@@ -120,14 +123,23 @@ void Learner::complete_pass() noexcept {
   const bool damped = damping_ != 1;
   if (damped) ratio_due_ = 0;
   if (!chains_lost_) damping_ = std::min(1.0, 2 * damping_);
-  const bool moved = refresh() && law_moved();
-  law_moved_ = moved || !known;
+  scan_targets();
+  const double relaxation_before = sampler_->relaxation();
+  const bool refreshed = refresh();
+  law_moved_ = (refreshed && law_moved()) || !known;
   if (approached) begin_settling();
   if (phase_ == Phase::kSampling) {
     if (recover_chains(true)) law_moved_ = true;
     if (outrun && catch_up()) law_moved_ = true;
-    // Steps were too short for the posterior's width until now, or it was another one.
-    if (moved || (damped && damping_ == 1)) owe_draws_again(kForgettingTime);
+    // The posterior was another one, chains were wider by a law that knew less noise and now forget
+    // slowly, or steps were too short for its width.
+    const bool slower =
+        sampler_->relaxation() > kSlower * std::max(relaxation_before, window_moves);
+    const bool other = refreshed && std::abs(dispersion_change()) > kOther;
+    if (slower && posterior_is_target_) begin_anew();
+    if (slower || other || (damped && damping_ == 1)) {
+      owe_draws_again(kForgettingTime, owed_for_laws_);
+    }
   }
   repeats_.end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
@@ -145,8 +157,12 @@ bool Learner::anchor_far() const noexcept {
 // has left takes the noise variance with it, and the width of the chains.
 bool Learner::law_moved() const noexcept {
   constexpr double kDispersionMoved = 0.1;
-  const double change = std::log(estimator_.dispersion() / estimator_.done().dispersion());
-  return model_->log_concave() && (anchor_far() || std::abs(change) > kDispersionMoved);
+  return model_->log_concave() &&
+         (anchor_far() || std::abs(dispersion_change()) > kDispersionMoved);
+}
+
+double Learner::dispersion_change() const noexcept {
+  return std::log(estimator_.dispersion() / estimator_.done().dispersion());
 }
 
 // The newest rows join the estimates at the anchor they stand at.

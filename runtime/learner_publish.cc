@@ -124,8 +124,8 @@ void Learner::describe_provenance(Posterior& posterior) noexcept {
   // An ensemble starts as independent draws and is compared at later times too; of chains, what
   // they have been compared over counts.
   const double compared = ratio_relaxations_ * static_cast<double>(chains_.size());
-  p.reason = reason(
-      ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_) : std::min(p.ess_bulk, compared));
+  p.reason = reason(ratio_, single_pass() ? p.ess_bulk * (1 + relaxations_ - consistency_.since())
+                                          : std::min(p.ess_bulk, compared));
   p.status = status_of(p.reason);
 }
 

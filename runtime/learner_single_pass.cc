@@ -24,6 +24,7 @@ std::uint64_t Learner::rows_wanted() const noexcept {
 // mode under weights of its own.
 void Learner::begin_single_pass() noexcept {
   estimator_.done().set_with_loss(false);
+  estimator_.set_target_variance(0);  // of the rows to come nothing is known
   weights_.reset(static_cast<double>(head_));
   single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
                        estimator_.prior().values());

@@ -135,6 +135,7 @@ void Learner::scan_rows() noexcept {
     const double variance = count > 0 ? squares / count : 0.0;
     if (target) {
       target_variance_ = variance > 0 ? variance : std::max(mean * mean, 1e-12);
+      estimator_.set_target_variance(target_variance_);
     } else {
       // A column that has not varied yet says nothing about its scale.
       const bool constant = !(variance > 1e-24 * mean * mean);
@@ -152,6 +153,23 @@ void Learner::share_transform() noexcept {
     std::ranges::copy(model_->transform().inverse_scale,
                       worker.model->transform().inverse_scale.begin());
   }
+}
+
+// Of some rows of the window as it is now.
+void Learner::scan_targets() noexcept {
+  constexpr std::uint64_t kRows = 1024;
+  const std::uint64_t stride = std::max<std::uint64_t>(1, rows_seen() / kRows);
+  double count = 0;
+  double mean = 0;
+  double squares = 0;
+  for (std::uint64_t s = first_row(); s < head_; s += stride) {
+    const double delta = window_.slot_of(s)[window_.layout().target_index()] - mean;
+    count += 1;
+    mean += delta / count;
+    squares += delta * delta * (count - 1) / count;
+  }
+  const double variance = squares / std::max(count, 1.0);
+  estimator_.set_target_variance(variance > 0 ? variance : mean * mean);
 }
 
 void Learner::start_chains() noexcept {

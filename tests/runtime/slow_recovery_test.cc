@@ -162,5 +162,58 @@ TEST(SlowRecovery, CyclicalSamplerRestsWithAVerdict) {
   EXPECT_NE(engine.provenance().reason, StatusReason::kFewDraws);
 }
 
+// Passes that replace much of a small window move the mode far, and yet nothing has happened.
+TEST(SlowRecovery, CleanStreamOfManyParametersIsJudged) {
+  constexpr Index kWindow = 2000;
+  const Data data = linear_data(14 * kWindow, 31, 1.0, 108);
+  EngineConfig config = small_config("linear", 31, kWindow);
+  config.model.noise_variance = 0;
+  TestEngine engine(config);
+  for (Index row = 0; row < data.x.rows(); row += 8) {
+    engine.feed(data, row, row + 8);
+    engine->poll(1);
+    if (row > 4 * kWindow && row % 200 == 0) {
+      ASSERT_NE(engine.provenance().reason, StatusReason::kFewDraws) << row;
+    }
+  }
+  engine.poll_until_idle();
+  expect_ok(engine);
+  expect_draws_as_wide_as_they_should(engine);
+}
+
+// What the first rows were does not bound what is learned of later ones.
+TEST(SlowRecovery, SentinelAmongTheFirstRowsLeavesNothingBehind) {
+  constexpr Index kWindow = 2000;
+  Data data = linear_data(5 * kWindow, 2, 1.0, 109);
+  data.y[100] = 2147483647;
+  EngineConfig config = small_config("linear", 2, kWindow);
+  config.model.noise_variance = 0;
+  TestEngine engine(config);
+  for (Index row = 0; row < data.x.rows(); row += 50) {
+    engine.feed(data, row, row + 50);
+    engine->poll(8);
+  }
+  engine.poll_until_idle();
+  expect_ok(engine);
+  EXPECT_NEAR(engine.provenance().noise_variance, 1.0, 0.15);
+}
+
+// Residuals ten times as large from one row on, the noise variance given: chains that moved by the
+// C of before are too wide, and from then on forget fifty times more slowly.
+TEST(SlowRecovery, RowsThatBecomeOverdispersedHaveDrawsOfTheirPosterior) {
+  constexpr Index kWindow = 2000;
+  Data data = linear_data(20 * kWindow, 2, 1.0, 110);
+  const VectorXd fit = data.design() * data.truth;
+  data.y.tail(14 * kWindow) += 9 * (data.y - fit).tail(14 * kWindow);
+  TestEngine engine(small_config("linear", 2, kWindow));
+  for (Index row = 0; row < data.x.rows(); row += 16) {
+    engine.feed(data, row, row + 16);
+    engine->poll(1);
+  }
+  engine->poll(0);
+  EXPECT_NEAR(engine.provenance().misspecification_index, 100, 15);
+  expect_draws_as_wide_as_they_should(engine);
+}
+
 }  // namespace
 }  // namespace windhover::test

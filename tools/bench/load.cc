@@ -65,8 +65,8 @@ double saturating_rate(const BenchOptions& options, std::uint32_t dimension,
                       .nonzeros = nonzeros,
                       .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, nonzeros)};
   const FrameSource source(served.observe_address(), rows, {.connections = kLoadConnections});
-  sleep_for(1);
-  const double rate = watch_ingest(served, 1).rows_per_second;
+  sleep_for(0.5);
+  const double rate = watch_ingest(served, 0.7).rows_per_second;
   source.check();
   return rate;
 }

@@ -35,8 +35,8 @@ struct IngestFigures {
 // Rows accepted while `seconds` pass.
 IngestFigures watch_ingest(ServedEngine& served, double seconds);
 
-// Rows a second that the server takes from 32 connections, learner on, after a second of warming
-// up: "saturation" where a suite speaks of a share of it.
+// Rows a second that the server takes from 32 connections, learner on, after half a second of
+// warming up: "saturation" where a suite speaks of a share of it.
 double saturating_rate(const BenchOptions& options, std::uint32_t dimension,
                        std::uint32_t nonzeros);
 

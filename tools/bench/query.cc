@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "windhover/platform/thread.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
@@ -20,7 +22,7 @@ struct Condition {
   double share;                // of saturation; 1: as fast as the server takes them
   bool busy = false;           // the learner never rests
   std::uint32_t nonzeros = 0;  // 0: dense rows
-  double seconds = 2;
+  double seconds = 1.5;
 };
 
 // Without options: every condition at the middle dimension, the other two and sparse rows at half
@@ -50,6 +52,9 @@ std::vector<Condition> conditions(const BenchOptions& o) {
   }
   return out;
 }
+
+// Of a window: of many parameters a posterior of 100,000 rows settles for tens of seconds.
+constexpr std::uint64_t kMostCells = 10'000'000;
 
 std::string name_of(const Condition& c) {
   std::string load = "idle";
@@ -93,34 +98,38 @@ Json permitted(const ServedEngine& served, std::uint32_t asker) {
           {"asker_prioritised", prioritised(asker)}};
 }
 
-// Enough rows for a posterior, then silence.
-void fill_window(ServedEngine& served, const LoadRows& rows) {
-  const FrameSource source(served.observe_address(), rows, {});
-  for (int i = 0; i < 500 && served.engine().head() < 30'000; ++i) sleep_for(0.01);
-  source.check();
+// Enough rows for a posterior, then silence until it has settled and, if `rest`, the learner rests.
+void settle(ServedEngine& served, const LoadRows& rows, bool rest) {
+  {
+    const FrameSource source(served.observe_address(), rows, {});
+    const auto enough = std::min<std::uint64_t>(30'000, served.engine().config().window_size);
+    for (int i = 0; i < 500 && served.engine().head() < enough; ++i) sleep_for(0.01);
+    source.check();
+  }
+  wait_until_settled(served, rest);
 }
 
 Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
                    double round_trip_us) {
   EngineConfig config = served_config(o, c.dimension, c.nonzeros);
   if (c.busy) config.draws_per_observation = 0;
+  config.window_size = std::min<std::uint64_t>(config.window_size, kMostCells / c.dimension);
   ServedEngine served(config,
                       {.max_sessions = std::max(64U, c.connections + 4), .real_time = o.real_time});
   const LoadRows rows{.features = c.dimension - 1,
                       .nonzeros = c.nonzeros,
                       .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, c.dimension, c.nonzeros)};
+  settle(served, rows, c.share == 0 && !c.busy);
   std::unique_ptr<FrameSource> source;
   if (c.share > 0) {
     const double rate = c.share >= 1 ? 0 : c.share * saturating;
     source = std::make_unique<FrameSource>(served.observe_address(), rows,
                                            LoadPlan{rate, kLoadConnections});
-  } else {
-    fill_window(served, rows);
+    sleep_for(0.5);
   }
   QuestionSource questions(served.query_address(),
                            {{"predict", predict_frame(c.dimension - 1, 1, c.nonzeros)}},
                            c.connections, o.query_rate);
-  wait_until_settled(served, c.share == 0 && !c.busy);
   const double seconds = o.seconds > 0 ? o.seconds : c.seconds;
   const auto accepted = served.engine().counters().get(RuntimeCounter::kRowsAccepted);
   const double start = wall_seconds();
