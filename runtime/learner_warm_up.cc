@@ -16,6 +16,27 @@ constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-co
 constexpr double kColdStartPasses = 10;
 constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
 
+// Mean and variance of value(s) over s = first, first + stride, ... below last.
+struct Spread {
+  double mean = 0;
+  double variance = 0;
+};
+template <class Value>
+Spread spread(std::uint64_t first, std::uint64_t last, std::uint64_t stride,
+              Value&& value) noexcept {
+  double count = 0;
+  double mean = 0;
+  double squares = 0;
+  for (std::uint64_t s = first; s < last; s += stride) {
+    const double x = value(s);
+    count += 1;
+    const double delta = x - mean;
+    mean += delta / count;
+    squares += delta * (x - mean);
+  }
+  return {mean, count > 0 ? squares / count : 0.0};
+}
+
 }  // namespace
 
 bool Learner::warm_up() noexcept {
@@ -121,18 +142,10 @@ void Learner::scan_rows() noexcept {
   };
   for (std::uint32_t j = 0; j <= features; ++j) {
     const bool target = j == features;
-    double count = 0;
-    double mean = 0;
-    double squares = 0;
-    for (std::uint64_t s = first_row(); s < head_; s += stride) {
-      const double* row = window_.slot_of(s);
-      const double x = target ? row[layout.target_index()] : column(j, row);
-      count += 1;
-      const double delta = x - mean;
-      mean += delta / count;
-      squares += delta * (x - mean);
-    }
-    const double variance = count > 0 ? squares / count : 0.0;
+    const auto [mean, variance] = spread(first_row(), head_, stride, [&](std::uint64_t at) {
+      const double* row = window_.slot_of(at);
+      return target ? row[layout.target_index()] : column(j, row);
+    });
     if (target) {
       target_variance_ = variance > 0 ? variance : std::max(mean * mean, 1e-12);
       estimator_.set_target_variance(target_variance_);
@@ -159,16 +172,9 @@ void Learner::share_transform() noexcept {
 void Learner::scan_targets() noexcept {
   constexpr std::uint64_t kRows = 1024;
   const std::uint64_t stride = std::max<std::uint64_t>(1, rows_seen() / kRows);
-  double count = 0;
-  double mean = 0;
-  double squares = 0;
-  for (std::uint64_t s = first_row(); s < head_; s += stride) {
-    const double delta = window_.slot_of(s)[window_.layout().target_index()] - mean;
-    count += 1;
-    mean += delta / count;
-    squares += delta * delta * (count - 1) / count;
-  }
-  const double variance = squares / std::max(count, 1.0);
+  const std::size_t target = window_.layout().target_index();
+  const auto [mean, variance] = spread(
+      first_row(), head_, stride, [&](std::uint64_t at) { return window_.slot_of(at)[target]; });
   estimator_.set_target_variance(variance > 0 ? variance : mean * mean);
 }
 

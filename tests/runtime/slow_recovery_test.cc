@@ -31,6 +31,15 @@ void expect_ok(TestEngine& engine) {
       << ", misspecification " << p.misspecification_index;
 }
 
+// So many rows before each `poll(work)`, to the end of the data.
+void stream(TestEngine& engine, const Data& data, Index each, int work = 1) {
+  const Index rows = data.x.rows();
+  for (auto row = static_cast<Index>(engine->head()); row < rows; row += each) {
+    engine.feed(data, row, std::min(row + each, rows));
+    engine->poll(work);
+  }
+}
+
 // A round in 25 moves the chains, always at the same remainder of their number.
 TEST(SlowRecovery, RegularSlowStreamRenewsItsDraws) {
   constexpr Index kWindow = 20'000;
@@ -40,10 +49,7 @@ TEST(SlowRecovery, RegularSlowStreamRenewsItsDraws) {
     slow.feed(data, 0, kWindow);
     slow.poll_until_idle();
     const double before = slow.provenance().ess_bulk;
-    for (Index row = kWindow; row < 3 * kWindow; row += each) {
-      slow.feed(data, row, row + each);
-      slow->poll(each == 1 ? 1 : 16);
-    }
+    stream(slow, data, each, each == 1 ? 1 : 16);
     // Four relaxations of 8 chains a window.
     EXPECT_GT(slow.provenance().ess_bulk, before + 30) << each;
     expect_ok(slow);
@@ -57,10 +63,7 @@ TEST(SlowRecovery, UnitThatChangedAndCameBackLeavesNothingBehind) {
   Data data = linear_data(11 * kWindow, 2, 1.0, 102);
   data.x.col(0).segment(2 * kWindow, 2 * kWindow) *= 1e6;
   TestEngine engine(small_config("linear", 2, kWindow));
-  for (Index row = 0; row < data.x.rows(); row += 64) {
-    engine.feed(data, row, std::min(row + 64, data.x.rows()));
-    engine->poll(1);
-  }
+  stream(engine, data, 64);
   engine.poll_until_idle();
   expect_ok(engine);
   EXPECT_NEAR(engine.provenance().misspecification_index, 1.0, 0.1);
@@ -74,10 +77,7 @@ TEST(SlowRecovery, RowThatThrewChainsOffLeavesNothingBehind) {
     Data data = linear_data(4 * kWindow, 2, 1.0, 103);
     data.x(kWindow + 5000, 0) = size;
     TestEngine engine(small_config("linear", 2, kWindow));
-    for (Index row = 0; row < data.x.rows(); row += 64) {
-      engine.feed(data, row, std::min(row + 64, data.x.rows()));
-      engine->poll(1);
-    }
+    stream(engine, data, 64);
     engine.poll_until_idle();
     expect_ok(engine);
     EXPECT_NEAR(engine.provenance().misspecification_index, 1.0, 0.1) << size;
@@ -189,10 +189,7 @@ TEST(SlowRecovery, SentinelAmongTheFirstRowsLeavesNothingBehind) {
   EngineConfig config = small_config("linear", 2, kWindow);
   config.model.noise_variance = 0;
   TestEngine engine(config);
-  for (Index row = 0; row < data.x.rows(); row += 50) {
-    engine.feed(data, row, row + 50);
-    engine->poll(8);
-  }
+  stream(engine, data, 50, 8);
   engine.poll_until_idle();
   expect_ok(engine);
   EXPECT_NEAR(engine.provenance().noise_variance, 1.0, 0.15);
@@ -206,10 +203,7 @@ TEST(SlowRecovery, RowsThatBecomeOverdispersedHaveDrawsOfTheirPosterior) {
   const VectorXd fit = data.design() * data.truth;
   data.y.tail(14 * kWindow) += 9 * (data.y - fit).tail(14 * kWindow);
   TestEngine engine(small_config("linear", 2, kWindow));
-  for (Index row = 0; row < data.x.rows(); row += 16) {
-    engine.feed(data, row, row + 16);
-    engine->poll(1);
-  }
+  stream(engine, data, 16);
   engine->poll(0);
   EXPECT_NEAR(engine.provenance().misspecification_index, 100, 15);
   expect_draws_as_wide_as_they_should(engine);

@@ -30,8 +30,15 @@ class AnchorSumsOfRegression : public testing::Test {
     return anchor - hessian.llt().solve(gradient);
   }
 
+  void sum_all(const Table& table, AnchorSums& sums) {
+    const Vector anchor = normals(3, kDimension, 1);
+    sums.begin(anchor.data());
+    sums.add(*model, table.all(), nullptr);
+  }
+
   Memory memory;
   ModelConfig config;
+  const Vector prior = Vector::Ones(64);
   Model* model = nullptr;
   Matrix x = normals(1, kRows, kDimension - 1);
   Vector y = normals(2, kRows, 1);
@@ -61,7 +68,6 @@ TEST_F(AnchorSumsOfRegression, removed_rows_leave_no_trace) {
   sums.add(*model, table.all().part(20, 40), nullptr);
   const Vector expected = newton(sums);
   sums.add(*model, table.all().part(0, 20), nullptr);
-  const Vector prior = Vector::Ones(64);
   EXPECT_TRUE(sums.remove(*model, table.all().part(0, 20), nullptr, prior.data()));
   EXPECT_LT((newton(sums) - expected).norm(), 1e-12);
 }
@@ -70,11 +76,8 @@ TEST_F(AnchorSumsOfRegression, removed_rows_leave_no_trace) {
 TEST_F(AnchorSumsOfRegression, a_category_may_leave_for_good) {
   x.col(0).tail(kRows - 20).setZero();
   const Table table(config, x, y);
-  const Vector anchor = normals(3, kDimension, 1);
   AnchorSums sums(memory.arena(), kDimension);
-  sums.begin(anchor.data());
-  sums.add(*model, table.all(), nullptr);
-  const Vector prior = Vector::Ones(64);
+  sum_all(table, sums);
   EXPECT_TRUE(sums.remove(*model, table.all().part(0, 7), nullptr, prior.data()));
   EXPECT_TRUE(sums.remove(*model, table.all().part(7, 13), nullptr, prior.data()));
   const double left = sums.sums().curvature[0];
@@ -85,20 +88,15 @@ TEST_F(AnchorSumsOfRegression, a_category_may_leave_for_good) {
 TEST_F(AnchorSumsOfRegression, rows_that_have_swallowed_the_others_are_told) {
   x.topRows(20) *= 1e8;
   const Table table(config, x, y);
-  const Vector anchor = normals(3, kDimension, 1);
   AnchorSums sums(memory.arena(), kDimension);
-  sums.begin(anchor.data());
-  sums.add(*model, table.all(), nullptr);
-  const Vector prior = Vector::Ones(64);
+  sum_all(table, sums);
   EXPECT_FALSE(sums.remove(*model, table.all().part(0, 20), nullptr, prior.data()));
 }
 
 TEST_F(AnchorSumsOfRegression, clear_keeps_the_anchor) {
   const Table table(config, x, y);
-  const Vector anchor = normals(3, kDimension, 1);
   AnchorSums sums(memory.arena(), kDimension);
-  sums.begin(anchor.data());
-  sums.add(*model, table.all(), nullptr);
+  sum_all(table, sums);
   const Vector before = newton(sums);
   sums.clear();
   EXPECT_EQ(sums.rows(), 0.0);

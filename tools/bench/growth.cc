@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint32_t kMinibatch = 100;
 constexpr std::uint64_t kFrame = 256;
-constexpr std::uint64_t kFramesATurn = 100;
+constexpr std::uint64_t kRoundRows = 64;
 
 // Rows of a logistic model with independent standard normal features, again and again.
 struct Rows {
@@ -65,9 +65,10 @@ EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
   return config;
 }
 
-// Observed and learned in turns on this thread, a hundred frames at a time, each time until the
-// learner rests: between fewer rows it would use the rest for more passes over the window. One run
-// for each stretch of the stream.
+// Observed and learned in turns on this thread, as many rows as four draws an observation let a
+// round of the learner take, as beside a stream that keeps it busy: a learner that rests in between
+// makes more passes over the window, and one that a burst has outrun makes draws anew. One run for
+// each stretch of the stream.
 void stream(Json& runs, const BenchOptions& options) {
   const EngineConfig config = logistic(10, options);
   const MappedBlock block(Engine::footprint(config).value());
@@ -80,15 +81,14 @@ void stream(Json& runs, const BenchOptions& options) {
   const int marks = 1 + static_cast<int>(2.001 * std::log10(options.observations / first));
   for (int k = 0; k < marks; ++k) {
     const double mark = first * std::pow(10.0, 0.5 * k);
-    const auto end = static_cast<std::uint64_t>(mark) / kFrame * kFrame;
+    const auto end = static_cast<std::uint64_t>(mark) / kRoundRows * kRoundRows;
     const std::uint64_t begin = seen;
+    const auto examples = engine.counters().get(RuntimeCounter::kExamples);
     const ProcessSpan span;
     const double start = thread_seconds();
-    for (; seen < end; seen += kFrame) {
-      (void)engine.observe(rows.batch(seen % rows.size(), kFrame), refused);
-      if (seen / kFrame % kFramesATurn == 0) {
-        while (engine.poll(1000) > 0) continue;
-      }
+    for (; seen < end; seen += kRoundRows) {
+      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
+      (void)engine.poll(1);
     }
     if (engine.head() != seen) {
       throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
@@ -97,6 +97,9 @@ void stream(Json& runs, const BenchOptions& options) {
     const Json process = span.figures();
     Json run = {{"name", fmt::format("stream D=10 to {:.2g} observations", mark)},
                 {"ns_per_observation", 1e9 * took / static_cast<double>(end - begin)},
+                {"draws_per_observation",
+                 static_cast<double>(engine.counters().get(RuntimeCounter::kExamples) - examples) /
+                     static_cast<double>(end - begin) / config.sampler.chains},
                 {"observations", static_cast<double>(end)}};
     run.update(process);
     runs.push_back(std::move(run));

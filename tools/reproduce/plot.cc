@@ -19,11 +19,11 @@
 namespace windhover::reproduce {
 namespace {
 
-// Okabe and Ito: told apart by the colour-blind too.
-constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                 "#E69F00", "#56B4E9", "#000000", "#999999"};
-constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2};       // filled
-constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1};  // of the same shapes
+// Okabe and Ito, a grey and a wine red: told apart by the colour-blind too.
+constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
+                                 "#56B4E9", "#000000", "#999999", "#882255"};
+constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2, 1};        // filled
+constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // of the same shapes
 
 std::string quoted(const std::string& text) {
   std::string out = "'";
