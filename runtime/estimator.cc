@@ -96,11 +96,11 @@ Status Estimator::compute_curvature() noexcept {
       a(i, j) = data_scale *
                 done_.sums()
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
-      a(j, i) = a(i, j);
     }
-    advance(interlude_, kScatteredNumber * static_cast<double>(d - j));
+    advance(interlude_, kProductsANumber * static_cast<double>(d - j));
     a(j, j) += prior_precision[j] / n_;
   }
+  symmetrize(curvature_, d, interlude_);
   // Directions that a network's data hardly inform are not straight for as far as their posterior
   // is wide: steps and starts must be shorter there. The calibrated sampler then injects the noise
   // that belongs to the shorter steps, so its law there has tau / (1 + tau) of the posterior's
@@ -123,6 +123,7 @@ Status Estimator::compute_curvature() noexcept {
     anchor_gradient_[j] = step_[j];
   }
   factor_.solve(step_);
+  advance(interlude_, kSweptNumber * static_cast<double>(d * d));
   for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * anchor_gradient_[j];
   return Status::kOk;
 }
@@ -147,6 +148,7 @@ void Estimator::compute_centre(double longest, double temperature) noexcept {
   const double third_scale = done_.rows() > 0 ? 1.0 / (done_.rows() * dispersion_) : 0.0;
   std::copy_n(done_.sums().third, dimension_, mean_);
   factor_.solve(mean_);
+  advance(interlude_, kSweptNumber * dimension_ * dimension_);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     mode_[j] = done_.anchor()[j] - length * step_[j];
     mean_[j] = mode_[j] - 0.5 * temperature * third_scale * mean_[j];
@@ -200,6 +202,7 @@ void Estimator::update_dispersion(double target_variance) noexcept {
         column[0] * step_[j] + 2 * column.tail(below).dot(ConstVectorMap(step_ + j + 1, below));
     rss += step_[j] * product - 2 * step_[j] * done_.sums().gradient[j];
     trace += 1.0 - prior_.values()[j] * variances_[j];
+    advance(interlude_, kSweptNumber * static_cast<double>(d - j));
   }
   // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
   // explained perfectly; it is gone at 2 D + 10 rows.
@@ -296,12 +299,12 @@ void Estimator::compute_noise_covariance() noexcept {
       continue;
     }
     for (std::uint32_t i = j; i < dimension_; ++i) {
-      const double c = scale[i] * scale[j] * noise_.matrix()[j * width_ + i];
-      noise_covariance_[j * d + i] = noise_covariance_[i * d + j] = c;
+      noise_covariance_[j * d + i] = scale[i] * scale[j] * noise_.matrix()[j * width_ + i];
     }
-    advance(interlude_, kScatteredNumber * (dimension_ - j));
+    advance(interlude_, kProductsANumber * (dimension_ - j));
     noise_covariance_[j * (dimension_ + 1)] += extra;
   }
+  if (noise_is_full()) symmetrize(noise_covariance_, d, interlude_);
 }
 
 Estimates Estimator::estimates(double minibatch_size, bool noise_known) const noexcept {

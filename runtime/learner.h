@@ -192,6 +192,7 @@ class Learner {
   bool moves_meanwhile() const noexcept;
   void move_meanwhile() noexcept;
   void carry_along(double n_before, Interlude* interlude = nullptr) noexcept;
+  void carry_chains(std::span<Chain> chains, double n_before) noexcept;
   bool refresh_sampler(Interlude* interlude = nullptr) noexcept;  // false: the old law stays
   RowBatch rows_between(std::uint64_t first, std::uint64_t last) noexcept {
     return rows_between(first, last, leader());

@@ -6,6 +6,14 @@
 
 namespace windhover {
 
+namespace {
+
+// Chains that go to a new posterior at a time: enough to fill a vector, few enough not to take
+// long.
+constexpr std::size_t kCarriedAtATime = 4;
+
+}  // namespace
+
 bool Learner::refresh() noexcept {
   refreshed_n_ = static_cast<double>(rows_seen());
   refreshed_tail_ = tail_rows_;
@@ -54,19 +62,27 @@ void Learner::carry_along(double n_before, Interlude* interlude) noexcept {
   if (!model_->log_concave()) return;  // no Gaussian describes it
   draws_.recolour(factor_before_, estimator_.factor(), interlude);
   if (state_size_ > 0 && !single_pass()) return;
-  const std::size_t chains = chains_.size();
+  for (std::size_t first = 0; first < chains_.size(); first += kCarriedAtATime) {
+    const std::size_t count = std::min(kCarriedAtATime, chains_.size() - first);
+    carry_chains(chains_.subspan(first, count), n_before);
+    advance(interlude, static_cast<double>(count) * dimension_ * dimension_);
+  }
+}
+
+void Learner::carry_chains(std::span<Chain> chains, double n_before) noexcept {
+  const std::size_t count = chains.size();
   double* deviations = deviations_;  // one column a chain
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    for (std::size_t c = 0; c < chains; ++c) {
-      deviations[j * chains + c] = std::sqrt(n_before) * (chains_[c].theta[j] - mean_before_[j]);
+    for (std::size_t c = 0; c < count; ++c) {
+      deviations[j * count + c] = std::sqrt(n_before) * (chains[c].theta[j] - mean_before_[j]);
     }
   }
-  factor_before_.colour(deviations, chains);
-  estimator_.factor().solve_root(deviations, chains);
+  factor_before_.colour(deviations, count);
+  estimator_.factor().solve_root(deviations, count);
   const double scale = 1.0 / std::sqrt(estimator_.n());
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    for (std::size_t c = 0; c < chains; ++c) {
-      chains_[c].theta[j] = estimator_.mean()[j] + scale * deviations[j * chains + c];
+    for (std::size_t c = 0; c < count; ++c) {
+      chains[c].theta[j] = estimator_.mean()[j] + scale * deviations[j * count + c];
     }
   }
 }

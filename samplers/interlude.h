@@ -31,6 +31,8 @@ class Interlude {
 // A number that only goes through memory counts for so many products, in order and out of it.
 inline constexpr double kProductsANumber = 16;
 inline constexpr double kScatteredNumber = 64;
+// A number of a matrix that a product with one vector reads once, from beyond the caches.
+inline constexpr double kSweptNumber = 6;
 
 // Of computations that nothing need come between, `interlude` is null.
 inline void advance(Interlude* interlude, double products) noexcept {

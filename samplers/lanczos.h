@@ -88,6 +88,8 @@ double slowest_rate(const double* curvature, Eigen::Index d, double* work, Inter
   for (Eigen::Index j = 0; j < d; ++j) v(j) = 1.0 + 0.1 * static_cast<double>((7 * j + 3) % 11);
   before.setZero();
   av.noalias() = a * v;
+  const double swept = kSweptNumber * static_cast<double>(d * d);
+  advance(interlude, swept);
   double size = std::sqrt(v.dot(av));
   while (size > 0 && tridiagonal.goes_on(d)) {
     v /= size;
@@ -101,7 +103,7 @@ double slowest_rate(const double* curvature, Eigen::Index d, double* work, Inter
     av.noalias() = a * v;
     size = std::sqrt(std::max(0.0, v.dot(av)));
     tridiagonal.add(along, size);
-    advance(interlude, 2.0 * static_cast<double>(d * d));
+    advance(interlude, 2.0 * swept);
   }
   return tridiagonal.smallest_eigenvalue();
 }

@@ -85,12 +85,19 @@ Status stationary_covariance(const double* preconditioner, const double* curvatu
   return Status::kDiverged;
 }
 
-void symmetrize(double* matrix, Index d) noexcept {
+// Block by block: a page is touched a few dozen times before the next.
+void symmetrize(double* matrix, Index d, Interlude* interlude) noexcept {
+  constexpr Index kBlock = 32;
   MatrixMap full(matrix, d, d);
-  for (Index j = 0; j < d; ++j) {
-    for (Index i = j + 1; i < d; ++i) {
-      full(j, i) = full(i, j);
+  for (Index first = 0; first < d; first += kBlock) {
+    const Index width = std::min(kBlock, d - first);
+    for (Index top = first; top < d; top += kBlock) {
+      const Index bottom = std::min(top + kBlock, d);
+      for (Index j = first; j < first + width; ++j) {
+        for (Index i = std::max(top, j + 1); i < bottom; ++i) full(j, i) = full(i, j);
+      }
     }
+    advance(interlude, kProductsANumber * static_cast<double>(width * (d - first)));
   }
 }
 

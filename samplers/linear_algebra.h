@@ -95,7 +95,7 @@ Status stationary_covariance(const double* preconditioner, const double* curvatu
                              double* work) noexcept;
 
 // Fills the upper triangle from the lower.
-void symmetrize(double* matrix, Eigen::Index dimension) noexcept;
+void symmetrize(double* matrix, Eigen::Index dimension, Interlude* interlude = nullptr) noexcept;
 
 // The largest eigenvalue of a symmetric positive semi-definite matrix (both triangles filled), by
 // power iteration: never too large, and 3 % too small at most unless the start is all but

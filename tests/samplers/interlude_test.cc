@@ -66,6 +66,8 @@ TEST(Interlude, ChangesNoBitOfWhatIsFactorised) {
     factor.colour(results[5].data(), 64, interlude);
     results.push_back(rows);
     factor.solve_root(results[6].data(), 64, interlude);
+    results.push_back(results[4]);
+    symmetrize(results[7].data(), kDimension, interlude);
     return results;
   };
   int times = 0;
