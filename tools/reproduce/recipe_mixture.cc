@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "windhover/tools/reproduce/density.h"
@@ -95,32 +96,32 @@ struct Method {
   SamplerConfig config;
   // Draws that leave one mode for the other often enough for the bar, and claim the posterior.
   bool barred;
-  bool drawn;  // in the plot
+  const char* legend;  // of the plot; empty: not drawn there
   int colour;
 };
 
 // The curvature that samplers are told is that of either mode.
 Told told() { return Told::noiseless(MatrixXd::Identity(2, 2) / kVariance); }
 
+constexpr const char* kShortCycles = "csgld, 1000 moves a cycle, step 0.12";
+constexpr const char* kLongCycles = "csgld, 1000 moves a cycle, step 0.5";
+constexpr const char* kOneMode = "calibrated (one mode)";
+
 std::vector<Method> methods() {
-  return {{"sgld", {.name = "sgld"}, true, true, 1},
-          {"sgld, step 0.3", {.name = "sgld", .step_size = 0.3}, false, false, 1},
-          {"csgld, 1000 moves a cycle, step 0.12",
-           {.name = "csgld", .step_size = 0.12, .cycle_steps = 1000},
-           false,
-           false,
-           4},
-          {"csgld, 1000 moves a cycle, step 0.5",
+  return {{"sgld", {.name = "sgld"}, true, "sgld", 1},
+          {"sgld, step 0.3", {.name = "sgld", .step_size = 0.3}, false, "", 1},
+          {kShortCycles, {.name = "csgld", .step_size = 0.12, .cycle_steps = 1000}, false, "", 4},
+          {kLongCycles,
            {.name = "csgld", .step_size = 0.5, .cycle_steps = 1000},
            false,
-           true,
+           "csgld, cycles from 0.5",
            4},
-          {"sghmc", {.name = "sghmc"}, true, true, 2},
-          {"sgnht", {.name = "sgnht"}, true, false, 5},
-          {"msgnht", {.name = "msgnht"}, true, false, 5},
-          {"santa at temperature 1", {.name = "santa"}, true, false, 3},
-          {"psgld", {.name = "psgld"}, false, false, 3},
-          {"calibrated (one mode)", {.name = "calibrated"}, false, true, 3}};
+          {"sghmc", {.name = "sghmc"}, true, "sghmc", 2},
+          {"sgnht", {.name = "sgnht"}, true, "", 5},
+          {"msgnht", {.name = "msgnht"}, true, "", 5},
+          {"santa at temperature 1", {.name = "santa"}, true, "", 3},
+          {"psgld", {.name = "psgld"}, false, "", 3},
+          {kOneMode, {.name = "calibrated"}, false, "calibrated (one mode)", 3}};
 }
 
 ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::uint64_t seed) {
@@ -132,20 +133,68 @@ ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::ui
   for (std::uint64_t i = 0; i < steps / 10; ++i) walk.step();
   Shares shares(kBins);
   double draws = 0;
+  // A change of mode: from beyond half way to the one mode to beyond half way to the other.
+  double side = 0;
+  double changes = 0;
   for (std::uint64_t i = 0; i < steps; ++i) {
     if (!walk.step()) break;
+    if (std::abs(walk.theta()[0]) > kCentre / 2) {
+      if (side * walk.theta()[0] < 0) changes += 1;
+      side = walk.theta()[0];
+    }
     if (!walk.is_draw()) continue;
     const double place = (walk.theta()[0] + kReach) * kBins / (2 * kReach);
     shares[static_cast<std::size_t>(std::clamp(place, 0.0, kBins - 1.0))] += 1;
     draws += 1;
   }
   for (double& share : shares) share /= draws;
-  return {{"shares", shares}, {"left", left_of(shares)}};
+  return {{"shares", shares},
+          {"left", left_of(shares)},
+          {"changes", changes / static_cast<double>(steps)}};
+}
+
+// The first moves of one chain, over circles of one and two standard deviations of each mode.
+Panel trajectory(std::uint64_t seed) {
+  Panel panel{.title = "sgld, every 10th of 5000 moves (Fig. 5a)",
+              .x_label = "theta_1",
+              .y_label = "theta_2",
+              .legend = "outside bottom center horizontal",
+              .x_range = {-4, 4},
+              .y_range = {-3, 3}};
+  Series path{.label = "chain", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
+  const auto gradient = [](const double* theta, double* g) {
+    g[0] = slope(theta[0]);
+    g[1] = theta[1] / kVariance;
+  };
+  Walk walk({.name = "sgld"}, told(), gradient, Eigen::Vector2d(-kCentre, 0), seed);
+  for (int i = 0; i < 5000 && walk.step(); ++i) {
+    if (i % 10 != 0) continue;
+    path.x.push_back(walk.theta()[0]);
+    path.y.push_back(walk.theta()[1]);
+  }
+  panel.series.push_back(path);
+  for (const double centre : {-kCentre, kCentre}) {
+    for (const double deviations : {1.0, 2.0}) {
+      Series circle{.label = panel.series.size() == 1 ? "1 and 2 sd of a mode" : "",
+                    .x = {},
+                    .y = {},
+                    .style = Style::kLine,
+                    .colour = 6};
+      for (int i = 0; i <= 60; ++i) {
+        const double angle = i * std::numbers::pi / 30;
+        const double radius = deviations * std::sqrt(kVariance);
+        circle.x.push_back(centre + radius * std::cos(angle));
+        circle.y.push_back(radius * std::sin(angle));
+      }
+      panel.series.push_back(circle);
+    }
+  }
+  return panel;
 }
 
 Series density(const Method& method, const std::vector<ordered_json>& runs) {
   Series series{
-      .label = method.label, .x = {}, .y = {}, .style = Style::kPoints, .colour = method.colour};
+      .label = method.legend, .x = {}, .y = {}, .style = Style::kPoints, .colour = method.colour};
   const double width = 2 * kReach / kBins;
   for (std::size_t b = 8; b < kBins - 8; ++b) {
     const Estimate share = mean_of(runs, "shares", b);
@@ -156,22 +205,31 @@ Series density(const Method& method, const std::vector<ordered_json>& runs) {
   return series;
 }
 
-// Jackknife over runs: the distance of the mean histogram.
-Estimate distance(const std::vector<ordered_json>& runs, const Shares& target) {
+// Of the mean histogram.
+Jackknife distance(const std::vector<ordered_json>& runs, const Shares& target) {
   const auto n = static_cast<double>(runs.size());
   Shares all(kBins);
   for (const ordered_json& run : runs) {
     for (std::size_t b = 0; b < kBins; ++b) all[b] += run["shares"][b].get<double>() / n;
   }
-  std::vector<double> without;
+  Jackknife off{total_variation(all, target), {}};
   for (const ordered_json& run : runs) {
     Shares others = all;
     for (std::size_t b = 0; b < kBins; ++b) {
       others[b] = (n * all[b] - run["shares"][b].get<double>()) / (n - 1);
     }
-    without.push_back(total_variation(others, target));
+    off.without.push_back(total_variation(others, target));
   }
-  return {total_variation(all, target), (n - 1) * mean_of(without).mcse};
+  return off;
+}
+
+std::string against_sgld(const char* name, const Jackknife& off, const Jackknife& sgld) {
+  const Estimate difference = off.minus(sgld);
+  return fmt::format(" {} is {} (total variation less that of `sgld` {}).", name,
+                     sentence(difference, 0,
+                              {"further from the mixture", "nearer to the mixture",
+                               "as far from the mixture, as far as these runs can tell"}),
+                     shown(difference));
 }
 
 }  // namespace
@@ -179,11 +237,11 @@ Estimate distance(const std::vector<ordered_json>& runs, const Shares& target) {
 void add_mixture(const Context& context, Report& report) {
   const Shares target = target_shares();
   const auto steps = context.choose<std::uint64_t>(500'000, 2'000'000);
-  Panel panel{.title = "Gaussian mixture (Fig. 5)",
+  Panel panel{.title = "Marginal of theta_1 (Fig. 5b)",
               .x_label = "theta_1",
               .y_label = "density",
-              .legend = "top left",
-              .y_range = {0, 0.65}};
+              .legend = "outside bottom center horizontal",
+              .y_range = {0, 0.4}};
   Series exact{.label = "exact", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
   for (int i = 0; i <= 160; ++i) {
     exact.x.push_back(0.05 * i - 4);
@@ -191,39 +249,51 @@ void add_mixture(const Context& context, Report& report) {
   }
   panel.series.push_back(exact);
   report.add(Figure{.group = kGroup, .name = "share left of 0, exact", .ours = cdf(0)});
+  report.add(trajectory(context.seed()));
   Agreement agreement;
   ordered_json detail;
+  std::map<std::string, Jackknife> distances;
+  int barred = 0;
+  int within = 0;
   for (const Method& method : methods()) {
     const auto runs =
         replicated(context, fmt::format("mixture-{}", detail.size()),
                    fmt::format("{}, {} steps", settings_text(method.config), steps), 16,
                    [&](std::uint64_t seed) { return run_chain(method.config, steps, seed); });
     const Estimate left = mean_of(runs, "left");
-    const Estimate off = distance(runs, target);
-    report.add(
-        Figure{.group = kGroup,
-               .name = fmt::format("{}: share left of 0", method.label),
-               .ours = left.value,
-               .mcse = left.mcse,
-               .bar = method.barred ? std::optional(around(cdf(0), 0.02, left)) : std::nullopt});
+    const Jackknife& from_target = distances[method.label] = distance(runs, target);
+    const Estimate off = from_target.estimate();
+    const Figure share{
+        .group = kGroup,
+        .name = fmt::format("{}: share left of 0", method.label),
+        .ours = left.value,
+        .mcse = left.mcse,
+        .bar = method.barred ? std::optional(around(cdf(0), 0.02, left)) : std::nullopt};
+    report.add(share);
+    if (method.barred) ++barred, within += share.met() ? 1 : 0;
     report.add(Figure{.group = kGroup,
                       .name = fmt::format("{}: total variation from the mixture", method.label),
                       .ours = off.value,
                       .mcse = off.mcse});
+    const Estimate changes = mean_of(runs, "changes");
+    report.add(Figure{.group = kGroup,
+                      .name = fmt::format("{}: moves between changes of mode", method.label),
+                      .ours = 1 / changes.value,
+                      .mcse = changes.mcse / changes.value / changes.value});
     if (method.config.name == "sgld") {
       // The computed step: see the sampler's page.
       const double h =
           method.config.step_size > 0 ? method.config.step_size : 0.1 / (1.05 / kVariance);
       const Shares law = sgld_shares(h);
       report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: the same, of its exact law", method.label),
+                        .name = fmt::format("{}: total variation of its exact law", method.label),
                         .ours = total_variation(law, target)});
       agreement.add(left, left_of(law));
       for (const std::size_t b : {17U, 20U, 23U, 27U, 30U, 33U}) {
         agreement.add(mean_of(runs, "shares", b), law[b]);
       }
     }
-    if (method.drawn) panel.series.push_back(density(method, runs));
+    if (*method.legend) panel.series.push_back(density(method, runs));
     detail[method.label] = {{"left", left.value}, {"distance", off.value}};
   }
   agreement.add_to(report, kGroup);
@@ -243,11 +313,18 @@ void add_mixture(const Context& context, Report& report) {
       "Mixture: 0.3 N((-1.5, 0), 0.6 I) + 0.7 N((1.5, 0), 0.6 I), 16 chains of {} moves from the "
       "left mode; every sampler is told the curvature of a mode and takes its computed step unless "
       "another is named. The exact law of `sgld` is the eigenvector of its transitions on a grid. "
-      "What moves by the local gradient finds both modes at their weights, as far as its step is "
-      "short. `calibrated` assumes one mode: its step is a third of Newton's, and exact for a "
-      "quadratic potential only. The modes lie close enough for plain noise to cross; `csgld` has "
-      "no more to offer here, and its long step has a long step's bias.",
-      steps));
+      "A change of mode is one from |theta_1| > 0.75 on one side to the other. Of {} samplers that "
+      "move by the local gradient and claim the posterior, {} have the weights of the modes within "
+      "their bar.",
+      steps, barred, within));
+  const Jackknife& sgld = distances.at("sgld");
+  report.note(
+      std::string("The computed step of `sgld` against others.") +
+      against_sgld("`sgld` with step 0.3", distances.at("sgld, step 0.3"), sgld) +
+      against_sgld("`csgld` with cycles from 0.12", distances.at(kShortCycles), sgld) +
+      against_sgld("`csgld` with cycles from 0.5", distances.at(kLongCycles), sgld) +
+      against_sgld("`calibrated`, which is told one mode and exact for a quadratic potential only,",
+                   distances.at(kOneMode), sgld));
 }
 
 }  // namespace windhover::reproduce

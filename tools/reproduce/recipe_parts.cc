@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace windhover::reproduce {
 
@@ -45,6 +46,55 @@ Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
     products += weight[i] * off * (std::log(y[i]) - mean_y);
   }
   return {products / squares, 1 / std::sqrt(squares)};
+}
+
+// The jackknife's variance is (n - 1)^2 times that of the mean of independent figures.
+Estimate Jackknife::estimate() const {
+  return {all, (static_cast<double>(without.size()) - 1) * mean_of(without).mcse};
+}
+
+Estimate Jackknife::minus(const Jackknife& other) const {
+  Jackknife difference{all - other.all, without};
+  for (std::size_t r = 0; r < without.size(); ++r) difference.without[r] -= other.without[r];
+  return difference.estimate();
+}
+
+Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  const double sum_a = std::accumulate(a.begin(), a.end(), 0.0);
+  const double sum_b = std::accumulate(b.begin(), b.end(), 0.0);
+  Jackknife ratio{sum_a / sum_b, {}};
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    ratio.without.push_back((sum_a - a[r]) / (sum_b - b[r]));
+  }
+  return ratio.estimate();
+}
+
+std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const nlohmann::ordered_json& run : runs) values.push_back(number_from(run.at(key)));
+  return values;
+}
+
+std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
+                              std::size_t index) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const nlohmann::ordered_json& run : runs) {
+    values.push_back(number_from(run.at(key).at(index)));
+  }
+  return values;
+}
+
+std::string sentence(const Estimate& figure, double compared_with, const Sentences& sentences) {
+  const double off = figure.value - compared_with;
+  if (off > 3 * figure.mcse) return sentences.above;
+  if (off < -3 * figure.mcse) return sentences.below;
+  return sentences.neither;
+}
+
+std::string shown(const Estimate& figure) {
+  return fmt::format("{:.4g} ± {:.2g}", figure.value, figure.mcse);
 }
 
 std::vector<double> geometric(double first, double last, std::size_t count) {

@@ -1,5 +1,5 @@
-// The parts of `complete-recipe`, one file each, and what they share: agreement with exact laws and
-// slopes.
+// The parts of `complete-recipe`, one file each, and what they share: agreement with exact laws,
+// slopes, ratios of paired runs, and sentences that follow the figures.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 
@@ -13,12 +13,15 @@
 namespace windhover::reproduce {
 
 // Each adds its figures, panels and findings.
-void add_mixture(const Context& context, Report& report);    // Figure 5
-void add_friction(const Context& context, Report& report);   // Figure 7
-void add_bias(const Context& context, Report& report);       // Figures 6 and 8
-void add_variance(const Context& context, Report& report);   // section 9.2
-void add_estimates(const Context& context, Report& report);  // Figure 9
-void add_metric(const Context& context, Report& report);     // Figures 2 and 10
+void add_metric(const Context& context, Report& report);        // Figure 2
+void add_mixture(const Context& context, Report& report);       // Figure 5
+void add_running_mean(const Context& context, Report& report);  // Figure 6
+void add_friction(const Context& context, Report& report);      // Figure 7
+void add_conditions(Report& report);                            // section 7.6
+void add_bias(const Context& context, Report& report);          // Figure 8
+void add_variance(const Context& context, Report& report);      // section 9.2
+void add_estimates(const Context& context, Report& report);     // Figure 9
+void add_funnel(const Context& context, Report& report);        // Figure 10
 
 // How far simulated figures of one part are from their exact values.
 class Agreement {
@@ -35,6 +38,32 @@ class Agreement {
 // log y = slope log x + ..., by least squares with the given standard errors of y.
 Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
                    const std::vector<double>& error);
+
+// A figure of all runs together, and those without one run each.
+struct Jackknife {
+  double all = 0;
+  std::vector<double> without;
+
+  Estimate estimate() const;
+  // Where both are of runs of the same seeds.
+  Estimate minus(const Jackknife& other) const;
+};
+// The mean of `a` over that of `b`, of runs of the same seeds in the same order: what they have in
+// common cancels in the jackknife's error.
+Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
+// A number of each run, or one of a list of numbers.
+std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key);
+std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
+                              std::size_t index);
+
+// What a note says of a figure that is more than three standard errors above what it is compared
+// with, below it, or neither. An exact figure has no error.
+struct Sentences {
+  std::string above, below, neither;
+};
+std::string sentence(const Estimate& figure, double compared_with, const Sentences& sentences);
+// "1.05 ± 0.01".
+std::string shown(const Estimate& figure);
 
 // Points from `first` to `last` at equal ratios.
 std::vector<double> geometric(double first, double last, std::size_t count);

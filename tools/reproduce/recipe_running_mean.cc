@@ -1,0 +1,282 @@
+// Full gradients against minibatches, and the error of a running mean: tutorial Figure 6.
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <numbers>
+
+#include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/recipe_parts.h"
+#include "windhover/tools/reproduce/recipe_regression.h"
+
+namespace windhover::reproduce {
+namespace {
+
+using Eigen::Matrix2d;
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+constexpr const char* kGroup = "Running mean (Figure 6)";
+constexpr std::uint32_t kBatch = 10;  // of 100 rows
+constexpr double kStep = 0.04;
+constexpr std::size_t kRuns = 8;
+
+// What theta is after each of `moves` moves; with full gradients or by minibatches.
+using Visit = std::function<void(const Vector2d& theta)>;
+void run_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint64_t seed,
+               const Visit& visit) {
+  const SamplerConfig config{.name = "sgld", .step_size = kStep};
+  if (full) {
+    const VectorXd& mode = problem.posterior.mode;
+    const MatrixXd precision = problem.n() * problem.posterior.curvature;
+    const auto gradient = [&](const double* theta, double* g) {
+      Eigen::Map<Vector2d>(g, 2) = precision * (Eigen::Map<const Vector2d>(theta, 2) - mode);
+    };
+    const Told told{problem.posterior.curvature, MatrixXd::Zero(2, 2), problem.n()};
+    Walk walk(config, told, gradient, mode, seed);
+    for (std::uint64_t i = 0; i < moves && walk.step(); ++i) visit(walk.theta());
+    return;
+  }
+  RegressionChain chain(problem, config, seed);
+  for (std::uint64_t i = 0; i < moves; ++i) {
+    chain.step();
+    visit(chain.theta());
+  }
+}
+
+// Two standard deviations of a Gaussian.
+Series ellipse(const std::string& label, const Problem& problem, const MatrixXd& covariance,
+               Style style, int colour) {
+  Series series{.label = label, .x = {}, .y = {}, .style = style, .colour = colour};
+  const MatrixXd root = covariance.llt().matrixL();
+  for (int i = 0; i <= 60; ++i) {
+    const double angle = i * std::numbers::pi / 30;
+    const Vector2d at =
+        problem.posterior.mode + 2 * root * Vector2d(std::cos(angle), std::sin(angle));
+    series.x.push_back(at[0]);
+    series.y.push_back(at[1]);
+  }
+  return series;
+}
+
+struct Spread {
+  Estimate simulated;
+  double exact = 0;
+};
+
+Spread add_spread(const Context& context, Report& report, Panel& panel, Agreement& agreement,
+                  bool full) {
+  const Problem problem = recipe_regression(context.seed(), kBatch);
+  const MatrixXd precision = problem.n() * problem.posterior.curvature;
+  const Vector2d mode = problem.posterior.mode;
+  const auto moves = context.choose<std::uint64_t>(500'000, 5'000'000);
+  const auto runs =
+      replicated(context, full ? "spread-full" : "spread-batch",
+                 fmt::format("step {}, {} moves", kStep, moves), kRuns, [&](std::uint64_t seed) {
+                   double sum = 0;
+                   run_chain(problem, full, moves, seed, [&](const Vector2d& theta) {
+                     sum += (theta - mode).dot(precision * (theta - mode)) / 2 - 1;
+                   });
+                   return ordered_json{{"excess", sum / static_cast<double>(moves)}};
+                 });
+  // A batch without noise is as good as all rows.
+  const Problem lawful = recipe_regression(context.seed(), full ? 1'000'000'000 : kBatch);
+  const MatrixXd covariance = exact_covariance_of(lawful, {.name = "sgld", .step_size = kStep});
+  const Spread spread{mean_of(runs, "excess"), excess(problem, covariance)};
+  agreement.add(spread.simulated, spread.exact);
+  const std::string label = full ? "full gradients" : fmt::format("B = {}", kBatch);
+  report.add(Figure{.group = kGroup,
+                    .name = fmt::format("{}, step {}: excess variance, exact", label, kStep),
+                    .ours = spread.exact});
+  report.add(Figure{.group = kGroup,
+                    .name = fmt::format("{}, step {}: the same, simulated", label, kStep),
+                    .ours = spread.simulated.value,
+                    .mcse = spread.simulated.mcse});
+  Series draws{.label = label, .x = {}, .y = {}, .style = Style::kPoints, .colour = full ? 0 : 1};
+  std::size_t move = 0;
+  run_chain(problem, full, 6000, context.seed(), [&](const Vector2d& theta) {
+    if (move++ % 20 != 0) return;
+    draws.x.push_back(theta[0]);
+    draws.y.push_back(theta[1]);
+  });
+  panel.series.push_back(draws);
+  panel.series.push_back(ellipse("", problem, covariance, Style::kDashes, full ? 0 : 1));
+  return spread;
+}
+
+void add_spreads(const Context& context, Report& report, Agreement& agreement) {
+  Panel panel{
+      .title = fmt::format("sgld, h = {}, every 20th of 6000 moves, and 2 sd (Fig. 6a, b)", kStep),
+      .x_label = "theta_1",
+      .y_label = "theta_2",
+      .legend = "outside bottom center horizontal"};
+  const Spread full = add_spread(context, report, panel, agreement, true);
+  const Spread batch = add_spread(context, report, panel, agreement, false);
+  const Problem problem = recipe_regression(context.seed(), kBatch);
+  panel.series.push_back(
+      ellipse("posterior (dashes: laws)", problem, problem.posterior.covariance, Style::kLine, 6));
+  report.add(panel);
+  const Estimate more{batch.simulated.value - full.simulated.value,
+                      std::hypot(batch.simulated.mcse, full.simulated.mcse)};
+  report.note(fmt::format(
+      "Figure 6 (a, b): the text has full gradients and minibatches of one long-run law, the "
+      "caption has minibatches spread wider. Here {} (excess variance of B = {} less that of full "
+      "gradients {}, exactly {:.4g}).",
+      sentence(
+          more, 0,
+          {"minibatches spread wider", "minibatches spread less", "no difference can be told"}),
+      kBatch, shown(more), batch.exact - full.exact));
+}
+
+// Root mean square error of the average of theta_1 weighted by the steps, exactly, after each
+// move: started at the mode, so that no mean differs from it.
+std::vector<double> exact_errors(const Problem& problem, const std::vector<double>& steps) {
+  const KnownEstimates told(problem);
+  const SpreadNoise spread(problem);
+  Matrix2d sigma = Matrix2d::Zero();     // of theta
+  Matrix2d together = Matrix2d::Zero();  // of the weighted sum and theta
+  Matrix2d sum = Matrix2d::Zero();       // of the weighted sum
+  double weight = 0;
+  std::vector<double> errors;
+  for (const double h : steps) {
+    const Matrix2d noise = (told.noise + spread(sigma)) / told.minibatch_size;
+    const Matrix2d transition = Matrix2d::Identity() - h * told.curvature;
+    const Matrix2d next =
+        transition * sigma * transition + h * h * noise + 2 * h / told.n * Matrix2d::Identity();
+    sigma = next;
+    const Matrix2d moved = together * transition;
+    sum += h * (moved + moved.transpose()) + h * h * sigma;
+    together = moved + h * sigma;
+    weight += h;
+    errors.push_back(std::sqrt(sum(0, 0)) / weight);
+  }
+  return errors;
+}
+
+struct Schedule {
+  const char* label;
+  SamplerConfig config;
+  int colour;
+};
+
+// At the end, and how its logarithm has fallen over the last decade of moves.
+struct Error {
+  Estimate last, slope;
+  double exact_last = 0, exact_slope = 0;
+};
+
+Error add_schedule(const Context& context, Panel& panel, Agreement& agreement,
+                   const Schedule& schedule) {
+  const Problem problem = recipe_regression(context.seed(), kBatch);
+  const double sd = std::sqrt(problem.posterior.covariance(0, 0));
+  const auto moves = context.choose<std::size_t>(20'000, 200'000);
+  const auto chains = context.choose<std::size_t>(64, 400);
+  std::vector<std::size_t> marks;
+  for (const double m :
+       geometric(static_cast<double>(moves) / 100, static_cast<double>(moves), 9)) {
+    marks.push_back(static_cast<std::size_t>(std::lround(m)));
+  }
+  const SamplerConfig& config = schedule.config;
+  std::vector<double> steps;
+  for (std::size_t t = 0; t < moves; ++t) {
+    steps.push_back(config.step_size *
+                    std::pow(1 + static_cast<double>(t) / config.step_offset, -config.step_decay));
+  }
+  const auto runs = replicated(context, fmt::format("mean-{}", panel.series.size()),
+                               fmt::format("{}, {} moves", settings_text(config), moves), chains,
+                               [&](std::uint64_t seed) {
+                                 RegressionChain chain(problem, config, seed);
+                                 ordered_json squares = ordered_json::array();
+                                 double sum = 0;
+                                 double weight = 0;
+                                 for (std::size_t t = 0; t < moves; ++t) {
+                                   chain.step();
+                                   sum += steps[t] * (chain.theta()[0] - problem.posterior.mode[0]);
+                                   weight += steps[t];
+                                   if (t + 1 == marks[squares.size()])
+                                     squares.push_back(std::pow(sum / weight / sd, 2));
+                                 }
+                                 return ordered_json{{"squares", squares}};
+                               });
+  std::vector<double> errors = exact_errors(problem, steps);
+  for (double& e : errors) e /= sd;
+  Series line{
+      .label = schedule.label, .x = {}, .y = {}, .style = Style::kLine, .colour = schedule.colour};
+  for (double t = 10; t <= static_cast<double>(moves); t *= 1.1) {
+    line.x.push_back(std::floor(t));
+    line.y.push_back(errors[static_cast<std::size_t>(t) - 1]);
+  }
+  Series points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = schedule.colour};
+  for (std::size_t m = 0; m < marks.size(); ++m) {
+    const Estimate square = mean_of(runs, "squares", m);
+    points.x.push_back(static_cast<double>(marks[m]));
+    points.y.push_back(std::sqrt(square.value));
+    points.error.push_back(square.mcse / 2 / points.y.back());
+    agreement.add(square, std::pow(errors[marks[m] - 1], 2));
+  }
+  panel.series.push_back(line);
+  panel.series.push_back(points);
+  const std::size_t decade = (marks.size() - 1) / 2;
+  const Estimate fall = paired_ratio(values_of(runs, "squares", marks.size() - 1),
+                                     values_of(runs, "squares", decade));
+  return {
+      .last = {points.y.back(), points.error.back()},
+      .slope = {0.5 * std::log10(fall.value), 0.5 * fall.mcse / fall.value / std::numbers::ln10},
+      .exact_last = errors.back(),
+      .exact_slope = std::log10(errors.back() / errors[marks[decade] - 1])};
+}
+
+void add_schedules(const Context& context, Report& report, Agreement& agreement) {
+  const Schedule schedules[] = {
+      {"constant step 0.04", {.name = "sgld", .step_size = kStep}, 0},
+      {"0.04 (1 + t / 100)^-0.6",
+       {.name = "sgld", .step_size = kStep, .step_decay = 0.6, .step_offset = 100},
+       1}};
+  Panel panel{.title = "Error of the running mean, points simulated (Fig. 6c)",
+              .x_label = "moves",
+              .y_label = "root mean square error of theta_1 (sd)",
+              .log_x = true,
+              .log_y = true,
+              .legend = "outside bottom center horizontal"};
+  std::vector<Error> errors;
+  for (const Schedule& schedule : schedules) {
+    const Error e = add_schedule(context, panel, agreement, schedule);
+    const auto add = [&](const char* what, double exact, const Estimate& simulated) {
+      report.add(Figure{.group = kGroup,
+                        .name = fmt::format("{}: {}, exact", schedule.label, what),
+                        .ours = exact});
+      report.add(Figure{.group = kGroup,
+                        .name = fmt::format("{}: the same, simulated", schedule.label),
+                        .ours = simulated.value,
+                        .mcse = simulated.mcse});
+    };
+    add("error at the end (sd)", e.exact_last, e.last);
+    add("slope over the last decade of moves", e.exact_slope, e.slope);
+    errors.push_back(e);
+  }
+  report.add(panel);
+  const Estimate apart{errors[1].last.value - errors[0].last.value,
+                       std::hypot(errors[1].last.mcse, errors[0].last.mcse)};
+  report.note(fmt::format(
+      "Figure 6 (c) has the running mean of a constant step stall at a floor, and prints no number "
+      "for it. For a linear gradient there is none: in the stationary law E theta = E theta - h A "
+      "(E theta - mode), so that the mean is the posterior's at every step and batch. Here the "
+      "error of the constant step {} over the last decade of moves (slope {}, exactly {:.3g}), and "
+      "at the end that of the falling step {}.",
+      sentence(errors[0].slope, 0, {"grows", "goes on falling", "neither grows nor falls"}),
+      shown(errors[0].slope), errors[0].exact_slope,
+      sentence(apart, 0, {"is larger", "is smaller", "cannot be told from it"})));
+}
+
+}  // namespace
+
+void add_running_mean(const Context& context, Report& report) {
+  Agreement agreement;
+  add_spreads(context, report, agreement);
+  add_schedules(context, report, agreement);
+  agreement.add_to(report, kGroup);
+}
+
+}  // namespace windhover::reproduce
