@@ -45,6 +45,26 @@ TEST(PairedRatio, OfIndependentRunsHasTheErrorsOfBoth) {
   EXPECT_NEAR(ratio.mcse, both, 0.1 * both);
 }
 
+TEST(JackknifeMinus, TakesOffWhatTheRunsHaveInCommon) {
+  // Of the means of 100 x and 100 x + y, the difference is the mean of y.
+  const std::vector<double> x = normals(50, 1);
+  const std::vector<double> y = normals(50, 2);
+  const auto jackknife_of = [](const std::vector<double>& values) {
+    Jackknife mean{mean_of(values).value, {}};
+    for (const double v : values) mean.without.push_back((50 * mean.all - v) / 49);
+    return mean;
+  };
+  std::vector<double> common;
+  std::vector<double> both;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    common.push_back(100 * x[i]);
+    both.push_back(100 * x[i] + y[i]);
+  }
+  const Estimate difference = jackknife_of(both).minus(jackknife_of(common));
+  EXPECT_NEAR(difference.value, mean_of(y).value, 1e-10);
+  EXPECT_NEAR(difference.mcse, mean_of(y).mcse, 1e-10);
+}
+
 TEST(Sentence, FollowsTheFigureAndItsError) {
   const Sentences words{.above = "above", .below = "below", .neither = "neither"};
   EXPECT_EQ(sentence({1.31, 0.1}, 1, words), "above");
