@@ -2,8 +2,11 @@
 //
 //   build/bin/windhover_benchmarks [--benchmark_filter=...] [--benchmark_format=json]
 //
-// Here: the engine. micro_samplers.cc: gradients, sums, preconditioners, random numbers.
-// micro_io.cc: framing, codec. micro_conversation.cc: a request in, its answer out.
+// Here: rounds, snapshots, rows into the window. micro_learner.cc: the parts of a round but the
+// moves. micro_samplers.cc: those, gradients, sums, preconditioners. micro_random.cc: random
+// numbers. micro_predictions.cc: answers. micro_io.cc: framing, codec, producers.
+// micro_conversation.cc: a request in, its answer out. micro_client.cc: the other side, and rows
+// from a file.
 //
 // step/... are whole rounds of the engine: minibatch indices, gradients of all chains, the full
 // preconditioner, injected noise, the sweep for the noise covariance and the retained draws.
@@ -14,75 +17,46 @@
 #include <vector>
 
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/learning_engine.h"
+#include "windhover/tools/bench/micro_stream.h"
 
 namespace windhover {
 namespace {
 
+// range: dimension, minibatch size, rows that come before each round. Where none do, the window
+// stays the same and sweeps over it become rare.
 void step(benchmark::State& state, const char* model, const char* sampler) {
-  LearningEngine learning(model, sampler, static_cast<std::uint32_t>(state.range(0)),
-                          static_cast<std::uint32_t>(state.range(1)));
-  const std::uint64_t before = learning.examples();
+  EngineConfig config = MicroStream::config(model, static_cast<std::uint32_t>(state.range(0)));
+  config.sampler.name = sampler;
+  config.sampler.minibatch_size = static_cast<std::uint32_t>(state.range(1));
+  const auto fresh = static_cast<std::uint32_t>(state.range(2));
+  MicroStream stream(config);
+  const auto examples = [&] { return stream.engine().counters().get(RuntimeCounter::kExamples); };
+  const std::uint64_t before = examples();
   {
     const HeapColumn heap(state);
-    for (auto _ : state) learning.engine().poll(1);
+    for (auto _ : state) stream.round(fresh);
   }
-  const double examples = static_cast<double>(learning.examples() - before);
-  state.counters["examples/s"] = benchmark::Counter(examples, benchmark::Counter::kIsRate);
-}
-
-// A request that reads all draws, for the Thompson draw, and quantiles where that is asked for.
-void predict(benchmark::State& state, const char* model, bool with_quantiles) {
-  LearningEngine learning(model, "calibrated", static_cast<std::uint32_t>(state.range(0)), 64);
-  Reader reader = learning.engine().reader().value();
-  const auto rows = static_cast<std::size_t>(state.range(1));
-  const std::vector<double> x(rows * (static_cast<std::size_t>(state.range(0)) - 1), 0.1);
-  const std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-  std::vector<PredictiveSummary> summaries(rows);
-  Provenance provenance;
-  PredictRequest request;
-  request.rows = rows;
-  request.features = x;
-  request.thompson_id = 1;
-  if (with_quantiles) request.quantile_probabilities = quantiles;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      benchmark::DoNotOptimize(reader.predict(request, summaries, provenance));
-    }
-  }
-}
-
-// The summaries of all parameters.
-void posterior(benchmark::State& state) {
-  LearningEngine learning("linear", "calibrated", static_cast<std::uint32_t>(state.range(0)), 64);
-  Reader reader = learning.engine().reader().value();
-  std::vector<ParameterSummary> summaries(learning.engine().dimension());
-  Provenance provenance;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) benchmark::DoNotOptimize(reader.posterior(summaries, provenance));
-  }
+  state.counters["examples/s"] =
+      benchmark::Counter(static_cast<double>(examples() - before), benchmark::Counter::kIsRate);
 }
 
 // A new snapshot. While the clock stands still rounds publish none; asked for no round, the learner
 // does if they have retained a draw.
 void publish(benchmark::State& state) {
   constexpr int kRounds = 64;
+  constexpr std::uint32_t kFresh = 16;
   ManualClock clock;
-  LearningEngine learning("linear", "calibrated", static_cast<std::uint32_t>(state.range(0)), 64,
-                          LearningEngine::kRows, 1, &clock);
-  const auto snapshots = [&] {
-    return learning.engine().counters().get(RuntimeCounter::kSnapshots);
-  };
+  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))),
+                     &clock);
+  const auto snapshots = [&] { return stream.engine().counters().get(RuntimeCounter::kSnapshots); };
   const std::uint64_t before = snapshots();
   {
     const HeapColumn heap(state);
     for (auto _ : state) {
       state.PauseTiming();
-      for (int i = 0; i < kRounds; ++i) learning.engine().poll(1);
+      for (int i = 0; i < kRounds; ++i) stream.round(kFresh);
       state.ResumeTiming();
-      learning.engine().poll(0);
+      stream.engine().poll(0);
     }
   }
   if (snapshots() - before != static_cast<std::uint64_t>(state.iterations())) {
@@ -134,15 +108,12 @@ void observe(benchmark::State& state) {
 }
 
 BENCHMARK_CAPTURE(step, linear_calibrated, "linear", "calibrated")
-    ->Args({12, 100})
-    ->Args({100, 200});
-BENCHMARK_CAPTURE(step, linear_sgd_d, "linear", "sgd-d")->Args({12, 100});
-BENCHMARK_CAPTURE(step, logistic_calibrated, "logistic", "calibrated")->Args({12, 100});
-BENCHMARK_CAPTURE(predict, linear, "linear", false)->ArgsProduct({{10, 100, 1000}, {1, 256}});
-BENCHMARK_CAPTURE(predict, logistic, "logistic", false)->ArgsProduct({{10, 100}, {1, 256}});
-BENCHMARK_CAPTURE(predict, linear_quantiles, "linear", true)->Args({10, 1})->Args({10, 256});
-BENCHMARK_CAPTURE(predict, logistic_quantiles, "logistic", true)->Args({10, 1})->Args({10, 256});
-BENCHMARK(posterior)->Arg(10)->Arg(100);
+    ->ArgsProduct({{12}, {100}, {0, 16}})
+    ->ArgsProduct({{100}, {200}, {0, 16}});
+BENCHMARK_CAPTURE(step, linear_sgd_d, "linear", "sgd-d")->Args({12, 100, 0})->Args({12, 100, 16});
+BENCHMARK_CAPTURE(step, logistic_calibrated, "logistic", "calibrated")
+    ->Args({12, 100, 0})
+    ->Args({12, 100, 16});
 BENCHMARK(publish)->Arg(10)->Arg(100)->Iterations(500);
 BENCHMARK(observe)->Args({10, 1, 0})->Args({10, 256, 0})->Args({460, 256, 8});
 

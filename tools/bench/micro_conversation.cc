@@ -2,87 +2,32 @@
 // micro_benchmarks.cc. What a server adds is the socket.
 #include <benchmark/benchmark.h>
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "windhover/io/codec.h"
-#include "windhover/io/conversation.h"
-#include "windhover/io/framing.h"
 #include "windhover/io/windhover.pb.h"
+#include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/learning_engine.h"
+#include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/bench/micro_talk.h"
 #include "windhover/tools/bench/question_source.h"
 
 namespace windhover {
 namespace {
 
-// A welcomed connection of the query endpoint to an engine that has learned.
-class Talk {
- public:
-  explicit Talk(std::uint32_t dimension)
-      : learning_("linear", "calibrated", dimension, 64),
-        limits_(limits_of(ServerConfig{}, learning_.engine().config())),
-        block_([this] {
-          Arena measuring = Arena::measuring();
-          (void)QueryHandler(measuring, limits_);
-          return measuring.used();
-        }()),
-        arena_(block_.bytes()),
-        queries_(arena_, limits_),
-        reply_block_(limits_.reply_buffer),
-        replies_(reply_block_.bytes()),
-        context_{&state_, &queries_, nullptr},
-        conversation_(context_) {
-    Engine& engine = learning_.engine();
-    state_.limits = limits_;
-    state_.engine = &engine;
-    state_.clock = &clock_;
-    queries_.bind(state_, EndpointKind::kQuery, engine.reader().value(), engine.reader().value());
-    conversation_.begin();
-    v1::Request hello;
-    hello.mutable_hello()->set_version_min(1);
-    hello.mutable_hello()->set_version_max(1);
-    const std::string body = hello.SerializeAsString();
-    std::array<std::byte, kMaxFrameHeader> header{};
-    const std::size_t size =
-        write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
-    (void)ask(std::string(reinterpret_cast<const char*>(header.data()), size) + body);
-  }
-
-  // Bytes of the answer; 0 when there is none, or the conversation ends.
-  std::size_t ask(std::string_view frame) {
-    replies_.clear();
-    const Conversation::Turn turn = conversation_.handle(std::as_bytes(std::span(frame)), replies_);
-    return turn.end == TurnEnd::kClose ? 0 : replies_.pending().size();
-  }
-  std::uint64_t refused() { return state_.counters.get(IoCounter::kQueriesRefused); }
-
- private:
-  LearningEngine learning_;
-  RealClock clock_;
-  Limits limits_;
-  MappedBlock block_;
-  Arena arena_;
-  QueryHandler queries_;
-  MappedBlock reply_block_;
-  ReplyBuffer replies_;
-  ServerState state_;
-  ConversationContext context_;
-  Conversation conversation_;
-};
-
 void talk(benchmark::State& state, const std::string& frame, std::uint32_t dimension) {
-  Talk talk(dimension);
+  RealClock clock;
+  MicroStream stream(MicroStream::config("linear", dimension));
+  Talk talk(stream.engine(), EndpointKind::kQuery, clock);
   std::size_t bytes = talk.ask(frame);
   {
     const HeapColumn heap(state);
     for (auto _ : state) benchmark::DoNotOptimize(bytes = talk.ask(frame));
   }
-  if (bytes == 0 || talk.refused() > 0) state.SkipWithError("no answer");
+  if (bytes == 0 || talk.count(IoCounter::kQueriesRefused) > 0) state.SkipWithError("no answer");
   state.counters["answer_bytes"] = static_cast<double>(bytes);
 }
 
@@ -93,11 +38,66 @@ void predict(benchmark::State& state) {
 void posterior(benchmark::State& state) {
   talk(state, posterior_frame(), static_cast<std::uint32_t>(state.range(0)));
 }
+void draws(benchmark::State& state) {
+  v1::Request request;
+  request.set_id(1);
+  request.mutable_draws();  // the first page of the newest snapshot
+  std::string frame;
+  append_frame(request, frame);
+  talk(state, frame, static_cast<std::uint32_t>(state.range(0)));
+}
 void status(benchmark::State& state) { talk(state, status_frame(), 10); }
+
+// Reads of up to 64 KiB of whole frames: found, decoded, checked, taken into the window, and
+// acknowledged once a read. Where the window is full the learner takes the rows, unmeasured.
+void observe(benchmark::State& state) {
+  const LoadRows rows{.features = static_cast<std::uint32_t>(state.range(0)),
+                      .nonzeros = static_cast<std::uint32_t>(state.range(2)),
+                      .rows_per_frame = static_cast<std::uint32_t>(state.range(1))};
+  const FrameBytes frames(rows);
+  constexpr std::size_t kRead = 64 * 1024;
+  const auto last = std::ranges::upper_bound(frames.ends, kRead) - 1;
+  const std::string_view read = std::string_view(frames.bytes).substr(0, *last);
+  EngineConfig config;
+  config.model.features = rows.features;
+  config.model.max_nonzeros = rows.nonzeros;
+  RealClock clock;
+  MappedBlock block(Engine::footprint(config).value());
+  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  Talk talk(*engine, EndpointKind::kObserve, clock);
+  const auto messages = static_cast<std::int64_t>(last - frames.ends.begin() + 1);
+  const std::uint64_t slack = engine->config().window_slack;
+  const std::uint64_t a_read = static_cast<std::uint64_t>(messages) * rows.rows_per_frame;
+  std::uint64_t taken = 0;
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      if (engine->head() + a_read > taken + slack) {
+        state.PauseTiming();
+        engine->poll(1);
+        taken = engine->head();
+        state.ResumeTiming();
+      }
+      benchmark::DoNotOptimize(talk.ask(read));
+    }
+  }
+  const auto rows_sent = static_cast<std::int64_t>(a_read) * state.iterations();
+  if (engine->head() != static_cast<std::uint64_t>(rows_sent)) state.SkipWithError("rows are gone");
+  state.counters["messages/s"] = benchmark::Counter(
+      static_cast<double>(messages * state.iterations()), benchmark::Counter::kIsRate);
+  state.SetItemsProcessed(rows_sent);
+  state.SetBytesProcessed(static_cast<std::int64_t>(read.size()) * state.iterations());
+}
 
 BENCHMARK(predict)->Name("conversation/predict")->Args({10, 1})->Args({100, 1})->Args({10, 256});
 BENCHMARK(posterior)->Name("conversation/posterior")->Arg(10)->Arg(100);
+BENCHMARK(draws)->Name("conversation/draws")->Arg(10)->Arg(100);
 BENCHMARK(status)->Name("conversation/status");
+BENCHMARK(observe)
+    ->Name("conversation/observe")
+    ->Args({9, 1, 0})
+    ->Args({9, 256, 0})
+    ->Args({460, 256, 8});
 
 }  // namespace
 }  // namespace windhover

@@ -3,7 +3,8 @@
 // one with its transpose, rows gathered) is measured against. syrk/... is the product with its own
 // transpose, lower triangle: the limit of the sums for the noise covariance and the curvature.
 //
-// Gradients and sums are those of all models of the registry.
+// Gradients and sums are those of all models of the registry, moves and refreshes those of all
+// samplers.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -13,93 +14,102 @@
 #include <vector>
 
 #include "windhover/platform/histogram.h"
-#include "windhover/platform/random.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {
-
-RigConfig rig_of(const benchmark::State& state, std::string_view model, std::string_view sampler) {
-  RigConfig config;
-  config.model = model;
-  config.sampler = sampler;
-  config.dimension = static_cast<std::uint32_t>(state.range(0));
-  config.minibatch_size = static_cast<std::uint32_t>(state.range(1));
-  return config;
-}
 
 void count_examples(benchmark::State& state) {
   state.counters["examples/s"] = benchmark::Counter(
       static_cast<double>(state.range(1) * state.iterations()), benchmark::Counter::kIsRate);
 }
 
-void move(benchmark::State& state, const char* sampler) {
-  SamplerRig rig(rig_of(state, "linear", sampler));
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) rig.move();
-  }
-  count_examples(state);
-}
-
-// One of the rig's sums over a minibatch; sparse rows where nonzeros are given.
-class SumBenchmark final : public benchmark::internal::Benchmark {
+// A function of the rig, called again and again. RunError becomes the benchmark's error.
+class RigBenchmark final : public benchmark::internal::Benchmark {
  public:
-  using Sum = void (SamplerRig::*)();
+  using Call = void (*)(SamplerRig&);
 
-  SumBenchmark(const std::string& what, std::string_view model, std::uint32_t nonzeros, Sum sum)
-      : Benchmark((what + "/" + std::string(model)).c_str()),
-        model_(model),
-        nonzeros_(nonzeros),
-        sum_(sum) {}
+  RigBenchmark(const std::string& name, const RigConfig& config, Call call)
+      : Benchmark(name.c_str()), config_(config), call_(call) {}
 
   void Run(benchmark::State& state) override {
-    RigConfig config = rig_of(state, model_, "sgd-d");
-    config.nonzeros = nonzeros_;
+    try {
+      run(state);
+    } catch (const RunError& error) {
+      state.SkipWithError(error.what());
+    }
+  }
+
+ private:
+  void run(benchmark::State& state) {
+    RigConfig config = config_;
+    config.dimension = static_cast<std::uint32_t>(state.range(0));
+    config.minibatch_size = static_cast<std::uint32_t>(state.range(1));
     SamplerRig rig(config);
     {
       const HeapColumn heap(state);
-      for (auto _ : state) (rig.*sum_)();
+      for (auto _ : state) call_(rig);
     }
     count_examples(state);
   }
 
- private:
-  std::string_view model_;
-  std::uint32_t nonzeros_;
-  Sum sum_;
+  RigConfig config_;
+  Call call_;
 };
+
+benchmark::internal::Benchmark* add(std::string_view what, std::string_view name,
+                                    const RigConfig& config, RigBenchmark::Call call) {
+  auto* made = new RigBenchmark(std::string(what) + "/" + std::string(name), config, call);
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
+  return benchmark::internal::RegisterBenchmarkInternal(made);
+}
 
 // "gradient/MODEL/D/S", "gradient_sparse/..." with 8 non-zeros a row, "add_noise/...",
 // "add_curvature/...".
 bool register_sums() {
+  const auto gradient = [](SamplerRig& rig) { rig.gradient(); };
+  const auto add_noise = [](SamplerRig& rig) { rig.add_noise(); };
+  const auto add_curvature = [](SamplerRig& rig) { rig.add_curvature(); };
   for (const ModelEntry& model : model_registry()) {
-    const auto add = [&](const char* what, std::uint32_t nonzeros, SumBenchmark::Sum sum) {
-      auto* made = new SumBenchmark(what, model.name, nonzeros, sum);
-      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
-      return benchmark::internal::RegisterBenchmarkInternal(made);
-    };
-    auto* gradient = add("gradient", 0, &SamplerRig::gradient)->Args({12, 100})->Args({100, 100});
-    if (model.name == "linear") gradient->Args({1000, 100});
-    add("gradient_sparse", 8, &SamplerRig::gradient)->Args({461, 100});
-    for (auto* sums : {add("add_noise", 0, &SamplerRig::add_noise),
-                       add("add_curvature", 0, &SamplerRig::add_curvature)}) {
+    RigConfig dense;
+    dense.model = model.name;
+    dense.sampler = "sgd-d";
+    RigConfig sparse = dense;
+    sparse.nonzeros = 8;
+    auto* gradients = add("gradient", model.name, dense, gradient);
+    gradients->Args({12, 100})->Args({100, 100});
+    if (model.name == "linear") gradients->Args({1000, 100});
+    add("gradient_sparse", model.name, sparse, gradient)->Args({461, 100});
+    for (auto* sums : {add("add_noise", model.name, dense, add_noise),
+                       add("add_curvature", model.name, dense, add_curvature)}) {
       sums->Args({12, 100});
       if (model.name == "linear" || model.name == "logistic") sums->Args({100, 100});
     }
   }
   return true;
 }
-const bool kRegistered = register_sums();
 
-void refresh(benchmark::State& state, const char* sampler) {
-  SamplerRig rig(rig_of(state, "linear", sampler));
-  const HeapColumn heap(state);
-  for (auto _ : state) rig.refresh();
+// "move/SAMPLER/D/S" and "refresh/SAMPLER/D/S".
+bool register_samplers() {
+  constexpr double kSeconds = 0.2;  // they are many
+  for (const SamplerEntry& sampler : sampler_registry()) {
+    RigConfig config;
+    config.sampler = sampler.name;
+    const bool amortised = sampler.name == "calibrated" || sampler.name == "sgfs-lr";
+    for (auto* calls :
+         {add("move", sampler.name, config, [](SamplerRig& rig) { rig.move(); }),
+          add("refresh", sampler.name, config, [](SamplerRig& rig) { rig.refresh(); })}) {
+      calls->Args({12, 100})->Args({100, 100})->MinTime(kSeconds);
+      if (amortised) calls->Args({1000, 100});
+    }
+  }
+  return true;
 }
+const bool kRegistered = register_sums() && register_samplers();
 
 template <class Limit>
 void limit(benchmark::State& state) {
@@ -124,32 +134,6 @@ void factorize(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(factor.compute(matrix.data()));
 }
 
-void minibatch_indices(benchmark::State& state) {
-  std::vector<std::uint32_t> indices(static_cast<std::size_t>(state.range(0)));
-  std::uint64_t round = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      fill_indices(1, {round++, 0, Purpose::kMinibatch}, 4898, indices);
-      benchmark::DoNotOptimize(indices.data());
-    }
-  }
-  state.SetItemsProcessed(state.range(0) * state.iterations());
-}
-
-void normals(benchmark::State& state) {
-  std::vector<double> values(static_cast<std::size_t>(state.range(0)));
-  std::uint64_t round = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      fill_normals(1, {round++, 0, Purpose::kInjectedNoise}, values);
-      benchmark::DoNotOptimize(values.data());
-    }
-  }
-  state.SetItemsProcessed(state.range(0) * state.iterations());
-}
-
 void record_latency(benchmark::State& state) {
   Histogram histogram;
   std::int64_t nanoseconds = 1;
@@ -157,13 +141,6 @@ void record_latency(benchmark::State& state) {
   for (auto _ : state) histogram.record(nanoseconds = nanoseconds * 7 % 1'000'003);
 }
 
-BENCHMARK_CAPTURE(move, calibrated, "calibrated")->Args({12, 100})->Args({100, 100});
-BENCHMARK_CAPTURE(move, sgd_f, "sgd-f")->Args({12, 100})->Args({100, 100});
-BENCHMARK_CAPTURE(move, sgd_d, "sgd-d")->Args({12, 100});
-BENCHMARK_CAPTURE(move, sgfs_f, "sgfs-f")->Args({100, 100});
-BENCHMARK_CAPTURE(move, sgfs_lr, "sgfs-lr")->Args({100, 100});
-BENCHMARK_CAPTURE(refresh, calibrated, "calibrated")->Args({12, 100})->Args({100, 100});
-BENCHMARK_CAPTURE(refresh, sgfs_f, "sgfs-f")->Args({100, 100});
 BENCHMARK_TEMPLATE(limit, GemvLimit)
     ->Name("gemv")
     ->Args({12, 100})
@@ -171,8 +148,6 @@ BENCHMARK_TEMPLATE(limit, GemvLimit)
     ->Args({1000, 100});
 BENCHMARK_TEMPLATE(limit, SyrkLimit)->Name("syrk")->Args({12, 100})->Args({100, 100});
 BENCHMARK(factorize)->Arg(12)->Arg(100);
-BENCHMARK(minibatch_indices)->Arg(100);
-BENCHMARK(normals)->Arg(12)->Arg(1024);
 BENCHMARK(record_latency);
 
 }  // namespace

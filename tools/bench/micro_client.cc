@@ -1,0 +1,163 @@
+// The other side of the wire, and rows on their way to it from a file; see micro_benchmarks.cc. A
+// client does use the heap.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tools/bench/heap_column.h"
+#include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/bench/wire_sink.h"
+#include "windhover/tools/schema.h"
+
+namespace windhover {
+namespace {
+
+// Rows encoded as they come and written, 64 KiB at a time, into a socket that somebody else reads.
+// range: features, rows a frame, non-zeros.
+void send_observe(benchmark::State& state) {
+  constexpr std::uint32_t kRows = 4096;
+  ModelConfig model;
+  model.features = static_cast<std::uint32_t>(state.range(0));
+  model.max_nonzeros = static_cast<std::uint32_t>(state.range(2));
+  const MicroRows from(model, kRows);
+  const std::vector<double> targets(kRows, 1.0);
+  ObserveRows rows;
+  rows.features = from.values();
+  rows.targets = targets;
+  if (model.max_nonzeros > 0) {
+    rows.indices = from.indices();
+    rows.row_ends = from.row_ends();
+  }
+  WireSink sink(model.features);
+  Client client;
+  ClientOptions options;
+  options.max_rows_per_frame = static_cast<std::size_t>(state.range(1));
+  Status status = client.connect(sink.address(), options);
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      if (ok(status)) status = client.send_observe(rows);
+      if (ok(status)) status = client.poll_acknowledgements();
+    }
+  }
+  if (ok(status)) status = client.wait_acknowledged();
+  const std::int64_t sent = std::int64_t{kRows} * state.iterations();
+  if (!ok(status) || client.totals().accepted != static_cast<std::uint64_t>(sent)) {
+    state.SkipWithError(client.error_text().c_str());
+  }
+  state.SetItemsProcessed(sent);
+}
+
+// Lines as of the flights: a date, two categories, a number.
+class FlightLines {
+ public:
+  static constexpr std::size_t kLines = 50'000;
+
+  FlightLines()
+      : path_(std::filesystem::temp_directory_path() /
+              ("windhover_benchmarks." + std::to_string(::getpid()) + ".csv")) {
+    std::mt19937 generator(1);
+    const auto below = [&](unsigned bound) { return static_cast<unsigned>(generator()) % bound; };
+    std::ofstream file(path_);
+    file << "date,delay,distance,origin,destination\n";
+    for (std::size_t i = 0; i < kLines; ++i) {
+      const unsigned month = below(12) + 1;
+      const unsigned day = below(28) + 1;
+      const unsigned hour = below(24);
+      file << fmt::format("{:02}{:02}{:02}{:02},{},{},{},{}\n", month, day, hour, below(60),
+                          static_cast<int>(below(100)) - 20, below(2500) + 60,
+                          airport(below(kAirports)), airport(below(kAirports)));
+    }
+  }
+  ~FlightLines() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  FlightLines(const FlightLines&) = delete;
+  FlightLines& operator=(const FlightLines&) = delete;
+
+  std::string path() const { return path_.string(); }
+  static Schema schema() {
+    std::string categories;
+    for (unsigned i = 0; i < kAirports; ++i) categories += fmt::format("\"{}\", ", airport(i));
+    std::string text = R"(target = "delay"
+positive_above = 15
+missing = "skip"
+sparse = true
+[derived.hour]
+from = "date"
+format = "MMDDhhmm"
+part = "hour"
+[[feature]]
+field = "distance"
+kind = "number"
+shift = 700.0
+scale = 550.0
+[[feature]]
+field = "hour"
+kind = "harmonic"
+period = 24.0
+harmonics = 2
+)";
+    for (const char* field : {"origin", "destination"}) {
+      text += fmt::format("[[feature]]\nfield = \"{}\"\nkind = \"category\"\ncategories = [{}]\n",
+                          field, categories);
+    }
+    return Schema::from_text(text, "flights.toml");
+  }
+
+ private:
+  static constexpr unsigned kAirports = 230;
+
+  static std::string airport(unsigned i) {
+    return {static_cast<char>('A' + i / 26), static_cast<char>('A' + i % 26), 'X'};
+  }
+
+  std::filesystem::path path_;
+};
+
+// A file's lines to sparse rows; opening the file is not measured. An item is a line.
+void read_lines(benchmark::State& state, bool encoded) {
+  const FlightLines lines;
+  const Schema schema = FlightLines::schema();
+  EncodedRow row;
+  row.values.reserve(schema.max_nonzeros());
+  row.indices.reserve(schema.max_nonzeros());
+  std::size_t read = 0;
+  std::size_t good = 0;
+  std::uint64_t calls = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    Table table(lines.path(), schema.table_options());
+    const RowEncoder encoder(schema, table);
+    state.ResumeTiming();
+    const std::uint64_t before = heap_calls().value_or(0);
+    while (table.next()) {
+      ++read;
+      good += !encoded || encoder.encode(table, row) ? 1 : 0;
+    }
+    calls += heap_calls().value_or(0) - before;
+  }
+  if (good != FlightLines::kLines * static_cast<std::size_t>(state.iterations())) {
+    state.SkipWithError("lines are missing");
+  }
+  state.counters["heap_calls"] = static_cast<double>(calls);
+  state.counters["resident_bytes"] = static_cast<double>(resident_bytes());
+  state.SetItemsProcessed(static_cast<std::int64_t>(read));
+}
+
+BENCHMARK(send_observe)->Args({9, 1, 0})->Args({9, 256, 0})->Args({460, 256, 8});
+BENCHMARK_CAPTURE(read_lines, cells, false);
+BENCHMARK_CAPTURE(read_lines, rows, true);
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,124 @@
+// Answers in process, from the newest snapshot; see micro_benchmarks.cc. The predictions are those
+// of all models of the registry.
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/bench/heap_column.h"
+#include "windhover/tools/bench/micro_stream.h"
+
+namespace windhover {
+namespace {
+
+struct Question {
+  std::uint32_t nonzeros = 0;  // sparse rows of so many; 0: dense
+  bool with_draws = true;      // a Thompson draw, which reads all draws, also for one row
+  bool with_quantiles = false;
+};
+
+bool gives_thompson_draws(const ModelEntry& model) {
+  return !model.network && model.response != Response::kCategorical;
+}
+
+// range: dimension, rows of a request.
+class PredictBenchmark final : public benchmark::internal::Benchmark {
+ public:
+  PredictBenchmark(const std::string& name, std::string_view model, const Question& question)
+      : Benchmark(name.c_str()), model_(model), question_(question) {}
+
+  void Run(benchmark::State& state) override {
+    EngineConfig config = MicroStream::config(model_, static_cast<std::uint32_t>(state.range(0)));
+    config.model.max_nonzeros = question_.nonzeros;
+    // A network takes long to learn, and what its answers cost does not depend on that.
+    MicroStream stream(config, nullptr, !find_model(model_)->network);
+    Reader reader = stream.engine().reader().value();
+    const auto rows = static_cast<std::size_t>(state.range(1));
+    const MicroRows& from = stream.rows();
+    PredictRequest request;
+    request.rows = rows;
+    request.features = std::span(from.values()).first(rows * from.a_row());
+    if (question_.nonzeros > 0) {
+      request.indices = std::span(from.indices()).first(rows * from.a_row());
+      request.row_ends = std::span(from.row_ends()).first(rows);
+    }
+    const std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
+    if (question_.with_quantiles) request.quantile_probabilities = quantiles;
+    if (question_.with_draws) request.thompson_id = 1;
+    std::vector<PredictiveSummary> summaries(rows);
+    Provenance provenance;
+    Status status = Status::kOk;
+    {
+      const HeapColumn heap(state);
+      for (auto _ : state) status = reader.predict(request, summaries, provenance);
+    }
+    if (!ok(status)) state.SkipWithError(to_string(status));
+    state.SetItemsProcessed(state.range(1) * state.iterations());
+  }
+
+ private:
+  std::string_view model_;
+  Question question_;
+};
+
+// "predict/MODEL/D/ROWS", with a Thompson draw where the model gives one; predict_quantiles with
+// five quantiles, predict_sparse of rows of 8 non-zeros, predict_alone without the Thompson draw.
+bool register_predictions() {
+  for (const ModelEntry& model : model_registry()) {
+    const auto add = [&](const std::string& what, const Question& question) {
+      auto* made = new PredictBenchmark(what + "/" + std::string(model.name), model.name, question);
+      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
+      return benchmark::internal::RegisterBenchmarkInternal(made);
+    };
+    const bool draws = gives_thompson_draws(model);
+    auto* dense = add("predict", {.with_draws = draws})->Args({10, 1})->Args({10, 256});
+    if (draws) dense->Args({100, 1})->Args({100, 256});
+    if (model.name == "linear") dense->Args({1000, 1})->Args({1000, 256});
+    const int sparse_dimension = model.network ? 25 : 101;  // a network has many times as many
+    add("predict_sparse", {.nonzeros = 8, .with_draws = draws})
+        ->Args({sparse_dimension, 1})
+        ->Args({sparse_dimension, 256});
+    if (model.response != Response::kCategorical) {
+      add("predict_quantiles", {.with_draws = draws, .with_quantiles = true})
+          ->Args({10, 1})
+          ->Args({10, 256});
+    }
+    if (draws) add("predict_alone", {.with_draws = false})->Args({10, 1})->Args({100, 1});
+  }
+  return true;
+}
+const bool kRegistered = register_predictions();
+
+// The summaries of all parameters.
+void posterior(benchmark::State& state) {
+  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  Reader reader = stream.engine().reader().value();
+  std::vector<ParameterSummary> summaries(stream.engine().dimension());
+  Provenance provenance;
+  const HeapColumn heap(state);
+  for (auto _ : state) benchmark::DoNotOptimize(reader.posterior(summaries, provenance));
+}
+
+// All 64 draws, from the newest snapshot.
+void draws(benchmark::State& state) {
+  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  Reader reader = stream.engine().reader().value();
+  const std::size_t count = stream.engine().config().retained_draws;
+  std::vector<double> theta(count * stream.engine().dimension());
+  Provenance provenance;
+  Status status = Status::kOk;
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) status = reader.draws(0, 0, count, theta, provenance);
+  }
+  if (!ok(status)) state.SkipWithError(to_string(status));
+}
+
+BENCHMARK(posterior)->Arg(10)->Arg(100);
+BENCHMARK(draws)->Arg(10)->Arg(100);
+
+}  // namespace
+}  // namespace windhover

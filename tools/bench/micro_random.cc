@@ -1,0 +1,80 @@
+// Random numbers, and the sigmoid of many; see micro_benchmarks.cc. .../baseline is what a
+// processor without AVX gets: the same bits.
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "windhover/platform/random.h"
+#include "windhover/platform/random_kernels.h"
+#include "windhover/samplers/kernels.h"
+#include "windhover/tools/bench/heap_column.h"
+
+namespace windhover {
+namespace {
+
+constexpr random_kernels::Start kStart{{1, 0}, {0, 0, 0}, 0};
+
+// fill(numbers, round), a number of each position an element.
+template <class T, class Fill>
+void fills(benchmark::State& state, Fill&& fill) {
+  std::vector<T> numbers(static_cast<std::size_t>(state.range(0)));
+  std::uint64_t round = 0;
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      fill(numbers, round++);
+      benchmark::DoNotOptimize(numbers.data());
+    }
+  }
+  state.SetItemsProcessed(state.range(0) * state.iterations());
+}
+
+void bits(benchmark::State& state) {
+  fills<std::uint32_t>(state, [](std::vector<std::uint32_t>& out, std::uint64_t round) {
+    fill_bits(1, {round}, out);
+  });
+}
+void minibatch_indices(benchmark::State& state) {
+  fills<std::uint32_t>(state, [](std::vector<std::uint32_t>& out, std::uint64_t round) {
+    fill_indices(1, {round, 0, Purpose::kMinibatch}, 4898, out);
+  });
+}
+void uniforms(benchmark::State& state) {
+  fills<double>(
+      state, [](std::vector<double>& out, std::uint64_t round) { fill_uniforms(1, {round}, out); });
+}
+void normals(benchmark::State& state) {
+  fills<double>(state, [](std::vector<double>& out, std::uint64_t round) {
+    fill_normals(1, {round, 0, Purpose::kInjectedNoise}, out);
+  });
+}
+void normals_baseline(benchmark::State& state) {
+  fills<double>(state, [](std::vector<double>& out, std::uint64_t round) {
+    random_kernels::Start start = kStart;
+    start.counter[0] = static_cast<std::uint32_t>(round);
+    random_kernels::baseline_kernels.normals(start, out.data(), out.size());
+  });
+}
+
+void sigmoid(benchmark::State& state, const Kernels& kernels) {
+  std::vector<double> x(static_cast<std::size_t>(state.range(0)));
+  fill_normals(1, {}, x);
+  fills<double>(state, [&](std::vector<double>& out, std::uint64_t) {
+    kernels.sigmoid(x.data(), x.size(), out.data());
+  });
+}
+void sigmoids(benchmark::State& state) { sigmoid(state, kernels()); }
+void sigmoids_baseline(benchmark::State& state) { sigmoid(state, kKernelsBaseline); }
+
+BENCHMARK(bits)->Arg(1024);
+BENCHMARK(minibatch_indices)->Arg(100);
+BENCHMARK(uniforms)->Arg(1024);
+BENCHMARK(normals)->Arg(12)->Arg(1024);
+BENCHMARK(normals_baseline)->Name("normals/baseline")->Arg(12)->Arg(1024);
+BENCHMARK(sigmoids)->Name("sigmoid")->Arg(100);
+BENCHMARK(sigmoids_baseline)->Name("sigmoid/baseline")->Arg(100);
+
+}  // namespace
+}  // namespace windhover

@@ -1,0 +1,72 @@
+// A conversation without a connection: the bytes of requests in, the bytes of answers out.
+#ifndef WINDHOVER_TOOLS_BENCH_MICRO_TALK_H_
+#define WINDHOVER_TOOLS_BENCH_MICRO_TALK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "windhover/io/conversation.h"
+#include "windhover/tools/bench/loopback.h"
+#include "windhover/tools/bench/micro_placed.h"
+
+namespace windhover {
+
+// A welcomed connection to an engine, which outlives it; of the observe endpoint it may send rows,
+// too.
+class Talk {
+ public:
+  Talk(Engine& engine, EndpointKind kind, Clock& clock)
+      : limits_(limits_of(server_, engine.config())),
+        queries_(limits_),
+        producers_(server_.max_producers),
+        reply_block_(limits_.reply_buffer),
+        replies_(reply_block_.bytes()),
+        context_{&state_, &*queries_, kind == EndpointKind::kObserve ? &*producers_ : nullptr},
+        conversation_(context_) {
+    state_.limits = limits_;
+    state_.engine = &engine;
+    state_.clock = &clock;
+    queries_->bind(state_, kind, engine.reader().value(), engine.reader().value());
+    producers_->reset();
+    conversation_.begin();
+    v1::Request hello;
+    hello.mutable_hello()->set_version_min(1);
+    hello.mutable_hello()->set_version_max(1);
+    std::string frame;
+    append_frame(hello, frame);
+    (void)ask(frame);
+  }
+  Talk(const Talk&) = delete;
+  Talk& operator=(const Talk&) = delete;
+
+  // The bytes of what a read brought, handled as far as they go, and what is then to be written.
+  Conversation::Turn handle(std::string_view bytes) {
+    replies_.clear();
+    const Conversation::Turn turn = conversation_.handle(std::as_bytes(std::span(bytes)), replies_);
+    conversation_.flush_acknowledgement(replies_);
+    return turn;
+  }
+  // Bytes of the answer; 0 when there is none, or the conversation ends.
+  std::size_t ask(std::string_view frame) {
+    return handle(frame).end == TurnEnd::kClose ? 0 : replies_.pending().size();
+  }
+  std::uint64_t count(IoCounter counter) { return state_.counters.get(counter); }
+
+ private:
+  ServerConfig server_;
+  Limits limits_;
+  Placed<QueryHandler> queries_;
+  Placed<ProducerTable> producers_;
+  MappedBlock reply_block_;
+  ReplyBuffer replies_;
+  ServerState state_;
+  ConversationContext context_;
+  Conversation conversation_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_MICRO_TALK_H_
