@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,11 @@
 #include "windhover/platform/clock.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/learning_engine.h"
+#include "windhover/tools/bench/loopback.h"
+#include "windhover/tools/bench/micro_placed.h"
+#include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/bench/micro_talk.h"
+#include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
 
 // A C name, which callgrind can be told.
@@ -29,10 +35,11 @@ extern "C" [[gnu::noipa]] void counted(const std::function<void()>& work, int ti
 namespace windhover {
 namespace {
 
-// One move of one chain: indices, gradient, noise, preconditioner.
-template <std::uint32_t kDimension>
+// One move of one chain: indices, gradient, noise, preconditioner. Sparse where nonzeros are given.
+template <std::uint32_t kDimension, std::uint32_t kNonzeros = 0>
 int move(const char* sampler) {
-  SamplerRig rig({.sampler = sampler, .dimension = kDimension, .rows = 1000});
+  SamplerRig rig(
+      {.sampler = sampler, .dimension = kDimension, .nonzeros = kNonzeros, .rows = 1000});
   rig.move();
   counted([&] { rig.move(); }, 100);
   return 100;
@@ -52,26 +59,85 @@ int round(const char* model) {
   return 200;
 }
 
-int predict(const char* model) {
+// The same while rows stream in, 16 a round: they join the estimates, others leave the window, and
+// sweeps do not become rare. Without a window they are all that moves the chains.
+int streamed_round(Horizon horizon) {
+  constexpr std::uint32_t kFresh = 16;
+  ManualClock clock;
+  EngineConfig config = MicroStream::config("linear", 12);
+  config.horizon = horizon;
+  if (horizon != Horizon::kWindow) {
+    config.sampler.minibatch_size = kFresh;
+    config.sampler.chains = 0;  // one for every retained draw
+  }
+  MicroStream stream(config, &clock);
+  const std::uint64_t before = stream.rows().accepted();
+  counted(
+      [&] {
+        clock.advance_ns(10'000);
+        stream.round(kFresh);
+      },
+      200);
+  return stream.rows().accepted() - before == std::uint64_t{200} * kFresh ? 200 : 0;
+}
+
+// One request; with draws it asks for a Thompson draw, which reads all 64.
+int predict(const char* model, std::size_t rows, bool with_draws) {
   ManualClock clock;
   LearningEngine learning(model, "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
   Reader reader = learning.engine().reader().value();
-  const std::vector<double> x(learning.engine().config().model.features, 0.1);
-  std::array<PredictiveSummary, 1> summaries;
+  const std::vector<double> x(rows * learning.engine().config().model.features, 0.1);
+  std::vector<PredictiveSummary> summaries(rows);
   Provenance provenance;
   PredictRequest request;
-  request.rows = 1;
+  request.rows = rows;
   request.features = x;
-  counted([&] { (void)reader.predict(request, summaries, provenance); }, 100);
-  return 100;
+  if (with_draws) request.thompson_id = 1;
+  Status status = Status::kOk;
+  counted([&] { status = reader.predict(request, summaries, provenance); }, 100);
+  return ok(status) ? 100 : 0;
+}
+
+// One question through a conversation: found, decoded, answered, encoded.
+int question(const std::string& frame) {
+  ManualClock clock;
+  LearningEngine learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
+  Talk talk(learning.engine(), EndpointKind::kQuery, clock);
+  std::size_t bytes = 0;
+  counted([&] { bytes = talk.ask(frame); }, 100);
+  return bytes > 0 && talk.count(IoCounter::kQueriesRefused) == 0 ? 100 : 0;
+}
+
+// The encoding alone of a posterior's answer.
+int reply(std::size_t rows) {
+  ManualClock clock;
+  LearningEngine learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
+  Reader reader = learning.engine().reader().value();
+  const std::vector<double> x(rows * learning.engine().config().model.features, 0.1);
+  std::vector<PredictiveSummary> summaries(rows);
+  Provenance provenance;
+  PredictRequest request;
+  request.rows = rows;
+  request.features = x;
+  request.thompson_id = 1;
+  if (!ok(reader.predict(request, summaries, provenance))) return 0;
+  std::vector<std::byte> out(predict_reply_bound(rows, 0, 0, 0));
+  std::size_t bytes = 0;
+  counted([&] { bytes = encode(1, PredictReply{&provenance, summaries}, out); }, 100);
+  return bytes > 0 ? 100 : 0;
+}
+
+EngineConfig config_of(const LoadRows& rows) {
+  EngineConfig config;
+  config.model.features = rows.features;
+  config.model.max_nonzeros = rows.nonzeros;
+  return config;
 }
 
 // One Observe found in the stream, read, and taken into the window.
 int message(const LoadRows& rows) {
   const FrameBytes frames(rows);
-  EngineConfig config;
-  config.model.features = rows.features;
-  config.model.max_nonzeros = rows.nonzeros;
+  const EngineConfig config = config_of(rows);
   MappedBlock block(Engine::footprint(config).value());
   ManualClock clock;
   Engine* engine = Engine::create(config, block.bytes(), clock).value();
@@ -89,6 +155,51 @@ int message(const LoadRows& rows) {
   return engine->head() == std::uint64_t{20} * rows.rows_per_frame ? 20 : 0;
 }
 
+// One Observe of a producer's through a conversation, its acknowledgement included.
+int conversation(const LoadRows& rows) {
+  constexpr std::uint64_t kProducer = 7;
+  const EngineConfig config = config_of(rows);
+  MappedBlock block(Engine::footprint(config).value());
+  ManualClock clock;
+  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  Talk talk(*engine, EndpointKind::kObserve, clock);
+  std::vector<std::string> frames(21);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    v1::Request request;
+    request.set_id(i + 1);
+    v1::Observe& observe = *request.mutable_observe();
+    observe.set_producer(kProducer);
+    observe.set_first_sequence(i * rows.rows_per_frame);
+    observe.set_rows(rows.rows_per_frame);
+    for (std::uint32_t k = 0; k < rows.rows_per_frame; ++k) {
+      observe.add_targets_f64(0.5);
+      for (std::uint32_t j = 0; j < rows.features; ++j) observe.add_features_f64(0.1 * j);
+    }
+    append_frame(request, frames[i]);
+  }
+  std::size_t i = 0;
+  bool answered = talk.ask(frames[i++]) > 0;  // the table takes the producer in
+  counted([&] { answered = talk.ask(frames[i++]) > 0 && answered; }, 20);
+  return answered && engine->head() == std::uint64_t{21} * rows.rows_per_frame ? 20 : 0;
+}
+
+// A frame of a producer that is not the one of the frame before: the table is asked.
+int claim() {
+  constexpr std::uint64_t kProducers = 500;
+  Placed<ProducerTable> table(std::size_t{1024});
+  table->reset();
+  ProducerTable::Entry* entry = nullptr;
+  bool all = true;
+  std::uint64_t producer = 0;
+  const auto claim_next = [&] {
+    producer = producer % kProducers + 1;
+    all = ok(table->claim(producer * 0x9e3779b97f4a7c15, 0, &table, entry)) && all;
+  };
+  for (std::uint64_t i = 0; i < kProducers; ++i) claim_next();
+  counted(claim_next, kProducers);
+  return all ? kProducers : 0;
+}
+
 struct Case {
   std::string_view name;
   int (*run)();
@@ -98,9 +209,19 @@ constexpr std::array kCases = {
     Case{"move-calibrated-12", [] { return move<12>("calibrated"); }},
     Case{"move-calibrated-100", [] { return move<100>("calibrated"); }},
     Case{"move-sgfs-f-100", [] { return move<100>("sgfs-f"); }},
+    Case{"move-sgld-100", [] { return move<100>("sgld"); }},
+    Case{"move-sgld-461x8", [] { return move<461, 8>("sgld"); }},
     Case{"round-linear-12", [] { return round("linear"); }},
     Case{"round-logistic-12", [] { return round("logistic"); }},
-    Case{"predict-linear-12", [] { return predict("linear"); }},
+    Case{"round-stream-12", [] { return streamed_round(Horizon::kWindow); }},
+    Case{"round-forgetting-12", [] { return streamed_round(Horizon::kForgetting); }},
+    Case{"predict-linear-12", [] { return predict("linear", 1, false); }},
+    Case{"predict-draws-12", [] { return predict("linear", 1, true); }},
+    Case{"predict-draws-12x256", [] { return predict("linear", 256, true); }},
+    Case{"question-predict-12", [] { return question(predict_frame(11, 1)); }},
+    Case{"question-posterior-12", [] { return question(posterior_frame()); }},
+    Case{"reply-predict-1", [] { return reply(1); }},
+    Case{"reply-predict-256", [] { return reply(256); }},
     Case{"message-dense-9x1",
          [] {
            return message({9, 0, 1});
@@ -113,6 +234,15 @@ constexpr std::array kCases = {
          [] {
            return message({460, 8, 256});
          }},
+    Case{"conversation-dense-9x1",
+         [] {
+           return conversation({9, 0, 1});
+         }},
+    Case{"conversation-dense-9x256",
+         [] {
+           return conversation({9, 0, 256});
+         }},
+    Case{"producer-claim", [] { return claim(); }},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 
@@ -102,8 +103,9 @@ class MicroStream {
   static constexpr std::uint32_t kWindow = 4096;
 
   explicit MicroStream(const EngineConfig& config, Clock* clock = nullptr, bool learns = true)
-      : block_(Engine::footprint(config).value()),
-        engine_(Engine::create(config, block_.bytes(), clock != nullptr ? *clock : clock_).value()),
+      : block_(value_or_throw(Engine::footprint(config))),
+        engine_(value_or_throw(
+            Engine::create(config, block_.bytes(), clock != nullptr ? *clock : clock_))),
         rows_(config.model, 2 * kWindow) {
     constexpr std::uint32_t kAtATime = 64;
     if (!learns) return;
