@@ -55,7 +55,8 @@ Status FactorAnalysis::begin(double* correlations) noexcept {
   source.diagonal().array() = 1.0 - uniqueness.array();
   for (int iteration = 0; iteration < kStartIterations; ++iteration) {
     if (const Status status = orthogonalize(); !ok(status)) return status;
-    products.noalias() = source * loadings;
+    // A product of matrices would take memory from the heap.
+    for (Index k = 0; k < rank_; ++k) products.col(k).noalias() = source * loadings.col(k);
     loadings = products;
   }
   // Column k is now eigenvalue x eigenvector, nearly.

@@ -135,6 +135,29 @@ TEST_P(SamplerContract, make_refresh_step_and_law_do_not_allocate) {
   }
 }
 
+// Where products of matrices, as Eigen has them, no longer do with the stack.
+TEST_P(SamplerContract, many_parameters_do_not_allocate) {
+  if (!test_heap_calls()) GTEST_SKIP() << "sanitizers own the heap";
+  constexpr Index kMany = 1000;
+  static const OwnedEstimates estimates = ordinary_estimates(kMany);
+  SamplerConfig config;
+  config.rank = 16;
+  FixedGradient gradient(normals(3, kMany, 1));
+  OwnedChain chain(entry, config, Vector::Zero(kMany));
+  Rng rng(1);
+  Arena measuring = Arena::measuring();
+  EXPECT_EQ(entry.make(measuring, config, kMany), nullptr);
+  Memory own(measuring.used());
+  const auto before = test_heap_calls();
+  AnySampler& sampler = *entry.make(own.arena(), config, kMany);
+  const Status refreshed = sampler.refresh(estimates.view());
+  sampler.start(chain.get(), rng);
+  const Status stepped = sampler.step(chain.get(), gradient.source, rng);
+  EXPECT_EQ(test_heap_calls(), before);
+  EXPECT_EQ(refreshed, Status::kOk);
+  EXPECT_EQ(stepped, Status::kOk);
+}
+
 TEST_P(SamplerContract, no_gradient_and_no_noise_leave_theta_unmoved) {
   SamplerConfig cold;
   cold.temperature = 0.5;
