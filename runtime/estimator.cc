@@ -39,6 +39,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       noise_reference_(arena.allocate<double>(dimension_).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
+      prior_influence_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_),
       inverse_factor_(arena, dimension_) {}
@@ -228,6 +229,7 @@ Status Estimator::refresh(double n, double target_variance, double longest, doub
   compute_centre(longest, temperature_);
   inverse_factor_.compute(factor_, 1.0 / n_, covariance_, interlude_);
   compute_noise_covariance();
+  compute_misfit();
   return Status::kOk;
 }
 
@@ -345,23 +347,19 @@ void Estimator::sandwich_sd(double* sd) const noexcept {
   }
 }
 
-double Estimator::prior_influence_variance(std::uint32_t j) const noexcept {
-  const double* column = covariance_ + std::size_t{j} * dimension_;
-  double variance = 0;
-  for (std::uint32_t i = 0; i < dimension_; ++i) {
-    variance += prior_.values()[i] * column[i] * column[i];
-  }
-  return variance;
-}
-
-double Estimator::misspecification_index() const noexcept {
-  if (!noise_is_full()) return std::numeric_limits<double>::quiet_NaN();
+// Once a refresh, not with every snapshot: of many parameters P and C lie in memory.
+void Estimator::compute_misfit() noexcept {
   const Index d = dimension_;
-  const ConstMatrixMap p(covariance_, d, d);
-  const ConstMatrixMap c(noise_covariance_, d, d);
+  const ConstVectorMap precision(prior_.values(), d);
   double trace = 0;
-  for (Index j = 0; j < d; ++j) trace += p.col(j).dot(c.col(j));
-  return n_ * trace / static_cast<double>(d);
+  for (Index j = 0; j < d; ++j) {
+    const ConstVectorMap p(covariance_ + j * d, d);
+    prior_influence_[j] = (precision.array() * p.array().square()).sum();
+    if (noise_is_full()) trace += p.dot(ConstVectorMap(noise_covariance_ + j * d, d));
+    advance(interlude_, 2 * kSweptNumber * static_cast<double>(d));
+  }
+  misspecification_index_ = noise_is_full() ? n_ * trace / static_cast<double>(d)
+                                            : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace windhover

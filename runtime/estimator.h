@@ -118,12 +118,12 @@ class Estimator {
 
   // What the prior adds to the sandwich's variance of parameter j when it counts as further
   // observations would: (P Lambda P)_jj. Without it sd_robust would be 0 where rows say nothing.
-  double prior_influence_variance(std::uint32_t j) const noexcept;
+  double prior_influence_variance(std::uint32_t j) const noexcept { return prior_influence_[j]; }
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
   // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
-  double misspecification_index() const noexcept;
+  double misspecification_index() const noexcept { return misspecification_index_; }
 
  private:
   std::size_t noise_numbers() const noexcept {
@@ -137,6 +137,7 @@ class Estimator {
   void update_dispersion(double target_variance) noexcept;
   void compute_variances() noexcept;
   void compute_centre(double longest, double temperature) noexcept;
+  void compute_misfit() noexcept;
 
   std::uint32_t dimension_;
   std::size_t width_;
@@ -167,6 +168,8 @@ class Estimator {
   bool noise_reference_known_ = false;
   double* covariance_;  // P
   double* variances_;   // its diagonal, while hyper-parameters are learned
+  double* prior_influence_;
+  double misspecification_index_ = 0;
   double* scratch_;
   Interlude* interlude_ = nullptr;  // of the refresh under way
   Factor factor_;
