@@ -19,9 +19,11 @@ struct LimitKernels {
   // nothing has to be summed across a register, however short the rows are. `rows` is rounded up to
   // whole registers (at most 8 doubles), and A and y have room for them; A begins at 64 bytes.
   void (*gemv)(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y);
-  // The lower triangle of C <- C + X^T X (and something above it), in blocks; X rows x width, row
-  // by row, width a multiple of 8; both begin at 64 bytes.
-  void (*syrk)(const double* x, std::size_t rows, std::size_t width, double* c);
+  // The lower triangle of C <- C + X^T X (and something above and below it, to whole registers), in
+  // blocks. X is rows x columns, each row at a multiple of `width` doubles, as each column of C is;
+  // `width` is `columns` rounded up to a multiple of 8; both begin at 64 bytes.
+  void (*syrk)(const double* x, std::size_t rows, std::size_t columns, std::size_t width,
+               double* c);
 };
 
 // The table for instruction_set().

@@ -4,6 +4,8 @@
 #ifndef WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_IMPL_H_
 #define WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_IMPL_H_
 
+#include <utility>
+
 #include "windhover/tools/bench/limit_kernels.h"
 
 namespace windhover {
@@ -25,7 +27,7 @@ inline double sum(Doubles v) {
 }
 
 double read(const double* data, std::size_t count) {
-  Doubles s[8] = {};
+  Doubles s[8] = {};  // unrolled whole
   for (std::size_t i = 0; i < count; i += 8 * kDoubles) {
     for (std::size_t k = 0; k < 8; ++k) s[k] += load(data + i + k * kDoubles);
   }
@@ -44,20 +46,29 @@ Number multiply_add(std::size_t rounds, Number factor, Number term) {
   return total[0];
 }
 
-// kVectors registers of rows, which stay there over all columns.
+// Sums are named by constants alone (index sequences): those that a loop counts through may be kept
+// in memory.
+
+// Registers of rows, one for each of kVector, which stay there over all columns.
+template <std::size_t... kVector>
+void gemv_strip(const double* a, std::size_t columns, const double* x, double* y,
+                std::index_sequence<kVector...>) {
+  Doubles s[sizeof...(kVector)] = {((void)kVector, Doubles{})...};
+  for (std::size_t j = 0; j < columns; ++j, a += sizeof...(kVector) * kDoubles) {
+    ((s[kVector] += x[j] * load(a + kVector * kDoubles)), ...);
+  }
+  (store(y + kVector * kDoubles, s[kVector]), ...);
+}
+
 template <std::size_t kVectors>
 void gemv_strip(const double* a, std::size_t columns, const double* x, double* y) {
-  Doubles s[kVectors] = {};
-  for (std::size_t j = 0; j < columns; ++j, a += kVectors * kDoubles) {
-    for (std::size_t k = 0; k < kVectors; ++k) s[k] += x[j] * load(a + k * kDoubles);
-  }
-  for (std::size_t k = 0; k < kVectors; ++k) store(y + k * kDoubles, s[k]);
+  gemv_strip(a, columns, x, y, std::make_index_sequence<kVectors>());
 }
 
 void gemv(const double* a, std::size_t rows, std::size_t columns, const double* x, double* y) {
-  static constexpr decltype(&gemv_strip<1>) kStrips[] = {
-      gemv_strip<1>, gemv_strip<2>, gemv_strip<3>, gemv_strip<4>,
-      gemv_strip<5>, gemv_strip<6>, gemv_strip<7>, gemv_strip<8>};
+  using Strip = void (*)(const double*, std::size_t, const double*, double*);
+  static constexpr Strip kStrips[] = {gemv_strip<1>, gemv_strip<2>, gemv_strip<3>, gemv_strip<4>,
+                                      gemv_strip<5>, gemv_strip<6>, gemv_strip<7>, gemv_strip<8>};
   // Strips of eight, or of a little less where that makes them alike: a last one of one register
   // would wait for each of its sums.
   std::size_t left = (rows + kDoubles - 1) / kDoubles;
@@ -70,42 +81,70 @@ void gemv(const double* a, std::size_t rows, std::size_t columns, const double* 
   }
 }
 
-// A tile of kVectors registers by 4 columns stays in registers over a block of rows that stays in
-// L1.
-constexpr std::size_t kColumns = 4;
+// A tile of kVectors registers by kColumns columns stays in registers over a block of rows that
+// stays in L1. A tile of few sums has several sets of them, for rows in turn: otherwise each would
+// wait for the one before.
+template <std::size_t kColumns, std::size_t kVectors>
+struct SyrkTile {
+  static constexpr std::size_t kTile = kColumns * kVectors;
+  static constexpr std::size_t kSets = kTile >= 8 ? 1 : 8 / kTile;
 
-template <std::size_t kVectors>
-void syrk_tile(const double* x, std::size_t first, std::size_t last, std::size_t width,
-               std::size_t column, std::size_t row, double* c) {
-  Doubles s[kColumns][kVectors] = {};
-  for (std::size_t i = first; i < last; ++i) {
-    Doubles v[kVectors];
-    for (std::size_t n = 0; n < kVectors; ++n) v[n] = load(x + i * width + row + n * kDoubles);
-    for (std::size_t k = 0; k < kColumns; ++k) {
-      const double factor = x[i * width + column + k];
-      for (std::size_t n = 0; n < kVectors; ++n) s[k][n] += factor * v[n];
+  template <std::size_t... kSum>
+  static void run(const double* x, std::size_t rows, std::size_t width, std::size_t column,
+                  std::size_t row, double* c, std::index_sequence<kSum...>) {
+    Doubles s[kSets * kTile] = {((void)kSum, Doubles{})...};
+    std::size_t i = 0;
+    for (; i + kSets <= rows; i += kSets, x += kSets * width) {
+      ((s[kSum] += x[kSum / kTile * width + column + kSum % kTile / kVectors] *
+                   load(x + kSum / kTile * width + row + kSum % kVectors * kDoubles)),
+       ...);
     }
-  }
-  for (std::size_t k = 0; k < kColumns; ++k) {
-    for (std::size_t n = 0; n < kVectors; ++n) {
-      double* out = c + (column + k) * width + row + n * kDoubles;
-      store(out, load(out) + s[k][n]);
+    for (; i < rows; ++i, x += width) {
+      ((kSum < kTile ? (void)(s[kSum] += x[column + kSum % kTile / kVectors] *
+                                         load(x + row + kSum % kVectors * kDoubles))
+                     : (void)0),
+       ...);
     }
+    (add(c + (column + kSum % kTile / kVectors) * width + row + kSum % kVectors * kDoubles,
+         s[kSum]),
+     ...);
   }
+  static void add(double* c, Doubles sum) { store(c, load(c) + sum); }
+
+  static void run(const double* x, std::size_t rows, std::size_t width, std::size_t column,
+                  std::size_t row, double* c) {
+    run(x, rows, width, column, row, c, std::make_index_sequence<kSets * kTile>());
+  }
+};
+
+// kColumns columns from their diagonal down to row `columns`.
+template <std::size_t kColumns>
+void syrk_columns(const double* x, std::size_t rows, std::size_t columns, std::size_t width,
+                  std::size_t column, double* c) {
+  std::size_t row = column / kDoubles * kDoubles;
+  for (; row + kDoubles < columns; row += 2 * kDoubles) {
+    SyrkTile<kColumns, 2>::run(x, rows, width, column, row, c);
+  }
+  if (row < columns) SyrkTile<kColumns, 1>::run(x, rows, width, column, row, c);
 }
 
-void syrk(const double* x, std::size_t rows, std::size_t width, double* c) {
+void syrk(const double* x, std::size_t rows, std::size_t columns, std::size_t width, double* c) {
   constexpr std::size_t kBlock = 128;
+  constexpr std::size_t kColumns = WINDHOVER_VECTOR_BYTES == 64 ? 8 : 4;  // of 32 or 16 registers
+  using Columns =
+      void (*)(const double*, std::size_t, std::size_t, std::size_t, std::size_t, double*);
+  static constexpr Columns kRest[] = {syrk_columns<1>, syrk_columns<2>, syrk_columns<3>,
+                                      syrk_columns<4>, syrk_columns<5>, syrk_columns<6>,
+                                      syrk_columns<7>};
   for (std::size_t first = 0; first < rows; first += kBlock) {
-    const std::size_t last = first + kBlock < rows ? first + kBlock : rows;
-    for (std::size_t column = 0; column < width; column += kColumns) {
-      std::size_t row = column / kDoubles * kDoubles;
-      for (; row + 2 * kDoubles <= width; row += 2 * kDoubles) {
-        syrk_tile<2>(x, first, last, width, column, row, c);
-      }
-      for (; row < width; row += kDoubles) {
-        syrk_tile<1>(x, first, last, width, column, row, c);
-      }
+    const double* block = x + first * width;
+    const std::size_t count = first + kBlock < rows ? kBlock : rows - first;
+    std::size_t column = 0;
+    for (; column + kColumns <= columns; column += kColumns) {
+      syrk_columns<kColumns>(block, count, columns, width, column, c);
+    }
+    if (column < columns) {
+      kRest[columns - column - 1](block, count, columns, width, column, c);
     }
   }
 }

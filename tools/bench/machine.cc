@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "windhover/platform/clock.h"
@@ -53,11 +54,16 @@ std::size_t whole_registers(std::size_t count) { return (count + 7) / 8 * 8; }
 
 // Of the first processor: from the kernel, because sysconf() takes a virtual machine's last cache
 // for that of its host. 0: unknown.
+// Of data: index0 is the first, index1 that of instructions.
 std::size_t cache_bytes(int level) {
-  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
+  constexpr std::array kIndices = {0, 2, 3};
+  constexpr std::array kNames = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                 _SC_LEVEL3_CACHE_SIZE};
+  const auto i = static_cast<std::size_t>(level - 1);
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", kIndices[i]));
   std::size_t kib = 0;
   if (file >> kib) return kib << 10;
-  const long bytes = sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
+  const long bytes = sysconf(kNames[i]);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
@@ -81,8 +87,11 @@ ComputeLimits measure_compute() {
   ComputeLimits limits;
   const LimitKernels& k = limit_kernels();
   constexpr std::size_t kMiB = std::size_t{1} << 20;
+  constexpr std::size_t kKiB = std::size_t{1} << 10;
+  limits.l1_set = working_set(cache_bytes(1) / 2, 16 * kKiB, 8 * kKiB, 64 * kKiB);
   limits.l2_set = working_set(cache_bytes(2) / 2, kMiB / 2, kMiB / 8, 4 * kMiB);
   limits.dram_set = working_set(4 * cache_bytes(3), 256 * kMiB, 64 * kMiB, 1024 * kMiB);
+  limits.l1_bytes = read_rate(limits.l1_set);
   limits.l2_bytes = read_rate(limits.l2_set);
   limits.dram_bytes = read_rate(limits.dram_set);
   constexpr std::size_t kRounds = 10'000;
@@ -96,8 +105,10 @@ ComputeLimits measure_compute() {
 }
 
 Json to_json(const ComputeLimits& l) {
-  return {{"l2_set_kib", l.l2_set >> 10},
+  return {{"l1_set_kib", l.l1_set >> 10},
+          {"l2_set_kib", l.l2_set >> 10},
           {"dram_set_mib", l.dram_set >> 20},
+          {"l1_gb_per_second", l.l1_bytes / 1e9},
           {"l2_gb_per_second", l.l2_bytes / 1e9},
           {"dram_gb_per_second", l.dram_bytes / 1e9},
           {"fma_double_gflops", l.flops_double / 1e9},
@@ -117,14 +128,15 @@ void GemvLimit::operator()() {
   use(doubles(y_));
 }
 
-SyrkLimit::SyrkLimit(std::size_t rows, std::size_t width)
+SyrkLimit::SyrkLimit(std::size_t rows, std::size_t columns)
     : rows_(rows),
-      width_(whole_registers(width)),
+      columns_(columns),
+      width_(whole_registers(columns)),
       x_(filled(rows * width_, 0.01)),
       c_(filled(width_ * width_, 0.0)) {}
 
 void SyrkLimit::operator()() {
-  limit_kernels().syrk(doubles(x_), rows_, width_, doubles(c_));
+  limit_kernels().syrk(doubles(x_), rows_, columns_, width_, doubles(c_));
   use(doubles(c_));
 }
 
@@ -132,8 +144,8 @@ double gemv_seconds(std::size_t rows, std::size_t columns, double budget) {
   return fastest(budget, GemvLimit(rows, columns));
 }
 
-double syrk_seconds(std::size_t rows, std::size_t width, double budget) {
-  return fastest(budget, SyrkLimit(rows, width));
+double syrk_seconds(std::size_t rows, std::size_t columns, double budget) {
+  return fastest(budget, SyrkLimit(rows, columns));
 }
 
 }  // namespace windhover

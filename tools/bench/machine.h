@@ -13,10 +13,18 @@ namespace windhover {
 
 // One core. About a second to measure.
 struct ComputeLimits {
-  std::size_t l2_set = 0;    // bytes that fit the second cache: half of it
-  std::size_t dram_set = 0;  // and that do not fit the last one: four times as many as it has
-  double l2_bytes = 0;       // read a second from so many
+  std::size_t l1_set = 0;    // bytes that fit the first cache: half of it
+  std::size_t l2_set = 0;    // likewise the second
+  std::size_t dram_set = 0;  // four times the last cache, at least 64 MiB and at most 1 GiB
+  double l1_bytes = 0;       // read a second from so many
+  double l2_bytes = 0;
   double dram_bytes = 0;
+
+  // Bytes a second of the smallest of the three sets that holds so many.
+  double bytes_per_second(double bytes) const {
+    if (bytes <= static_cast<double>(l1_set)) return l1_bytes;
+    return bytes <= static_cast<double>(l2_set) ? l2_bytes : dram_bytes;
+  }
   double flops_double = 0;
   double flops_float = 0;
   double clock_ns = 0;  // one reading of RealClock
@@ -40,11 +48,12 @@ class GemvLimit {
 };
 class SyrkLimit {
  public:
-  SyrkLimit(std::size_t rows, std::size_t width);
+  SyrkLimit(std::size_t rows, std::size_t columns);
   void operator()();
 
  private:
   std::size_t rows_;
+  std::size_t columns_;
   std::size_t width_;
   MappedBlock x_;
   MappedBlock c_;
@@ -52,10 +61,11 @@ class SyrkLimit {
 
 // Seconds of one of them.
 double gemv_seconds(std::size_t rows, std::size_t columns, double budget);
-double syrk_seconds(std::size_t rows, std::size_t width, double budget);
+double syrk_seconds(std::size_t rows, std::size_t columns, double budget);
 
 // Bytes a second from one thread to another through a loopback connection, 64 KiB a write, and the
-// median and 99th percentile of 64 bytes there and back.
+// median and 99th percentile of 64 bytes there and back. Each is the best of five stretches of
+// time: what else the machine does makes a limit too low, and a ratio to it too good.
 struct StreamLimits {
   double bytes_per_second = 0;
   double round_trip_p50_us = 0;
