@@ -50,10 +50,7 @@ void run(const Options& o) {
   std::optional<Json> before;
   if (!o.compare.empty()) {
     before = read_result(o.compare);
-    if ((*before)["suite"] != o.suite) {
-      throw UserError(fmt::format("--compare: {} is a result of suite {}, not of {}", o.compare,
-                                  (*before)["suite"].dump(), o.suite));
-    }
+    require_comparable(*before, {{"suite", o.suite}, {"options", to_json(o)}});
   }
   if (!o.plot.empty()) reproduce::require_gnuplot();
   Json result = run_bench(o.suite, o);
@@ -131,11 +128,14 @@ void add_bench(CLI::App& app) {
   only(command->add_option("--observations", options->observations, "growth: length of the stream"),
        {"growth"})
       ->check(CLI::Range(1e6, 1e10));
-  only(command->add_flag(
-           "--real-time", options->real_time,
-           "query: locked memory, FIFO for the query thread and the one that asks, as far as "
-           "permitted; the result says how far"),
+  only(command->add_flag("--real-time", options->real_time,
+                         "query: locked memory, the query thread pinned, FIFO for it and the one "
+                         "that asks, as far "
+                         "as permitted; the result says how far"),
        {"query"});
+  only(command->add_flag("--unix", options->unix_sockets,
+                         "Unix-domain sockets instead of TCP over loopback"),
+       {"ingest", "query"});
   command->add_option("--compare", options->compare, "An older result of --json, for ratios");
   only(command->add_option("--plot", options->plot, "query, growth: a picture into this directory"),
        {"query", "growth"});

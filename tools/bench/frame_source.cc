@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <random>
+#include <string_view>
 
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/timing.h"
@@ -21,6 +22,29 @@ namespace {
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // made once, then repeated
 constexpr std::size_t kWriteBytes = 64 * 1024;
 constexpr double kSlice = 1e-3;  // a write holds no more than the schedule allows in this time
+
+// Numbers of so many bytes in a frame that has room for them, and what such a frame holds before
+// they are filled in: tag and value of the first two fields of Observe.
+constexpr std::size_t kProducerBytes = 2;
+constexpr std::size_t kSequenceBytes = 6;
+constexpr std::uint64_t kMostProducer = (std::uint64_t{1} << (7 * kProducerBytes)) - 1;
+constexpr std::uint64_t kMostSequence = (std::uint64_t{1} << (7 * kSequenceBytes)) - 1;
+constexpr std::string_view kSequence = "\x08\xff\x7f\x10\xff\xff\xff\xff\xff\x7f";
+
+// In exactly so many bytes; a short number gets empty ones.
+void put_varint(char* at, std::size_t size, std::uint64_t value) {
+  for (std::size_t i = 0; i < size; ++i, value >>= 7) {
+    at[i] = static_cast<char>((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
+  }
+}
+
+// No two connections of this process are the same producer: a server keeps what it knows of one.
+std::atomic<std::uint64_t> producers_so_far{0};
+
+LoadRows sequenced(LoadRows rows) {
+  rows.sequenced = true;
+  return rows;
+}
 
 void add_row(const LoadRows& rows, std::mt19937_64& generator, v1::Observe& observe) {
   std::normal_distribution<double> normal;
@@ -56,19 +80,33 @@ void add_row(const LoadRows& rows, std::mt19937_64& generator, v1::Observe& obse
 
 }  // namespace
 
-FrameBytes::FrameBytes(const LoadRows& rows) : rows_per_frame(rows.rows_per_frame) {
+FrameBytes::FrameBytes(const LoadRows& rows, std::size_t least_bytes)
+    : rows_per_frame(rows.rows_per_frame) {
   std::mt19937_64 generator(7);
+  least_bytes = std::max(least_bytes, kLeastBytes);
   const std::size_t least_frames = (4 * std::size_t{rows.features}) / rows_per_frame;
-  while (bytes.size() < kLeastBytes || ends.size() < least_frames) {
+  while (bytes.size() < least_bytes || ends.size() < least_frames) {
     v1::Request request;
     request.set_id(ends.size() + 1);
     request.mutable_observe()->set_rows(rows_per_frame);
+    if (rows.sequenced) {
+      request.mutable_observe()->set_producer(kMostProducer);
+      request.mutable_observe()->set_first_sequence(kMostSequence);
+    }
     for (std::uint32_t i = 0; i < rows_per_frame; ++i) {
       add_row(rows, generator, *request.mutable_observe());
     }
+    const std::size_t begin = bytes.size();
     append_frame(request, bytes);
     ends.push_back(bytes.size());
+    if (rows.sequenced) sequences.push_back(bytes.find(kSequence, begin) + 1);
   }
+}
+
+void FrameBytes::set_sequence(std::size_t frame, std::uint64_t producer, std::uint64_t sequence) {
+  char* at = bytes.data() + sequences[frame];
+  put_varint(at, kProducerBytes, producer);
+  put_varint(at + kProducerBytes + 1, kSequenceBytes, sequence);
 }
 
 double FrameBytes::bytes_per_row() const {
@@ -76,16 +114,21 @@ double FrameBytes::bytes_per_row() const {
 }
 
 FrameSource::FrameSource(const std::string& address, const LoadRows& rows, const LoadPlan& plan)
-    : frames_(rows), plan_(plan) {
+    : frames_(sequenced(rows), plan.connections * kWriteBytes), plan_(plan) {
+  const std::size_t own_frames = frames_.ends.size() / plan_.connections;
   const std::size_t frame_bytes = frames_.bytes.size() / frames_.ends.size();
-  frames_a_write_ = std::clamp<std::size_t>(kWriteBytes / frame_bytes, 1, frames_.ends.size());
+  frames_a_write_ = std::clamp<std::size_t>(kWriteBytes / frame_bytes, 1, own_frames);
   if (plan_.rate > 0) {
     const double slice = kSlice * plan_.rate / frames_.rows_per_frame;
     frames_a_write_ = std::clamp<std::size_t>(static_cast<std::size_t>(slice), 1, frames_a_write_);
   }
   try {
     for (std::uint32_t i = 0; i < plan_.connections; ++i) {
-      connections_.push_back({.socket = connect_and_greet(address)});
+      connections_.push_back({.socket = connect_and_greet(address),
+                              .producer = 1 + producers_so_far++ % kMostProducer,
+                              .first_frame = i * own_frames,
+                              .last_frame = (i + 1) * own_frames,
+                              .frame = i * own_frames});
       polls_.push_back({connections_.back().socket, POLLIN, 0});
     }
   } catch (...) {
@@ -141,12 +184,16 @@ bool FrameSource::advance(Connection& connection) {
   return progress;
 }
 
-void FrameSource::take_up(Connection& connection) {
-  const std::size_t next = std::min(connection.frame + frames_a_write_, frames_.ends.size());
-  connection.begin = connection.frame == 0 ? 0 : frames_.ends[connection.frame - 1];
-  connection.end = frames_.ends[next - 1];
-  rows_taken_ += static_cast<double>((next - connection.frame) * frames_.rows_per_frame);
-  connection.frame = next == frames_.ends.size() ? 0 : next;
+void FrameSource::take_up(Connection& c) {
+  const std::size_t next = std::min(c.frame + frames_a_write_, c.last_frame);
+  c.begin = frames_.begin(c.frame);
+  c.end = frames_.ends[next - 1];
+  for (; c.frame < next; ++c.frame) {
+    frames_.set_sequence(c.frame, c.producer, c.sequence);
+    c.sequence += frames_.rows_per_frame;
+    rows_taken_ += frames_.rows_per_frame;
+  }
+  if (c.frame == c.last_frame) c.frame = c.first_frame;
 }
 
 double FrameSource::due_in() const {

@@ -21,17 +21,23 @@ struct LoadRows {
   std::uint32_t nonzeros = 0;  // 0: dense
   std::uint32_t rows_per_frame = 1;
   bool single_precision = false;  // features_f32 instead of features_f64; targets likewise
+  // Room for a producer and the sequence number of the first row, which FrameSource fills in.
+  bool sequenced = false;
 };
 
 // As many frames as make up a mebibyte, and four rows a feature so that the rows repeated determine
 // every parameter, each with its length in front.
 struct FrameBytes {
-  explicit FrameBytes(const LoadRows& rows);
+  explicit FrameBytes(const LoadRows& rows, std::size_t least_bytes = 0);
 
   double bytes_per_row() const;
+  std::size_t begin(std::size_t frame) const { return frame == 0 ? 0 : ends[frame - 1]; }
+  // Of rows that are sequenced; producer below 2^14, sequence below 2^42.
+  void set_sequence(std::size_t frame, std::uint64_t producer, std::uint64_t sequence);
 
   std::string bytes;
-  std::vector<std::size_t> ends;  // of each frame
+  std::vector<std::size_t> ends;       // of each frame
+  std::vector<std::size_t> sequences;  // where its producer stands
   std::uint32_t rows_per_frame;
 };
 
@@ -41,7 +47,8 @@ struct LoadPlan {
 };
 
 // Sends such rows, on all connections in turn, from one thread of its own until it is destroyed,
-// and reads the answers away. Rows belong to producer 0. No heap call once it is constructed.
+// and reads the answers away. Each connection is a producer of its own, as a client's is, with
+// frames of its own out of the common ones. No heap call once it is constructed.
 class FrameSource {
  public:
   // RunError when the server does not welcome it.
@@ -57,6 +64,10 @@ class FrameSource {
  private:
   struct Connection {
     int socket = -1;
+    std::uint64_t producer = 0;
+    std::uint64_t sequence = 0;   // of the next row
+    std::size_t first_frame = 0;  // its own
+    std::size_t last_frame = 0;
     std::size_t frame = 0;  // the next one to be taken up
     std::size_t begin = 0;  // what is taken up and not yet written
     std::size_t end = 0;

@@ -16,6 +16,7 @@ struct IngestShape {
   std::uint32_t rows_per_frame;
   std::uint32_t connections;
   bool single_precision = false;
+  bool unix_sockets = false;
 };
 
 // The runs of the suite with these options, in order.

@@ -11,6 +11,11 @@
 
 namespace windhover {
 
+std::uint64_t window_rows(std::uint32_t dimension) {
+  constexpr std::uint64_t kMostNumbers = 10'000'000;
+  return std::min<std::uint64_t>(EngineConfig{}.window_size, kMostNumbers / dimension);
+}
+
 EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
                            std::uint32_t nonzeros) {
   if (dimension < 2) {
@@ -20,8 +25,8 @@ EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
   config.model.features = dimension - 1;
   config.model.max_nonzeros = nonzeros;
   config.sampler.chains = options.chains;
-  config.window_size = 100'000;
-  config.max_readers = kServerReaders + 1;  // one for wait_until_settled()
+  config.window_size = window_rows(dimension);
+  config.max_readers = kServerReaders + 1;  // one for settle()
   return config;
 }
 
@@ -44,45 +49,77 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-IngestFigures watch_ingest(ServedEngine& served, double seconds) {
-  Counters<RuntimeCounter>& counters = served.engine().counters();
-  const auto accepted = counters.get(RuntimeCounter::kRowsAccepted);
-  const auto examples = counters.get(RuntimeCounter::kExamples);
-  const auto full = counters.get(RuntimeCounter::kWindowFull);
-  const double start = wall_seconds();
-  sleep_for(seconds);
-  const double took = wall_seconds() - start;
-  const double rows = static_cast<double>(counters.get(RuntimeCounter::kRowsAccepted) - accepted);
-  const double drawn = static_cast<double>(counters.get(RuntimeCounter::kExamples) - examples);
-  return {rows / took, rows > 0 ? drawn / rows / served.engine().config().sampler.chains : 0,
-          counters.get(RuntimeCounter::kWindowFull) - full};
+IngestSpan::IngestSpan(ServedEngine& served) : served_(served), start_(wall_seconds()) {
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    before_[i] = served.engine().counters().get(static_cast<RuntimeCounter>(i));
+  }
 }
 
-double saturating_rate(const BenchOptions& options, std::uint32_t dimension,
-                       std::uint32_t nonzeros) {
-  ServedEngine served(served_config(options, dimension, nonzeros));
-  const LoadRows rows{.features = dimension - 1,
-                      .nonzeros = nonzeros,
-                      .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, nonzeros)};
-  const FrameSource source(served.observe_address(), rows, {.connections = kLoadConnections});
-  sleep_for(0.5);
-  const double rate = watch_ingest(served, 0.7).rows_per_second;
-  source.check();
-  return rate;
+std::uint64_t IngestSpan::since(RuntimeCounter counter) const {
+  return served_.engine().counters().get(counter) - before_[static_cast<std::size_t>(counter)];
 }
 
-void wait_until_settled(ServedEngine& served, bool rest) {
+double IngestSpan::rows_per_second() const {
+  return static_cast<double>(since(RuntimeCounter::kRowsAccepted)) / (wall_seconds() - start_);
+}
+
+Json IngestSpan::figures() const {
+  const double rate = rows_per_second();
+  const auto rows = static_cast<double>(since(RuntimeCounter::kRowsAccepted));
+  const auto drawn = static_cast<double>(since(RuntimeCounter::kExamples));
+  const EngineConfig& config = served_.engine().config();
+  if (since(RuntimeCounter::kColdStarts) > 0) {
+    throw RunError("the learner has started anew while it was measured");
+  }
+  Json out = {{"rows_per_second", rate},
+              {"draws_per_observation", nullptr},
+              {"chains_times_draws", nullptr},
+              {"window_full", since(RuntimeCounter::kWindowFull)},
+              {"window_rows", config.window_size}};
+  if (rows > 0) {
+    out["draws_per_observation"] = drawn / rows / config.sampler.chains;
+    out["chains_times_draws"] = drawn / rows;
+  }
+  return out;
+}
+
+LoadRows load_rows(std::uint32_t dimension, std::uint32_t nonzeros) {
+  return {.features = dimension - 1,
+          .nonzeros = nonzeros,
+          .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, dimension, nonzeros)};
+}
+
+void settle(ServedEngine& served, const LoadRows& rows, bool rest) {
+  const double patience = wall_seconds() + kPatience;
+  {
+    const FrameSource source(served.observe_address(), rows, {});
+    const auto enough = std::min<std::uint64_t>(30'000, served.engine().config().window_size);
+    while (served.engine().head() < enough && wall_seconds() < patience) sleep_for(0.01);
+    source.check();
+  }
   Reader reader = value_or_throw(served.engine().reader());
   std::vector<ParameterSummary> summaries(served.engine().dimension());
   std::uint64_t steps = 0;
-  for (const double patience = wall_seconds() + 10; wall_seconds() < patience; sleep_for(0.1)) {
+  for (; wall_seconds() < patience; sleep_for(0.1)) {
     Provenance p;
     if (!ok(reader.posterior(summaries, p))) continue;
     const bool rests = p.steps == steps;
     steps = p.steps;
     if (p.reason != StatusReason::kFewDraws && (rests || !rest)) return;
   }
-  throw RunError("the posterior has not settled in ten seconds");
+  throw RunError(fmt::format("the posterior has not settled in {} seconds", kPatience));
+}
+
+double saturating_rate(const EngineConfig& config, const ServedOptions& options,
+                       const LoadRows& rows) {
+  ServedEngine served(config, options);
+  settle(served, rows, false);
+  const FrameSource source(served.observe_address(), rows, {.connections = kLoadConnections});
+  sleep_for(0.3);  // all connections under way
+  const IngestSpan span(served);
+  sleep_for(0.7);
+  source.check();
+  return span.figures().at("rows_per_second").get<double>();
 }
 
 }  // namespace windhover

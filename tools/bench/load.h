@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_BENCH_LOAD_H_
 #define WINDHOVER_TOOLS_BENCH_LOAD_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +13,11 @@
 
 namespace windhover {
 
-// A linear model of so many parameters over a window of 100,000 rows. UserError when the dimension
+// The default 100,000, or of more than 100 parameters as many as make ten million numbers: of more,
+// a posterior settles for tens of seconds.
+std::uint64_t window_rows(std::uint32_t dimension);
+
+// A linear model of so many parameters over a window of window_rows(). UserError when the dimension
 // cannot be.
 EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
                            std::uint32_t nonzeros = 0);
@@ -26,24 +31,37 @@ std::vector<std::uint32_t> list_or(const std::vector<std::uint32_t>& list,
 
 void sleep_for(double seconds);
 
-struct IngestFigures {
-  double rows_per_second = 0;
-  double draws_per_observation = 0;  // R over the measured time
-  std::uint64_t window_full = 0;
+// Notes what an engine has taken in and learned; figures() gives what has come to it since.
+class IngestSpan {
+ public:
+  explicit IngestSpan(ServedEngine& served);
+
+  double rows_per_second() const;
+  // rows_per_second, draws_per_observation (R), chains_times_draws (K R), window_full, and the
+  // window's size. RunError when the learner has begun a cold start meanwhile.
+  Json figures() const;
+
+ private:
+  std::uint64_t since(RuntimeCounter counter) const;
+
+  ServedEngine& served_;
+  std::array<std::uint64_t, static_cast<std::size_t>(RuntimeCounter::kCount)> before_;
+  double start_;
 };
 
-// Rows accepted while `seconds` pass.
-IngestFigures watch_ingest(ServedEngine& served, double seconds);
+// What is sent where nothing else is said.
+LoadRows load_rows(std::uint32_t dimension, std::uint32_t nonzeros);
 
-// Rows a second that the server takes from 32 connections, learner on, after half a second of
-// warming up: "saturation" where a suite speaks of a share of it.
-double saturating_rate(const BenchOptions& options, std::uint32_t dimension,
-                       std::uint32_t nonzeros);
+// Sends up to 30,000 rows, then nothing until the posterior has settled, which it has not during a
+// cold start, and, if `rest`, the learner has nothing left to do: its answers stand for as many
+// steps as a tenth of a second before. Once an engine. RunError after so many seconds.
+void settle(ServedEngine& served, const LoadRows& rows, bool rest);
+inline constexpr double kPatience = 20;
 
-// Until the posterior has settled and, if `rest`, the learner has nothing left to do: its answers
-// stand for as many steps as a tenth of a second before. Once an engine. RunError after ten
-// seconds.
-void wait_until_settled(ServedEngine& served, bool rest);
+// Rows a second that a server of this engine takes from 32 connections once its posterior has
+// settled: "saturation" where a suite speaks of a share of it.
+double saturating_rate(const EngineConfig& config, const ServedOptions& options,
+                       const LoadRows& rows);
 inline constexpr std::uint32_t kLoadConnections = 32;
 inline constexpr std::uint32_t kLoadRowsPerFrame = 256;
 

@@ -5,13 +5,16 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "windhover/io/framing.h"
 #include "windhover/tools/error.h"
@@ -20,7 +23,22 @@ namespace windhover {
 
 namespace {
 
+int connect_to_path(const std::string& path) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool fits = path.size() < sizeof(to.sun_path);
+  if (fits) std::copy_n(path.data(), path.size(), to.sun_path);
+  if (!fits || ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0) {
+    ::close(socket);
+    throw RunError("no connection to " + path);
+  }
+  return socket;
+}
+
 int connect_to(const std::string& address) {
+  constexpr std::string_view kUnix = "unix:";
+  if (address.starts_with(kUnix)) return connect_to_path(address.substr(kUnix.size()));
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

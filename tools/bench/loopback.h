@@ -12,7 +12,8 @@ namespace windhover {
 // Appends the request with its length in front.
 void append_frame(const v1::Request& request, std::string& bytes);
 
-// Connects to "127.0.0.1:port", says Hello, and takes the answer in. Blocking, TCP_NODELAY.
+// Connects to "127.0.0.1:port" or "unix:/path", says Hello, and takes the answer in. Blocking,
+// TCP_NODELAY.
 // RunError when nobody listens or the server does not welcome it.
 int connect_and_greet(const std::string& address);
 

@@ -1,10 +1,13 @@
-// The latency of one prediction over TCP, asked for in an open loop: alone, while rows stream in on
-// 32 connections at shares of the rate that saturates the server, and with a learner that never
-// rests.
+// The latency of one prediction over TCP or Unix-domain sockets, asked for in an open loop: alone,
+// while rows stream in on 32 connections at shares of the rate that saturates the server, and with
+// a learner that never rests.
 #include <fmt/format.h>
 #include <pthread.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "windhover/platform/thread.h"
 #include "windhover/tools/bench/load.h"
@@ -23,45 +26,67 @@ struct Condition {
   bool busy = false;           // the learner never rests
   std::uint32_t nonzeros = 0;  // 0: dense rows
   double seconds = 1.5;
+  double rate = 0;  // questions a second; 0: what the options say
+  bool unix_sockets = false;
 };
 
-// Without options: every condition at the middle dimension, the other two and sparse rows at half
-// of saturation. What is quoted is asked for long enough to resolve p99.9.
+// Without options: every load at the middle dimension, the other two at half of saturation, and one
+// without TCP. What is quoted is asked for long enough to resolve p99.9, and once so often that
+// p99.99 is.
 std::vector<Condition> conditions(const BenchOptions& o) {
-  if (o.dimensions.empty() && o.connections.empty() && o.shares.empty()) {
+  if (o.dimensions.empty() && o.connections.empty() && o.shares.empty() && o.nonzeros == 0) {
     constexpr double kLong = 5.1;
-    return {{.dimension = 100, .connections = 1, .share = 0, .seconds = kLong},
-            {.dimension = 100, .connections = 1, .share = 0.5, .seconds = kLong},
-            {.dimension = 100, .connections = 1, .share = 1, .seconds = kLong},
-            {.dimension = 100, .connections = 1, .share = 0, .busy = true},
-            {.dimension = 100, .connections = 32, .share = 0.5},
-            {.dimension = 100, .connections = 256, .share = 0.5},
-            {.dimension = 10, .connections = 1, .share = 0.5},
-            {.dimension = 461, .connections = 1, .share = 0.5, .nonzeros = 8},
-            {.dimension = 1000, .connections = 1, .share = 0.5}};
+    std::vector<Condition> out = {
+        {.dimension = 100, .connections = 1, .share = 0, .seconds = kLong},
+        {.dimension = 100, .connections = 1, .share = 0.5, .seconds = kLong},
+        {.dimension = 100, .connections = 1, .share = 1, .seconds = kLong},
+        {.dimension = 100, .connections = 1, .share = 0, .busy = true},
+        {.dimension = 10, .connections = 1, .share = 0.5},
+        {.dimension = 1000, .connections = 1, .share = 0.5}};
+    for (Condition& c : out) c.unix_sockets = o.unix_sockets;
+    if (!o.unix_sockets) {
+      out.insert(out.begin() + 4,
+                 {.dimension = 100, .connections = 1, .share = 0, .unix_sockets = true});
+    }
+    out.insert(out.begin() + 2, {.dimension = 100,
+                                 .connections = 1,
+                                 .share = 0.5,
+                                 .seconds = 8.1,
+                                 .rate = 12'500,
+                                 .unix_sockets = o.unix_sockets});
+    return out;
   }
   const std::vector<double> shares = o.shares.empty() ? std::vector<double>{0, 0.5, 1} : o.shares;
   std::vector<Condition> out;
   for (const auto dimension : list_or(o.dimensions, {o.nonzeros > 0 ? 461U : 100U})) {
     for (const auto connections : list_or(o.connections, {1})) {
       for (const double share : shares) {
-        out.push_back({dimension, connections, share, false, o.nonzeros});
+        out.push_back({.dimension = dimension,
+                       .connections = connections,
+                       .share = share,
+                       .nonzeros = o.nonzeros,
+                       .unix_sockets = o.unix_sockets});
       }
-      out.push_back({dimension, connections, 0, true, o.nonzeros});
+      // Shares that are named are all that is asked for.
+      if (!o.shares.empty()) continue;
+      out.push_back({.dimension = dimension,
+                     .connections = connections,
+                     .share = 0,
+                     .busy = true,
+                     .nonzeros = o.nonzeros,
+                     .unix_sockets = o.unix_sockets});
     }
   }
   return out;
 }
 
-// Of a window: of many parameters a posterior of 100,000 rows settles for tens of seconds.
-constexpr std::uint64_t kMostCells = 10'000'000;
-
 std::string name_of(const Condition& c) {
   std::string load = "idle";
   if (c.busy) load = "learner busy";
   if (c.share > 0) load = fmt::format("ingest {:.0f}%", 100 * c.share);
-  return fmt::format("D={} {}{} conn {}", c.dimension, c.nonzeros > 0 ? "sparse " : "",
-                     c.connections, load);
+  return fmt::format("D={} {}{} conn {}{}{}", c.dimension, c.nonzeros > 0 ? "sparse " : "",
+                     c.connections, load, c.unix_sockets ? " Unix" : "",
+                     c.rate > 0 ? fmt::format(" {} a second", c.rate) : "");
 }
 
 // Puts the calling thread before the others while it lives, as far as permitted. Threads inherit
@@ -93,32 +118,30 @@ Json permitted(const ServedEngine& served, std::uint32_t asker) {
   const auto prioritised = [](std::uint32_t warnings) {
     return (warnings & kThreadNotPrioritised) == 0;
   };
+  const std::uint32_t query = served.query_thread_warnings();
+  const bool pinned = last_processor() >= 0 && (query & kThreadNotPinned) == 0;
   return {{"memory_locked", served.memory_locked()},
-          {"query_thread_prioritised", prioritised(served.query_thread_warnings())},
+          {"query_thread_pinned", pinned},
+          {"query_thread_prioritised", prioritised(query)},
           {"asker_prioritised", prioritised(asker)}};
 }
 
-// Enough rows for a posterior, then silence until it has settled and, if `rest`, the learner rests.
-void settle(ServedEngine& served, const LoadRows& rows, bool rest) {
-  {
-    const FrameSource source(served.observe_address(), rows, {});
-    const auto enough = std::min<std::uint64_t>(30'000, served.engine().config().window_size);
-    for (int i = 0; i < 500 && served.engine().head() < enough; ++i) sleep_for(0.01);
-    source.check();
-  }
-  wait_until_settled(served, rest);
+EngineConfig config_of(const BenchOptions& o, const Condition& c) {
+  EngineConfig config = served_config(o, c.dimension, c.nonzeros);
+  if (c.busy) config.draws_per_observation = 0;
+  return config;
+}
+
+ServedOptions server_of(const BenchOptions& o, const Condition& c) {
+  return {.max_sessions = std::max(64U, c.connections + 4),
+          .real_time = o.real_time,
+          .unix_sockets = c.unix_sockets};
 }
 
 Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
                    double round_trip_us) {
-  EngineConfig config = served_config(o, c.dimension, c.nonzeros);
-  if (c.busy) config.draws_per_observation = 0;
-  config.window_size = std::min<std::uint64_t>(config.window_size, kMostCells / c.dimension);
-  ServedEngine served(config,
-                      {.max_sessions = std::max(64U, c.connections + 4), .real_time = o.real_time});
-  const LoadRows rows{.features = c.dimension - 1,
-                      .nonzeros = c.nonzeros,
-                      .rows_per_frame = rows_that_fit(kLoadRowsPerFrame, c.dimension, c.nonzeros)};
+  ServedEngine served(config_of(o, c), server_of(o, c));
+  const LoadRows rows = load_rows(c.dimension, c.nonzeros);
   settle(served, rows, c.share == 0 && !c.busy);
   std::unique_ptr<FrameSource> source;
   if (c.share > 0) {
@@ -129,10 +152,9 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
   }
   QuestionSource questions(served.query_address(),
                            {{"predict", predict_frame(c.dimension - 1, 1, c.nonzeros)}},
-                           c.connections, o.query_rate);
+                           c.connections, c.rate > 0 ? c.rate : o.query_rate);
   const double seconds = o.seconds > 0 ? o.seconds : c.seconds;
-  const auto accepted = served.engine().counters().get(RuntimeCounter::kRowsAccepted);
-  const double start = wall_seconds();
+  const IngestSpan ingest(served);
   const ProcessSpan span;
   std::uint32_t warnings = 0;
   {
@@ -141,13 +163,11 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
     questions.ask(seconds);
   }
   Json process = span.figures();
+  Json out = {{"name", name_of(c)}};
+  out.update(ingest.figures());
   if (source) source->check();
-  const double took = wall_seconds() - start;
-  const auto rows_in = served.engine().counters().get(RuntimeCounter::kRowsAccepted) - accepted;
-  Json out = {{"name", name_of(c)},
-              {"rows_per_second", static_cast<double>(rows_in) / took},
-              {"unanswered", questions.unanswered()},
-              {"refused", questions.refused()}};
+  out["unanswered"] = questions.unanswered();
+  out["refused"] = questions.refused();
   out["p50_of_round_trip"] =
       static_cast<double>(questions.latency(0).quantile(0.5)) / 1e3 / round_trip_us;
   out.update(process);
@@ -168,15 +188,23 @@ Json run_query(const BenchOptions& options) {
               {"query_rate", options.query_rate},
               {"limits", {{"tcp", to_json(tcp)}, {"unix", to_json(local)}}},
               {"runs", Json::array()}};
-  std::uint32_t measured = 0;  // the dimension whose saturation is known
-  double saturating = 0;
+  // Rows and where they go to -> rows a second.
+  std::map<std::string, double> saturating;
   for (const Condition& c : conditions(options)) {
-    if (c.dimension != measured && c.share > 0) {
-      saturating = saturating_rate(options, c.dimension, c.nonzeros);
-      measured = c.dimension;
-      out["limits"][fmt::format("saturating_rows_per_second_{}", c.dimension)] = saturating;
+    double rate = 0;
+    if (c.share > 0) {
+      const std::string what =
+          fmt::format("saturating_rows_per_second_{}{}{}", c.dimension,
+                      c.nonzeros > 0 ? "_sparse" : "", c.unix_sockets ? "_unix" : "");
+      if (!saturating.contains(what)) {
+        saturating[what] = saturating_rate(config_of(options, c), server_of(options, c),
+                                           load_rows(c.dimension, c.nonzeros));
+        out["limits"][what] = saturating[what];
+      }
+      rate = saturating[what];
     }
-    out["runs"].push_back(run_condition(options, c, saturating, tcp.round_trip_p50_us));
+    const StreamLimits& limits = c.unix_sockets ? local : tcp;
+    out["runs"].push_back(run_condition(options, c, rate, limits.round_trip_p50_us));
   }
   return out;
 }

@@ -264,10 +264,12 @@ void QuestionSource::give_up() {
     for (std::size_t i = 0; i < connection.count; ++i) {
       const Asked& asked = connection.open[(connection.first + i) % kMostOpen];
       kinds_[asked.kind]->latency.record(now - asked.due);
+      from_send_.record(now - (asked.sent > 0 ? asked.sent : asked.due));
     }
   }
   for (std::uint64_t i = asked_; i < total_; ++i) {
     kinds_[kind_of(i)]->latency.record(now - due(i));
+    from_send_.record(now - due(i));
   }
 }
 

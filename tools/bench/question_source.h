@@ -31,8 +31,9 @@ std::string status_frame();
 // out on connection i modulo their number. Its latency counts from when it was due; `late` is how
 // much of that this generator itself (its thread not running, reading answers) took until the
 // question was written; `from_send` counts from just before the write. Questions that were never
-// answered count with the time they had been due for when their source gave up. Connects on
-// construction; ask() runs on the calling thread and makes no heap call.
+// answered count in both with the time that had passed when their source gave up, those that were
+// never sent with the time they had been due for. Connects on construction; ask() runs on the
+// calling thread and makes no heap call.
 class QuestionSource {
  public:
   // RunError when the server does not welcome it or refuses a question.

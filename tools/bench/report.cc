@@ -93,10 +93,7 @@ struct Pair {
 };
 
 std::vector<Pair> pairs(const Json& before, const Json& after) {
-  if (before["suite"] != after["suite"]) {
-    throw UserError(fmt::format("--compare: the old result is of suite {}, this one of {}",
-                                before["suite"].dump(), after["suite"].dump()));
-  }
+  require_comparable(before, after);
   std::vector<Pair> out;
   const auto old = figures_of(before);
   for (const auto& [name, figures] : figures_of(after)) {
@@ -121,6 +118,17 @@ Json ratio_of(const Pair& p) {
 std::string ratio_text(const Pair& p) {
   const Json ratio = ratio_of(p);
   return ratio.is_string() ? ratio.get<std::string>() : fmt::format("{:.3f}", ratio.get<double>());
+}
+
+// What two results do not have in common though their options are the same.
+Json differences(const Json& before, const Json& after) {
+  Json out = Json::object();
+  for (const char* what : {"processor", "instruction_set", "compiler", "version", "revision"}) {
+    const Json old = before.value(what, Json("unknown"));
+    const Json now = after.value(what, Json("unknown"));
+    if (old != now) out[what] = fmt::format("{} -> {}", number_text(old), number_text(now));
+  }
+  return out;
 }
 
 }  // namespace
@@ -165,8 +173,31 @@ Json read_result(const std::string& path) {
   return result;
 }
 
+void require_comparable(const Json& before, const Json& after) {
+  if (before["suite"] != after["suite"]) {
+    throw UserError(fmt::format("--compare: the old result is of suite {}, this one of {}",
+                                before["suite"].dump(), after["suite"].dump()));
+  }
+  const Json defaults = to_json(BenchOptions{});
+  const auto with_defaults = [&](const Json& result) {
+    Json all = defaults;
+    if (result.contains("options") && result["options"].is_object()) all.update(result["options"]);
+    return all;
+  };
+  const Json old = with_defaults(before);
+  const Json now = with_defaults(after);
+  std::string differ;
+  for (const auto& [option, value] : now.items()) {
+    if (old[option] == value) continue;
+    differ += fmt::format("{}{} was {}, now {}", differ.empty() ? "" : "; ", option,
+                          old[option].dump(), value.dump());
+  }
+  if (!differ.empty()) throw UserError("--compare: results of other options: " + differ);
+}
+
 Json ratios(const Json& before, const Json& after) {
   Json out = Json::object();
+  if (Json differ = differences(before, after); !differ.empty()) out["differs"] = std::move(differ);
   for (const Pair& p : pairs(before, after)) out[p.name][p.figure] = ratio_of(p);
   return out;
 }
@@ -178,11 +209,16 @@ std::string text_of_ratios(const Json& before, const Json& after) {
     lines.push_back(
         {heading, {p.name, p.figure, number_text(p.before), number_text(p.after), ratio_text(p)}});
   }
-  if (lines.empty()) return "the two results have no run in common\n";
+  std::string differ;
+  const Json changes = differences(before, after);
+  for (const auto& [what, change] : changes.items()) {
+    differ += fmt::format("{}: {}\n", what, change.get<std::string>());
+  }
+  if (lines.empty()) return differ + "the two results have no run in common\n";
   std::vector<const Line*> all;
   all.reserve(lines.size());
   for (const Line& line : lines) all.push_back(&line);
-  return table_of_lines(all);
+  return differ + table_of_lines(all);
 }
 
 }  // namespace windhover

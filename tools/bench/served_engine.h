@@ -3,7 +3,10 @@
 #define WINDHOVER_TOOLS_BENCH_SERVED_ENGINE_H_
 
 #include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,16 +20,42 @@ namespace windhover {
 
 struct ServedOptions {
   std::uint32_t max_sessions = 64;
-  // Locked memory, and the query thread before everybody else, as far as the
-  // machine permits it.
+  // Locked memory, and the query thread before everybody else and on a processor of its choice, as
+  // far as the machine permits it.
   bool real_time = false;
+  bool unix_sockets = false;  // and no TCP
+};
+
+// The last processor that this process may use, where there are several; -1: there is only one.
+inline int last_processor() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2) return -1;
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &set)) --last;
+  return last;
+}
+
+// Paths for the sockets of one server, unlinked by it.
+struct SocketPaths {
+  explicit SocketPaths(bool wanted) {
+    static int made = 0;
+    if (!wanted) return;
+    const std::string folder = std::filesystem::temp_directory_path().string();
+    const std::string path = fmt::format("{}/wh-bench-{}-{}", folder, getpid(), ++made);
+    observe = path + "-observe";
+    query = path + "-query";
+  }
+  std::string observe;
+  std::string query;
 };
 
 // Starts on construction, stops on destruction. Throws when something does not start.
 class ServedEngine {
  public:
   explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
-      : server_config_(config_of(options)),
+      : paths_(options.unix_sockets),
+        server_config_(config_of(options, paths_)),
         block_(value_or_throw(Engine::footprint(config))),
         engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
         server_block_(value_or_throw(Server::footprint(server_config_, engine_->config()))),
@@ -37,6 +66,7 @@ class ServedEngine {
     if (options.real_time) {
       memory_locked_ = ok(lock_memory());
       query.fifo_priority = 50;
+      query.cpu = last_processor();
     }
     value_or_throw(server_->open());
     // Not by Server::start(), which does not say what was not permitted.
@@ -58,16 +88,21 @@ class ServedEngine {
   bool memory_locked() const { return memory_locked_; }
   // Mask of ThreadWarning.
   std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
-  std::string observe_address() const {
-    return fmt::format("127.0.0.1:{}", server_->observe_port());
-  }
-  std::string query_address() const { return fmt::format("127.0.0.1:{}", server_->query_port()); }
+  std::string observe_address() const { return address(paths_.observe, server_->observe_port()); }
+  std::string query_address() const { return address(paths_.query, server_->query_port()); }
 
  private:
-  static ServerConfig config_of(const ServedOptions& options) {
+  static ServerConfig config_of(const ServedOptions& options, const SocketPaths& paths) {
     ServerConfig config;
     config.max_sessions = options.max_sessions;
+    if (options.unix_sockets) {
+      config.observe = {.tcp_address = "", .unix_path = paths.observe};
+      config.query = {.tcp_address = "", .unix_path = paths.query};
+    }
     return config;
+  }
+  static std::string address(const std::string& path, std::uint16_t port) {
+    return path.empty() ? fmt::format("127.0.0.1:{}", port) : "unix:" + path;
   }
   void stop() {
     server_->request_stop();
@@ -77,6 +112,7 @@ class ServedEngine {
   }
 
   RealClock clock_;
+  SocketPaths paths_;
   ServerConfig server_config_;
   MappedBlock block_;
   Engine* engine_;

@@ -26,7 +26,8 @@ struct BenchOptions {
   double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
   double observations = 3.2e6;  // growth: length of the stream
-  bool real_time = false;  // query: locked memory, FIFO to ask and to answer, as far as permitted
+  bool real_time = false;       // query: locked memory, FIFO, pinned, as far as permitted
+  bool unix_sockets = false;    // ingest, query: instead of TCP over loopback
 };
 
 struct BenchSuite {
@@ -45,6 +46,8 @@ Json run_soak(const BenchOptions& options);
 Json run_growth(const BenchOptions& options);
 
 std::span<const BenchSuite> bench_suites() noexcept;
+
+Json to_json(const BenchOptions& options);
 
 // Runs the suite of this name, UserError when there is none, and adds its name, the time, what was
 // built (version, revision, compiler), what it ran on (processor, instruction set) and the options.

@@ -36,6 +36,10 @@ std::string processor() {
   return "unknown";
 }
 
+}  // namespace
+
+std::span<const BenchSuite> bench_suites() noexcept { return kSuites; }
+
 Json to_json(const BenchOptions& o) {
   return {{"dimensions", o.dimensions},   {"rows_per_frame", o.rows_per_frame},
           {"connections", o.connections}, {"shares", o.shares},
@@ -43,12 +47,8 @@ Json to_json(const BenchOptions& o) {
           {"chains", o.chains},           {"seconds", o.seconds},
           {"minutes", o.minutes},         {"rate", o.rate},
           {"query_rate", o.query_rate},   {"observations", o.observations},
-          {"real_time", o.real_time}};
+          {"real_time", o.real_time},     {"unix", o.unix_sockets}};
 }
-
-}  // namespace
-
-std::span<const BenchSuite> bench_suites() noexcept { return kSuites; }
 
 Json run_bench(std::string_view name, const BenchOptions& options) {
   for (const BenchSuite& suite : kSuites) {
