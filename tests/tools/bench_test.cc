@@ -12,12 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "windhover/platform/memory.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/ingest.h"
-#include "windhover/tools/bench/limit_kernels.h"
-#include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/commands.h"
@@ -98,7 +94,7 @@ TEST(Bench, RefusesOptionsThatItsSuiteDoesNotRead) {
   EXPECT_TRUE(says(refusal_of([&] {
                      (void)exit_code({"soak", "--compare", path});
                    }),
-                   "is a result of suite \"query\", not of soak"));
+                   "the old result is of suite \"query\", this one of \"soak\""));
 }
 
 TEST(Bench, RefusesRowsThatFitIntoNoFrame) {
@@ -136,12 +132,46 @@ TEST(BenchCompare, GivesRatiosOfWhatBothHave) {
   EXPECT_TRUE(says(refusal, "\"query\""));
 }
 
+// A ratio of two results that do not mean the same says nothing.
+TEST(BenchCompare, RefusesResultsOfOtherOptionsAndMarksOtherMachines) {
+  Json before = result_of("ingest", 100.0);
+  Json after = result_of("ingest", 150.0);
+  before["options"] = {{"chains", 4}};  // and what it does not know: the defaults
+  after["options"] = to_json(BenchOptions{});
+  before["processor"] = "slow";
+  after["processor"] = "fast";
+  const Json compared = ratios(before, after);
+  EXPECT_EQ(compared["differs"]["processor"], "slow -> fast");
+  EXPECT_FALSE(compared["differs"].contains("compiler"));
+  EXPECT_TRUE(says(text_of_ratios(before, after), "processor: slow -> fast"));
+  before["options"]["chains"] = 8;
+  EXPECT_TRUE(says(refusal_of([&] { (void)ratios(before, after); }), "chains was 8, now 4"));
+  // Before anything is measured.
+  const std::string path = file_with("old.json", before.dump());
+  EXPECT_TRUE(says(refusal_of([&] {
+                     (void)exit_code({"ingest", "--compare", path});
+                   }),
+                   "chains was 8, now 4"));
+}
+
 TEST(BenchSuites, StepHasLimitsAndUniqueRunsWithoutHeapCalls) {
   BenchOptions options;
   options.dimensions = {10};
   options.seconds = 0.001;
   const Json result = run_bench("step", options);
   expect_shape(result, "step");
+  const auto begins = [&](const char* name) {
+    return std::ranges::count_if(result["runs"], [&](const Json& run) {
+      return run["name"].get<std::string>().starts_with(name);
+    });
+  };
+  EXPECT_EQ(begins("move calibrated no normals D=10 "), 2);  // two windows
+  EXPECT_EQ(begins("move calibrated with normals D=10 "), 1);
+  EXPECT_GT(begins("round in a stream "), 0);
+  for (const Json& run : result["runs"]) {
+    if (!run.contains("chains_times_draws")) continue;
+    EXPECT_NEAR(run["chains_times_draws"].get<double>(), 64, 1e-9) << run["name"];
+  }
   EXPECT_GT(result["limits"]["fma_double_gflops"].get<double>(), 0);
   for (const Json& run : result["runs"]) {
     for (const char* ratio : {"of_roofline", "noise_of_syrk", "curvature_of_syrk"}) {
@@ -165,6 +195,23 @@ TEST(BenchSuites, IngestCountsRowsAndBytes) {
     EXPECT_GT(run["rows_per_second"].get<double>(), 1000) << run["name"];
     EXPECT_GT(run["of_loopback"].get<double>(), 0) << run["name"];
   }
+}
+
+TEST(BenchSuites, IngestAndQueryGoOverUnixDomainSocketsToo) {
+  BenchOptions options;
+  options.dimensions = {10};
+  options.rows_per_frame = {16};
+  options.seconds = 0.1;
+  options.unix_sockets = true;
+  const Json sent = run_bench("ingest", options)["runs"][0];
+  EXPECT_EQ(sent["name"], "D=10 dense 16 a frame 1 conn Unix");
+  EXPECT_GT(sent["of_loopback"].get<double>(), 0);
+  options.shares = {0.5};
+  const Json asked = run_bench("query", options)["runs"][0];
+  EXPECT_EQ(asked["name"], "D=10 1 conn ingest 50% Unix");
+  EXPECT_EQ(asked["unanswered"], 0);
+  EXPECT_GT(asked["chains_times_draws"].get<double>(), 0);
+  EXPECT_TRUE(asked["window_full"].is_number());
 }
 
 TEST(BenchSuites, IngestInSinglePrecisionSendsNothingElse) {
@@ -239,7 +286,8 @@ TEST(BenchSuites, QueryInRealTimeSaysWhatWasPermittedAndLeavesItsThreadAsItWas) 
   const Json result = run_bench("query", options);
   munlockall();
   for (const Json& run : result["runs"]) {
-    for (const char* what : {"memory_locked", "query_thread_prioritised", "asker_prioritised"}) {
+    for (const char* what : {"memory_locked", "query_thread_pinned", "query_thread_prioritised",
+                             "asker_prioritised"}) {
       EXPECT_TRUE(run["real_time"][what].is_boolean()) << what;
       EXPECT_TRUE(says(text_of(result), what));
     }
@@ -266,7 +314,13 @@ TEST(BenchSuites, GrowthFollowsTheStreamTheDimensionsAndTheStart) {
   options.seconds = 0.001;
   const Json result = run_bench("growth", options);
   expect_shape(result, "growth");
-  EXPECT_EQ(result["runs"].size(), 2U + 1 + 2);  // starts, stream, moves of two samplers
+  // Starts, stream, engines and moves of two samplers.
+  ASSERT_EQ(result["runs"].size(), 2U + 1 + 2 + 2);
+  for (const char* limit : {"of_gemv_and_syrk", "of_gemv"}) {
+    EXPECT_TRUE(std::ranges::any_of(result["runs"], [&](const Json& run) {
+      return run.contains(limit) && run[limit].get<double>() > 0;
+    })) << limit;
+  }
 }
 
 TEST(BenchSuites, SoakGivesItsTimeInSlices) {
@@ -289,52 +343,6 @@ TEST(BenchSuites, MixedAndSoakRefuseListsOfWhatTheyTakeOneOf) {
     EXPECT_TRUE(says(refusal_of([&] { (void)run_bench(suite, options); }),
                      "--dimension takes one value for mixed and soak, not 2"));
   }
-}
-
-TEST(BenchPercentiles, AreGivenFromTenValuesAboveOn) {
-  Histogram h;
-  for (int i = 1; i < 100'000; ++i) h.record(1000);
-  EXPECT_TRUE(percentiles(h)["p9999_us"].is_null());
-  EXPECT_TRUE(percentiles(h)["p999_us"].is_number());
-  h.record(1000);
-  EXPECT_EQ(percentiles(h)["count"], 100'000);
-  EXPECT_EQ(percentiles(h)["p9999_us"], 1.0);
-}
-
-// Nothing else looks at what the limits compute; they are limits only if they compute it.
-TEST(LimitKernels, AreTheProductsTheyClaimToBe) {
-  constexpr std::size_t kRows = 100;
-  for (const std::size_t columns : {1U, 10U, 37U}) {
-    MappedBlock memory(8 * (104 * columns + columns + 104));
-    auto* a = reinterpret_cast<double*>(memory.bytes().data());
-    std::fill_n(a, 104 * columns, 2.0);
-    double* y = a + 104 * columns;
-    double* x = y + 104;
-    for (std::size_t j = 0; j < columns; ++j) x[j] = static_cast<double>(j + 1);
-    limit_kernels().gemv(a, kRows, columns, x, y);
-    for (std::size_t i = 0; i < kRows; ++i) {
-      EXPECT_EQ(y[i], static_cast<double>(columns * (columns + 1))) << i;
-    }
-  }
-  for (const std::size_t width : {8U, 16U, 40U}) {
-    MappedBlock memory(8 * (kRows * width + width * width));
-    auto* x = reinterpret_cast<double*>(memory.bytes().data());
-    for (std::size_t i = 0; i < kRows * width; ++i) x[i] = static_cast<double>(i % width + 1);
-    double* c = x + kRows * width;
-    limit_kernels().syrk(x, kRows, width, c);
-    for (std::size_t j = 0; j < width; ++j) {
-      for (std::size_t i = j; i < width; ++i) {
-        EXPECT_EQ(c[j * width + i], static_cast<double>(kRows * (i + 1) * (j + 1)));
-      }
-    }
-  }
-}
-
-TEST(FrameBytes, AreWholeFramesOfTheShapeAskedFor) {
-  const FrameBytes sparse({.features = 460, .nonzeros = 8, .rows_per_frame = 16});
-  EXPECT_EQ(sparse.ends.back(), sparse.bytes.size());
-  EXPECT_GE(sparse.bytes_per_row(), 8 * 8 + 8 * 4 + 8 + 4);
-  EXPECT_LT(sparse.bytes_per_row(), 8 * 8 + 8 * 4 + 8 + 4 + 4);
 }
 
 }  // namespace

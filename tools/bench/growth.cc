@@ -1,8 +1,9 @@
-// What the cost grows with: not with the length of the stream, linearly with D under a diagonal
-// preconditioner, as its square under a full one. And how long the start takes.
+// What the cost of an observation grows with: the length of the stream, and D under a diagonal and
+// a full preconditioner, as a whole and a move of a chain alone. And how long the start takes.
 //
-// No machine limit stands beside these figures: each is compared with the others of its kind, and
-// what a row, a move and a refresh cost beside the machine's best is in `step`.
+// Limits are the machine's gemv and syrk at the shape: each of K chains draws R rows an
+// observation, two gemv with a row, and multiplies its gradient with a preconditioner; and each
+// observation is summed once for A, which is D x D whatever the sampler, and for C.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
@@ -26,6 +28,8 @@ namespace {
 constexpr std::uint32_t kMinibatch = 100;
 constexpr std::uint64_t kFrame = 256;
 constexpr std::uint64_t kRoundRows = 64;
+constexpr std::uint32_t kStreamMinibatch = 4 * kRoundRows;  // R = 4; the default of such a window
+constexpr std::uint32_t kStreamDimension = 10;
 
 // Rows of a logistic model with independent standard normal features, again and again.
 struct Rows {
@@ -65,19 +69,32 @@ EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
   return config;
 }
 
+// Of an observation, at the machine's best.
+double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
+  constexpr double kBudget = 0.05;
+  const bool full = config.sampler.noise_structure == NoiseStructure::kFull;
+  const double rows = kStreamMinibatch;
+  const double gemv = gemv_seconds(kStreamMinibatch, dimension, kBudget);
+  const double square = full ? gemv_seconds(dimension, dimension, kBudget) : 0;
+  const double syrk = syrk_seconds(kStreamMinibatch, dimension, kBudget);
+  const double drawn = config.sampler.chains * config.draws_per_observation;
+  return (drawn * (2 * gemv + square) + (full ? 2 : 1) * syrk) / rows;
+}
+
 // Observed and learned in turns on this thread, as many rows as four draws an observation let a
 // round of the learner take, as beside a stream that keeps it busy: a learner that rests in between
 // makes more passes over the window, and one that a burst has outrun makes draws anew. One run for
 // each stretch of the stream.
 void stream(Json& runs, const BenchOptions& options) {
-  const EngineConfig config = logistic(10, options);
+  const EngineConfig config = logistic(kStreamDimension, options);
   const MappedBlock block(Engine::footprint(config).value());
   RealClock clock;
   Engine& engine = *Engine::create(config, block.bytes(), clock).value();
-  const Rows rows(9, 512 * kFrame);
+  const Rows rows(kStreamDimension - 1, 512 * kFrame);
   std::array<RefusedRow, 1> refused;
   std::uint64_t seen = 0;
   const double first = std::min(1e6, options.observations);
+  const double limit = limit_seconds(config, kStreamDimension);
   const int marks = 1 + static_cast<int>(2.001 * std::log10(options.observations / first));
   for (int k = 0; k < marks; ++k) {
     const double mark = first * std::pow(10.0, 0.5 * k);
@@ -100,7 +117,75 @@ void stream(Json& runs, const BenchOptions& options) {
                 {"draws_per_observation",
                  static_cast<double>(engine.counters().get(RuntimeCounter::kExamples) - examples) /
                      static_cast<double>(end - begin) / config.sampler.chains},
-                {"observations", static_cast<double>(end)}};
+                {"observations", static_cast<double>(end)},
+                {"of_gemv_and_syrk", limit * static_cast<double>(end - begin) / took}};
+    run.update(process);
+    runs.push_back(std::move(run));
+  }
+}
+
+// The same at several D: an engine past its cold start, for a while and at least two passes. S is
+// the same everywhere. Each figure stands beside the power of D that leads to it from the one
+// before. `diagonal` keeps variances of the gradient noise and steps alone; what it keeps of the
+// curvature is a matrix all the same.
+void engines(Json& runs, const BenchOptions& options, const char* label, const char* sampler,
+             NoiseStructure structure) {
+  const double budget = options.seconds > 0 ? options.seconds : 0.4;
+  double before = 0;
+  std::uint32_t dimension_before = 0;
+  for (const std::uint32_t dimension : list_or(options.dimensions, {10, 30, 100, 300, 600})) {
+    EngineConfig config = logistic(dimension, options);
+    config.sampler.name = sampler;
+    config.sampler.noise_structure = structure;
+    config.sampler.minibatch_size = kStreamMinibatch;
+    const double limit = limit_seconds(config, dimension);
+    const MappedBlock block(Engine::footprint(config).value());
+    RealClock clock;
+    Engine& engine = *Engine::create(config, block.bytes(), clock).value();
+    const Rows rows(dimension - 1, 64 * kRoundRows);
+    std::array<RefusedRow, 1> refused;
+    std::uint64_t seen = 0;
+    const auto round = [&] {
+      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
+      seen += kRoundRows;
+      return engine.poll(1);
+    };
+    // The window fills, and the cold start ends.
+    while (seen < config.window_size) (void)round();
+    while (engine.learner().phase() != Learner::Phase::kSampling) (void)round();
+    const auto count = [&](RuntimeCounter counter) { return engine.counters().get(counter); };
+    const auto examples = count(RuntimeCounter::kExamples);
+    const auto passes = count(RuntimeCounter::kPasses);
+    const std::uint64_t begin = seen;
+    const ProcessSpan span;
+    const double start = thread_seconds();
+    double took = 0;
+    do {
+      for (int i = 0; i < 8; ++i) (void)round();
+      took = thread_seconds() - start;
+    } while (took < budget || (count(RuntimeCounter::kPasses) < passes + 2 && took < 8 * budget));
+    const Json process = span.figures();
+    if (engine.head() != seen) {
+      throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
+    }
+    const auto observations = static_cast<double>(seen - begin);
+    const double cost = took / observations;
+    Json run = {
+        {"name", fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch)},
+        {"dimension", dimension},
+        {"us_per_observation", 1e6 * cost},
+        {"grows_as_power_of_D", nullptr},
+        {"draws_per_observation", static_cast<double>(count(RuntimeCounter::kExamples) - examples) /
+                                      observations / config.sampler.chains},
+        {"passes", count(RuntimeCounter::kPasses) - passes},
+        {"window_rows", config.window_size},
+        {"of_gemv_and_syrk", limit / cost}};
+    if (dimension_before > 0) {
+      run["grows_as_power_of_D"] =
+          std::log(cost / before) / std::log(1.0 * dimension / dimension_before);
+    }
+    before = cost;
+    dimension_before = dimension;
     run.update(process);
     runs.push_back(std::move(run));
   }
@@ -108,23 +193,26 @@ void stream(Json& runs, const BenchOptions& options) {
 
 // A move of one chain, and what it costs beside the gradient. The rig's estimates are D x D for
 // every sampler, as in an engine: so resident_bytes grows as D^2 where the cost of a move does not.
-void dimensions(Json& runs, const BenchOptions& options, const char* sampler,
+void dimensions(Json& runs, const BenchOptions& options, const char* sampler, bool full,
                 const std::vector<std::uint32_t>& all) {
   const double budget = options.seconds > 0 ? options.seconds : 0.2;
   for (const std::uint32_t dimension : list_or(options.dimensions, all)) {
-    SamplerRig rig({.sampler = sampler,
-                    .dimension = dimension,
-                    .minibatch_size = kMinibatch,
-                    .rows = std::min<std::uint64_t>(4898, (32 << 20) / dimension)});
+    const std::uint64_t rows = std::min<std::uint64_t>(4898, (32 << 20) / dimension);
+    SamplerRig rig(
+        {.sampler = sampler, .dimension = dimension, .minibatch_size = kMinibatch, .rows = rows});
     const ProcessSpan span;
     const double move = fastest(budget, [&] { rig.move(); });
     const double gradient = fastest(budget, [&] { rig.gradient(); });
     const Json process = span.figures();
+    double limit = 2 * gemv_seconds(kMinibatch, dimension, budget / 2);
+    if (full) limit += gemv_seconds(dimension, dimension, budget / 2);
     Json run = {{"name", fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch)},
                 {"dimension", dimension},
                 {"move_us", 1e6 * move},
                 {"gradient_us", 1e6 * gradient},
-                {"beside_gradient_us", 1e6 * (move - gradient)}};
+                {"beside_gradient_us", 1e6 * (move - gradient)},
+                {"window_rows", rows},
+                {"of_gemv", limit / move}};
     run.update(process);
     runs.push_back(std::move(run));
   }
@@ -196,8 +284,10 @@ Json run_growth(const BenchOptions& options) {
   Json runs = Json::array();
   starts(runs, options);
   stream(runs, options);
-  dimensions(runs, options, "sgd-d", {10, 30, 100, 300, 1000, 3000, 10'000});
-  dimensions(runs, options, "calibrated", {10, 30, 100, 300, 1000, 3000});
+  engines(runs, options, "diagonal", "sgd-d", NoiseStructure::kDiagonal);
+  engines(runs, options, "full", "calibrated", NoiseStructure::kFull);
+  dimensions(runs, options, "sgd-d", false, {10, 30, 100, 300, 1000, 3000, 10'000});
+  dimensions(runs, options, "calibrated", true, {10, 30, 100, 300, 1000, 3000});
   return {{"limits", Json::object()}, {"runs", std::move(runs)}};
 }
 

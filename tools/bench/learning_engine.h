@@ -14,55 +14,94 @@
 
 namespace windhover {
 
-// An engine over synthetic rows, past its cold start, that never rests; driven by the caller.
-// Without a clock of the caller's, which outlives it, it goes by the real one.
+struct LearningConfig {
+  std::string_view model = "linear";
+  std::string_view sampler = "calibrated";
+  std::uint32_t dimension = 12;
+  std::uint32_t minibatch_size = 100;
+  std::uint64_t rows = 4898;  // of the window, all there from the start
+  std::uint32_t threads = 1;
+  Clock* clock = nullptr;  // outlives the engine; null: the real one
+  // R. 0: the learner never rests, and sweeps ever less often over rows that stay the same.
+  double draws_per_observation = 0;
+};
+
+// An engine over synthetic rows, past its cold start; driven by the caller.
 class LearningEngine {
  public:
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
 
-  LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
-                 std::uint32_t minibatch_size, std::uint64_t rows = kRows,
-                 std::uint32_t threads = 1, Clock* clock = nullptr)
-      : config_(configure(model, sampler, dimension, minibatch_size, rows, threads)),
+  explicit LearningEngine(const LearningConfig& config)
+      : config_(configure(config)),
         block_(Engine::footprint(config_).value()),
-        engine_(Engine::create(config_, block_.bytes(), clock != nullptr ? *clock : real_clock_)
+        engine_(Engine::create(config_, block_.bytes(),
+                               config.clock != nullptr ? *config.clock : real_clock_)
                     .value()) {
+    constexpr std::uint64_t kMostKept = 4096;
+    const std::uint32_t features = config_.model.features;
+    const bool linear = config.model == "linear";
     std::mt19937_64 generator(1);
     std::normal_distribution<double> normal;
-    std::vector<double> row(config_.model.features);
-    for (std::uint64_t i = 0; i < rows; ++i) {
+    std::vector<double> row(features);
+    for (std::uint64_t i = 0; i < config.rows; ++i) {
       double predictor = 0;
       for (double& x : row) {
         x = normal(generator);
         predictor += 0.3 * x;
       }
       const double noise = normal(generator);
-      const double target = model == "linear" ? predictor + noise : (predictor + noise > 0 ? 1 : 0);
+      const double target = linear ? predictor + noise : (predictor + noise > 0 ? 1 : 0);
       (void)engine_->observe(row, target);
+      if (config.draws_per_observation == 0 || i >= kMostKept) continue;
+      kept_.insert(kept_.end(), row.begin(), row.end());
+      kept_targets_.push_back(target);
     }
     while (engine_->learner().phase() != Learner::Phase::kSampling) engine_->poll(100);
     engine_->poll(0);  // publishes
   }
+  LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
+                 std::uint32_t minibatch_size, std::uint64_t rows = kRows,
+                 std::uint32_t threads = 1, Clock* clock = nullptr)
+      : LearningEngine(
+            LearningConfig{model, sampler, dimension, minibatch_size, rows, threads, clock, 0}) {}
 
   Engine& engine() { return *engine_; }
-  std::uint64_t steps() { return engine_->counters().get(RuntimeCounter::kSteps); }
-  std::uint64_t examples() { return engine_->counters().get(RuntimeCounter::kExamples); }
+  std::uint64_t count(RuntimeCounter counter) { return engine_->counters().get(counter); }
+  std::uint64_t steps() { return count(RuntimeCounter::kSteps); }
+  std::uint64_t examples() { return count(RuntimeCounter::kExamples); }
+  std::size_t window_bytes() const {
+    return config_.window_size * RowLayout(config_.model).stride() * sizeof(double);
+  }
+
+  // The next rows of a stream, at most 4096: those of the start again and again. Only where
+  // draws_per_observation is not 0. Returns how many the window took.
+  std::uint64_t stream(std::uint64_t rows) {
+    const std::uint64_t kept = kept_targets_.size();
+    rows = std::min(rows, kept);
+    if (next_ + rows > kept) next_ = 0;
+    ObservationBatch batch;
+    batch.rows = rows;
+    batch.features =
+        reinterpret_cast<const std::byte*>(kept_.data() + next_ * config_.model.features);
+    batch.feature_values = rows * config_.model.features;
+    batch.targets = reinterpret_cast<const std::byte*>(kept_targets_.data() + next_);
+    next_ += rows;
+    return engine_->observe(batch, {}).accepted;
+  }
 
  private:
-  static EngineConfig configure(std::string_view model, std::string_view sampler,
-                                std::uint32_t dimension, std::uint32_t minibatch_size,
-                                std::uint64_t rows, std::uint32_t threads) {
+  static EngineConfig configure(const LearningConfig& c) {
     EngineConfig config;
-    config.model.name = model;
-    config.model.features = dimension - 1;
-    config.model.noise_variance = model == "linear" ? 1.0 : 0.0;
-    config.sampler.name = sampler;
-    config.sampler.minibatch_size = minibatch_size;
+    config.model.name = c.model;
+    config.model.features = c.dimension - 1;
+    config.model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
+    config.sampler.name = c.sampler;
+    config.sampler.minibatch_size = c.minibatch_size;
     config.sampler.chains = 16;
-    config.window_size = rows;
-    config.window_slack = std::max<std::uint64_t>(rows, config.window_slack);
-    config.learner_threads = threads;
-    config.draws_per_observation = 0;
+    config.window_size = c.rows;
+    config.window_slack = std::max<std::uint64_t>(c.rows, config.window_slack);
+    config.learner_threads = c.threads;
+    config.draws_per_observation = c.draws_per_observation;
     return config;
   }
 
@@ -70,6 +109,9 @@ class LearningEngine {
   RealClock real_clock_;
   MappedBlock block_;
   Engine* engine_;
+  std::vector<double> kept_;
+  std::vector<double> kept_targets_;
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace windhover

@@ -113,9 +113,20 @@ Plot growth(const Json& result) {
   const Series full = series_of(result, "move calibrated", "dimension", "beside_gradient_us",
                                 "full (calibrated), beside the gradient", 0);
   moves.series = {diagonal, slope(diagonal, 1), full, slope(full, 2)};
+  Panel engines{.title = "Over D: an observation, learned from",
+                .x_label = "parameters D",
+                .y_label = "processor time an observation, µs",
+                .log_x = true,
+                .log_y = true,
+                .legend = "outside bottom center horizontal"};
+  const Series light = series_of(result, "engine diagonal", "dimension", "us_per_observation",
+                                 "diagonal (sgd-d)", 1);
+  const Series heavy =
+      series_of(result, "engine full", "dimension", "us_per_observation", "full (calibrated)", 0);
+  engines.series = {light, slope(light, 1), heavy, slope(heavy, 2)};
   return {.title = "What the cost grows with",
-          .columns = 2,
-          .panels = {std::move(stream), std::move(moves)}};
+          .columns = 3,
+          .panels = {std::move(stream), std::move(engines), std::move(moves)}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -13,8 +14,6 @@ namespace windhover {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-constexpr std::size_t kMostDrawn = std::size_t{1} << 20;
-
 constexpr std::uint32_t kClasses = 4;
 
 ModelConfig model_of(const RigConfig& c) {
@@ -27,6 +26,14 @@ ModelConfig model_of(const RigConfig& c) {
   model.noise_variance = has_dispersion(entry->response) ? 1.0 : 0.0;
   model.classes = kClasses;
   return model;
+}
+
+// Indices drawn before: as many as touch most of the rows, however many these are, so that no last
+// cache holds what is to come from memory.
+std::size_t drawn(const RigConfig& c) {
+  constexpr std::size_t kEnough = std::size_t{1} << 20;
+  const std::size_t most = std::max<std::size_t>(kEnough, 2 * c.rows);
+  return std::clamp<std::size_t>(8 * c.rows, c.minibatch_size, most);
 }
 
 SamplerConfig sampler_of(const RigConfig& c) {
@@ -53,7 +60,7 @@ SamplerRig::SamplerRig(const RigConfig& config)
         return measuring.used();
       }()),
       slots_(config.minibatch_size),
-      drawn_(std::clamp<std::size_t>(8 * config.rows, config.minibatch_size, kMostDrawn)),
+      drawn_(drawn(config)),
       gradient_(nullptr, 0, nullptr) {
   const Result<bool> possible = find_sampler(config.sampler)->check(sampler_config_);
   if (!possible.ok() || !rows_.valid() || !block_.valid()) {
@@ -68,12 +75,13 @@ SamplerRig::SamplerRig(const RigConfig& config)
   std::ranges::fill(prior_, 1.0);
   std::ranges::fill(curvature_, 0.1 / static_cast<double>(d));
   for (std::size_t j = 0; j < d; ++j) curvature_[j * (d + 1)] += 0.9;
-  // A = C: the model holds.
+  std::ranges::transform(curvature_.first(noise_.size()), noise_.begin(),
+                         [&](double a) { return config.gradient_noise * a; });
   estimates_ = {.dimension = d,
                 .n = config.n,
                 .minibatch_size = static_cast<double>(config.minibatch_size),
                 .curvature = curvature_.data(),
-                .noise_covariance = curvature_.data()};
+                .noise_covariance = noise_.empty() ? curvature_.data() : noise_.data()};
   gradient_ = GradientSource(model_, d, prior_.data());
   gradient_.set_scale(config.n, 1.0);
   refresh();
@@ -95,6 +103,7 @@ void SamplerRig::make(Arena& arena) {
   const std::size_t width = matrix_width(d);
   prior_ = arena.allocate<double>(d);
   curvature_ = arena.allocate<double>(d * d);
+  noise_ = arena.allocate<double>(config_.gradient_noise == 1 ? 0 : d * d);
   theta_ = arena.allocate<double>(kChains * d);
   states_ = arena.allocate<double>(kChains * sampler.state_size(sampler_config_, parameters_));
   work_ = arena.allocate<double>(step_scratch(parameters_));
@@ -143,7 +152,17 @@ void SamplerRig::fill_rows() {
 
 void SamplerRig::refresh(Interlude* interlude) {
   estimates_.interlude = interlude;
+  const double start = thread_seconds();
   if (!ok(sampler_->refresh(estimates_))) throw RunError("the rig's estimates do not do");
+  refresh_seconds_ = thread_seconds() - start;
+}
+
+bool SamplerRig::injects_noise() const {
+  const std::size_t entries = std::size_t{parameters_} * parameters_;
+  std::vector<double> h(entries);
+  std::vector<double> injected(entries);
+  sampler_->law(h.data(), injected.data());
+  return std::ranges::any_of(injected, [](double x) { return x != 0; });
 }
 
 void SamplerRig::move() {

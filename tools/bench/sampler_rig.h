@@ -25,11 +25,14 @@ struct RigConfig {
   std::uint64_t rows = 4898;  // in memory; minibatches are drawn from all of them
   std::uint32_t rank = 4;
   double n = 100'000;  // that the posterior stands on
+  // C = this times A. 1: the model holds, and the noise of minibatches is all that `calibrated`
+  // needs as long as n / S > 5; it injects normals where (n / S) C - 5 A is not positive definite.
+  double gradient_noise = 1;
 };
 
-// Features are standard normal, those of sparse rows ones, one in each of as many equal parts; A
-// and C are what dense rows would give, with a little correlation. Eight chains in turn. All memory
-// is aligned as an engine's is, and none is taken later. RunError when the registry refuses the
+// Features are standard normal, those of sparse rows ones, one in each of as many equal parts; A is
+// what dense rows would give, with a little correlation. Eight chains in turn. All memory is
+// aligned as an engine's is, and none is taken later. RunError when the registry refuses the
 // configuration.
 class SamplerRig {
  public:
@@ -39,7 +42,8 @@ class SamplerRig {
   SamplerRig(const SamplerRig&) = delete;
   SamplerRig& operator=(const SamplerRig&) = delete;
 
-  // Indices, gradient, noise, preconditioner: one move of the next chain.
+  // Indices, gradient, preconditioner, noise where the sampler injects any: one move of the next
+  // chain.
   void move();
   // Its gradient alone, on minibatches whose indices were drawn before.
   void gradient();
@@ -47,8 +51,13 @@ class SamplerRig {
   void add_noise();
   void add_curvature();
   void refresh(Interlude* interlude = nullptr);
+  // Of this thread, that the newest refresh took: the first is the constructor's.
+  double refresh_seconds() const { return refresh_seconds_; }
 
-  std::size_t bytes_per_row() const { return 8 * layout_.stride(); }
+  // Whether a move draws normals: what the sampler's law says, so of samplers that have one.
+  bool injects_noise() const;
+
+  std::size_t window_bytes() const { return config_.rows * layout_.stride() * sizeof(double); }
   std::uint32_t parameters() const { return parameters_; }
 
  private:
@@ -68,6 +77,7 @@ class SamplerRig {
   AnySampler* sampler_ = nullptr;
   std::span<double> prior_;
   std::span<double> curvature_;
+  std::span<double> noise_;  // empty where C is A
   std::span<double> theta_;
   std::span<double> states_;
   std::span<double> work_;
@@ -78,6 +88,7 @@ class SamplerRig {
   std::vector<std::uint32_t> drawn_;  // of many
   std::size_t next_slot_ = 0;
   std::uint64_t moves_ = 0;
+  double refresh_seconds_ = 0;
   Estimates estimates_;
   GradientSource gradient_;
 };

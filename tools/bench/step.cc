@@ -18,14 +18,17 @@ namespace windhover {
 
 namespace {
 
-// The gradient reads each row once (8 bytes times the row's stride) and does a multiplication and
-// an addition with each feature twice: the roofline is the slower of the two at the machine's best.
-// Sparse rows (nonzeros above 0) have as many features as they have numbers, gathered.
+constexpr double kMiB = 1 << 20;
+constexpr double kMovesARefresh = RigConfig{}.n / kStepMinibatch * SamplerRig::kChains;
+
+// The gradient reads the features and the target of each row once (8 bytes a number, 4 an index)
+// and does a multiplication and an addition with each feature twice: the roofline is the slower of
+// the two at the machine's best. What rows are padded with is no need of the gradient's, and does
+// not count. Sparse rows (nonzeros above 0) have as many features as they have numbers, gathered.
 void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
                const ComputeLimits& limits) {
   for (const bool in_cache : {true, false}) {
-    const std::uint32_t a_row = nonzeros > 0 ? 2 + (3 * nonzeros + 1) / 2 : dimension;
-    const std::size_t row = 8 * ((a_row + 3) / 4 * 4);
+    const std::size_t row = nonzeros > 0 ? 8 + 12 * nonzeros : 8 * dimension;
     const std::size_t window = in_cache ? limits.l2_set : limits.dram_set;
     SamplerRig rig({.dimension = dimension,
                     .nonzeros = nonzeros,
@@ -38,7 +41,7 @@ void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
     runs.add(fmt::format("gradient D={} {}{}", dimension, shape, where), [&] {
       const double seconds = fastest(runs.budget(), [&] { rig.gradient(); }) / kStepMinibatch;
       const double flops = 4.0 * (nonzeros > 0 ? nonzeros : dimension);
-      const double bytes = static_cast<double>(rig.bytes_per_row());
+      const auto bytes = static_cast<double>(row);
       const double by_flops = flops / limits.flops_double;
       const double by_bytes = bytes / (in_cache ? limits.l2_bytes : limits.dram_bytes);
       Figures figures{{"ns_per_example", 1e9 * seconds},
@@ -47,6 +50,7 @@ void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
                       {"bytes_per_example", bytes},
                       {"gflops", flops / seconds / 1e9},
                       {"gb_per_second", bytes / seconds / 1e9},
+                      {"window_mib", static_cast<double>(rig.window_bytes()) / kMiB},
                       {"of_roofline", std::max(by_flops, by_bytes) / seconds},
                       {"of_two_gemv", gemv / kStepMinibatch / seconds}};
       if (nonzeros > 0) --figures.count;  // gemv is no limit of sparse rows
@@ -71,16 +75,48 @@ void sums(Runs& runs, std::uint32_t dimension) {
   }
 }
 
-void moves(Runs& runs, std::uint32_t dimension, const char* sampler) {
-  SamplerRig rig({.sampler = sampler, .dimension = dimension, .minibatch_size = kStepMinibatch});
-  runs.add(fmt::format("move {} D={} S={}", sampler, dimension, kStepMinibatch), [&] {
-    const double seconds = fastest(runs.budget(), [&] { rig.move(); });
-    const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
-    return Figures{{"us_per_move", 1e6 * seconds},
-                   {"examples_per_second", kStepMinibatch / seconds},
-                   {"gradient_us", 1e6 * gradient},
-                   {"gradient_share", gradient / seconds}};
-  });
+// Seconds of a gemv with the rows of a minibatch, and with D rows.
+struct MoveLimits {
+  double gemv_rows;
+  double gemv_square;
+};
+
+// A move is a gradient (two gemv of the minibatch) and a product with H (one of D x D), and where
+// normals are injected half of one more, with a triangular root. Whether they are is what the rig
+// says of itself: `calibrated` needs none where minibatches make noise enough.
+void moves(Runs& runs, const char* sampler, RigConfig config, const MoveLimits& limits) {
+  config.sampler = sampler;
+  config.minibatch_size = kStepMinibatch;
+  SamplerRig rig(config);
+  const bool noise = rig.injects_noise();
+  const double limit = 2 * limits.gemv_rows + (noise ? 1.5 : 1.0) * limits.gemv_square;
+  runs.add(fmt::format("move {} {} D={} S={} N={}", sampler, noise ? "with normals" : "no normals",
+                       config.dimension, kStepMinibatch, config.rows),
+           [&] {
+             const double seconds = fastest(runs.budget(), [&] { rig.move(); });
+             const double gradient = fastest(runs.budget() / 2, [&] { rig.gradient(); });
+             return Figures{{"us_per_move", 1e6 * seconds},
+                            {"examples_per_second", kStepMinibatch / seconds},
+                            {"gradient_us", 1e6 * gradient},
+                            {"gradient_share", gradient / seconds},
+                            {"window_mib", static_cast<double>(rig.window_bytes()) / kMiB},
+                            {"of_gemv", limit / seconds}};
+           });
+}
+
+// From a window that the caches hold and from one of the default size.
+void moves(Runs& runs, std::uint32_t dimension) {
+  const MoveLimits limits{gemv_seconds(kStepMinibatch, dimension, runs.budget() / 2),
+                          gemv_seconds(dimension, dimension, runs.budget() / 2)};
+  const std::uint64_t rows = window_rows(dimension);
+  RigConfig config{.dimension = dimension};
+  if (config.rows < rows) moves(runs, "calibrated", config, limits);
+  config.rows = rows;
+  moves(runs, "calibrated", config, limits);
+  moves(runs, "sgd-f", config, limits);
+  // So little noise in the minibatches that tau = 5 times A is injected.
+  config.gradient_noise = kStepMinibatch / config.n;
+  moves(runs, "calibrated", config, limits);
 }
 
 // The longest time that a computation goes on without an interlude.
@@ -96,22 +132,22 @@ struct Pieces {
   }
 };
 
-// Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: over n / S
-// moves of each of the rig's chains, in which each draws as many rows as the posterior stands on.
+// Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: the sampler's
+// own refresh over n / S moves of each of the rig's chains, in which each draws as many rows as the
+// posterior stands on. What an engine does besides, and how often it refreshes, is in the rounds
+// beside a stream.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
   SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kStepMinibatch});
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());
   runs.add(fmt::format("sgfs-f D={} S={}", dimension, kStepMinibatch), [&] {
     const double step = fastest(runs.budget(), [&] { rig.move(); });
     const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
-    const double start = thread_seconds();
     rig.refresh();
-    const double refresh = thread_seconds() - start;
+    const double refresh = rig.refresh_seconds();
     Pieces pieces;
     Interlude interlude(Pieces::end, &pieces);
     rig.refresh(&interlude);
     Pieces::end(&pieces);
-    const double moves_a_refresh = RigConfig{}.n / kStepMinibatch * SamplerRig::kChains;
     const double rest = step - gradient;
     return Figures{{"step_us", 1e6 * step},
                    {"gradient_us", 1e6 * gradient},
@@ -119,8 +155,8 @@ void full_preconditioner(Runs& runs, std::uint32_t dimension) {
                    {"longest_piece_ms", 1e3 * pieces.longest},
                    {"gemv_us", 1e6 * gemv},
                    {"without_gradient_in_gemv", rest / gemv},
-                   {"amortised_in_gemv", (rest + refresh / moves_a_refresh) / gemv},
-                   {"with_gradient_in_gemv", (step + refresh / moves_a_refresh) / gemv}};
+                   {"amortised_in_gemv", (rest + refresh / kMovesARefresh) / gemv},
+                   {"with_gradient_in_gemv", (step + refresh / kMovesARefresh) / gemv}};
   });
 }
 
@@ -133,9 +169,12 @@ void low_rank(Runs& runs, std::uint32_t dimension) {
   runs.add(fmt::format("sgfs-lr D={} r=16 S={}", dimension, kStepMinibatch), [&] {
     const double step = fastest(runs.budget(), [&] { rig.move(); });
     const double gradient = fastest(runs.budget(), [&] { rig.gradient(); });
+    const double refresh = rig.refresh_seconds();  // once: it takes seconds
     return Figures{{"step_us", 1e6 * step},
                    {"gradient_us", 1e6 * gradient},
-                   {"step_in_gradients", step / gradient}};
+                   {"step_in_gradients", step / gradient},
+                   {"refresh_ms", 1e3 * refresh},
+                   {"amortised_in_gradients", (step + refresh / kMovesARefresh) / gradient}};
   });
 }
 
@@ -183,12 +222,13 @@ Json run_step(const BenchOptions& options) {
   for (const auto d : dimensions) gradients(runs, d, 0, limits);
   if (all) gradients(runs, 461, 8, limits);
   for (const auto d : dimensions) sums(runs, d);
-  for (const auto d : dimensions) {
-    for (const char* sampler : {"calibrated", "sgd-f"}) moves(runs, d, sampler);
-  }
-  for (const auto d : dimensions) {
-    if (d > 200) continue;  // a cold start takes too long
-    add_rounds(runs, d);
+  for (const auto d : list_or(options.dimensions, {12, 100, 1000})) moves(runs, d);
+  for (const auto d : list_or(options.dimensions, {12, 100})) {
+    if (d <= 200) {
+      add_rounds(runs, d);
+    } else {
+      for (const char* sampler : {"sgfs-f", "calibrated"}) add_stream(runs, d, sampler);
+    }
   }
   for (const auto d : list_or(options.dimensions, {500, 1000})) full_preconditioner(runs, d);
   for (const auto d : list_or(options.dimensions, {2000})) low_rank(runs, d);

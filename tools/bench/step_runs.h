@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "windhover/tools/bench/machine.h"
@@ -22,7 +23,7 @@ struct Figures {
   Figures(std::initializer_list<std::pair<const char*, double>> list) {
     for (const auto& figure : list) figures[count++] = figure;
   }
-  std::array<std::pair<const char*, double>, 12> figures;
+  std::array<std::pair<const char*, double>, 20> figures;
   std::size_t count = 0;
 };
 
@@ -52,9 +53,10 @@ class Runs {
   Json runs_ = Json::array();
 };
 
-// What takes a whole engine (step_engine.cc): its rounds on one thread and on two, and predictions
-// of it.
+// What takes a whole engine. Its rounds beside a stream, over rows that stay the same, and on two
+// threads (step_rounds.cc); predictions of it (step_predictions.cc).
 void add_rounds(Runs& runs, std::uint32_t dimension);
+void add_stream(Runs& runs, std::uint32_t dimension, std::string_view sampler);
 void add_predictions(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits);
 
 }  // namespace windhover
