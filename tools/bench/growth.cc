@@ -124,7 +124,8 @@ void stream(Json& runs, const BenchOptions& options) {
   }
 }
 
-// The same at several D: an engine past its cold start, for a while and at least two passes. S is
+// The same at several D: an engine past its cold start, for a while, two passes
+// where that is not too long. S is
 // the same everywhere. Each figure stands beside the power of D that leads to it from the one
 // before. `diagonal` keeps variances of the gradient noise and steps alone; what it keeps of the
 // curvature is a matrix all the same.
@@ -138,6 +139,7 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
     config.sampler.name = sampler;
     config.sampler.noise_structure = structure;
     config.sampler.minibatch_size = kStreamMinibatch;
+    config.window_slack = std::max(config.window_size, config.window_slack);
     const double limit = limit_seconds(config, dimension);
     const MappedBlock block(Engine::footprint(config).value());
     RealClock clock;
@@ -150,9 +152,12 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
       seen += kRoundRows;
       return engine.poll(1);
     };
-    // The window fills, and the cold start ends.
-    while (seen < config.window_size) (void)round();
-    while (engine.learner().phase() != Learner::Phase::kSampling) (void)round();
+    // Most of the window at once, and the rest as it goes on.
+    for (; 4 * seen < 3 * config.window_size; seen += kRoundRows) {
+      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
+    }
+    while (seen < config.window_size || engine.learner().phase() != Learner::Phase::kSampling)
+      (void)round();
     const auto count = [&](RuntimeCounter counter) { return engine.counters().get(counter); };
     const auto examples = count(RuntimeCounter::kExamples);
     const auto passes = count(RuntimeCounter::kPasses);
@@ -163,7 +168,7 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
     do {
       for (int i = 0; i < 8; ++i) (void)round();
       took = thread_seconds() - start;
-    } while (took < budget || (count(RuntimeCounter::kPasses) < passes + 2 && took < 8 * budget));
+    } while (took < budget || (count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
     const Json process = span.figures();
     if (engine.head() != seen) {
       throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));

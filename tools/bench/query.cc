@@ -28,6 +28,7 @@ struct Condition {
   double seconds = 1.5;
   double rate = 0;  // questions a second; 0: what the options say
   bool unix_sockets = false;
+  bool asker_beside = false;  // in real time: on the processor of the query thread
 };
 
 // Without options: every load at the middle dimension, the other two at half of saturation, and one
@@ -43,6 +44,13 @@ std::vector<Condition> conditions(const BenchOptions& o) {
         {.dimension = 100, .connections = 1, .share = 0, .busy = true},
         {.dimension = 10, .connections = 1, .share = 0.5},
         {.dimension = 1000, .connections = 1, .share = 0.5}};
+    if (o.real_time && last_processor() >= 0) {
+      out.push_back({.dimension = 100,
+                     .connections = 1,
+                     .share = 0.5,
+                     .seconds = kLong,
+                     .asker_beside = true});
+    }
     for (Condition& c : out) c.unix_sockets = o.unix_sockets;
     if (!o.unix_sockets) {
       out.insert(out.begin() + 4,
@@ -84,22 +92,27 @@ std::string name_of(const Condition& c) {
   std::string load = "idle";
   if (c.busy) load = "learner busy";
   if (c.share > 0) load = fmt::format("ingest {:.0f}%", 100 * c.share);
-  return fmt::format("D={} {}{} conn {}{}{}", c.dimension, c.nonzeros > 0 ? "sparse " : "",
+  return fmt::format("D={} {}{} conn {}{}{}{}", c.dimension, c.nonzeros > 0 ? "sparse " : "",
                      c.connections, load, c.unix_sockets ? " Unix" : "",
-                     c.rate > 0 ? fmt::format(" {} a second", c.rate) : "");
+                     c.rate > 0 ? fmt::format(" {} a second", c.rate) : "",
+                     c.asker_beside ? " asked from its processor" : "");
 }
 
-// Puts the calling thread before the others while it lives, as far as permitted. Threads inherit
-// from the one that makes them, so only around what makes none.
+// Puts the calling thread before the others while it lives, and on this processor unless it is -1,
+// as far as permitted. Threads inherit from the one that makes them, so only around what makes
+// none.
 class Raised {
  public:
-  explicit Raised(bool wanted) : wanted_(wanted) {
+  Raised(bool wanted, int cpu) : wanted_(wanted) {
     if (!wanted_) return;
     (void)pthread_getschedparam(pthread_self(), &policy_, &before_);
-    warnings_ = configure_this_thread({.name = nullptr, .fifo_priority = 40});
+    (void)pthread_getaffinity_np(pthread_self(), sizeof(processors_), &processors_);
+    warnings_ = configure_this_thread({.name = nullptr, .cpu = cpu, .fifo_priority = 40});
   }
   ~Raised() {
-    if (wanted_) (void)pthread_setschedparam(pthread_self(), policy_, &before_);
+    if (!wanted_) return;
+    (void)pthread_setschedparam(pthread_self(), policy_, &before_);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof(processors_), &processors_);
   }
   Raised(const Raised&) = delete;
   Raised& operator=(const Raised&) = delete;
@@ -110,6 +123,7 @@ class Raised {
   bool wanted_;
   int policy_ = 0;
   sched_param before_{};
+  cpu_set_t processors_{};
   std::uint32_t warnings_ = 0;
 };
 
@@ -158,7 +172,7 @@ Json run_condition(const BenchOptions& o, const Condition& c, double saturating,
   const ProcessSpan span;
   std::uint32_t warnings = 0;
   {
-    const Raised raised(o.real_time);
+    const Raised raised(o.real_time, c.asker_beside ? last_processor() : -1);
     warnings = raised.warnings();
     questions.ask(seconds);
   }
