@@ -134,7 +134,7 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
   const double budget = options.seconds > 0 ? options.seconds : 0.4;
   double before = 0;
   std::uint32_t dimension_before = 0;
-  for (const std::uint32_t dimension : list_or(options.dimensions, {10, 30, 100, 300, 600})) {
+  for (const std::uint32_t dimension : list_or(options.dimensions, {10, 30, 100, 300})) {
     EngineConfig config = logistic(dimension, options);
     config.sampler.name = sampler;
     config.sampler.noise_structure = structure;
