@@ -110,10 +110,7 @@ void settle(ServedEngine& served, const LoadRows& rows, bool rest) {
   throw RunError(fmt::format("the posterior has not settled in {} seconds", kPatience));
 }
 
-double saturating_rate(const EngineConfig& config, const ServedOptions& options,
-                       const LoadRows& rows) {
-  ServedEngine served(config, options);
-  settle(served, rows, false);
+double saturating_rate(ServedEngine& served, const LoadRows& rows) {
   const FrameSource source(served.observe_address(), rows, {.connections = kLoadConnections});
   sleep_for(0.3);  // all connections under way
   const IngestSpan span(served);

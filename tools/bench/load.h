@@ -56,12 +56,11 @@ LoadRows load_rows(std::uint32_t dimension, std::uint32_t nonzeros);
 // cold start, and, if `rest`, the learner has nothing left to do: its answers stand for as many
 // steps as a tenth of a second before. Once an engine. RunError after so many seconds.
 void settle(ServedEngine& served, const LoadRows& rows, bool rest);
-inline constexpr double kPatience = 20;
+inline constexpr double kPatience = 60;
 
-// Rows a second that a server of this engine takes from 32 connections once its posterior has
-// settled: "saturation" where a suite speaks of a share of it.
-double saturating_rate(const EngineConfig& config, const ServedOptions& options,
-                       const LoadRows& rows);
+// Rows a second that the server takes from 32 connections: "saturation" where a suite speaks of a
+// share of it. The posterior has settled before.
+double saturating_rate(ServedEngine& served, const LoadRows& rows);
 inline constexpr std::uint32_t kLoadConnections = 32;
 inline constexpr std::uint32_t kLoadRowsPerFrame = 256;
 

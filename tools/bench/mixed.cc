@@ -47,10 +47,10 @@ struct Mixture {
       : config(served_config(o, dimension, o.nonzeros)),
         options{.max_sessions = std::max(64U, asking(o) + 4)},
         rows(load_rows(dimension, o.nonzeros)),
-        saturating(saturating_rate(config, options, rows)),
         kinds_of(kinds(dimension - 1, o.nonzeros)),
         served(config, options) {
     settle(served, rows, false);
+    saturating = saturating_rate(served, rows);
     source.emplace(served.observe_address(), rows,
                    LoadPlan{o.rate > 0 ? o.rate : 0.5 * saturating, kLoadConnections});
     sleep_for(0.5);
@@ -59,7 +59,7 @@ struct Mixture {
   EngineConfig config;
   ServedOptions options;
   LoadRows rows;
-  double saturating;
+  double saturating = 0;
   std::vector<QuestionKind> kinds_of;
   ServedEngine served;
   std::optional<FrameSource> source;
