@@ -28,7 +28,6 @@ std::vector<IngestShape> default_shapes(const BenchOptions& o) {
   if (!o.single_precision && !o.unix_sockets) {
     out.push_back({10, 0, 256, 1, true, false});
     out.push_back({10, 0, 256, 1, false, true});
-    out.push_back({1000, 0, 256, 1, false, true});
   }
   return out;
 }
