@@ -1,14 +1,12 @@
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
-#include <fmt/format.h>
-
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "windhover/platform/memory.h"
-#include "windhover/platform/random.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner.h"
 #include "windhover/tools/error.h"
@@ -17,63 +15,29 @@ namespace windhover::reproduce {
 namespace {
 
 using Eigen::Index;
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-constexpr Index kFeatures = 9;
-constexpr Index kParameters = kFeatures + 1;
-constexpr Index kEffective = 1000;
-constexpr Index kFrame = 50;
-constexpr double kNinety = 1.645;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 using enum Horizon;
 using enum SinglePassNoise;
 using enum ForgettingSpread;
 constexpr Regime kRegimes[] = {
-    {"window, R = 1", "calibrated", kWindow, kWeights, kSampling, 1, true, false},
-    {"window, R = 4", "calibrated", kWindow, kWeights, kSampling, 4, true, false},
-    {"window, R = 16", "calibrated", kWindow, kWeights, kSampling, 16, true, false},
-    {"window, R = 4, sandwich", "sandwich", kWindow, kWeights, kSampling, 4, true, true},
-    {"forgetting, weights", "", kForgetting, kWeights, kSampling, 1, true, true},
-    {"forgetting, injected C", "", kForgetting, kNoiseCovariance, kSampling, 1, true, true},
-    {"forgetting, injected A", "", kForgetting, kCurvature, kSampling, 1, true, false},
-    {"forgetting, spread of a wandering truth", "", kForgetting, kWeights, kPosterior, 1, false,
-     false},
-    {"all, weights", "", kAll, kWeights, kSampling, 1, true, true},
-    {"all, injected C", "", kAll, kNoiseCovariance, kSampling, 1, true, true},
-    {"all, injected A", "", kAll, kCurvature, kSampling, 1, true, false},
+    {"window R = 1", "calibrated", kWindow, kWeights, kSampling, 1, false},
+    {"window R = 4", "calibrated", kWindow, kWeights, kSampling, 4, false},
+    {"window R = 16", "calibrated", kWindow, kWeights, kSampling, 16, false},
+    {"window sandwich R = 4", "sandwich", kWindow, kWeights, kSampling, 4, true},
+    {"forgets, weights {0, 2}", "", kForgetting, kWeights, kSampling, 1, true},
+    {"forgets, noise of C", "", kForgetting, kNoiseCovariance, kSampling, 1, true},
+    {"forgets, noise of A", "", kForgetting, kCurvature, kSampling, 1, false},
+    {"all, weights {0, 2}", "", kAll, kWeights, kSampling, 1, true},
+    {"all, noise of C", "", kAll, kNoiseCovariance, kSampling, 1, true},
+    {"all, noise of A", "", kAll, kCurvature, kSampling, 1, false},
 };
 
-struct Stream {
-  RowMatrix x;
-  Eigen::VectorXd y;
-  Eigen::VectorXd truth;
-};
-
-Stream make_stream(Index rows, bool misspecified, std::uint64_t seed) {
-  Stream stream{RowMatrix(rows, kFeatures), Eigen::VectorXd(rows), Eigen::VectorXd(kParameters)};
-  const auto fill = [&](std::uint64_t step, auto& out) {
-    fill_normals(seed, {.step = step}, {out.data(), static_cast<std::size_t>(out.size())});
-  };
-  fill(1, stream.x);
-  fill(2, stream.truth);
-  fill(3, stream.y);
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 1; j < kFeatures; ++j) {
-      stream.x(i, j) = 0.5 * stream.x(i, j - 1) + std::sqrt(0.75) * stream.x(i, j);
-    }
-    const double x = stream.x(i, 2);
-    if (misspecified) stream.y[i] *= std::sqrt(0.25 + 0.75 * x * x);
-    stream.y[i] += stream.x.row(i).dot(stream.truth.head(kFeatures)) + stream.truth[kFeatures];
-  }
-  return stream;
-}
-
-EngineConfig config_of(const Regime& regime, std::uint64_t seed) {
+EngineConfig config_of(const Regime& regime, std::string_view model, std::uint64_t seed) {
   EngineConfig config;
-  config.model = {.name = "linear",
-                  .features = kFeatures,
-                  .prior_precision = 0.01,
-                  .intercept_precision = 0.01};
+  config.model = {
+      .name = model, .features = kFeatures, .prior_precision = 0.01, .intercept_precision = 0.01};
   config.horizon = regime.horizon;
   config.single_pass_noise = regime.noise;
   config.forgetting_spread = regime.spread;
@@ -87,78 +51,121 @@ EngineConfig config_of(const Regime& regime, std::uint64_t seed) {
     config.sampler.name = regime.sampler;
     config.sampler.chains = 4;
   } else {
-    config.sampler.minibatch_size = 20;
+    config.sampler.minibatch_size = kMinibatch;
   }
   return config;
 }
 
-void feed(Engine& engine, const Stream& stream) {
-  for (Index row = 0; row < stream.y.size(); row += kFrame) {
-    ObservationBatch batch;
-    batch.rows = kFrame;
-    batch.features = reinterpret_cast<const std::byte*>(stream.x.row(row).data());
-    batch.feature_values = static_cast<std::size_t>(kFrame * kFeatures);
-    batch.targets = reinterpret_cast<const std::byte*>(stream.y.data() + row);
-    while (engine.observe(batch, {}).status == Status::kWindowFull) engine.poll(1);
-    while (engine.poll(256) > 0) {
+// An engine that a stream is fed to, and what it serves.
+class Served {
+ public:
+  explicit Served(const EngineConfig& config)
+      : block_(value_or_throw(Engine::footprint(config))),
+        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
+        reader_(value_or_throw(engine_->reader())) {}
+  Served(const Served&) = delete;
+
+  // Rows from `first` to `last`, a frame at a time; then reads.
+  void feed(const Stream& stream, Index first, Index last) {
+    for (Index row = first; row < last; row += kFrame) {
+      ObservationBatch batch;
+      batch.rows = kFrame;
+      batch.features = reinterpret_cast<const std::byte*>(stream.x.row(row).data());
+      batch.feature_values = static_cast<std::size_t>(kFrame * kFeatures);
+      batch.targets = reinterpret_cast<const std::byte*>(stream.y.data() + row);
+      while (engine_->observe(batch, {}).status == Status::kWindowFull) engine_->poll(1);
+      while (engine_->poll(256) > 0) {
+      }
+    }
+    std::array<ParameterSummary, kParameters> parameters;
+    Provenance provenance;
+    static_cast<void>(reader_.posterior(parameters, provenance));
+    for (Index j = 0; j < kParameters; ++j) {
+      const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
+      mean[j] = p.mean;
+      variance[j] = p.sd * p.sd;
+      robust[j] = p.sd_robust * p.sd_robust;
+    }
+    const std::span<double> room(draws.data(), static_cast<std::size_t>(draws.size()));
+    if (!ok(reader_.draws(0, 0, static_cast<std::size_t>(draws.rows()), room, provenance))) {
+      throw RunError("there are no draws");
     }
   }
-}
 
-// Mean over the parameters of the chains' average less the window's mean, squared, over sd^2.
-double lag_of(Engine& engine, std::span<const ParameterSummary> parameters) {
-  const std::span<const double> chains = engine.learner().chains();
-  const Eigen::Map<const RowMatrix> theta(
-      chains.data(), static_cast<Index>(chains.size()) / kParameters, kParameters);
-  double lag = 0;
-  for (Index j = 0; j < kParameters; ++j) {
-    const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
-    const double off = (theta.col(j).mean() - p.mean) / p.sd;
-    lag += off * off / kParameters;
+  VectorXd chains_average() const {
+    const std::span<const double> chains = engine_->learner().chains();
+    const Eigen::Map<const RowMatrix> theta(
+        chains.data(), static_cast<Index>(chains.size()) / kParameters, kParameters);
+    return theta.colwise().mean();
   }
-  return lag;
-}
+
+  VectorXd mean = VectorXd(kParameters);
+  VectorXd variance = VectorXd(kParameters);
+  VectorXd robust = VectorXd(kParameters);
+  RowMatrix draws = RowMatrix(EngineConfig{}.retained_draws, kParameters);
+
+ private:
+  RealClock clock_;
+  MappedBlock block_;
+  Engine* engine_;
+  Reader reader_;
+};
 
 }  // namespace
 
 std::span<const Regime> regimes() { return kRegimes; }
 
-nlohmann::ordered_json replicate(const Regime& regime, bool misspecified, std::uint64_t seed) {
-  const Index rows = (regime.horizon == kWindow ? 2 : 4) * kEffective;
-  const Stream stream = make_stream(rows, misspecified, seed);
-  const EngineConfig config = config_of(regime, seed);
-  const MappedBlock block(value_or_throw(Engine::footprint(config)));
-  RealClock clock;
-  Engine& engine = *value_or_throw(Engine::create(config, block.bytes(), clock));
-  feed(engine, stream);
+Regime wandering_regime(ForgettingSpread spread) {
+  return {"forgets", "", kForgetting, kWeights, spread, 1, false};
+}
 
-  Reader reader = value_or_throw(engine.reader());
-  std::array<ParameterSummary, kParameters> parameters;
-  Provenance provenance;
-  static_cast<void>(reader.posterior(parameters, provenance));
-  RowMatrix draws(engine.config().retained_draws, kParameters);
-  const auto count = static_cast<std::size_t>(draws.rows());
-  const std::span<double> room(draws.data(), static_cast<std::size_t>(draws.size()));
-  if (!ok(reader.draws(0, 0, count, room, provenance))) throw RunError("there are no draws");
+std::size_t looks_of(const Regime& regime) { return regime.horizon == kWindow ? 4 : 1; }
 
-  double plain = 0, robust = 0, drawn = 0, spread = 0, centre = 0;
-  for (Index j = 0; j < kParameters; ++j) {
-    const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
-    const double off = std::abs(p.mean - stream.truth[j]);
-    const double variance = (draws.col(j).array() - p.mean).square().mean();
-    plain += off <= kNinety * p.sd;
-    robust += off <= kNinety * p.sd_robust;
-    drawn += off <= kNinety * std::sqrt(variance);
-    spread += variance / (p.sd * p.sd);
-    centre += off * off / (p.sd * p.sd);
+nlohmann::ordered_json replicate(const Regime& regime, World world, Index exposed,
+                                 std::uint64_t seed) {
+  const bool logistic = world == World::kLogistic || world == World::kOmitted;
+  const auto looks = static_cast<Index>(looks_of(regime));
+  const Stream stream = make_stream(world, (1 + looks) * kEffective, seed);
+  Served served(config_of(regime, logistic ? "logistic" : "linear", seed));
+  served.feed(stream, 0, kEffective);
+  nlohmann::ordered_json result;
+  for (Index look = 1; look <= looks; ++look) {
+    served.feed(stream, look * kEffective, (look + 1) * kEffective);
+    const VectorXd off = served.mean - stream.truth;
+    const VectorXd drawn =
+        (served.draws.rowwise() - served.mean.transpose()).array().square().colwise().mean();
+    const auto over_variance = [&](const VectorXd& squares) {
+      return squares.cwiseQuotient(served.variance).mean();
+    };
+    const double share = 1.0 / static_cast<double>(looks);
+    add_to(result, "spread", share * over_variance(drawn));
+    add_to(result, "centre", share * over_variance(off.cwiseAbs2()));
+    judge(result, "plain", off, served.variance, exposed, share);
+    judge(result, "robust", off, served.robust, exposed, share);
+    judge(result, "draws", off, drawn, exposed, share);
   }
-  nlohmann::ordered_json result = {{"plain", plain / kParameters},
-                                   {"robust", robust / kParameters},
-                                   {"draws", drawn / kParameters},
-                                   {"spread", spread / kParameters},
-                                   {"centre", centre / kParameters}};
-  if (regime.horizon == kWindow) result["lag"] = lag_of(engine, parameters);
   return result;
+}
+
+nlohmann::ordered_json lag_of_engine(double draws_per_observation, std::uint64_t seed) {
+  constexpr Index kRows = 2 * kEffective;
+  const Regime regime{"", "calibrated", kWindow, kWeights, kSampling, draws_per_observation, false};
+  EngineConfig config = config_of(regime, "linear", seed);
+  config.sampler.chains = kLagChains;
+  const Stream stream = make_stream(World::kLinear, kRows, seed);
+  Served served(config);
+  served.feed(stream, 0, kRows);
+  RowMatrix x(kEffective, kParameters);
+  x << stream.x.bottomRows(kEffective), VectorXd::Ones(kEffective);
+  const auto y = stream.y.tail(kEffective);
+  // The prior counts as many rows as the noise variance says, which is 1.
+  const MatrixXd precision = x.transpose() * x + config.model.prior_precision *
+                                                     MatrixXd::Identity(kParameters, kParameters);
+  const VectorXd own = precision.llt().solve(x.transpose() * y);
+  const auto distance = [&](const VectorXd& from) {
+    return (from - served.mean).array().square().matrix().cwiseQuotient(served.variance).mean();
+  };
+  return {{"served", distance(own)}, {"chains", distance(served.chains_average())}};
 }
 
 }  // namespace windhover::reproduce

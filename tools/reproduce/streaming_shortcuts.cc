@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "windhover/platform/random.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
 namespace windhover::reproduce {
@@ -16,9 +18,9 @@ using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
 constexpr Index kDimension = 5;
-constexpr Index kEffective = 1000;
 constexpr Index kStep = 20;  // rows a minibatch
 constexpr Index kChains = 32;
+constexpr double kNinety = 1.645;
 constexpr double kGain = 2.0 * kStep / (kEffective + kStep);
 
 MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
@@ -29,7 +31,7 @@ MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
 
 // The truth is 0. `variance` is a number a coordinate, `should` what it should be on average.
 ordered_json judged(const VectorXd& centre, const VectorXd& variance, double should) {
-  const auto covered = centre.array().abs() <= 1.645 * variance.array().sqrt();
+  const auto covered = centre.array().abs() <= kNinety * variance.array().sqrt();
   return {{"covers", covered.cast<double>().mean()}, {"spread", variance.mean() / should}};
 }
 
@@ -126,8 +128,57 @@ ordered_json growing(std::uint64_t seed) {
   return result;
 }
 
-// The share that 1.645 sd cover when the draws' variance is `ratio` times that of the centre.
-double coverage(double ratio) { return std::erf(1.645 * std::sqrt(ratio / 2)); }
+// H and injected noise of SGFS-f with A = C = I, and its stationary variances when chains share
+// fresh minibatches: of the chains about their average, and of that average about the truth.
+struct SharedScoring {
+  explicit SharedScoring(double alpha) {
+    const double noisier = (1 + alpha * alpha) * (kStep + kEffective) / kStep;
+    step = 2 / noisier;
+    const double injected = alpha * alpha * (kStep + kEffective) / kStep / kEffective;
+    spread = step * injected / (2 - step);
+    centre = step / kStep / (2 - step);
+  }
+  double step = 0;
+  double spread = 0;
+  double centre = 0;
+};
+
+// The library's sampler by name, given what its engine refuses: one fresh minibatch for all chains.
+ordered_json scored(std::uint64_t seed, double alpha) {
+  const SharedScoring law(alpha);
+  const auto moves = static_cast<Index>(2 / law.step);
+  const MatrixXd means = normals(seed, 7, moves) / std::sqrt(double{kStep});
+  MatrixXd chains = normals(seed, 1, kChains) * std::sqrt(law.spread);
+  chains.colwise() += normals(seed, 8, 1).col(0) * std::sqrt(law.centre);
+
+  Told told = Told::noiseless(MatrixXd::Identity(kDimension, kDimension));
+  told.n = kEffective;
+  told.noise = told.curvature;
+  Estimates estimates = told.view();
+  estimates.minibatch_size = kStep;
+  const SamplerConfig config{.name = "sgfs-f", .minibatch_size = kStep, .noise_scale = alpha};
+  const OwnedSampler sampler(config, kDimension);
+  if (!ok(sampler->refresh(estimates))) throw RunError("sgfs-f refuses its estimates");
+  Index now = 0;
+  DensityModel model(kDimension, kEffective, [&](const double* theta, double* gradient) {
+    for (Index j = 0; j < kDimension; ++j) gradient[j] = kEffective * (theta[j] - means(j, now));
+  });
+  const VectorXd prior = VectorXd::Zero(kDimension);
+  GradientSource source(&model, kDimension, prior.data());
+  source.set_scale(kEffective, 1.0);
+  const std::uint32_t slot = 0;
+  source.set_minibatch({nullptr, &slot, 1});
+  std::vector<double> work(step_scratch(kDimension));
+  for (; now < moves; ++now) {
+    for (Index k = 0; k < kChains; ++k) {
+      const auto index = static_cast<std::uint16_t>(k);
+      Chain chain{.theta = chains.col(k).data(), .index = index, .work = work.data()};
+      Rng rng(seed, {static_cast<std::uint64_t>(now), index, Purpose::kInjectedNoise});
+      if (!ok(sampler->step(chain, source, rng))) throw RunError("sgfs-f diverges");
+    }
+  }
+  return judged(chains, 1.0 / kEffective);
+}
 
 // Of `shuffled`, over the variance 1 / N: minibatches of one epoch have the variance
 // (N - S) / (S (N - 1)) and the covariance -1 / (N - 1), so T consecutive ones with weights w have
@@ -155,22 +206,54 @@ double shuffled_spread() {
   return kRows * mean;
 }
 
-// |t| <= 1.645 / sqrt(1 + 1/32) with 31 degrees of freedom: of the mean and variance of 32 draws.
-constexpr double kOf32Draws = 0.8846;
-
-const Shortcut kShortcuts[] = {
-    {"none: each chain its own minibatches", "nothing", kOf32Draws, 1.0,
-     [](std::uint64_t seed) { return replayed(seed, false); }},
-    {"minibatches shared by chains", "spread 0, covers never", 0, 0.0,
-     [](std::uint64_t seed) { return replayed(seed, true); }},
-    {"fresh rows shared, no noise", "spread 0, covers never", 0, 0.0, fresh},
-    {"shuffled by epochs", "spread 0.4", coverage(shuffled_spread()), shuffled_spread(), shuffled},
-    {"past iterates of one chain", "covers always", 1, {}, ring},
-    {"growing n at the rate 2 S / n", "variance 4/3", coverage(3.0 / 4), 4.0 / 3, growing},
-};
+double covered_by_scoring(double alpha) {
+  const SharedScoring law(alpha);
+  return coverage_of_32_draws(law.spread / law.centre);
+}
+double spread_of_scoring(double alpha) { return SharedScoring(alpha).spread * kEffective; }
 
 }  // namespace
 
-std::span<const Shortcut> shortcuts() { return kShortcuts; }
+double coverage_of_draws(double ratio) { return std::erf(kNinety * std::sqrt(ratio / 2)); }
+
+double coverage_of_32_draws(double ratio) {
+  // Their average is off by its own error, too.
+  const double quantile = kNinety / std::sqrt(1 / ratio + 1.0 / kChains);
+  constexpr double kFreedom = kChains - 1;
+  const double scale = std::exp(std::lgamma((kFreedom + 1) / 2) - std::lgamma(kFreedom / 2)) /
+                       std::sqrt(kFreedom * M_PI);
+  const auto density = [&](double t) {
+    return scale * std::pow(1 + t * t / kFreedom, -(kFreedom + 1) / 2);
+  };
+  // Simpson's rule.
+  constexpr int kIntervals = 200;
+  const double width = quantile / kIntervals;
+  double sum = density(0) + density(quantile);
+  for (int i = 1; i < kIntervals; ++i) sum += (i % 2 == 1 ? 4 : 2) * density(i * width);
+  return 2 * sum * width / 3;
+}
+
+std::span<const Shortcut> shortcuts() {
+  static const Shortcut kShortcuts[] = {
+      {"none: each chain its own minibatches", "nothing", coverage_of_32_draws(1), 1.0,
+       [](std::uint64_t seed) { return replayed(seed, false); }},
+      {"minibatches shared by chains", "spread 0, covers never", 0, 0.0,
+       [](std::uint64_t seed) { return replayed(seed, true); }},
+      {"fresh rows shared, no noise", "spread 0, covers never", 0, 0.0, fresh},
+      {"SGFS-f fresh rows shared, alpha = 0.5", "too narrow", covered_by_scoring(0.5),
+       spread_of_scoring(0.5), [](std::uint64_t seed) { return scored(seed, 0.5); }},
+      {"SGFS-f fresh rows shared, alpha = 1", "covers, by chance, with half the variance",
+       covered_by_scoring(1), spread_of_scoring(1),
+       [](std::uint64_t seed) { return scored(seed, 1); }},
+      {"SGFS-f fresh rows shared, alpha = 2", "too wide", covered_by_scoring(2),
+       spread_of_scoring(2), [](std::uint64_t seed) { return scored(seed, 2); }},
+      {"shuffled by epochs", "spread 0.4", coverage_of_draws(shuffled_spread()), shuffled_spread(),
+       shuffled},
+      {"past iterates of one chain", "covers always", 1, {}, ring},
+      {"growing n at the rate 2 S / n", "variance 4/3", coverage_of_draws(3.0 / 4), 4.0 / 3,
+       growing},
+  };
+  return kShortcuts;
+}
 
 }  // namespace windhover::reproduce

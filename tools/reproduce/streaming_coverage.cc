@@ -1,0 +1,232 @@
+// Coverage and spread of the regimes of `streaming`, in every world.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/replications.h"
+#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/streaming_figures.h"
+#include "windhover/tools/reproduce/streaming_regimes.h"
+
+namespace windhover::reproduce {
+
+using nlohmann::ordered_json;
+using Runs = std::vector<ordered_json>;
+
+Bar within(double value, double tolerance, const Estimate& simulated) {
+  return decided_within({value - tolerance, value + tolerance}, tolerance, simulated.mcse);
+}
+
+void add_figure(Report& report, const std::string& group, const std::string& name,
+                const Estimate& mean, std::optional<Bar> bar) {
+  report.add(
+      Figure{.group = group, .name = name, .ours = mean.value, .mcse = mean.mcse, .bar = bar});
+}
+
+Series marks(const std::string& label, int colour) {
+  return {.label = label, .x = {}, .y = {}, .error = {}, .style = Style::kPoints, .colour = colour};
+}
+
+void add_mark(Series& series, double x, const Estimate& y) {
+  series.x.push_back(x);
+  series.y.push_back(y.value);
+  series.error.push_back(y.mcse);
+}
+
+Series theory_marks() {
+  return {
+      .label = "in theory", .x = {}, .y = {}, .style = Style::kPoints, .colour = 7, .papers = true};
+}
+
+void add_level(Panel& panel, const char* label, double level, int colour) {
+  const auto last = static_cast<double>(panel.categories.size()) - 0.5;
+  panel.series.push_back({.label = label,
+                          .x = {-0.5, last},
+                          .y = {level, level},
+                          .style = Style::kDashes,
+                          .colour = colour});
+}
+
+namespace {
+
+// Of coverage, where the model holds and where it does not.
+constexpr double kWithinWhereItHolds = 0.015;
+constexpr double kWithinWhereItFails = 0.02;
+
+Bar coverage_bar(bool holds, const Estimate& simulated) {
+  return within(kNominal, holds ? kWithinWhereItHolds : kWithinWhereItFails, simulated);
+}
+
+// One of the intervals of a regime in a world.
+struct Interval {
+  const char* key;
+  const char* name;
+  int colour;
+};
+constexpr std::array kIntervals = {Interval{"draws", "draws", 0}, Interval{"plain", "sd", 1},
+                                   Interval{"robust", "sd_robust", 2}};
+
+// Where the model fails those of a regime for such streams do; `sd_robust`, which is the same for
+// every regime of a horizon, is judged there once.
+bool claims(const Interval& interval, bool holds, bool robust) {
+  return holds || (robust && std::string_view(interval.key) != "plain");
+}
+
+// A regime in a world: its figures, and its marks in the panel.
+void add_coverage(Report& report, Panel& panel, const WorldFacts& world, const char* regime,
+                  bool robust, const Runs& runs) {
+  const std::string group = fmt::format("{}: {}", world.name, regime);
+  for (std::size_t i = 0; i < kIntervals.size(); ++i) {
+    const Interval& interval = kIntervals[i];
+    if (!runs[0].contains(interval.key)) continue;
+    const bool claimed = claims(interval, world.holds, robust);
+    for (const bool exposed : {false, true}) {
+      if (exposed && world.holds) continue;
+      const std::string key = std::string(interval.key) + (exposed ? "_exposed" : "");
+      const Estimate covered = mean_of(runs, key.c_str());
+      const auto bar = claimed ? std::optional(coverage_bar(world.holds, covered)) : std::nullopt;
+      add_figure(report, group,
+                 fmt::format("{} cover{}{}", interval.name, i == 0 ? "" : "s",
+                             exposed ? " the misspecified coefficient" : ""),
+                 covered, bar);
+      const double shift = 0.14 * (static_cast<double>(i) - 1) + (exposed ? 0.07 : 0);
+      add_mark(panel.series[i + (exposed ? kIntervals.size() : 0)],
+               static_cast<double>(panel.categories.size()) + shift, covered);
+    }
+  }
+  panel.categories.emplace_back(regime);
+}
+
+// What the spread of the draws is held to where the model holds; none for a window, whose chains
+// are not alone responsible for it.
+std::optional<Bar> spread_bar(const Regime& regime, const Estimate& spread) {
+  if (regime.horizon == Horizon::kWindow) return {};
+  const bool weighted_and_forgetting =
+      regime.horizon == Horizon::kForgetting && regime.noise == SinglePassNoise::kWeights;
+  // Multiplicative noise widens by 4 to 7 % at N / D = 100.
+  if (weighted_and_forgetting) return decided_within({1.0, 1.07}, 0.035, spread.mcse);
+  return within(1, 0.03, spread);
+}
+
+void add_other_figures(Report& report, const WorldFacts& world, const Regime& regime,
+                       const Runs& runs) {
+  const std::string group = fmt::format("{}: {}", world.name, regime.name);
+  const Estimate spread = mean_of(runs, "spread");
+  add_figure(report, group, "spread of the draws (variance over sd^2)", spread,
+             world.world == World::kLinear ? spread_bar(regime, spread) : std::nullopt);
+  add_figure(report, group, "error of the centre (squared, over sd^2)", mean_of(runs, "centre"));
+}
+
+// A misspecified coefficient is one number a posterior: 2025 decide about 0.02. A replication of a
+// window has four.
+std::size_t replications_of(const Context& context, const WorldFacts& world, bool robust,
+                            std::size_t looks) {
+  const std::size_t posteriors = world.holds ? context.choose<std::size_t>(800, 8000)
+                                 : robust    ? context.choose<std::size_t>(2400, 12'000)
+                                             : context.choose<std::size_t>(320, 2400);
+  return posteriors / looks;
+}
+
+}  // namespace
+
+void add_world(const Context& context, const WorldFacts& world, double begin, double end,
+               Report& report) {
+  Panel panel{.title = fmt::format("Coverage: {}", world.name),
+              .x_label = "",
+              .y_label = "share covered by 90 % intervals",
+              .level_names = true,
+              .legend = "outside",
+              .y_range = {world.holds ? 0.84 : 0.6, world.holds ? 0.96 : 1.0}};
+  for (const Interval& interval : kIntervals) {
+    panel.series.push_back(marks(interval.name, interval.colour));
+  }
+  for (const Interval& interval : kIntervals) {
+    if (world.holds) break;
+    panel.series.push_back(
+        marks(fmt::format("{}, misspecified coefficient", interval.name), interval.colour + 3));
+  }
+  const auto simulated = [&](const std::string& key, const char* regime, bool robust,
+                             std::size_t looks,
+                             const std::function<ordered_json(std::uint64_t)>& run) {
+    const std::string text = fmt::format("{}: {}", world.name, regime);
+    const auto done = static_cast<double>(panel.categories.size());
+    context.progress(begin + (end - begin) * done / static_cast<double>(regimes().size() + 2),
+                     text);
+    return replicated(context, fmt::format("{}-{}", static_cast<int>(world.world), key), text,
+                      replications_of(context, world, robust, looks), run);
+  };
+  for (const Regime& regime : regimes()) {
+    const Runs runs = simulated(fmt::format("regime-{}", panel.categories.size()), regime.name,
+                                regime.robust, looks_of(regime), [&](std::uint64_t seed) {
+                                  return replicate(regime, world.world, world.exposed, seed);
+                                });
+    add_coverage(report, panel, world, regime.name, regime.robust, runs);
+    add_other_figures(report, world, regime, runs);
+  }
+  for (const auto& [law, name] : {std::pair{RowWeightLaw::kPoisson, "forgets, Poisson weights *"},
+                                  {RowWeightLaw::kExponential, "forgets, Exp(1) weights *"}}) {
+    if (std::string_view(world.model) != "linear") break;
+    const Runs runs = simulated(fmt::format("weights-{}", static_cast<int>(law)), name, true, 1,
+                                [&, law = law](std::uint64_t seed) {
+                                  return weighted(law, world.world, world.exposed, seed);
+                                });
+    add_coverage(report, panel, world, name, true, runs);
+    add_figure(report, fmt::format("{}: {}", world.name, name),
+               "spread of the draws (variance over the model's)", mean_of(runs, "spread"));
+  }
+  const double width = world.holds ? kWithinWhereItHolds : kWithinWhereItFails;
+  add_level(panel, "bar, of what claims to cover", kNominal + width, 7);
+  add_level(panel, "", kNominal - width, 7);
+  report.add(panel);
+}
+
+void add_wandering(const Context& context, Report& report) {
+  constexpr double kWithin = 0.02;
+  const std::size_t replications = context.choose<std::size_t>(800, 8000);
+  Panel panel{.title = "Coverage of forgetting, where the truth wanders and where it stays",
+              .x_label = "",
+              .y_label = "share covered by 90 % intervals",
+              .level_names = true,
+              .legend = "outside",
+              .y_range = {0.7, 1.02}};
+  Series covered = marks("sd", 1);
+  Series draws = marks("draws", 0);
+  Series theory = theory_marks();
+  for (const bool wanders : {true, false}) {
+    for (const bool twice : {false, true}) {
+      if (!wanders && !twice) continue;  // among the regimes
+      const Regime regime =
+          wandering_regime(twice ? ForgettingSpread::kPosterior : ForgettingSpread::kSampling);
+      const char* name =
+          wanders ? (twice ? "wanders, spread 2 V" : "wanders, spread V") : "stays, spread 2 V";
+      const World world = wanders ? World::kWandering : World::kLinear;
+      const Runs runs =
+          replicated(context, fmt::format("wandering-{}-{}", wanders, twice), name, replications,
+                     [&](std::uint64_t seed) { return replicate(regime, world, 2, seed); });
+      // The error has variance V of the sampling and, at Kalman's gain, as much of the walk.
+      const double expected = coverage_of_draws((twice ? 2.0 : 1.0) / (wanders ? 2.0 : 1.0));
+      const auto x = static_cast<double>(panel.categories.size());
+      for (const Interval& interval : {kIntervals[0], kIntervals[1]}) {
+        const Estimate e = mean_of(runs, interval.key);
+        const bool right = wanders && twice;
+        add_figure(report, fmt::format("truth {}", name),
+                   right ? fmt::format("{} covers", interval.name)
+                         : fmt::format("{} covers (in theory {:.3f})", interval.name, expected),
+                   e, right ? coverage_bar(true, e) : within(expected, kWithin, e));
+        add_mark(interval.colour == 0 ? draws : covered, x + 0.1 * interval.colour - 0.05, e);
+      }
+      theory.x.push_back(x + 0.15);
+      theory.y.push_back(expected);
+      add_figure(report, fmt::format("truth {}", name), "error of the centre (squared, over sd^2)",
+                 mean_of(runs, "centre"));
+      panel.categories.emplace_back(name);
+    }
+  }
+  panel.series = {draws, covered, theory};
+  add_level(panel, "nominal", kNominal, 7);
+  report.add(panel);
+}
+
+}  // namespace windhover::reproduce
