@@ -9,6 +9,7 @@
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/mnist.h"
 #include "windhover/tools/reproduce/moments_json.h"
 
 namespace windhover::reproduce {
@@ -135,7 +136,7 @@ ordered_json no_u_turn(const Problem& problem, const std::vector<double>& start,
 
 }  // namespace
 
-Problem iasg_problem(const Context& context) {
+Problem iasg_problem(std::uint64_t seed) {
   Problem problem{.name = "simulated regression",
                   .model = {.name = "linear",
                             .features = kFeaturesThere,
@@ -144,7 +145,7 @@ Problem iasg_problem(const Context& context) {
                   .data = {},
                   .minibatch_size = kIasgMinibatch};
   std::vector<double> z(kRows * (kFeaturesThere + 1) + kFeaturesThere);
-  fill_normals(context.seed(), {.purpose = Purpose::kTest}, z);
+  fill_normals(seed, {.purpose = Purpose::kTest}, z);
   const double* truth = z.data() + kRows * (kFeaturesThere + 1);
   problem.data.features.assign(z.begin(), z.begin() + kRows * kFeaturesThere);
   for (std::size_t i = 0; i < kRows; ++i) {

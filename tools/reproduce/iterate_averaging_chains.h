@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/problem.h"
 
 namespace windhover::reproduce {
@@ -16,13 +15,13 @@ constexpr std::uint32_t kIasgMinibatch = 10;
 constexpr std::uint64_t kIasgStepsAPass = 1000;  // 10,000 rows
 constexpr double kIasgRate = 0.003;
 
-constexpr std::array kIasgMethods = {"IASG", "SGLD", "NUTS"};
-constexpr std::array kIasgStarts = {"from the mode", "from the prior"};
+inline constexpr std::array kIasgMethods = {"IASG", "SGLD", "NUTS"};
+inline constexpr std::array kIasgStarts = {"from the mode", "from the prior"};
 // Passes whose draws are left out, the same of every method: none, and those of the paper.
-constexpr std::array kIasgBurnIns = {0.0, 10.0};
+inline constexpr std::array kIasgBurnIns = {0.0, 10.0};
 
 // Rows of the model itself: features N(0, I), theta from the prior N(0, I), noise variance 1.
-Problem iasg_problem(const Context& context);
+Problem iasg_problem(std::uint64_t seed);
 
 SamplerConfig iasg_config(std::size_t method);
 

@@ -123,7 +123,7 @@ void add_other_figures(Report& report, const WorldFacts& world, const Regime& re
 // window has four.
 std::size_t replications_of(const Context& context, const WorldFacts& world, bool robust,
                             std::size_t looks) {
-  const std::size_t posteriors = world.holds ? context.choose<std::size_t>(800, 8000)
+  const std::size_t posteriors = world.holds ? context.choose<std::size_t>(640, 8000)
                                  : robust    ? context.choose<std::size_t>(2400, 12'000)
                                              : context.choose<std::size_t>(320, 2400);
   return posteriors / looks;
@@ -133,6 +133,7 @@ std::size_t replications_of(const Context& context, const WorldFacts& world, boo
 
 void add_world(const Context& context, const WorldFacts& world, double begin, double end,
                Report& report) {
+  const Eigen::Index exposed = exposed_parameter(world.world);
   Panel panel{.title = fmt::format("Coverage: {}", world.name),
               .x_label = "",
               .y_label = "share covered by 90 % intervals",
@@ -160,7 +161,7 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
   for (const Regime& regime : regimes()) {
     const Runs runs = simulated(fmt::format("regime-{}", panel.categories.size()), regime.name,
                                 regime.robust, looks_of(regime), [&](std::uint64_t seed) {
-                                  return replicate(regime, world.world, world.exposed, seed);
+                                  return replicate(regime, world.world, exposed, seed);
                                 });
     add_coverage(report, panel, world, regime.name, regime.robust, runs);
     add_other_figures(report, world, regime, runs);
@@ -168,10 +169,9 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
   for (const auto& [law, name] : {std::pair{RowWeightLaw::kPoisson, "forgets, Poisson weights *"},
                                   {RowWeightLaw::kExponential, "forgets, Exp(1) weights *"}}) {
     if (std::string_view(world.model) != "linear") break;
-    const Runs runs = simulated(fmt::format("weights-{}", static_cast<int>(law)), name, true, 1,
-                                [&, law = law](std::uint64_t seed) {
-                                  return weighted(law, world.world, world.exposed, seed);
-                                });
+    const Runs runs = simulated(
+        fmt::format("weights-{}", static_cast<int>(law)), name, true, 1,
+        [&, law = law](std::uint64_t seed) { return weighted(law, world.world, exposed, seed); });
     add_coverage(report, panel, world, name, true, runs);
     add_figure(report, fmt::format("{}: {}", world.name, name),
                "spread of the draws (variance over the model's)", mean_of(runs, "spread"));

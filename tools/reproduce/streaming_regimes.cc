@@ -90,6 +90,7 @@ class Served {
     if (!ok(reader_.draws(0, 0, static_cast<std::size_t>(draws.rows()), room, provenance))) {
       throw RunError("there are no draws");
     }
+    reader_.release();  // or the next posterior would be of the same snapshot
   }
 
   VectorXd chains_average() const {

@@ -48,8 +48,8 @@ VectorXd probabilities(World world, const RowMatrix& x) {
   const VectorXd theta = logistic_truth();
   VectorXd predictor = (x * theta.head(kFeatures)).array() + theta[kFeatures];
   if (world == World::kOmitted) {
-    predictor.array() += 0.5 * (x.col(2).array().square() - 1);
-    predictor.array() += 0.5 * x.col(4).array() * x.col(5).array();
+    predictor.array() += x.col(2).array().square() - 2.5;
+    predictor.array() += x.col(4).array() * x.col(5).array();
   }
   return predictor.unaryExpr(&mean_of_logistic);
 }
@@ -100,6 +100,13 @@ void wander(Stream& stream, std::uint64_t seed) {
 }  // namespace
 
 std::span<const WorldFacts> stationary_worlds() { return kStationary; }
+
+Index exposed_parameter(World world) {
+  if (world != World::kOmitted) return 2;
+  Index most = 0;
+  pseudo_truth().widened.maxCoeff(&most);
+  return most;
+}
 
 const PseudoTruth& pseudo_truth() {
   static const PseudoTruth found = find_pseudo_truth();

@@ -23,7 +23,7 @@ constexpr Eigen::Index kFrame = 50;                  // rows that come at a time
 //   kLinear          y = x theta + N(0, 1), theta ~ N(0, I);
 //   kHeteroscedastic the same with noise of variance 0.25 + 0.75 x_2^2;
 //   kLogistic        P(y = 1) logistic in x theta, theta_j = 0.4 (-1)^j, intercept -0.5;
-//   kOmitted         the same with (x_2^2 - 1) / 2 + x_4 x_5 / 2 added, which the model leaves out;
+//   kOmitted         the same with x_2^2 - 2.5 + x_4 x_5 added, which the model leaves out;
 //   kWandering       linear, theta a random walk of covariance q A^-1 a row, A^-1 that of one row's
 //                    estimate, q = g^2: there the gain g = 2 / (N + S) of `forgetting` is Kalman's.
 enum class World { kLinear, kHeteroscedastic, kLogistic, kOmitted, kWandering };
@@ -31,11 +31,13 @@ enum class World { kLinear, kHeteroscedastic, kLogistic, kOmitted, kWandering };
 struct WorldFacts {
   World world;
   const char* name;
-  const char* model;         // of the engine
-  bool holds;                // the model
-  Eigen::Index exposed = 2;  // the parameter that what the model leaves out widens most
+  const char* model;  // of the engine
+  bool holds;         // the model
 };
 std::span<const WorldFacts> stationary_worlds();
+
+// The parameter whose estimate is widened most by what the model leaves out.
+Eigen::Index exposed_parameter(World world);
 
 struct Stream {
   RowMatrix x;
