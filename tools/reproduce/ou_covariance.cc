@@ -59,8 +59,8 @@ MatrixXd extremes(const MatrixXd& covariance) {
 
 Panel ellipses(const std::string& title) {
   return {.title = title,
-          .x_label = "smallest principal component (posterior sd)",
-          .y_label = "largest principal component (posterior sd)",
+          .x_label = "smallest component (posterior sd)",
+          .y_label = "largest component (posterior sd)",
           .legend = "outside bottom center horizontal"};
 }
 

@@ -31,17 +31,18 @@ std::size_t shortcut_replications(double expected) {
 // How far from the mean of a window that moves the served mean and the chains stand.
 void add_lag(const Context& context, Report& report) {
   constexpr std::array kPaces = {1, 4, 16};
-  const std::size_t replications = context.choose<std::size_t>(200, 2000);
+  const std::size_t replications = context.choose<std::size_t>(160, 800);
   Panel panel{.title = "Distance of 32 chains' average from the mean of the window",
               .x_label = "draws per new row, R",
               .y_label = "squared, over sd^2",
-              .log_x = true,
               .log_y = true,
-              .legend = "outside"};
+              .legend = "outside",
+              .x_range = {0, 17}};
   Series engine = marks("engine, carried along", 0);
-  Series engine_law{.label = "its law", .x = {}, .y = {}, .style = Style::kDashes, .colour = 0};
+  Series engine_law{.label = "in theory", .x = {}, .y = {}, .style = Style::kDashes, .colour = 0};
   Series followers = marks("left to follow", 1);
-  Series followers_law{.label = "its law", .x = {}, .y = {}, .style = Style::kDashes, .colour = 1};
+  Series followers_law{
+      .label = "in theory", .x = {}, .y = {}, .style = Style::kDashes, .colour = 1};
   std::vector<Estimate> carried;
   std::vector<Estimate> left;
   for (const int pace : kPaces) {

@@ -22,10 +22,10 @@ using enum Horizon;
 using enum SinglePassNoise;
 using enum ForgettingSpread;
 constexpr Regime kRegimes[] = {
-    {"window R = 1", "calibrated", kWindow, kWeights, kSampling, 1, false},
-    {"window R = 4", "calibrated", kWindow, kWeights, kSampling, 4, false},
-    {"window R = 16", "calibrated", kWindow, kWeights, kSampling, 16, false},
-    {"window sandwich R = 4", "sandwich", kWindow, kWeights, kSampling, 4, true},
+    {"window, R = 1", "calibrated", kWindow, kWeights, kSampling, 1, false},
+    {"window, R = 4", "calibrated", kWindow, kWeights, kSampling, 4, false},
+    {"window, R = 16", "calibrated", kWindow, kWeights, kSampling, 16, false},
+    {"window, sandwich, R = 4", "sandwich", kWindow, kWeights, kSampling, 4, true},
     {"forgets, weights {0, 2}", "", kForgetting, kWeights, kSampling, 1, true},
     {"forgets, noise of C", "", kForgetting, kNoiseCovariance, kSampling, 1, true},
     {"forgets, noise of A", "", kForgetting, kCurvature, kSampling, 1, false},

@@ -84,7 +84,7 @@ ordered_json shuffled(std::uint64_t seed) {
   std::vector<double> u(kEffective);
   VectorXd theta = centre;
   VectorXd squares = VectorXd::Zero(kDimension);
-  constexpr std::uint64_t kEpochs = 100;
+  constexpr std::uint64_t kEpochs = 50;
   for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
     fill_uniforms(seed, {.step = epoch, .purpose = Purpose::kSweep}, u);
     for (std::size_t i = order.size() - 1; i > 0; --i) {
