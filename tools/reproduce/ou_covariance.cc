@@ -21,7 +21,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kRuns = 4;
+constexpr std::size_t kRuns = 8;
 constexpr double kRelaxations = 100;  // of each run
 constexpr double kDeviations = 3;     // of the ellipses, as in the paper
 constexpr double kWithin = 0.05;      // the iterates' variance, of that of the exact law
@@ -120,7 +120,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
     if (!exact) throw RunError(fmt::format("{} has no stationary law on {}", method.label, group));
     const MatrixXd continuous = continuous_covariance(law, at_mode);
     const double wanted = kRelaxations * config.chains * relaxation(law, at_mode.curvature);
-    const double least = problem.minibatch_size > 1000 ? 1.6e4 : 1e6;
+    const double least = problem.minibatch_size > 1000 ? 1.2e4 : 5e5;
     const auto steps = static_cast<std::uint64_t>(
         std::min(std::max(wanted, least), context.choose(4.0, 20.0) * least));
     std::vector<RunMoments> runs(kRuns);
