@@ -74,6 +74,7 @@ void throws(const Context& context, Report&) {
 
 // Bars as they come out of floating point and of Monte Carlo errors.
 void barred(const Context&, Report& report) {
+  report.leave_out("the comparison, as nothing is there");
   const auto add = [&](const char* name, const Bar& bar) {
     report.add(Figure{.group = "bars", .name = name, .ours = 0.8342, .bar = bar});
   };
@@ -292,6 +293,8 @@ TEST(ReproduceRun, PrintsBarsWithTheDigitsThatAreMeant) {
   const fs::path out = directory("bars");
   run("whole", {.data = out, .out = out});
   const std::string page = text_of(out / "whole.md");
+  EXPECT_TRUE(says(page, "Left out: the comparison, as nothing is there."));
+  EXPECT_TRUE(says(text_of(out / "index.md"), "| left out: the comparison, as nothing is there |"));
   EXPECT_TRUE(says(page, "| sum | 0.8342 | ≤ 0.3 |"));
   EXPECT_TRUE(says(page, "| derived | 0.8342 | ≤ 0.0446 |"));
   EXPECT_TRUE(says(page, "| large | 0.8342 | ≥ 20000 |"));

@@ -113,10 +113,15 @@ void write_index(std::span<const Experiment> experiments, const Settings& settin
       continue;
     }
     const auto [met, bars] = bars_met(result);
+    std::vector<std::string> remarks;
+    if (result.at("quick").get<bool>()) remarks.emplace_back("quick");
+    // Absent from results of earlier versions.
+    for (const auto& what : result.value("left_out", ordered_json::array())) {
+      remarks.push_back("left out: " + what.get<std::string>());
+    }
     text += fmt::format("| [{0}]({0}.md) | {1} | {2} | {3:.0f} s | {4} |\n", experiment.name,
                         experiment.source, bars > 0 ? fmt::format("{} of {}", met, bars) : "-",
-                        std::ceil(result.at("seconds").get<double>()),
-                        result.at("quick").get<bool>() ? "quick" : "");
+                        std::ceil(result.at("seconds").get<double>()), fmt::join(remarks, "; "));
   }
   write_file(settings.out / "index.md", text);
 }

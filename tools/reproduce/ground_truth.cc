@@ -210,9 +210,7 @@ void run_ground_truth(const Context& context, Report& report) {
       "an intercept, prior precision 1.",
       kHmcChains));
   if (!installed) {
-    report.note(
-        "The comparison with Stan is skipped: it is not installed (Debian: r-cran-rstan and "
-        "r-cran-bh).");
+    report.leave_out(fmt::format("the comparison with Stan, as {}", kNoStan));
     return;
   }
   report.note(fmt::format(
@@ -226,9 +224,9 @@ void run_ground_truth(const Context& context, Report& report) {
       "less of {:g} posterior sd, {:g} of a ratio and {:g} nats.",
       kStan.chains, kStan.draws, kErrors, kMeanWithin, kRatioWithin, kKlWithin));
   if (context.quick()) {
-    report.note(
-        "With --quick the comparison with Stan on Skin is skipped, because it takes minutes: there "
-        "HMC is compared with Laplace's Gaussian alone.");
+    report.leave_out(
+        "with --quick the comparison with Stan on Skin, which takes minutes: HMC is compared with "
+        "Laplace's Gaussian alone there");
   }
 }
 

@@ -25,7 +25,16 @@ constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E
 constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2, 1};        // filled
 constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // of the same shapes
 
+// What has several lines needs gnuplot's other quotes.
 std::string quoted(const std::string& text) {
+  if (text.find('\n') != std::string::npos) {
+    std::string out = "\"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c == '\n' ? "\\n" : std::string(1, c);
+    }
+    return out + "\"";
+  }
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') out += '\'';
@@ -39,47 +48,76 @@ bool is_drawable(double value, bool logarithmic) {
   return std::isfinite(value) && (!logarithmic || value > 0);
 }
 
+double at(const std::vector<double>& errors, std::size_t i) {
+  return i < errors.size() && std::isfinite(errors[i]) ? errors[i] : 0;
+}
+
+// x, y, the ends of their errors, and the name.
 std::string data_block(const Panel& panel, const Series& series, const std::string& block) {
   std::string out = fmt::format("${} << EOD\n", block);
   for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
     if (!is_drawable(series.x[i], panel.log_x) || !is_drawable(series.y[i], panel.log_y)) {
-      out += "NaN NaN NaN NaN\n";  // a gap in a line
+      out += "NaN NaN NaN NaN NaN NaN ''\n";  // a gap in a line
       continue;
     }
-    const double error = i < series.error.size() ? series.error[i] : 0;
-    double low = series.y[i] - error;
-    if (panel.log_y && low <= 0) low = 0.01 * series.y[i];
-    out += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", series.x[i], series.y[i], low,
-                       series.y[i] + error);
+    const auto low = [](double value, double error, bool logarithmic) {
+      return logarithmic && value <= error ? 0.01 * value : value - error;
+    };
+    const double x_error = at(series.x_error, i);
+    const double error = at(series.error, i);
+    out += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {}\n", series.x[i], series.y[i],
+                       low(series.x[i], x_error, panel.log_x), series.x[i] + x_error,
+                       low(series.y[i], error, panel.log_y), series.y[i] + error,
+                       quoted(i < series.names.size() ? series.names[i] : ""));
   }
   return out + "EOD\n";
 }
 
 std::string plot_element(const Series& series, const std::string& block) {
   const auto colour = static_cast<std::size_t>(series.colour) % kColours.size();
-  const int mark = series.papers ? kOpenMarks[colour] : kMarks[colour];
+  const int mark = series.papers || series.open ? kOpenMarks[colour] : kMarks[colour];
   const std::string ink = fmt::format("lc rgb '{}'", kColours[colour]);
   const std::string line = fmt::format("lw 2{}", series.papers ? " dt 3" : "");
-  const std::string points = fmt::format("pt {} ps {}", mark, series.papers ? 1.2 : 0.8);
+  const double size = series.open ? 1.8 : series.papers ? 1.2 : 0.8;
+  const std::string points = fmt::format("pt {} ps {}", mark, size);
   const bool errors = !series.error.empty();
+  const std::string title =
+      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
   std::string with;
+  std::string columns = errors ? "1:2:5:6" : "1:2";
+  std::string beside;  // what is drawn without a title of its own
   switch (series.style) {
     case Style::kLine:
       with = fmt::format("lines {} {}", ink, line);
+      columns = "1:2";
+      if (errors) {
+        beside = fmt::format(
+            "${} using 1:5:6 with filledcurves {} fs transparent solid 0.2 notitle", block, ink);
+      }
       break;
     case Style::kDashes:
       with = fmt::format("lines {} lw 2 dt 2", ink);
+      columns = "1:2";
       break;
     case Style::kPoints:
-      with = fmt::format("{} {} {} lw 1.5", errors ? "yerrorbars" : "points", ink, points);
+      with = fmt::format("{} {} {} lw 1.5",
+                         !errors                  ? "points"
+                         : series.x_error.empty() ? "yerrorbars"
+                                                  : "xyerrorbars",
+                         ink, points);
+      if (errors && !series.x_error.empty()) columns = "1:2:3:4:5:6";
       break;
     case Style::kLinePoints:
       with = fmt::format("{} {} {} {}", errors ? "yerrorlines" : "linespoints", ink, line, points);
       break;
   }
-  const std::string title =
-      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
-  return fmt::format("${} using {} with {} {}", block, errors ? "1:2:3:4" : "1:2", with, title);
+  const std::string drawn = fmt::format("${} using {} with {} {}", block, columns, with, title);
+  if (!series.names.empty()) {
+    beside = fmt::format(
+        "${} using 1:2:7 with labels noenhanced offset 0.6,0.6 font ',9' tc rgb '{}' notitle",
+        block, kColours[colour]);
+  }
+  return beside.empty() ? drawn : fmt::format("{}, \\\n  {}", drawn, beside);
 }
 
 std::string range(char axis, const std::vector<double>& ends) {
@@ -118,6 +156,18 @@ std::string x_tics(const Panel& panel) {
   return fmt::format("{:g}", decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10));
 }
 
+std::string y_tics(const Panel& panel) {
+  if (panel.y_tics.empty()) return "set ytics autofreq\n";
+  std::vector<std::string> tics;
+  for (std::size_t i = 0; i < panel.y_tics.size(); ++i) {
+    const std::string number = fmt::format("{:g}", panel.y_tics[i]);
+    tics.push_back(i < panel.y_tic_names.size()
+                       ? fmt::format("{} {}", quoted(panel.y_tic_names[i]), number)
+                       : number);
+  }
+  return fmt::format("set format y '%g'\nset ytics ({})\n", fmt::join(tics, ", "));
+}
+
 std::string panel_script(const Panel& panel, std::size_t number) {
   std::string out = "set size noratio\n";
   out += fmt::format("set bmargin {}\n", panel.level_names ? 7 : -1);
@@ -146,6 +196,7 @@ std::string panel_script(const Panel& panel, std::size_t number) {
     x_range = {-0.5, static_cast<double>(panel.categories.size()) - 0.5};
   }
   out += range('x', x_range) + range('y', panel.y_range);
+  out += y_tics(panel);
   std::vector<std::string> elements;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
     elements.push_back(plot_element(panel.series[s], fmt::format("p{}s{}", number, s)));

@@ -16,10 +16,14 @@ struct Series {
   std::string label;  // empty: not in the legend
   std::vector<double> x;
   std::vector<double> y;
-  std::vector<double> error = {};  // of y, one standard error each; or empty
+  std::vector<double> error = {};  // of y, one standard error each; or empty. Bars, or a band
+                                   // around a line without points
   Style style = Style::kLinePoints;
   int colour = 0;
-  bool papers = false;  // an open mark, where points are drawn
+  bool papers = false;                  // an open mark and dots, where points and lines are drawn
+  bool open = false;                    // a large open mark: what lies below stays seen
+  std::vector<double> x_error = {};     // of points only, beside `error`
+  std::vector<std::string> names = {};  // one a point, written beside it; or empty
 };
 
 struct Panel {
@@ -34,6 +38,8 @@ struct Panel {
   std::string legend = "top right";  // gnuplot's words, e.g. "bottom left" or "outside"
   std::vector<double> x_range = {};  // two numbers, or empty
   std::vector<double> y_range = {};
+  std::vector<double> y_tics = {};            // where gnuplot's are too few; or empty
+  std::vector<std::string> y_tic_names = {};  // instead of the numbers
 };
 
 struct Plot {

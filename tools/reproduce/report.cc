@@ -19,6 +19,21 @@ std::string shown(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
 }
 
+// All the digits that it has.
+std::string as_printed(const Figure& figure) {
+  if (!figure.papers) return "";
+  return figure.papers_decimals < 0
+             ? fmt::format("{}", *figure.papers)
+             : fmt::format("{:.{}f}", *figure.papers, figure.papers_decimals);
+}
+
+// Bars of a name are no columns of the table.
+std::string in_table(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
+}
+
 // To three digits of `scale`, without zeros at the end.
 std::string rounded(double value, double scale) {
   if (scale == 0) return fmt::format("{:g}", value);
@@ -104,11 +119,11 @@ std::string table(const std::vector<const Figure*>& figures) {
   if (bars) head += " bar | met |", rule += " --- | --- |";
   std::string out = head + "\n" + rule + "\n";
   for (const Figure* f : figures) {
-    out += fmt::format("| {} | {}{}{} |", f->name, shown(f->ours),
+    out += fmt::format("| {} | {}{}{} |", in_table(f->name), shown(f->ours),
                        f->mcse ? fmt::format(" ± {:.2g}", *f->mcse) : "",
                        f->timed && std::isfinite(f->ours) ? " (timed)" : "");
     if (papers) {
-      out += fmt::format(" {} | {} |", f->papers ? shown(*f->papers) : "", f->papers_source);
+      out += fmt::format(" {} | {} |", as_printed(*f), f->papers_source);
     }
     if (bars) {
       out +=
@@ -130,6 +145,7 @@ ordered_json Report::to_json(const RunFacts& facts) const {
   out["figures"] = ordered_json::array();
   for (const Figure& figure : figures_) out["figures"].push_back(reproduce::to_json(figure));
   out["notes"] = notes_;
+  out["left_out"] = left_out_;
   out["panels"] = ordered_json::array();
   for (const Panel& panel : plot_.panels) out["panels"].push_back(reproduce::to_json(panel));
   out["details"] = details_;
@@ -141,6 +157,7 @@ std::string Report::page(const RunFacts& facts) const {
   if (facts.quick) {
     out += "A quick run: fewer seeds, steps or settings than without `--quick`.\n\n";
   }
+  for (const std::string& text : left_out_) out += fmt::format("Left out: {}.\n\n", text);
   std::vector<std::string> groups;
   for (const Figure& f : figures_) {
     if (std::ranges::find(groups, f.group) == groups.end()) groups.push_back(f.group);

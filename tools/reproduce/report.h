@@ -38,6 +38,7 @@ struct Figure {
   std::optional<double> mcse = {};    // Monte Carlo standard error of ours; exact figures have none
   std::optional<double> papers = {};  // as printed
   std::string papers_source = {};     // e.g. "Table 1"
+  int papers_decimals = -1;           // where the paper prints zeros at the end, e.g. 1 for 14.0
   std::optional<Bar> bar = {};
   bool timed = false;  // by a clock: differs from run to run
 
@@ -66,6 +67,8 @@ class Report {
   void add(Panel panel) { plot_.panels.push_back(std::move(panel)); }
   // A finding, or what was done otherwise than in the paper: a sentence or a few, Markdown.
   void note(std::string text) { notes_.push_back(std::move(text)); }
+  // What was not done and why, in a sentence without a full stop: the index says so, too.
+  void leave_out(std::string text) { left_out_.push_back(std::move(text)); }
   // Raw results, for whoever reads the JSON.
   void detail(const std::string& key, nlohmann::ordered_json value) {
     details_[key] = std::move(value);
@@ -82,6 +85,7 @@ class Report {
  private:
   std::vector<Figure> figures_;
   std::vector<std::string> notes_;
+  std::vector<std::string> left_out_;
   nlohmann::ordered_json details_ = nlohmann::ordered_json::object();
   Plot plot_;
 };

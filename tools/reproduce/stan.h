@@ -28,6 +28,9 @@ struct StanRun {
 
 // Looks for R with rstan in it.
 bool has_stan();
+// What to say where it is not there.
+inline constexpr const char* kNoStan =
+    "Stan is not installed (Debian: `apt-get install r-cran-rstan r-cran-bh`)";
 
 // NUTS on a logistic model without an intercept and with a standard normal prior, written with
 // Stan's fast function for just that. Script and data go to `directory`, and the compiled model
