@@ -1,5 +1,6 @@
 #include "windhover/tools/reproduce/comparison.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "windhover/tools/reference.h"
@@ -62,6 +63,14 @@ Comparison compare(const std::vector<RunMoments>& ours, const std::vector<RunMom
   const double chance = kl_by_chance(ours) + kl_by_chance(truth);
   out.kl_by_chance = {chance, chance * std::sqrt(2 / moments)};
   return out;
+}
+
+Estimate paired_difference(const std::vector<double>& ours, const std::vector<double>& theirs) {
+  std::vector<double> differences;
+  for (std::size_t seed = 0; seed < std::min(ours.size(), theirs.size()); ++seed) {
+    differences.push_back(ours[seed] - theirs[seed]);
+  }
+  return mean_of(differences);
 }
 
 }  // namespace windhover::reproduce

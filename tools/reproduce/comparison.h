@@ -23,6 +23,10 @@ struct Comparison {
 // Errors by the jackknife over parts.
 Comparison compare(const std::vector<RunMoments>& ours, const std::vector<RunMoments>& truth);
 
+// Mean of ours less theirs where the same seeds gave both, so that what they share cancels: the
+// error is that of the differences, over seeds (at least 2).
+Estimate paired_difference(const std::vector<double>& ours, const std::vector<double>& theirs);
+
 }  // namespace windhover::reproduce
 
 #endif  // WINDHOVER_TOOLS_REPRODUCE_COMPARISON_H_

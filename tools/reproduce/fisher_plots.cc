@@ -70,9 +70,10 @@ ErrorCurves::ErrorCurves(double early, double late) {
   }
 }
 
-void ErrorCurves::add(const std::string& method, int colour, double mixing,
+void ErrorCurves::add(const std::string& method, const std::string& mark, int colour, double mixing,
                       const std::array<Estimate, 4>& errors) {
   for (std::size_t p = 0; p < 4; ++p) {
+    if (!std::isfinite(errors[p].value)) continue;
     std::vector<Series>& all = panels_[p].series;
     if (all.empty() || all.back().label != method) {
       all.push_back({.label = method, .x = {}, .y = {}, .colour = colour});
@@ -80,6 +81,8 @@ void ErrorCurves::add(const std::string& method, int colour, double mixing,
     all.back().x.push_back(mixing);
     all.back().y.push_back(errors[p].value);
     all.back().error.push_back(errors[p].mcse);
+    all.back().names.push_back(mark);
+    all.back().open = all.back().x.size() == 1;
   }
 }
 

@@ -16,14 +16,16 @@ void add_marginals(const std::string& label, const RunMoments& ours, const RunMo
                    int colour, Report& report);
 
 // Figure 2: errors of mean (E1) and covariance (E2), early and late, over the mixing rate; one
-// curve a method, whose points are added one after the other.
+// curve a method, whose points are added one after the other. A curve of one point has a large open
+// mark. Methods without an error at the time are left out.
 class ErrorCurves {
  public:
   // In gradients of one row.
   ErrorCurves(double early, double late);
 
   // `errors`: E1 early and late, E2 early and late.
-  void add(const std::string& method, int colour, double mixing,
+  // `mark` names the point: what of the setting makes the curve.
+  void add(const std::string& method, const std::string& mark, int colour, double mixing,
            const std::array<Estimate, 4>& errors);
   void add_to(Report& report) const;
 

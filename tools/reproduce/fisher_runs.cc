@@ -66,11 +66,11 @@ ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, cons
 std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
   std::vector<FisherSetting> settings;
   const std::size_t few = context.choose<std::size_t>(2, 4);
-  const auto add = [&](const char* method, const std::string& label, SamplerConfig sampler,
-                       std::size_t seeds) {
+  const auto add = [&](const char* method, const std::string& label, const std::string& mark,
+                       SamplerConfig sampler, std::size_t seeds) {
     sampler.minibatch_size = kFisherMinibatch;
     sampler.chains = 1;
-    settings.push_back({method, label, sampler, seeds});
+    settings.push_back({method, label, mark, sampler, seeds});
   };
   for (const char* name : {"sgfs-f", "sgfs-d"}) {
     for (const double alpha : kAlphas) {
@@ -78,16 +78,17 @@ std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
       const bool full = name == std::string("sgfs-f");
       add(full ? "SGFS-f" : "SGFS-d",
           fmt::format("{}, α = {:g}", full ? "SGFS-f" : "SGFS-d", alpha),
-          {.name = name, .noise_scale = alpha}, full && alpha == 0 ? 10 : few);
+          fmt::format("{:g}", alpha), {.name = name, .noise_scale = alpha},
+          full && alpha == 0 ? 10 : few);
     }
   }
   // Their step epsilon multiplies half the gradient of the log posterior.
   for (const double step : kSgldSteps) {
-    add("SGLD", fmt::format("SGLD, ε = {:g}", step), {.name = "sgld", .step_size = step * n / 2},
-        few);
+    add("SGLD", fmt::format("SGLD, ε = {:g}", step), fmt::format("{:g}", step),
+        {.name = "sgld", .step_size = step * n / 2}, few);
   }
   // Last: drawn over the others.
-  add("default", "default", {.name = "calibrated"}, 10);
+  add("default", "default", "", {.name = "calibrated"}, 10);
   return settings;
 }
 
