@@ -1,6 +1,10 @@
 // KL of the stationary laws of constant-rate samplers from the posterior: Mandt, Hoffman and Blei
 // 2017, Table 1.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/LU>
+#include <algorithm>
 
 #include <array>
 #include <cmath>
@@ -9,7 +13,9 @@
 #include <optional>
 
 #include "windhover/tools/reproduce/bbvi.h"
+#include "windhover/tools/reproduce/comparison.h"
 #include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/kl_figures.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/report.h"
@@ -24,7 +30,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kRuns = 4;      // independent engines a simulated figure
 constexpr std::uint32_t kChains = 2;  // of each
-constexpr double kRelaxations = 50;   // of each chain, or it is not simulated
+constexpr double kRelaxations = 20;   // of each chain, or it is not simulated
 constexpr std::array kSets = {"wine", "protein", "skin"};
 
 enum class Rate { kOwn, kPapersStep, kEquation15 };
@@ -54,14 +60,26 @@ constexpr std::array kMethods = {
 constexpr std::size_t kSgd = 0;
 constexpr std::size_t kSgdD = 1;
 constexpr std::size_t kSgdF = 2;
+constexpr std::size_t kSgfsF = 6;
 constexpr std::size_t kDefault = kMethods.size() - 1;
+constexpr bool is_main(std::size_t method) {
+  return method == kDefault || method == kSgdF || method == kSgfsF;
+}
 constexpr std::array<double, 3> kPapersBbvi = {44.7, 478.1, 5.74};
 constexpr std::array<double, 3> kPapersSteps = {1e-3, 1e-6, 1e-5};
 // Bars of the default, by set: standardised, unit maximum.
 constexpr std::array<std::array<double, 2>, 3> kBars = {
     {{0.001, 0.001}, {0.002, 0.04}, {0.003, 0.0025}}};
-// Steps of all runs of the default together.
-constexpr std::array<double, 3> kSteps = {6e6, 1.2e7, 2e5};
+constexpr std::array<int, 3> kPapersFeatures = {11, 8, 3};
+
+// Steps of all runs together: of the default and its main rivals, the same for each, and what the
+// others may take. By set; Skin's are a hundred times as long.
+struct Budget {
+  std::array<std::array<double, 2>, 3> main;  // standardised, unit maximum
+  std::array<double, 3> most;
+};
+constexpr Budget kQuick = {{{{3e6, 3e6}, {1e7, 1e7}, {2e5, 1e5}}}, {1e6, 1e6, 4e4}};
+constexpr Budget kThorough = {{{{6e6, 6e6}, {1.2e7, 1.2e7}, {2e5, 2e5}}}, {1e8, 1e8, 5e6}};
 
 SamplerConfig config_of(const Method& method, std::size_t set, const KnownEstimates& e) {
   SamplerConfig config{.name = method.sampler,
@@ -95,8 +113,9 @@ struct Case {
         at_mode(problem),
         spread(problem) {}
   std::string name() const { return fmt::format("{}, {}", problem.name, to_string(scaling)); }
+  std::size_t scale() const { return scaling == Scaling::kStandardized ? 0 : 1; }
   bool linear() const { return problem.model.name == "linear"; }
-  double bar() const { return kBars[set][scaling == Scaling::kStandardized ? 0 : 1]; }
+  double bar() const { return kBars[set][scale()]; }
   std::string key() const {
     return fmt::format("{}-{}", kSets[set], scaling == Scaling::kStandardized ? "z" : "m");
   }
@@ -131,74 +150,47 @@ double run_bbvi(const Case& c, bool full, std::uint64_t steps, std::uint64_t see
   return kl_of(c.problem, q.mean, q.covariance());
 }
 
-// What is known of one method in one case.
-struct Line {
-  std::string label;
-  double papers = kNone;
-  std::optional<double> exact = {};  // NaN or infinite: there is no law
-  std::optional<Estimate> simulated = {};
-};
-
-void add_figures(const Case& c, const std::vector<Line>& lines, Report& report) {
-  Panel panel{.title = c.name(),
-              .x_label = "",
-              .y_label = "KL from the posterior (nats)",
-              .log_y = true,
-              .legend = "outside top center horizontal",
-              .y_range = {1e-6, 1e5}};
-  Series exact{.label = "exact law", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
-  Series simulated{.label = "simulated", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
-  Series papers{.label = "the paper's",
-                .x = {},
-                .y = {},
-                .style = Style::kPoints,
-                .colour = 6,
-                .papers = true};
-  for (const Line& line : lines) {
-    const auto x = static_cast<double>(panel.categories.size());
-    panel.categories.push_back(line.label);
-    const auto add = [&](const std::string& kind, double ours, std::optional<double> mcse) {
-      Figure figure{.group = c.name(),
-                    .name = fmt::format("{}, {}", line.label, kind),
-                    .ours = ours,
-                    .mcse = mcse};
-      if (std::isfinite(line.papers)) {
-        figure.papers = line.papers;
-        figure.papers_source = "Table 1";
-      }
-      if (line.label == "default") figure.bar = at_most(c.bar());
-      report.add(std::move(figure));
-    };
-    if (line.exact) {
-      // The default's is 0 by the derivation of its step size matrix.
-      const char* identity = line.label == "default" ? " (0 by its derivation)" : "";
-      add(c.linear() ? fmt::format("exact{}", identity)
-                     : fmt::format("exact for Laplace's Gaussian{}", identity),
-          *line.exact, std::nullopt);
-      exact.x.push_back(x - 0.2);
-      exact.y.push_back(*line.exact);
-    }
-    papers.x.push_back(x);
-    papers.y.push_back(line.papers);
-    if (!line.simulated) continue;
-    add("simulated", line.simulated->value, line.simulated->mcse);
-    simulated.x.push_back(x + 0.2);
-    simulated.y.push_back(line.simulated->value);
-    simulated.error.push_back(line.simulated->mcse);
-  }
-  panel.series = {exact, simulated, papers};
-  report.add(panel);
+// What the chains of a method need, all runs together.
+double needed_steps(const Exact& exact) {
+  return kRelaxations * exact.relaxation * kRuns * kChains;
 }
 
-// Steps of all runs together: enough relaxations for each chain, or 0 when that takes too long.
+// Steps of all runs together; 0: it is not simulated.
 std::uint64_t steps_of(const Context& context, const Case& c, std::size_t method,
                        const Exact& exact) {
-  const double wanted = std::max(kSteps[c.set], kRelaxations * exact.relaxation * kRuns * kChains);
-  if (method == kDefault) return static_cast<std::uint64_t>(wanted);
-  const double most = c.set == 2 ? context.choose(0.0, 2e5) : context.choose(1e6, 6e7);
-  const double least = kRelaxations * exact.relaxation * kRuns * kChains;
-  if (!std::isfinite(exact.kl) || least > most) return 0;
-  return static_cast<std::uint64_t>(std::min(wanted, most));
+  const Budget& budget = context.quick() ? kQuick : kThorough;
+  const double main = budget.main[c.set][c.scale()];
+  const double most = is_main(method) ? main : budget.most[c.set];
+  const double needed = needed_steps(exact);
+  if (!std::isfinite(exact.kl) || needed > most) return 0;
+  return static_cast<std::uint64_t>(std::min(most, std::max(needed, main)));
+}
+
+// Which methods are not simulated, and why.
+void add_reasons(const Context& context, const Case& c, const std::vector<Exact>& exact,
+                 Report& report) {
+  const double most = (context.quick() ? kQuick : kThorough).most[c.set];
+  std::vector<std::string> unstable;
+  std::vector<std::string> slow;
+  for (std::size_t m = 0; m < kMethods.size(); ++m) {
+    if (steps_of(context, c, m, exact[m]) > 0) continue;
+    if (!std::isfinite(exact[m].kl)) {
+      unstable.emplace_back(kMethods[m].label);
+    } else {
+      slow.push_back(fmt::format("{} ({:.2g}, which makes {:.2g})", kMethods[m].label,
+                                 exact[m].relaxation, needed_steps(exact[m])));
+    }
+  }
+  if (unstable.empty() && slow.empty()) return;
+  std::string text = fmt::format("{}, not simulated.", c.name());
+  if (!unstable.empty()) text += fmt::format(" Unstable: {}.", fmt::join(unstable, "; "));
+  if (!slow.empty()) {
+    text += fmt::format(
+        " Too slow, with the steps in which the slowest direction relaxes and what {} chains of "
+        "{:g} relaxations take, where {:.2g} are affordable: {}.",
+        kRuns * kChains, kRelaxations, most, fmt::join(slow, "; "));
+  }
+  report.note(text);
 }
 
 // Gives the exact laws, one a method.
@@ -213,6 +205,7 @@ std::vector<Exact> run_case(const Context& context, const Case& c, double share,
   std::vector<Job> jobs;
   const std::uint64_t bbvi_steps =
       c.set == 2 ? context.choose(3000, 30'000) : context.choose(30'000, 300'000);
+  const RunMoments posterior{1, c.problem.posterior.mode, c.problem.posterior.covariance};
   for (std::size_t run = 0; run < kRuns; ++run) {
     for (std::size_t m = 0; m < kMethods.size(); ++m) {
       const std::uint64_t steps = steps_of(context, c, m, exact[m]);
@@ -250,12 +243,14 @@ std::vector<Exact> run_case(const Context& context, const Case& c, double share,
     }
   });
 
-  std::vector<Line> lines;
+  std::vector<KlLine> lines;
   ordered_json details;
   for (std::size_t m = 0; m < kMethods.size(); ++m) {
-    Line line{
+    KlLine line{
         .label = kMethods[m].label, .papers = kMethods[m].papers[c.set], .exact = exact[m].kl};
     if (!moments[m].empty()) {
+      line.steps = steps_of(context, c, m, exact[m]);
+      line.chance = compare(moments[m], {posterior}).kl_by_chance;
       line.simulated = jackknife(moments[m], [&](const RunMoments& run) {
         return kl_of(c.problem, run.mean, run.covariance);
       });
@@ -269,10 +264,16 @@ std::vector<Exact> run_case(const Context& context, const Case& c, double share,
       mean_field_optimum(c.problem.posterior.mode, c.problem.n() * c.problem.posterior.curvature);
   lines.push_back({"BBVI, mean-field", kPapersBbvi[c.set],
                    kl_of(c.problem, optimum.mean, optimum.covariance), mean_of(variational[0])});
-  // A full Gaussian is the posterior of a linear model itself; of another its optimum is not known.
-  lines.push_back({"BBVI, full", kPapersBbvi[c.set], c.linear() ? std::optional(0.0) : std::nullopt,
-                   mean_of(variational[1])});
-  add_figures(c, lines, report);
+  lines.back().steps = bbvi_steps;
+  // The optimum of a full Gaussian on a linear model; of another it is not known.
+  const MatrixXd precision = c.problem.n() * c.problem.posterior.curvature;
+  const double full = kl_of(c.problem, optimum.mean, precision.inverse());
+  lines.push_back({"BBVI, full", kNone, c.linear() ? std::optional(full) : std::nullopt,
+                   mean_of(variational[1]), bbvi_steps});
+  for (KlLine& line : lines) line.papers_decimals = c.set == 2 ? -1 : 1;
+  lines[kDefault].bar = at_most(c.bar());
+  add_kl_figures(c.name(), c.linear(), lines, report);
+  add_reasons(context, c, exact, report);
   report.detail(c.name(), details);
   return exact;
 }
@@ -280,57 +281,56 @@ std::vector<Exact> run_case(const Context& context, const Case& c, double share,
 std::string ratio(double ours, double papers) { return fmt::format("{:.2f}", ours / papers); }
 
 // By case as run_stationary_kl runs them.
-void add_findings(const std::array<std::vector<Exact>, 6>& exact,
-                  const std::array<double, 2>& dimensions, Report& report) {
+void add_findings(const std::array<std::vector<Exact>, 6>& exact, Report& report) {
   const auto& [wine_z, wine_m, protein_z, protein_m, skin_z, skin_m] = exact;
   const auto papers = [](std::size_t method, std::size_t set) {
     return kMethods[method].papers[set];
   };
   report.note(fmt::format(
       "The paper's \"unit length\" is not said further. With columns divided by their largest "
-      "value, "
-      "neither centred nor with an intercept, SGD and SGD-d on Wine have {} and {} times the "
-      "paper's "
-      "KL in discrete time, {} and {} times in the Ornstein-Uhlenbeck limit; on Skin SGD-d and "
-      "SGD-f "
-      "have {} and {} times the paper's with standardised features. Its {:g} and {:g} on Protein "
-      "are "
-      "no stationary figures of either, where SGD has {:.3g} and {:.3g}: its slowest direction "
-      "takes "
-      "{:.1e} steps standardised and {:.1e} otherwise.",
+      "value, neither centred nor with an intercept, SGD and SGD-d on Wine have {} and {} times "
+      "the paper's KL in discrete time, {} and {} times in the Ornstein-Uhlenbeck limit; on Skin "
+      "SGD-d and SGD-f have {} and {} times the paper's with standardised features. On Protein it "
+      "prints {} and {} for SGD and SGD-d, where the exact laws of SGD have {:.3g} standardised "
+      "and {:.3g} otherwise: its slowest direction takes {:.1e} and {:.1e} steps there.",
       ratio(wine_m[kSgd].kl, papers(kSgd, 0)), ratio(wine_m[kSgdD].kl, papers(kSgdD, 0)),
       ratio(wine_m[kSgd].continuous, papers(kSgd, 0)),
       ratio(wine_m[kSgdD].continuous, papers(kSgdD, 0)), ratio(skin_z[kSgdD].kl, papers(kSgdD, 2)),
       ratio(skin_z[kSgdF].kl, papers(kSgdF, 2)), papers(kSgd, 1), papers(kSgdD, 1),
       protein_z[kSgd].kl, protein_m[kSgd].kl, protein_z[kSgd].relaxation,
       protein_m[kSgd].relaxation));
-  // A Gaussian fitted to a chain of B passes, whose means forget in one and squares in half of one:
-  // D / 2B of the mean and D (D + 1) / 8B of the covariance, to first order.
-  const auto passes = [&](std::size_t set) {
-    const double d = dimensions[set];
-    return (d / 2 + d * (d + 1) / 8) / papers(kSgdF, set);
-  };
   report.note(fmt::format(
-      "The paper's {:g} and {:g} for SGD-f on Wine and Protein are above the exact law, by which a "
-      "long chain is {:.2g} and {:.2g} from the posterior standardised, {:.2g} and {:.2g} "
-      "otherwise. "
-      "A Gaussian fitted to one chain of B passes is (D / 2 + D (D + 1) / 8) / B away by chance, "
-      "to "
-      "first order: as far as the paper's after {:.0f} and {:.0f} passes.",
+      "The paper prints {} and {} for SGD-f on Wine and Protein. Its exact law is {:.2g} and "
+      "{:.2g} from the posterior standardised, {:.2g} and {:.2g} otherwise. The paper fits a "
+      "Gaussian to iterates and does not say to how many: chance adds to its figures, as the rows "
+      "\"of that by chance\" show for ours.",
       papers(kSgdF, 0), papers(kSgdF, 1), wine_z[kSgdF].kl, protein_z[kSgdF].kl, wine_m[kSgdF].kl,
-      protein_m[kSgdF].kl, passes(0), passes(1)));
+      protein_m[kSgdF].kl));
+}
+
+// Where our file has not the features that the paper says.
+void add_features(const std::array<std::size_t, kSets.size()>& features, Report& report) {
+  constexpr std::array kNames = {"Wine", "Protein", "Skin"};
+  for (std::size_t set = 0; set < kSets.size(); ++set) {
+    const int papers = kPapersFeatures[set];
+    if (features[set] == static_cast<std::size_t>(papers)) continue;
+    report.note(fmt::format(
+        "{} has {} features here, as the file of its source has, and {} in the paper, which does "
+        "not say which one it leaves out.",
+        kNames[set], features[set], papers));
+  }
 }
 
 }  // namespace
 
 void run_stationary_kl(const Context& context, Report& report) {
   std::array<std::vector<Exact>, 2 * kSets.size()> exact;
-  std::array<double, 2> dimensions{};
+  std::array<std::size_t, kSets.size()> features{};
   for (std::size_t i = 0; i < 2 * kSets.size(); ++i) {
     const Scaling scaling = i % 2 == 0 ? Scaling::kStandardized : Scaling::kUnitMaximum;
     const Case c(context, i / 2, scaling);
     exact[i] = run_case(context, c, static_cast<double>(i) / 6, report);
-    if (i == 0 || i == 2) dimensions[i / 2] = static_cast<double>(c.problem.dimension());
+    features[i / 2] = c.problem.data.columns();
   }
   report.note(
       "The exact law solves for the covariance under minibatches drawn with replacement, with the "
@@ -341,19 +341,27 @@ void run_stationary_kl(const Context& context, Report& report) {
   report.note(
       "The posterior is exact for the linear models and Laplace's Gaussian on Skin: `ground-truth` "
       "says how far HMC and Stan are from that.");
-  add_findings(exact, dimensions, report);
+  add_findings(exact, report);
+  add_features(features, report);
   report.note(fmt::format(
-      "A method is simulated where {} chains of {:g} relaxations are affordable; \"-\" for an "
-      "exact "
-      "law means that there is none, the step is unstable. SGLD's steps of the paper are 10^-3, "
-      "10^-6 and 10^-5, times half the gradient of the log posterior; SGLD without further word is "
-      "at the library's step. SGFS \"eq. 15\" has no rate above that of eq. 15.",
-      kRuns * kChains, kRelaxations));
+      "Steps are those of all {} chains of a method together, after a cold start and a tenth as "
+      "many that are left out. The default, SGD-f and SGFS-f at α = 0 have the same number in "
+      "each case. \"Of that by chance\" is the KL that the Monte Carlo error of so long a run "
+      "makes on average if the law is the posterior, by the KL of each run from the pool of all "
+      "{}: a KL of that size is no sign of a wrong law.",
+      kRuns * kChains, kRuns));
+  report.note(
+      "\"-\" for an exact law means that there is none, the step is unstable. SGLD's steps of the "
+      "paper are 10^-3, 10^-6 and 10^-5, times half the gradient of the log posterior; SGLD "
+      "without further word is at the library's step. SGFS \"eq. 15\" has no rate above that of "
+      "eq. 15.");
   report.note(
       "BBVI starts at 0 and follows Adam for a fixed number of steps: \"exact\" is where it ends "
-      "when it converges, of a full Gaussian the posterior of a linear model itself, on Skin left "
-      "out as its optimum is not known; \"simulated\" is where it was. Where that is far above, it "
-      "has not converged.");
+      "when it converges, of a full Gaussian on a linear model computed from the posterior's own "
+      "moments (0 but for rounding), on Skin left out as its optimum is not known; \"simulated\" "
+      "is where it was, a mean of runs. The paper prints one figure a set and does not say of "
+      "which family. It stands beside the mean-field one, which its section 7.3 uses: a full "
+      "Gaussian that had converged would be at the posterior.");
 }
 
 }  // namespace windhover::reproduce
