@@ -6,40 +6,22 @@
 #include <array>
 #include <cmath>
 
-#include "windhover/runtime/learner.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/adam.h"
-#include "windhover/tools/reproduce/bbvi.h"
 #include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/covertype.h"
 #include "windhover/tools/reproduce/experiments.h"
-#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/mnist.h"
 #include "windhover/tools/reproduce/moments_json.h"
+#include "windhover/tools/reproduce/precision_learning.h"
 #include "windhover/tools/reproduce/replications.h"
 #include "windhover/tools/reproduce/report.h"
 
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
 constexpr std::array kStarts = {1.0, 10'000.0};  // of lambda
-constexpr std::uint32_t kMinibatch = 500;
-constexpr double kLeastNoise = 0.01;  // of the mean C_jj: rare categories have hardly been seen
-constexpr double kAveraged = 10;      // times n / 2S steps: the spread of SGD is out of the mean
-
-struct Task {
-  std::string name;
-  ModelConfig model;
-  Dataset training;
-  Dataset validation;
-
-  std::uint64_t steps(double passes, std::uint32_t minibatch = kMinibatch) const {
-    return static_cast<std::uint64_t>(passes * static_cast<double>(training.rows()) / minibatch);
-  }
-};
 
 ModelConfig softmax(const Dataset& data, std::uint32_t classes) {
   return {.name = "softmax",
@@ -49,8 +31,8 @@ ModelConfig softmax(const Dataset& data, std::uint32_t classes) {
           .classes = classes};
 }
 
-Task mnist(const Context& context) {
-  Task task{"MNIST", {}, load_mnist(context, true), load_mnist(context, false)};
+PrecisionTask mnist(const Context& context) {
+  PrecisionTask task{"MNIST", {}, load_mnist(context, true), load_mnist(context, false)};
   task.model = softmax(task.training, 10);
   return task;
 }
@@ -59,7 +41,7 @@ Task mnist(const Context& context) {
 constexpr std::array<std::string_view, 1> kCovertype = {"covtype.data"};
 constexpr std::array<std::string_view, 1> kCovertypeSample = {"covtype-sample.csv"};
 
-Task covertype(const Context& context) {
+PrecisionTask covertype(const Context& context) {
   const bool full = context.missing(kCovertype).empty();
   const Dataset all = load_covertype(context.file(full ? kCovertype[0] : kCovertypeSample[0]));
   // 500,000 of 581,012 rows train in the paper; of a sample the same share.
@@ -69,173 +51,14 @@ Task covertype(const Context& context) {
           rows_of(all, {cut, order.end()})};
 }
 
-// Average -log p(y | x, theta): class 0 has the linear predictor 0.
-double validation_loss(const Task& task, const double* theta) {
-  const std::size_t columns = task.model.columns();
-  double sum = 0;
-  std::vector<double> eta(task.model.classes);
-  for (std::size_t i = 0; i < task.validation.rows(); ++i) {
-    const double* x = task.validation.row(i);
-    double largest = 0;
-    for (std::uint32_t c = 1; c < task.model.classes; ++c) {
-      const double* w = theta + (c - 1) * columns;
-      eta[c] = w[columns - 1];
-      for (std::size_t j = 0; j + 1 < columns; ++j) eta[c] += w[j] * x[j];
-      largest = std::max(largest, eta[c]);
-    }
-    double total = 0;
-    for (const double e : eta) total += std::exp(e - largest);
-    sum += largest + std::log(total) - eta[static_cast<std::size_t>(task.validation.targets[i])];
-  }
-  return sum / static_cast<double>(task.validation.rows());
-}
-
-void set_prior(OwnedModel& model, double precision) { std::ranges::fill(model.prior(), precision); }
-
-// The mode at a given lambda by Adam with a rate that falls to 0, and its validation loss.
-double loss_at(const Task& task, double precision, double passes, std::uint64_t seed) {
-  OwnedModel model(task.model, task.training);
-  set_prior(model, precision);
-  std::vector<double> theta(model.dimension(), 0.0);
-  std::vector<double> gradient(model.dimension());
-  std::vector<std::uint32_t> slots(kMinibatch);
-  Adam adam(theta.size());
-  const std::uint64_t steps = task.steps(passes);
-  for (std::uint64_t t = 0; t < steps; ++t) {
-    model.draw(seed, {.step = t, .purpose = Purpose::kMinibatch}, slots);
-    model.gradient()(theta.data(), gradient.data());
-    const double left = 1.0 - static_cast<double>(t) / static_cast<double>(steps);
-    adam.step(0.01 * left, gradient, theta);
-  }
-  return validation_loss(task, theta.data());
-}
-
-struct Learned {
-  double precision = 0;
-  double loss = 0;
-};
 ordered_json to_json(const Learned& learned) { return {learned.precision, learned.loss}; }
 
-// Where lambda = D / E|theta|^2 stands, approached in its logarithm with a rate that falls as 1/t.
-class PrecisionStep {
- public:
-  PrecisionStep(double start, double steps) : log_precision_(std::log(start)), steps_(steps) {}
-  double precision() const { return std::exp(log_precision_); }
-  void move(std::uint64_t t, double squares, double dimension) {
-    const double rate = 0.02 / (1.0 + 20.0 * static_cast<double>(t) / steps_);
-    const double gradient = precision() * squares / dimension - 1.0;
-    log_precision_ -= rate * std::clamp(gradient, -1.0, 1.0);
-  }
-
- private:
-  double log_precision_;
-  double steps_;
-};
-
-// How theta moves, and what stands for E|theta|^2.
-enum class SgdKind : std::uint8_t {
-  kOneRate,        // that of eq. 15, 2 D S / (n Tr C), and the iterates' own square
-  kWithVariances,  // the same, and the square of a posterior around the iterates' average
-  kDiagonal,       // the same square, and a rate each, 2 S / max(n C_jj + lambda, 0.01 n Tr C / D)
-};
-
-// Eq. 22: theta by SGD at a constant rate, lambda by a falling one. C is that of the rows of the
-// minibatch, averaged along the way. The square of a posterior counts variances of
-// 1 / (n C_jj + lambda): SGD itself never moves where there is no gradient noise, and there the
-// posterior is as wide as the prior. With a rate each, parameters that go along with no other
-// forget in n / 2 S steps; pixels beside each other are so alike that this is stable with small
-// minibatches only.
-Learned learn_by_sgd(const Task& task, double start, double passes, std::uint64_t seed,
-                     SgdKind kind) {
-  const std::uint32_t minibatch = kind == SgdKind::kDiagonal ? kMinibatch / 10 : kMinibatch;
-  OwnedModel model(task.model, task.training);
-  const std::uint32_t d = model.dimension();
-  const auto n = static_cast<double>(model.row_count());
-  VectorXd theta = VectorXd::Zero(d), gradient(d), sum(d), squares(d), average = VectorXd::Zero(d);
-  std::vector<std::uint32_t> slots(minibatch);
-  const std::uint64_t steps = task.steps(passes, minibatch);
-  PrecisionStep step(start, static_cast<double>(steps));
-  VectorXd noise = VectorXd::Zero(d), centre = VectorXd::Zero(d), precision(d);
-  const double averaged_steps = kAveraged * n / (2.0 * minibatch);
-  const double forgetting = kind == SgdKind::kDiagonal ? 0.005 : 0.05;
-  double weight = 0;
-  double log_precision = 0;
-  for (std::uint64_t t = 0; t < steps; ++t) {
-    set_prior(model, step.precision());
-    model.draw(seed, {.step = t, .purpose = Purpose::kMinibatch}, slots);
-    if (t % 10 == 0) {
-      sum.setZero();
-      squares.setZero();
-      NoiseVarianceSums sums{.gradient = sum.data(), .squares = squares.data()};
-      model.model().add_noise_variances(model.batch(slots), theta.data(), sums);
-      weight += (1 - weight) * forgetting;
-      noise += (squares / sums.rows - (sum / sums.rows).cwiseAbs2() - noise) * forgetting / weight;
-    }
-    model.gradient()(theta.data(), gradient.data());
-    precision = (n * noise.array() + step.precision()).matrix();
-    if (kind == SgdKind::kDiagonal) {
-      const double least = kLeastNoise * n * noise.mean();
-      theta.array() -= 2.0 * minibatch * gradient.array() / precision.array().max(least);
-    } else {
-      theta -= std::min(2.0 * d * minibatch / (n * noise.sum()), 0.5) * gradient;
-    }
-    centre += (theta - centre) / std::min(static_cast<double>(t) + 1, averaged_steps);
-    const double square = kind == SgdKind::kOneRate
-                              ? theta.squaredNorm()
-                              : centre.squaredNorm() + precision.cwiseInverse().sum();
-    step.move(t, square, d);
-    if (4 * t >= 3 * steps) {
-      average += theta;
-      log_precision += std::log(step.precision());
-    }
-  }
-  const std::uint64_t first_averaged = (3 * steps + 3) / 4;
-  const auto averaged = static_cast<double>(steps - first_averaged);
-  average /= averaged;
-  return {std::exp(log_precision / averaged), validation_loss(task, average.data())};
-}
-
 template <SgdKind kKind>
-Learned by_sgd(const Task& task, double start, double passes, std::uint64_t seed) {
+Learned by_sgd(const PrecisionTask& task, double start, double passes, std::uint64_t seed) {
   return learn_by_sgd(task, start, passes, seed, kKind);
 }
 
-// The variational lower bound, mean-field, in theta and lambda.
-Learned by_bbvi(const Task& task, double start, double passes, std::uint64_t seed) {
-  OwnedModel model(task.model, task.training);
-  const std::uint64_t steps = task.steps(passes);
-  PrecisionStep step(start, static_cast<double>(steps));
-  set_prior(model, start);
-  BbviOptions options{.minibatch_size = kMinibatch, .steps = steps, .rate = 0.01, .seed = seed};
-  options.after_step = [&](std::uint64_t t, const VectorXd& mean, const VectorXd& variances) {
-    step.move(t, mean.squaredNorm() + variances.sum(), static_cast<double>(mean.size()));
-    set_prior(model, step.precision());
-  };
-  const VariationalFit fit = bbvi(model, VectorXd::Zero(model.dimension()), options);
-  return {step.precision(), validation_loss(task, fit.mean.data())};
-}
-
-// The engine's own: learn_prior_precision.
-Learned by_engine(const Task& task, double start, double passes, std::uint64_t seed) {
-  EngineConfig config;
-  config.model = task.model;
-  config.model.prior_precision = start;
-  config.model.learn_prior_precision = true;
-  config.sampler.minibatch_size = kMinibatch;
-  config.sampler.chains = 1;
-  config.seed = seed;
-  EngineRun run(config, task.training);
-  run.settle();
-  run.run(task.steps(passes));
-  std::vector<ParameterSummary> summaries(run.dimension());
-  Provenance provenance;
-  if (!ok(run.reader().posterior(summaries, provenance))) return {};
-  std::vector<double> mean(summaries.size());
-  std::ranges::transform(summaries, mean.begin(), &ParameterSummary::mean);
-  return {summaries[0].prior_precision, validation_loss(task, mean.data())};
-}
-
-using Way = Learned (*)(const Task&, double, double, std::uint64_t);
+using Way = Learned (*)(const PrecisionTask&, double, double, std::uint64_t);
 struct Method {
   const char* label;
   Way way;
@@ -243,7 +66,7 @@ struct Method {
   double passes;
 };
 
-void run_task(const Context& context, const Task& task, const std::vector<Method>& methods,
+void run_task(const Context& context, const PrecisionTask& task, const std::vector<Method>& methods,
               double loss_bar, double begin, double end, Report& report) {
   const std::vector<double> grid =
       context.quick()
@@ -289,13 +112,31 @@ void run_task(const Context& context, const Task& task, const std::vector<Method
                     .ours = best,
                     .mcse = loss_errors[least]});
   report.add(Figure{.group = group, .name = "λ of it", .ours = grid[least]});
+  double highest = loss_bar * best;  // in the frame: what was learned, and the bar
+  for (const auto& [low, high] : learned) highest = std::max({highest, low.loss, high.loss});
+  const double height = 1.1 * (highest - best);
+  const std::vector<double> ends = {0.5 * grid.front(), 2 * grid.back()};
   Panel panel{
-      .title = task.name,
+      .title = fmt::format("{}; the curve goes on to {:.2g} above", task.name,
+                           *std::ranges::max_element(losses)),
       .x_label = "prior precision λ",
       .y_label = "validation loss (nats a row)",
-      .series = {{.label = "mode at λ", .x = grid, .y = losses, .error = loss_errors, .colour = 0}},
+      .series = {{.label = "mode at λ", .x = grid, .y = losses, .error = loss_errors, .colour = 0},
+                 {.label = fmt::format("bar: {:.0f} % above the best", 100 * (loss_bar - 1)),
+                  .x = ends,
+                  .y = {loss_bar * best, loss_bar * best},
+                  .style = Style::kDashes,
+                  .colour = 7}},
       .log_x = true,
-      .legend = "top left"};
+      .legend = "outside bottom center horizontal",
+      .x_range = ends,
+      .y_range = {best - 0.4 * height, best + height}};
+  std::string text;
+  if (least == 0 || least + 1 == grid.size()) {
+    text += fmt::format(
+        " The best λ of the curve, {:g}, is the edge of its grid: its minimum may lie beyond.",
+        grid[least]);
+  }
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const auto& [low, high] = learned[m];
     const std::string label = methods[m].label;
@@ -318,11 +159,20 @@ void run_task(const Context& context, const Task& task, const std::vector<Method
             std::hypot(std::abs(low.loss - high.loss) / std::sqrt(2.0), loss_errors[least]) / best,
         .bar = at_most(loss_bar)});
     panel.series.push_back({.label = label,
-                            .x = {low.precision, high.precision},
-                            .y = {low.loss, high.loss},
+                            .x = {(low.precision + high.precision) / 2},
+                            .y = {(low.loss + high.loss) / 2},
+                            .error = {std::abs(low.loss - high.loss) / 2},
                             .style = Style::kPoints,
-                            .colour = static_cast<int>(m) + 1});
+                            .colour = static_cast<int>(m) + 1,
+                            .x_error = {std::abs(low.precision - high.precision) / 2}});
+    const double worse = std::max(low.loss, high.loss) / best;
+    if (worse < 1 || worse > loss_bar) {
+      text += fmt::format(" {} has a loss {:.2g} % {} the curve's best, at λ = {:.3g} and {:.3g}.",
+                          label, 100 * std::abs(worse - 1), worse < 1 ? "below" : "above",
+                          low.precision, high.precision);
+    }
   }
+  if (!text.empty()) report.note(fmt::format("{}:{}", task.name, text));
   report.add(panel);
 }
 
@@ -347,7 +197,7 @@ void run_hyperparameters(const Context& context, Report& report) {
     report.note(fmt::format("MNIST is left out: {}.", no_mnist));
   }
   if (covertype_there) {
-    const Task task = covertype(context);
+    const PrecisionTask task = covertype(context);
     if (context.quick()) {
       const auto d = (task.model.classes - 1) * task.model.columns();
       report.note(
@@ -387,7 +237,11 @@ void run_hyperparameters(const Context& context, Report& report) {
       "against. What each is worth says the loss over the curve's best.");
   report.note(
       "The two starts draw minibatches of their own: ± is the spread between them, that of the "
-      "curve the spread of two runs.");
+      "curve the spread of two runs. In the plots a learned λ and its loss stand in the middle of "
+      "the two starts, with bars from one to the other.");
+  report.note(
+      "The paper shows Figure 6 as curves with a circle for each method and prints no number of "
+      "it, so none stands beside ours.");
 }
 
 }  // namespace windhover::reproduce
