@@ -47,7 +47,7 @@ Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows) {
 void add_ends(Report& report, const std::string& group, const std::string& label,
               const std::string& unit, double scale, std::size_t rows,
               const std::vector<ErrorCurve>& runs, std::optional<double> papers,
-              const std::string& papers_source) {
+              const std::string& papers_source, int papers_decimals) {
   for (const bool averaged : {true, false}) {
     std::vector<double> ends;
     ends.reserve(runs.size());
@@ -64,18 +64,21 @@ void add_ends(Report& report, const std::string& group, const std::string& label
     if (averaged && papers) {
       figure.papers = papers;
       figure.papers_source = papers_source;
+      figure.papers_decimals = papers_decimals;
     }
     report.add(figure);
   }
 }
 
-Series mean_curve(const std::string& label, int colour, double scale,
+Series mean_curve(const std::string& label, int colour, double scale, std::size_t rows,
                   const std::vector<ErrorCurve>& runs) {
   Series series{.label = label, .x = runs.at(0).examples, .y = {}, .colour = colour};
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    double sum = 0;
-    for (const ErrorCurve& run : runs) sum += i < run.error.size() ? run.error[i] : NAN;
-    series.y.push_back(scale * sum / static_cast<double>(runs.size()));
+    std::vector<double> shares;
+    for (const ErrorCurve& run : runs) shares.push_back(i < run.error.size() ? run.error[i] : NAN);
+    const Estimate share = share_of_errors(shares, rows);
+    series.y.push_back(scale * share.value);
+    series.error.push_back(scale * share.mcse);
   }
   series.style = Style::kLine;
   return series;

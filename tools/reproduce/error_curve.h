@@ -81,12 +81,12 @@ ErrorCurve error_curve(const Training& training, const Dataset& rows, const Data
                        std::uint64_t seed);
 
 // Runs of one method with different seeds, judged on `rows` rows: figures of where they end,
-// `scale` times the errors, and their mean curve for a plot.
+// `scale` times the errors, and their mean curve for a plot, with the errors of share_of_errors.
 void add_ends(Report& report, const std::string& group, const std::string& label,
               const std::string& unit, double scale, std::size_t rows,
               const std::vector<ErrorCurve>& runs, std::optional<double> papers = {},
-              const std::string& papers_source = {});
-Series mean_curve(const std::string& label, int colour, double scale,
+              const std::string& papers_source = {}, int papers_decimals = -1);
+Series mean_curve(const std::string& label, int colour, double scale, std::size_t rows,
                   const std::vector<ErrorCurve>& runs);
 
 }  // namespace windhover::reproduce

@@ -211,15 +211,18 @@ void run_mnist_santa(const Context& context, Report& report) {
   }
   const std::vector<ErrorCurve> curves = run_all(context, runs, all, test, "run", 0.5);
 
-  Panel panel{.title = "MNIST, 784-400-400-10",
+  const std::vector<double> tics = {1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50};
+  Panel panel{.title = "MNIST, 784-400-400-10; bands: one standard error",
               .x_label = "epochs of 60,000 rows",
               .y_label = "test error (%)",
               .log_y = true,
-              .legend = "outside"};
+              .legend = "outside",
+              .y_tics = tics};
   Panel ends{.title = fmt::format("After {:g} epochs, and the paper's after 100", epochs),
              .x_label = "",
              .y_label = "test error (%)",
-             .log_y = true};
+             .log_y = true,
+             .y_tics = tics};
   Series ours{.label = "ours", .x = {}, .y = {}, .style = Style::kPoints};
   Series papers{.label = "the paper's", .x = {}, .y = {}, .style = Style::kPoints};
   papers.colour = 6;
@@ -248,12 +251,15 @@ void run_mnist_santa(const Context& context, Report& report) {
     series.colour = method.colour;
     for (std::size_t i = 0; i < curve.examples.size(); ++i) {
       series.x.push_back(curve.examples[i] / static_cast<double>(all.rows()));
-      series.y.push_back(100 * curve.alone[i]);
+      const Estimate at = share_of_errors({curve.alone[i]}, test.rows());
+      series.y.push_back(100 * at.value);
+      series.error.push_back(100 * at.mcse);
     }
     panel.series.push_back(series);
     ends.categories.emplace_back(method.label);
     for (Series* s : {&ours, &papers}) s->x.push_back(static_cast<double>(m));
     ours.y.push_back(100 * alone.value);
+    ours.error.push_back(100 * alone.mcse);
     papers.y.push_back(method.papers);
     report.detail(method.key, curve.json());
   }
@@ -263,8 +269,8 @@ void run_mnist_santa(const Context& context, Report& report) {
   report.note(kShareNote);
   report.note(fmt::format(
       "{} The paper trains for 100 epochs; it does not say on which data its grid search chose, "
-      "and "
-      "its numbers are of one run each. Here settings are chosen by runs of {:g} epochs on {} "
+      "nor "
+      "how many runs its numbers are of. Here settings are chosen by runs of {:g} epochs on {} "
       "training digits held back, "
       "and each method then trains on all 60,000, once.",
       context.quick() ? fmt::format("A quick run: {:g} epochs, two settings a method.", epochs)

@@ -198,7 +198,7 @@ void run_neural_network(const Context& context, Report& report) {
 
   const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
   const std::string group = fmt::format("Test error after {} steps of {} rows", steps, kMinibatch);
-  Panel panel{.title = "Averaged predictions, 10,000 test digits",
+  Panel panel{.title = "Averaged predictions, 10,000 test digits; bands: one standard error",
               .x_label = "gradients of one row",
               .y_label = "test error (%)",
               .log_x = true,
@@ -206,7 +206,7 @@ void run_neural_network(const Context& context, Report& report) {
               .x_range = {5e4, 1.2 * static_cast<double>(steps) * kMinibatch}};
   const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
     add_ends(report, group, method.label, "%", 100, digits.test.rows(), runs);
-    panel.series.push_back(mean_curve(method.label, method.colour, 100, runs));
+    panel.series.push_back(mean_curve(method.label, method.colour, 100, digits.test.rows(), runs));
     for (const ErrorCurve& run : runs) {
       report.detail(fmt::format("{}-{}", method.key, &run - runs.data()), run.json());
     }
