@@ -9,10 +9,12 @@
 #include "windhover/platform/random.h"
 #include "windhover/samplers/reference/hamiltonian_monte_carlo.h"
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/reproduce/comparison.h"
 #include "windhover/tools/reproduce/covertype.h"
 #include "windhover/tools/reproduce/crossover_methods.h"
 #include "windhover/tools/reproduce/error_curve.h"
 #include "windhover/tools/reproduce/fisher_runs.h"
+#include "windhover/tools/reproduce/kl_figures.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/logistic_nuts.h"
 #include "windhover/tools/reproduce/mnist.h"
@@ -75,6 +77,95 @@ TEST(ReproduceBar, ThatNoiseWouldWidenIsNotMet) {
   EXPECT_TRUE(says(report.page({}), "too few replications to tell | **no** |"));
 }
 
+TEST(ReproduceReport, PrintsThePapersFiguresAsPrinted) {
+  Report report;
+  const auto add = [&](const char* name, double papers, int decimals) {
+    report.add(Figure{.group = "g",
+                      .name = name,
+                      .ours = 1,
+                      .papers = papers,
+                      .papers_source = "Table 1",
+                      .papers_decimals = decimals});
+  };
+  add("five digits", 1000.9, -1);
+  add("a zero", 14, 1);
+  add("thousands", 5000, -1);
+  const std::string page = report.page({});
+  EXPECT_TRUE(says(page, "| five digits | 1 | 1000.9 | Table 1 |"));
+  EXPECT_TRUE(says(page, "| a zero | 1 | 14.0 | Table 1 |"));
+  EXPECT_TRUE(says(page, "| thousands | 1 | 5000 | Table 1 |"));
+  add("|mean|", 1, -1);
+  EXPECT_TRUE(says(report.page({}), "| \\|mean\\| | 1 | 1 | Table 1 |"));
+}
+
+// Which columns of its data a series is drawn from, and what is drawn beside it.
+TEST(ReproducePlot, DrawsErrorsNamesAndTics) {
+  Panel panel{.title = "", .x_label = "", .y_label = "", .log_y = true};
+  panel.y_tics = {1, 1.5};
+  const auto script_of = [&](const Series& series) {
+    panel.series = {series};
+    return gnuplot_script({.title = "", .panels = {panel}}, "name");
+  };
+  Series series{.label = "s", .x = {1, 2}, .y = {2, 1}, .error = {0.5, 3}, .style = Style::kLine};
+  panel.title = "two \"lines\"\nof it";
+  EXPECT_TRUE(says(script_of(series), "set title \"two \\\"lines\\\"\\nof it\""));
+  const std::string band = script_of(series);
+  EXPECT_TRUE(says(band, "using 1:5:6 with filledcurves"));
+  EXPECT_TRUE(says(band, "1 2 1 1 1.5 2.5 ''"));
+  EXPECT_TRUE(says(band, "2 1 2 2 0.01 4 ''"));  // it would be below 0
+  EXPECT_TRUE(says(band, "set ytics (1, 1.5)"));
+  series.style = Style::kPoints;
+  EXPECT_TRUE(says(script_of(series), "using 1:2:5:6 with yerrorbars"));
+  series.x_error = {0.25, 0.25};
+  EXPECT_TRUE(says(script_of(series), "using 1:2:3:4:5:6 with xyerrorbars"));
+  series.names = {"first", "it's"};
+  const std::string named = script_of(series);
+  EXPECT_TRUE(says(named, "using 1:2:7 with labels"));
+  EXPECT_TRUE(says(named, "'it''s'"));
+}
+
+TEST(ReproduceMeanCurve, HasTheErrorOfSeedsAndRows) {
+  const ErrorCurve one{.examples = {1, 2}, .error = {0.1, 0.2}, .alone = {}};
+  const ErrorCurve two{.examples = {1, 2}, .error = {0.3, NAN}, .alone = {}};
+  const Series curve = mean_curve("m", 0, 100, 400, {one, two});
+  EXPECT_DOUBLE_EQ(curve.y[0], 20);
+  EXPECT_NEAR(curve.error[0], 100 * share_of_errors({0.1, 0.3}, 400).mcse, 1e-12);
+  EXPECT_TRUE(std::isnan(curve.y[1]));
+}
+
+TEST(ReproducePairedDifference, HasTheErrorOfTheDifferences) {
+  // What both have in common, ten times as large as what tells them apart, cancels.
+  const std::vector<double> common = normals(12, 7);
+  const std::vector<double> own = normals(12, 8);
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < common.size(); ++i) {
+    theirs.push_back(10 * common[i]);
+    ours.push_back(10 * common[i] + own[i] + 2);
+    differences.push_back(own[i] + 2);
+  }
+  const Estimate paired = paired_difference(ours, theirs);
+  const Estimate direct = mean_of(differences);
+  EXPECT_NEAR(paired.value, direct.value, 1e-12);
+  EXPECT_NEAR(paired.mcse, direct.mcse, 1e-12);
+  EXPECT_LT(5 * paired.mcse, std::hypot(mean_of(ours).mcse, mean_of(theirs).mcse));
+}
+
+TEST(ReproduceKlFigures, WhatIsBelowTheFloorIsDrawnThereWithItsOwnMark) {
+  Report report;
+  add_kl_figures("g", true,
+                 {{.label = "default", .exact = 1e-25, .bar = at_most(0.1)},
+                  {.label = "SGD", .papers = 14, .exact = 2.0, .papers_decimals = 1},
+                  {.label = "unstable", .exact = INFINITY}},
+                 report);
+  const std::vector<Series>& series = report.plot().panels.at(0).series;
+  EXPECT_TRUE(says(series[1].label, "below 1e-06"));
+  EXPECT_EQ(series[1].y, (std::vector<double>{1e-6}));
+  EXPECT_EQ(series[0].y, (std::vector<double>{2.0, INFINITY}));
+  EXPECT_TRUE(says(report.page({}), "| SGD, exact | 2 | 14.0 | Table 1 |"));
+}
+
 TEST(ReproduceReport, MarksWhatAClockMeasured) {
   Report report;
   report.add(Figure{.group = "g", .name = "speed", .ours = 2, .timed = true});
@@ -135,6 +226,32 @@ TEST(ReproduceSummary, ErrorOfASpreadIsThatOfSquares) {
   EXPECT_NEAR(summary.bulk[0], kDraws * (1 - kRho) / (1 + kRho), 0.15 * kDraws * 0.1 / 1.9);
 }
 
+TEST(ReproduceSummary, ErrorOfEffectiveDrawsIsThatOfRepeatedRuns) {
+  // Independent draws of two parameters, the second of which hardly moves.
+  constexpr std::size_t kDraws = 4000;
+  const auto chain_of = [&](std::uint64_t seed) {
+    Draws draws(1);
+    const std::vector<double> z = normals(2 * kDraws, seed);
+    double slow = 0;
+    for (std::size_t i = 0; i < kDraws; ++i) {
+      slow = 0.9 * slow + std::sqrt(1 - 0.81) * z[2 * i];
+      draws[0].push_back({z[2 * i + 1], slow});
+    }
+    return draws;
+  };
+  std::vector<double> effective;
+  std::vector<double> errors;
+  for (std::uint64_t seed = 20; seed < 50; ++seed) {
+    const Draws draws = chain_of(seed);
+    const Summary summary = summarize(draws);
+    effective.push_back(summary.least_effective());
+    errors.push_back(error_of_effective(draws, summary));
+  }
+  const Estimate mean = mean_of(effective);
+  const double spread = mean.mcse * std::sqrt(30.0) / mean.value;
+  EXPECT_NEAR(mean_of(errors).value, spread, 0.4 * spread);  // 30 runs tell it to an eighth
+}
+
 TEST(ReproduceBias, IsTheWorstParametersInUnitsOfTheTruth) {
   const nlohmann::ordered_json truth = {{"mean", std::vector<double>(10, 1.0)},
                                         {"sd", std::vector<double>(10, 2.0)}};
@@ -153,10 +270,16 @@ TEST(ReproduceBias, IsTheWorstParametersInUnitsOfTheTruth) {
 
 TEST(ReproduceCrossover, IsWhereTheLeadPassesOne) {
   const std::vector<std::size_t> sizes = {100, 1000, 10'000};
-  const Crossover between = crossover_of(sizes, {0.01, 0.1, 10});
+  const std::vector<double> errors = {0.01, 0.02, 0.03};
+  const Crossover between = crossover_of(sizes, {0.01, 0.1, 10}, errors);
   EXPECT_NEAR(between.rows, std::sqrt(1000.0 * 10'000), 1e-6);
-  EXPECT_TRUE(std::isnan(crossover_of(sizes, {2, 3, 4}).rows));
-  EXPECT_STREQ(crossover_of(sizes, {0.2, 0.3, 0.4}).words, "at no size");
+  // By how much it moves with either lead.
+  const double less = crossover_of(sizes, {0.01, 0.1 * 1.0002, 10}, errors).rows;
+  const double more = crossover_of(sizes, {0.01, 0.1, 10 * 1.0003}, errors).rows;
+  EXPECT_NEAR(between.mcse, 100 * std::hypot(less - between.rows, more - between.rows),
+              1e-3 * between.mcse);
+  EXPECT_TRUE(std::isnan(crossover_of(sizes, {2, 3, 4}, errors).rows));
+  EXPECT_STREQ(crossover_of(sizes, {0.2, 0.3, 0.4}, errors).words, "at no size");
 }
 
 // One row of the ten numbers and what follows them.

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "windhover/runtime/learner.h"
+#include "windhover/samplers/reference/effective_draws.h"
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/moments_json.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -91,12 +93,33 @@ Dataset make_rows(std::size_t rows, std::uint64_t seed) {
   return data;
 }
 
+double error_of_effective(const Draws& draws, const Summary& summary) {
+  constexpr std::size_t kStretches = 8;
+  const auto worst =
+      static_cast<std::size_t>(std::ranges::min_element(summary.bulk) - summary.bulk.begin());
+  std::vector<double> effective;
+  for (std::size_t s = 0; s < kStretches; ++s) {
+    std::vector<std::vector<double>> stretch;
+    for (const auto& chain : draws) {
+      stretch.emplace_back();
+      for (std::size_t i = s * chain.size() / kStretches; i < (s + 1) * chain.size() / kStretches;
+           ++i) {
+        stretch.back().push_back(chain[i][worst]);
+      }
+    }
+    effective.push_back(reference::bulk_effective_draws(stretch));
+  }
+  const Estimate e = mean_of(effective);
+  return e.mcse / e.value;
+}
+
 ordered_json to_json(const Draws& draws, double cold_seconds, double draw_seconds) {
   const Summary s = summarize(draws);
   return {{"mean", s.mean},
           {"sd", s.sd},
           {"bulk", s.bulk},
           {"least", s.least_effective()},
+          {"least_error", error_of_effective(draws, s)},
           {"spread_error", std::ranges::max(spread_errors(draws, s))},
           {"cold", cold_seconds},
           {"seconds", draw_seconds}};
@@ -117,8 +140,9 @@ ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed
   const double end = thread_seconds();
   const double warm_up = middle - begin;
   ordered_json result = to_json({run.draws}, warm_up, end - middle - warm_up);
-  result["rows"] =
-      static_cast<double>(run.gradients - run.warm_up_gradients) * static_cast<double>(data.rows());
+  const auto gradients = static_cast<double>(run.gradients - run.warm_up_gradients);
+  result["gradients"] = gradients;
+  result["rows"] = gradients * static_cast<double>(data.rows());
   result["divergences"] = run.divergences;
   return result;
 }
@@ -137,6 +161,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   Kept kept(chains, interval);
   const Visit visit = [&](std::uint16_t chain, const double* theta) { kept.visit(chain, theta); };
   const std::uint64_t settled = engine.examples();
+  const std::uint64_t steps_settled = engine.steps();
   double seconds = 0;
   double effective = 0;
   std::uint64_t steps = 32 * interval * chains;
@@ -149,6 +174,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   } while (effective < wanted && seconds < most);
   ordered_json result = to_json(kept.chains(), cold, seconds);
   result["rows"] = engine.examples() - settled;
+  result["gradients"] = engine.steps() - steps_settled;
   result["divergences"] = engine.engine().counters().get(RuntimeCounter::kDivergences);
   return result;
 }
@@ -166,30 +192,40 @@ Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
   return worst;
 }
 
-Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads) {
+Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads,
+                       const std::vector<double>& errors) {
   if (leads.front() >= 1) return {.words = "ahead from the smallest size on"};
   for (std::size_t i = 1; i < leads.size(); ++i) {
     if (!(leads[i] >= 1)) continue;
     const double low = std::log(leads[i - 1]);
     const double from = std::log(static_cast<double>(sizes[i - 1]));
     const double to = std::log(static_cast<double>(sizes[i]));
-    const double part = -low / (std::log(leads[i]) - low);
-    return {std::exp(from + part * (to - from)), "between two sizes"};
+    const double rise = std::log(leads[i]) - low;
+    const double part = -low / rise;
+    const double rows = std::exp(from + part * (to - from));
+    // The slopes of `part` over the two logarithms are those of a straight line's zero.
+    const double error = std::hypot((1 - part) * errors[i - 1], part * errors[i]) / rise;
+    return {rows, "between two sizes", rows * (to - from) * error};
   }
   return {.words = "at no size"};
 }
 
-double served_seconds(const Dataset& data, const ordered_json& truth, std::uint64_t seed) {
+ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uint64_t seed) {
   const double begin = thread_seconds();
   EngineRun engine(engine_config("calibrated", seed), data);
   double looking = 0;
   double since = NAN;  // of answers as near as that
+  Bias off;
+  bool warming_up = true;
   std::vector<ParameterSummary> parameters(kFeatures);
   for (;;) {
     engine.engine().poll(1);
     const double now = thread_seconds();
     const double spent = now - begin - looking;
-    if (spent > kWatchedSeconds) return since;
+    if (spent > kWatchedSeconds) {
+      return {
+          {"seconds", since}, {"mean", off.mean}, {"ratio", off.ratio}, {"warming_up", warming_up}};
+    }
     Provenance provenance;
     const Status status = engine.reader().posterior(parameters, provenance);
     std::vector<double> mean;
@@ -198,9 +234,9 @@ double served_seconds(const Dataset& data, const ordered_json& truth, std::uint6
       mean.push_back(p.mean);
       sd.push_back(p.sd);
     }
-    const Bias off = bias(mean, sd, truth);
-    const bool near = ok(status) && provenance.status != PosteriorStatus::kWarmingUp &&
-                      off.mean <= kMeanBar && std::abs(off.ratio - 1) <= kSpreadBar;
+    off = bias(mean, sd, truth);
+    warming_up = !ok(status) || provenance.status == PosteriorStatus::kWarmingUp;
+    const bool near = !warming_up && off.mean <= kMeanBar && std::abs(off.ratio - 1) <= kSpreadBar;
     if (!near) since = NAN;
     if (near && std::isnan(since)) since = spent;
     looking += thread_seconds() - now;
@@ -236,7 +272,11 @@ ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
     }
     if (step >= steps / 5 && step % 4 == 0) kept[0].push_back(theta);
   }
-  return to_json(kept, 0, 0.8 * (thread_seconds() - begin));
+  ordered_json result = to_json(kept, 0, 0.8 * (thread_seconds() - begin));
+  const double gradients = 0.8 * static_cast<double>(steps);
+  result["gradients"] = gradients;
+  result["rows"] = gradients * static_cast<double>(slots.size());
+  return result;
 }
 
 }  // namespace windhover::reproduce

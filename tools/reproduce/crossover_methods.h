@@ -1,7 +1,8 @@
 // What the crossover of NUTS and minibatch samplers is measured with: rows, runs, and how far off.
 //
-// A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, the largest
-// relative error of an sd (spread_error), rows whose gradients were taken to draw, cold (seconds
+// A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, its
+// relative standard error (least_error), the largest relative error of an sd (spread_error),
+// gradients (calls that drawing took), rows whose gradients were taken to draw, cold (seconds
 // before the first draw) and seconds (of drawing), processor time of the calling thread.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
@@ -26,6 +27,10 @@ nlohmann::ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uin
 
 nlohmann::ordered_json to_json(const Draws& draws, double cold_seconds, double draw_seconds);
 
+// The relative standard error of the least effective draws of all parameters: from the spread of
+// those of that parameter among eight stretches of the chains.
+double error_of_effective(const Draws& draws, const Summary& summary);
+
 // An engine with everything at its default but the sampler. Runs until the iterates are worth
 // `wanted` draws, or `most` seconds.
 nlohmann::ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
@@ -39,17 +44,22 @@ nlohmann::ordered_json run_printed(bool momentum, const Dataset& data, std::size
 
 // From when on the default's served posterior stays as near to the truth, a run, as the bars ask,
 // and its status is past warm-up: in seconds from the creation of the engine, looked at after every
-// poll for kWatchedSeconds. NaN when it is not so at the end of them.
+// poll for kWatchedSeconds; null when it is not so at the end of them. Also how far off it is then:
+// mean and ratio as in Bias, and whether it is warming_up.
 inline constexpr double kWatchedSeconds = 2;
-double served_seconds(const Dataset& data, const nlohmann::ordered_json& truth, std::uint64_t seed);
+nlohmann::ordered_json run_served(const Dataset& data, const nlohmann::ordered_json& truth,
+                                  std::uint64_t seed);
 
 // Where a lead, of one method over another, passes 1 on its way up: between two sizes on straight
-// lines of logarithms. NaN where it does not, and in words what it does.
+// lines of logarithms. NaN where it does not, and in words what it does. `errors` are relative
+// standard errors of the leads.
 struct Crossover {
   double rows = std::numeric_limits<double>::quiet_NaN();
   const char* words = "";
+  double mcse = std::numeric_limits<double>::quiet_NaN();
 };
-Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads);
+Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<double>& leads,
+                       const std::vector<double>& errors);
 
 // The largest |mean - truth| in sd, and the sd ratio that is furthest from 1.
 struct Bias {
