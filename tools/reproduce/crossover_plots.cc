@@ -140,7 +140,7 @@ void add_crossover_panels(Report& report, const std::vector<std::size_t>& sizes,
   Panel ratios =
       curves(sizes, results,
              {.title = outside.empty() ? "and of the spread"
-                                       : "and of the spread; also out of the frame:\n" + outside,
+                                       : "and of the spread; out of the frame:\n" + outside,
               .x_label = "",
               .y_label = "worst sd / true sd",
               .y_range = {1 - kFrame, 1 + kFrame}},

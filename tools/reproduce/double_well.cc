@@ -148,7 +148,11 @@ void frame(Panel& panel) {
       if (std::isfinite(y)) furthest = std::max(furthest, std::abs(y));
     }
   }
-  if (furthest < 12) return;
+  if (furthest < 12) {
+    panel.y_range = {std::min(-5.0, -furthest), std::max(7.0, furthest)};
+    return;
+  }
+  panel.y_range = {-std::asinh(1.5 * furthest), std::asinh(1.5 * furthest)};
   for (Series& series : panel.series) {
     for (double& y : series.y) y = std::asinh(y);
   }
@@ -268,15 +272,14 @@ Ends add_schedule(const Context& context, Report& report, const Schedule& schedu
               .y_label = "theta",
               .log_x = true,
               .legend = "outside bottom center horizontal"};
-  panel.series.push_back({.label = "global minimum, the paper's end",
+  panel.series.push_back({.label = "the paper's end",
                           .x = {1, static_cast<double>(schedule.moves)},
                           .y = {kGlobal, kGlobal},
                           .style = Style::kDashes,
                           .colour = 7});
   panel.series.push_back(trajectory(rmsprop, "RMSprop", 1));
   for (std::size_t seed = 0; seed < std::size(kColours); ++seed) {
-    panel.series.push_back(
-        trajectory(runs[seed], fmt::format("Santa, seed {}", seed), kColours[seed]));
+    panel.series.push_back(trajectory(runs[seed], fmt::format("seed {}", seed), kColours[seed]));
   }
   frame(panel);
   report.add(panel);
