@@ -78,7 +78,7 @@ struct Budget {
   std::array<std::array<double, 2>, 3> main;  // standardised, unit maximum
   std::array<double, 3> most;
 };
-constexpr Budget kQuick = {{{{3e6, 3e6}, {1e7, 1e7}, {2e5, 1e5}}}, {1e6, 1e6, 4e4}};
+constexpr Budget kQuick = {{{{3e6, 3e6}, {8e6, 1e7}, {1.5e5, 1e5}}}, {1e6, 1e6, 4e4}};
 constexpr Budget kThorough = {{{{6e6, 6e6}, {1.2e7, 1.2e7}, {2e5, 2e5}}}, {1e8, 1e8, 5e6}};
 
 SamplerConfig config_of(const Method& method, std::size_t set, const KnownEstimates& e) {
@@ -324,6 +324,7 @@ void add_features(const std::array<std::size_t, kSets.size()>& features, Report&
 }  // namespace
 
 void run_stationary_kl(const Context& context, Report& report) {
+  report.plot().panel_height = 560;
   std::array<std::vector<Exact>, 2 * kSets.size()> exact;
   std::array<std::size_t, kSets.size()> features{};
   for (std::size_t i = 0; i < 2 * kSets.size(); ++i) {
@@ -347,7 +348,7 @@ void run_stationary_kl(const Context& context, Report& report) {
       "Steps are those of all {} chains of a method together, after a cold start and a tenth as "
       "many that are left out. The default, SGD-f and SGFS-f at α = 0 have the same number in "
       "each case. \"Of that by chance\" is the KL that the Monte Carlo error of so long a run "
-      "makes on average if the law is the posterior, by the KL of each run from the pool of all "
+      "makes on average, by the KL of each run from the pool of all "
       "{}: a KL of that size is no sign of a wrong law.",
       kRuns * kChains, kRuns));
   report.note(
