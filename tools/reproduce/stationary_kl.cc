@@ -78,7 +78,7 @@ struct Budget {
   std::array<std::array<double, 2>, 3> main;  // standardised, unit maximum
   std::array<double, 3> most;
 };
-constexpr Budget kQuick = {{{{3e6, 3e6}, {8e6, 1e7}, {1.5e5, 1e5}}}, {1e6, 1e6, 4e4}};
+constexpr Budget kQuick = {{{{3e6, 3e6}, {1e7, 1e7}, {1.5e5, 1e5}}}, {1e6, 1e6, 4e4}};
 constexpr Budget kThorough = {{{{6e6, 6e6}, {1.2e7, 1.2e7}, {2e5, 2e5}}}, {1e8, 1e8, 5e6}};
 
 SamplerConfig config_of(const Method& method, std::size_t set, const KnownEstimates& e) {
