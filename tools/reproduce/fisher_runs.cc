@@ -84,7 +84,10 @@ std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
   }
   // Their step epsilon multiplies half the gradient of the log posterior.
   for (const double step : kSgldSteps) {
-    add("SGLD", fmt::format("SGLD, ε = {:g}", step), fmt::format("{:g}", step),
+    const double digits = std::log10(step);  // every other is a power of ten
+    const std::string mark =
+        std::abs(digits - std::round(digits)) < 1e-9 ? fmt::format("1e{:.0f}", digits) : "";
+    add("SGLD", fmt::format("SGLD, ε = {:g}", step), mark,
         {.name = "sgld", .step_size = step * n / 2}, few);
   }
   // Last: drawn over the others.

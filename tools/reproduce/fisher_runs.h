@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kFisherBurnIn = 3000;
 struct FisherSetting {
   std::string method;  // a curve
   std::string label;
-  std::string mark;  // alpha or epsilon, beside the point of a plot; empty: neither
+  std::string mark;  // alpha or epsilon, beside the point of a plot; or empty
   SamplerConfig sampler;
   std::size_t seeds;
 };

@@ -238,6 +238,7 @@ std::string add_hmc(const Context& context, const Problem& problem, double budge
 
 void run_fisher_scoring(const Context& context, Report& report) {
   report.plot().columns = 2;
+  report.plot().panel_width = 720;
   const Problem problem = load_sevens_and_nines(context);
   const std::uint64_t samples = context.choose<std::uint64_t>(10'000, 100'000);
   const Truths truth = ground_truth(context, problem);
@@ -324,13 +325,13 @@ void run_fisher_scoring(const Context& context, Report& report) {
   report.note(fmt::format(
       "The paper's curve of HMC goes over 50, 40, 30, 20, 10 and 1 leapfrog steps. The library's "
       "HMC has no fixed number: it draws the length of each trajectory up to twice a path length, "
-      "here {}, which makes {} gradients a draw on average. A single leapfrog step, and as many as "
-      "turn back on themselves, are not among them.",
+      "here {}, which makes {} gradients a draw on average.",
       fmt::join(kPathLengths, ", "), leapfrogs));
   report.note(
       "The default and SGFS-f at α = 0 run with the same seeds, and their errors go up and down "
       "together: the error of their difference is that of the differences of the single seeds. In "
-      "the plots numbers beside points are α of SGFS, ε of SGLD and the path length of HMC.");
+      "the plots numbers beside points are α of SGFS, every other ε of SGLD and the path length of "
+      "HMC.");
   report.note(
       "An autocorrelation time marked as computed is that of the chain's law about the mode, exact "
       "where the gradient is linear: of SGLD at every step, and of what is too slow for the "

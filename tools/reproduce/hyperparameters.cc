@@ -128,7 +128,7 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
                   .style = Style::kDashes,
                   .colour = 7}},
       .log_x = true,
-      .legend = "outside bottom center horizontal",
+      .legend = "center right",
       .x_range = ends,
       .y_range = {best - 0.4 * height, best + height}};
   std::string text;

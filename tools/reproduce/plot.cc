@@ -57,7 +57,7 @@ std::string data_block(const Panel& panel, const Series& series, const std::stri
   std::string out = fmt::format("${} << EOD\n", block);
   for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
     if (!is_drawable(series.x[i], panel.log_x) || !is_drawable(series.y[i], panel.log_y)) {
-      out += "NaN NaN NaN NaN NaN NaN ''\n";  // a gap in a line
+      out += "NaN NaN NaN NaN NaN NaN \"\"\n";  // a gap in a line
       continue;
     }
     const auto low = [](double value, double error, bool logarithmic) {
@@ -65,10 +65,10 @@ std::string data_block(const Panel& panel, const Series& series, const std::stri
     };
     const double x_error = at(series.x_error, i);
     const double error = at(series.error, i);
-    out += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {}\n", series.x[i], series.y[i],
-                       low(series.x[i], x_error, panel.log_x), series.x[i] + x_error,
+    out += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g} \"{}\"\n", series.x[i],
+                       series.y[i], low(series.x[i], x_error, panel.log_x), series.x[i] + x_error,
                        low(series.y[i], error, panel.log_y), series.y[i] + error,
-                       quoted(i < series.names.size() ? series.names[i] : ""));
+                       i < series.names.size() ? series.names[i] : "");
   }
   return out + "EOD\n";
 }
@@ -114,8 +114,8 @@ std::string plot_element(const Series& series, const std::string& block) {
   const std::string drawn = fmt::format("${} using {} with {} {}", block, columns, with, title);
   if (!series.names.empty()) {
     beside = fmt::format(
-        "${} using 1:2:7 with labels noenhanced offset 0.6,0.6 font ',9' tc rgb '{}' notitle",
-        block, kColours[colour]);
+        "${} using 1:2:7 with labels noenhanced offset 0,{} font ',9' tc rgb '{}' notitle", block,
+        colour % 2 == 0 ? 0.8 : -0.8, kColours[colour]);
   }
   return beside.empty() ? drawn : fmt::format("{}, \\\n  {}", drawn, beside);
 }

@@ -23,7 +23,7 @@ struct Series {
   bool papers = false;                  // an open mark and dots, where points and lines are drawn
   bool open = false;                    // a large open mark: what lies below stays seen
   std::vector<double> x_error = {};     // of points only, beside `error`
-  std::vector<std::string> names = {};  // one a point, written beside it; or empty
+  std::vector<std::string> names = {};  // one a point, written beside it, without quotes; or empty
 };
 
 struct Panel {
