@@ -238,7 +238,7 @@ std::string add_hmc(const Context& context, const Problem& problem, double budge
 
 void run_fisher_scoring(const Context& context, Report& report) {
   report.plot().columns = 2;
-  report.plot().panel_width = 720;
+  report.plot().panel_width = 640;
   const Problem problem = load_sevens_and_nines(context);
   const std::uint64_t samples = context.choose<std::uint64_t>(10'000, 100'000);
   const Truths truth = ground_truth(context, problem);

@@ -128,7 +128,7 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
                   .style = Style::kDashes,
                   .colour = 7}},
       .log_x = true,
-      .legend = "center right",
+      .legend = "outside",
       .x_range = ends,
       .y_range = {best - 0.4 * height, best + height}};
   std::string text;
@@ -179,6 +179,7 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
 }  // namespace
 
 void run_hyperparameters(const Context& context, Report& report) {
+  report.plot().panel_width = 760;
   const Method sgd{"SGD", by_sgd<SgdKind::kOneRate>, 60, 200};
   const Method with_variances{"SGD with variances", by_sgd<SgdKind::kWithVariances>, 60, 200};
   const Method diagonal{"SGD-d with variances", by_sgd<SgdKind::kDiagonal>, 60, 200};
