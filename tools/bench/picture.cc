@@ -34,10 +34,10 @@ constexpr std::array kPercentiles = {Percentile{"p50_us", "50"},      Percentile
 // One curve a condition over the percentiles that any of them resolves, from the moment a question
 // was due. What a condition does not resolve its curve passes over.
 Plot latencies(const Json& result) {
-  Panel panel{.title = fmt::format("{} draws, {} questions a second, open loop",
-                                   result.at("draws").dump(), result.at("query_rate").dump()),
+  Panel panel{.title = fmt::format("{} draws, {} questions a second but where said, open loop",
+                                   result.at("draws").dump(), number(result, "query_rate")),
               .x_label = "percentile",
-              .y_label = "latency over loopback TCP, µs",
+              .y_label = "latency, µs",
               .log_y = true,
               .categories = {},
               .level_names = true,
@@ -63,7 +63,8 @@ Plot latencies(const Json& result) {
   return {.title = "Latency of a prediction",
           .columns = 1,
           .panels = {std::move(panel)},
-          .panel_width = 800};
+          .panel_width = 1160,
+          .panel_height = 480};
 }
 
 // The runs that have `x` and `y` and whose names begin so.
