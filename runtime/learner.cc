@@ -205,9 +205,8 @@ bool Learner::step() noexcept {
   if (!rested) end_move();
   if (sweeping && end_sweep()) complete_pass();
   const bool grown = static_cast<double>(rows_seen()) >= 1.02 * refreshed_n_;
-  const bool newer = rested && tail_rows_ != refreshed_tail_;
   // Where the sums cannot be used the next pass makes new ones.
-  if (!sums_lost_ && (grown || newer) && !refresh()) sums_lost_ = true;
+  if (!sums_lost_ && (grown || tail_due(rested)) && !refresh()) sums_lost_ = true;
   ++round_;
   asides_ = 0;
   return true;
@@ -219,6 +218,8 @@ void Learner::take_head(std::uint64_t head) noexcept {
   if (fresh_ == 0) return;
   if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   const double fresh = static_cast<double>(fresh_);
+  arrived_rows_ += fresh;
+  unfollowed_rows_ += fresh;
   quiet_passes_ = quiet_moves_ = owed_for_losses_ = owed_for_laws_ = 0;
   if (!single_pass()) remove_leaving(head);
   head_ = head;

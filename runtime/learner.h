@@ -185,10 +185,12 @@ class Learner {
   bool end_sweep() noexcept;
   void complete_pass() noexcept;
   void add_tail() noexcept;
+  bool tail_due(bool rested) const noexcept;
   std::uint64_t sweep_rows(bool rested) const noexcept;
   // Rounds from one piece of the pass to the next.
   std::uint64_t sweep_interval(bool rested) const noexcept;
   bool refresh() noexcept;  // false: the sums have no positive definite A; nothing changed
+  void follow_mean() noexcept;
   bool moves_meanwhile() const noexcept;
   void move_meanwhile() noexcept;
   void carry_along(double n_before, Interlude* interlude = nullptr) noexcept;
@@ -277,6 +279,9 @@ class Learner {
   double tail_rows_ = 0;
   double refreshed_n_ = 0;
   double refreshed_tail_ = 0;
+  double moves_since_refresh_ = 0;  // of each chain
+  double arrived_rows_ = 0;         // since the refresh
+  double unfollowed_rows_ = 0;      // of them, less what chains have forgotten since they came
   double target_variance_ = 1;
   std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had
   bool newton_running_ = false;

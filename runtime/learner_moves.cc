@@ -98,6 +98,8 @@ void Learner::end_move() noexcept {
   recover_chains(false);
   count_moves(0, chains_.size());
   ++quiet_moves_;
+  ++moves_since_refresh_;
+  unfollowed_rows_ -= unfollowed_rows_ / std::max(1.0, sampler_->relaxation());
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
   if (phase_ == Phase::kSampling) {
     record(static_cast<double>(rows_seen()));

@@ -177,6 +177,21 @@ void Learner::add_tail() noexcept {
   tail_position_ = last;
 }
 
+// Rows that are in the sums come into the estimates when the chains rest, and before that where a
+// refresh costs little beside the moves since the last one: a stream that lets no chain rest would
+// have its answers, and what the draws are compared with, up to a pass old.
+bool Learner::tail_due(bool rested) const noexcept {
+  constexpr double kFewestRows = 1.0 / 32;  // of the window
+  constexpr double kLeastWork = 10;         // in refreshes, some 4 D^3 products each
+  if (tail_rows_ == refreshed_tail_) return false;
+  if (rested) return true;
+  if (phase_ != Phase::kSampling || !exact_ || !model_->log_concave()) return false;
+  const double d = dimension_;
+  const double moved = 2 * d * minibatch_size() * static_cast<double>(chains_.size());
+  return tail_rows_ - refreshed_tail_ >= kFewestRows * static_cast<double>(rows_seen()) &&
+         moves_since_refresh_ * moved >= kLeastWork * 4 * d * d * d;
+}
+
 RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last,
                                LearnerWorker& worker) const noexcept {
   const std::uint64_t capacity = window_.capacity();

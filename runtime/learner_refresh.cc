@@ -33,9 +33,20 @@ bool Learner::refresh() noexcept {
   }
   prior_move_ = 0;
   refreshed_position_ = tail_position_;
+  follow_mean();
   carry_along(n_before, interlude);
   refresh_sampler(interlude);
   return true;
+}
+
+// Of the way from the mean of the last refresh to that of this one the chains have gone a part by
+// themselves, as far as they have moved since the rows came.
+void Learner::follow_mean() noexcept {
+  const double followed = arrived_rows_ > 0 ? 1 - unfollowed_rows_ / arrived_rows_ : 0.0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    mean_before_[j] += followed * (estimator_.mean()[j] - mean_before_[j]);
+  }
+  arrived_rows_ = unfollowed_rows_ = moves_since_refresh_ = 0;
 }
 
 // Sums that go on with every round would change under the refresh.
@@ -54,7 +65,8 @@ void Learner::move_meanwhile() noexcept {
 }
 
 // The posterior has changed, so every chain and every retained draw goes to the point of the new
-// one that answers to where it stood in the old one, both taken as Gaussians. Left to themselves
+// one that answers to where it stood in the old one, both taken as Gaussians; a chain stands about
+// as much of the way between their means as it has gone by itself. Left to themselves
 // they would need a relaxation to follow: off centre under drift, and far too wide where the first
 // rows of a new category have come in. A chain with a state of its sampler's own cannot be put
 // elsewhere without starting it anew; it follows by itself.
