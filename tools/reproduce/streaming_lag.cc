@@ -7,37 +7,10 @@
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
 namespace windhover::reproduce {
-namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-}  // namespace
-
-double lag_when_carried(double draws_per_observation) {
-  // Of the engine: minibatches of a window of 1000, which bring so much noise that its sampler
-  // injects none (samplers/calibrated.h), and A = C.
-  EngineConfig config;
-  config.model.features = kFeatures;
-  config.window_size = kEffective;
-  const auto size = static_cast<double>(minibatch_rows(with_defaults(config), kEffective));
-  const double step = 2 / (1 + kEffective / size);
-  const double shift = 2.0 * kFrame / kEffective;
-  double credit = 0;
-  double variance = 0;
-  double mean = 0;
-  constexpr int kFrames = 2000;  // the pattern of moves a frame repeats within 64
-  for (int frame = 0; frame < kFrames; ++frame) {
-    credit += draws_per_observation * kFrame;
-    const double moves = std::floor(credit / size);
-    credit -= moves * size;
-    const double kept = std::pow(1 - step, moves);
-    variance = kept * kept * variance + (1 - kept) * (1 - kept) * shift;
-    if (frame >= kFrames / 2) mean += variance / (kFrames - kFrames / 2);
-  }
-  return 1.0 / kLagChains + mean;
-}
 
 double lag_when_following(double draws_per_observation) {
   const double tau = 1 / (2 * draws_per_observation);

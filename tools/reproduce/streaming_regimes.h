@@ -44,11 +44,9 @@ nlohmann::ordered_json replicate(const Regime& regime, World world, Eigen::Index
 constexpr std::uint32_t kLagChains = 32;
 nlohmann::ordered_json lag_of_engine(double draws_per_observation, std::uint64_t seed);
 
-// "chains" in theory: 1 / K, and what the chains overshoot. They draw from the rows of a frame as
-// soon as these are in the window, and when the estimates follow they are carried along by the
-// whole shift s of the mean, of which they have moved 1 - a already, a = (1 - h)^moves:
-//   v <- a^2 v + (1 - a)^2 Var(s),  Var(s) = 2 frame / N.
-double lag_when_carried(double draws_per_observation);
+// "chains" in theory: when the estimates follow the rows of a frame, chains are carried along as
+// far as they have not gone by themselves, and so nothing is left but that K draws have an average.
+constexpr double kLagWhenCarried = 1.0 / kLagChains;
 
 // Chains of H* on a window that moves, which nothing carries along: K = 32, S = 20, A = C = I.
 // "chains" as above. In theory tau (1 - exp(-1 / tau)) + 1 / K, tau = 1 / (2 R).
