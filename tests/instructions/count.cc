@@ -81,20 +81,32 @@ int streamed_round(Horizon horizon) {
   return stream.rows().accepted() - before == std::uint64_t{200} * kFresh ? 200 : 0;
 }
 
-// One request; with draws it asks for a Thompson draw, which reads all 64.
-int predict(const char* model, std::size_t rows, bool with_draws) {
+// A request of so many rows; with draws it asks for a Thompson draw, which reads all 64.
+struct Prediction {
+  Prediction(std::size_t rows, bool with_draws)
+      : learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock),
+        reader(learning.engine().reader().value()),
+        x(rows * learning.engine().config().model.features, 0.1),
+        summaries(rows) {
+    request.rows = rows;
+    request.features = x;
+    if (with_draws) request.thompson_id = 1;
+  }
+  Status ask() { return reader.predict(request, summaries, provenance); }
+
   ManualClock clock;
-  LearningEngine learning(model, "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
-  Reader reader = learning.engine().reader().value();
-  const std::vector<double> x(rows * learning.engine().config().model.features, 0.1);
-  std::vector<PredictiveSummary> summaries(rows);
+  LearningEngine learning;
+  Reader reader;
+  std::vector<double> x;
+  std::vector<PredictiveSummary> summaries;
   Provenance provenance;
   PredictRequest request;
-  request.rows = rows;
-  request.features = x;
-  if (with_draws) request.thompson_id = 1;
+};
+
+int predict(std::size_t rows, bool with_draws) {
+  Prediction prediction(rows, with_draws);
   Status status = Status::kOk;
-  counted([&] { status = reader.predict(request, summaries, provenance); }, 100);
+  counted([&] { status = prediction.ask(); }, 100);
   return ok(status) ? 100 : 0;
 }
 
@@ -110,20 +122,12 @@ int question(const std::string& frame) {
 
 // The encoding alone of a posterior's answer.
 int reply(std::size_t rows) {
-  ManualClock clock;
-  LearningEngine learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
-  Reader reader = learning.engine().reader().value();
-  const std::vector<double> x(rows * learning.engine().config().model.features, 0.1);
-  std::vector<PredictiveSummary> summaries(rows);
-  Provenance provenance;
-  PredictRequest request;
-  request.rows = rows;
-  request.features = x;
-  request.thompson_id = 1;
-  if (!ok(reader.predict(request, summaries, provenance))) return 0;
+  Prediction prediction(rows, true);
+  if (!ok(prediction.ask())) return 0;
   std::vector<std::byte> out(predict_reply_bound(rows, 0, 0, 0));
   std::size_t bytes = 0;
-  counted([&] { bytes = encode(1, PredictReply{&provenance, summaries}, out); }, 100);
+  const PredictReply answer{&prediction.provenance, prediction.summaries};
+  counted([&] { bytes = encode(1, answer, out); }, 100);
   return bytes > 0 ? 100 : 0;
 }
 
@@ -215,9 +219,9 @@ constexpr std::array kCases = {
     Case{"round-logistic-12", [] { return round("logistic"); }},
     Case{"round-stream-12", [] { return streamed_round(Horizon::kWindow); }},
     Case{"round-forgetting-12", [] { return streamed_round(Horizon::kForgetting); }},
-    Case{"predict-linear-12", [] { return predict("linear", 1, false); }},
-    Case{"predict-draws-12", [] { return predict("linear", 1, true); }},
-    Case{"predict-draws-12x256", [] { return predict("linear", 256, true); }},
+    Case{"predict-linear-12", [] { return predict(1, false); }},
+    Case{"predict-draws-12", [] { return predict(1, true); }},
+    Case{"predict-draws-12x256", [] { return predict(256, true); }},
     Case{"question-predict-12", [] { return question(predict_frame(11, 1)); }},
     Case{"question-posterior-12", [] { return question(posterior_frame()); }},
     Case{"reply-predict-1", [] { return reply(1); }},

@@ -75,7 +75,7 @@ TEST_P(SaturatingStream, AnswersAreOfTheNewestRowsAndTheDrawsLieAboutThem) {
       << to_string(engine.provenance().reason);
   // A chain forgets in n / (2 S) = 25 rounds, its squares in half of that.
   const double draws = kRounds / 12.5 * kChains * kDimension;
-  EXPECT_NEAR(deviations.mean_square(), 1.0, 4 * std::sqrt(2 / draws) + 0.02);
+  EXPECT_NEAR(deviations.mean_square(), 1.0, 4 * std::sqrt(2 / draws));
 }
 
 // A quarter of the window at a time, with draws enough to forget where the chains were. They have
@@ -95,7 +95,7 @@ TEST_P(SaturatingStream, ChainsThatHaveFollowedARushOfRowsAreNotMovedAgain) {
     for (Index c = 0; c < kChains; ++c) Deviations::add(&at_rest, 0, chains + c * kDimension);
   }
   const double draws = double{kFrames} * kChains * kDimension;
-  EXPECT_NEAR(at_rest.mean_square(), 1.0, 4 * std::sqrt(2 / draws) + 0.02);
+  EXPECT_NEAR(at_rest.mean_square(), 1.0, 4 * std::sqrt(2 / draws));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SaturatingStream, testing::Values("linear", "logistic"),

@@ -62,6 +62,35 @@ struct Rows {
   std::vector<double> y;
 };
 
+// An engine that observes and learns in turns on this thread.
+struct FedEngine {
+  FedEngine(const EngineConfig& config, std::uint64_t count)
+      : block(Engine::footprint(config).value()),
+        engine(*Engine::create(config, block.bytes(), clock).value()),
+        rows(config.model.features, count) {}
+
+  void observe() {
+    std::array<RefusedRow, 1> refused;
+    (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
+    seen += kRoundRows;
+  }
+  void round() {
+    observe();
+    (void)engine.poll(1);
+  }
+  std::uint64_t count(RuntimeCounter counter) { return engine.counters().get(counter); }
+  void check() const {
+    if (engine.head() == seen) return;
+    throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
+  }
+
+  MappedBlock block;
+  RealClock clock;
+  Engine& engine;
+  Rows rows;
+  std::uint64_t seen = 0;
+};
+
 EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
   EngineConfig config = served_config(options, dimension);
   config.model.name = "logistic";
@@ -87,35 +116,25 @@ double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
 // each stretch of the stream.
 void stream(Json& runs, const BenchOptions& options) {
   const EngineConfig config = logistic(kStreamDimension, options);
-  const MappedBlock block(Engine::footprint(config).value());
-  RealClock clock;
-  Engine& engine = *Engine::create(config, block.bytes(), clock).value();
-  const Rows rows(kStreamDimension - 1, 512 * kFrame);
-  std::array<RefusedRow, 1> refused;
-  std::uint64_t seen = 0;
+  FedEngine fed(config, 512 * kFrame);
   const double first = std::min(1e6, options.observations);
   const double limit = limit_seconds(config, kStreamDimension);
   const int marks = 1 + static_cast<int>(2.001 * std::log10(options.observations / first));
   for (int k = 0; k < marks; ++k) {
     const double mark = first * std::pow(10.0, 0.5 * k);
     const auto end = static_cast<std::uint64_t>(mark) / kRoundRows * kRoundRows;
-    const std::uint64_t begin = seen;
-    const auto examples = engine.counters().get(RuntimeCounter::kExamples);
+    const std::uint64_t begin = fed.seen;
+    const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
     const ProcessSpan span;
     const double start = thread_seconds();
-    for (; seen < end; seen += kRoundRows) {
-      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
-      (void)engine.poll(1);
-    }
-    if (engine.head() != seen) {
-      throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
-    }
+    while (fed.seen < end) fed.round();
     const double took = thread_seconds() - start;
+    fed.check();
     const Json process = span.figures();
     Json run = {{"name", fmt::format("stream D=10 to {:.2g} observations", mark)},
                 {"ns_per_observation", 1e9 * took / static_cast<double>(end - begin)},
                 {"draws_per_observation",
-                 static_cast<double>(engine.counters().get(RuntimeCounter::kExamples) - examples) /
+                 static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples) /
                      static_cast<double>(end - begin) / config.sampler.chains},
                 {"observations", static_cast<double>(end)},
                 {"of_gemv_and_syrk", limit * static_cast<double>(end - begin) / took}};
@@ -124,11 +143,10 @@ void stream(Json& runs, const BenchOptions& options) {
   }
 }
 
-// The same at several D: an engine past its cold start, for a while, two passes
-// where that is not too long. S is
-// the same everywhere. Each figure stands beside the power of D that leads to it from the one
-// before. `diagonal` keeps variances of the gradient noise and steps alone; what it keeps of the
-// curvature is a matrix all the same.
+// The same at several D: an engine past its cold start, for a while, two passes where that is not
+// too long. S is the same everywhere. Each figure stands beside the power of D that leads to it
+// from the one before. `diagonal` keeps variances of the gradient noise and steps alone; what it
+// keeps of the curvature is a matrix all the same.
 void engines(Json& runs, const BenchOptions& options, const char* label, const char* sampler,
              NoiseStructure structure) {
   const double budget = options.seconds > 0 ? options.seconds : 0.4;
@@ -141,50 +159,38 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
     config.sampler.minibatch_size = kStreamMinibatch;
     config.window_slack = std::max(config.window_size, config.window_slack);
     const double limit = limit_seconds(config, dimension);
-    const MappedBlock block(Engine::footprint(config).value());
-    RealClock clock;
-    Engine& engine = *Engine::create(config, block.bytes(), clock).value();
-    const Rows rows(dimension - 1, 64 * kRoundRows);
-    std::array<RefusedRow, 1> refused;
-    std::uint64_t seen = 0;
-    const auto round = [&] {
-      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
-      seen += kRoundRows;
-      return engine.poll(1);
-    };
+    FedEngine fed(config, 64 * kRoundRows);
     // Most of the window at once, and the rest as it goes on.
-    for (; 4 * seen < 3 * config.window_size; seen += kRoundRows) {
-      (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
+    while (4 * fed.seen < 3 * config.window_size) fed.observe();
+    while (fed.seen < config.window_size ||
+           fed.engine.learner().phase() != Learner::Phase::kSampling) {
+      fed.round();
     }
-    while (seen < config.window_size || engine.learner().phase() != Learner::Phase::kSampling)
-      (void)round();
-    const auto count = [&](RuntimeCounter counter) { return engine.counters().get(counter); };
-    const auto examples = count(RuntimeCounter::kExamples);
-    const auto passes = count(RuntimeCounter::kPasses);
-    const std::uint64_t begin = seen;
+    const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
+    const std::uint64_t passes = fed.count(RuntimeCounter::kPasses);
+    const std::uint64_t begin = fed.seen;
     const ProcessSpan span;
     const double start = thread_seconds();
     double took = 0;
     do {
-      for (int i = 0; i < 8; ++i) (void)round();
+      for (int i = 0; i < 8; ++i) fed.round();
       took = thread_seconds() - start;
-    } while (took < budget || (count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
+    } while (took < budget ||
+             (fed.count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
     const Json process = span.figures();
-    if (engine.head() != seen) {
-      throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
-    }
-    const auto observations = static_cast<double>(seen - begin);
+    fed.check();
+    const auto observations = static_cast<double>(fed.seen - begin);
     const double cost = took / observations;
-    Json run = {
-        {"name", fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch)},
-        {"dimension", dimension},
-        {"us_per_observation", 1e6 * cost},
-        {"grows_as_power_of_D", nullptr},
-        {"draws_per_observation", static_cast<double>(count(RuntimeCounter::kExamples) - examples) /
-                                      observations / config.sampler.chains},
-        {"passes", count(RuntimeCounter::kPasses) - passes},
-        {"window_rows", config.window_size},
-        {"of_gemv_and_syrk", limit / cost}};
+    Json run = {{"name", fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch)},
+                {"dimension", dimension},
+                {"us_per_observation", 1e6 * cost},
+                {"grows_as_power_of_D", nullptr},
+                {"draws_per_observation",
+                 static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples) /
+                     observations / config.sampler.chains},
+                {"passes", fed.count(RuntimeCounter::kPasses) - passes},
+                {"window_rows", config.window_size},
+                {"of_gemv_and_syrk", limit / cost}};
     if (dimension_before > 0) {
       run["grows_as_power_of_D"] =
           std::log(cost / before) / std::log(1.0 * dimension / dimension_before);

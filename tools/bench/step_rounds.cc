@@ -96,7 +96,7 @@ void streamed(Runs& runs, std::uint32_t dimension, const char* model, const char
              const double r = draws_per_observation(learning, w);
              return Figures{{"rows_per_round", w.rows / w.rounds},
                             {"draws_per_observation", r},
-                            {"chains_times_draws", 16 * r},
+                            {"chains_times_draws", learning.engine().config().sampler.chains * r},
                             {"us_per_round", 1e6 * w.seconds / w.rounds},
                             {"examples_per_second", w.examples / w.seconds},
                             {"passes", w.passes},
