@@ -191,6 +191,23 @@ void Factor::whiten(double* b) const noexcept {
   solve_lower(lower_, dimension_, b);
 }
 
+// Block by block from the top; what a block has found is taken from all rows below it.
+void Factor::whiten(double* rows, std::size_t columns) const noexcept {
+  const auto n = static_cast<Index>(columns);
+  MatrixMap b(rows, n, dimension_);
+  for (Index i = 0; i < dimension_; ++i) b.col(i) /= scale_[i];
+  for (Index top = 0; top < dimension_; top += kBlock) {
+    const Index end = std::min(top + kBlock, dimension_);
+    for (Index k = top; k < end; ++k) {
+      const double* column = lower_ + k * dimension_;
+      b.col(k) /= column[k];
+      for (Index i = k + 1; i < end; ++i) b.col(i) -= column[i] * b.col(k);
+    }
+    subtract_product(lower_ + top * dimension_ + end, 1, dimension_, rows + top * n, n,
+                     rows + end * n, n, dimension_ - end, n, end - top);
+  }
+}
+
 void Factor::root(double scale, double* root, Interlude* interlude) const noexcept {
   const ConstMatrixMap factor(lower_, dimension_, dimension_);
   MatrixMap result(root, dimension_, dimension_);

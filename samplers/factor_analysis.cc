@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/kernels.h"
+
 namespace windhover {
 
 using Eigen::Index;
@@ -45,18 +47,20 @@ Status FactorAnalysis::begin(double* correlations) noexcept {
   pivoted_columns(correlations);
   source.diagonal().setConstant(1.0 + kLeastUniqueness);
   if (const Status status = correlations_.compute(correlations); !ok(status)) return status;
-  for (Index j = 0; j < d; ++j) {
-    VectorMap column(products_, d);
-    column.setZero();
-    column(j) = 1.0;
-    correlations_.whiten(products_);
-    uniqueness(j) = std::max(1.0 / column.squaredNorm(), kLeastStart);
+  for (Index first = 0; first < d; first += rank_) {
+    const Index count = std::min(rank_, d - first);
+    MatrixMap columns(products_, count, d);  // of L^-1, a row each
+    columns.setZero();
+    columns.block(0, first, count, count).setIdentity();
+    correlations_.whiten(products_, static_cast<std::size_t>(count));
+    for (Index i = 0; i < count; ++i) {
+      uniqueness(first + i) = std::max(1.0 / columns.row(i).squaredNorm(), kLeastStart);
+    }
   }
   source.diagonal().array() = 1.0 - uniqueness.array();
   for (int iteration = 0; iteration < kStartIterations; ++iteration) {
     if (const Status status = orthogonalize(); !ok(status)) return status;
-    // A product of matrices would take memory from the heap.
-    for (Index k = 0; k < rank_; ++k) products.col(k).noalias() = source * loadings.col(k);
+    multiply(correlations, loadings_, products_);
     loadings = products;
   }
   // Column k is now eigenvalue x eigenvector, nearly.
@@ -103,10 +107,24 @@ Status FactorAnalysis::orthogonalize() noexcept {
   return Status::kOk;
 }
 
+// products <- matrix columns, a tile of the matrix at a time, which is read once for all of them.
+void FactorAnalysis::multiply(const double* matrix, const double* columns,
+                              double* products) const noexcept {
+  constexpr std::size_t kTile = 64;
+  const auto d = static_cast<std::size_t>(dimension_);
+  const auto r = static_cast<std::size_t>(rank_);
+  std::fill_n(products, d * r, 0.0);
+  for (std::size_t j = 0; j < d; j += kTile) {
+    for (std::size_t i = 0; i < d; i += kTile) {
+      kernels().multiply_add(columns + j, d, 1, matrix + j * d + i, d, products + i, d, r,
+                             std::min(kTile, d - i), std::min(kTile, d - j));
+    }
+  }
+}
+
 // One step of EM: the factors given the variables, then loadings and uniquenesses given those.
 Status FactorAnalysis::improve(const double* correlations) noexcept {
   const Index d = dimension_;
-  const ConstMatrixMap source(correlations, d, d);
   MatrixMap loadings(loadings_, d, rank_);
   MatrixMap weights(weights_, d, rank_);
   MatrixMap products(products_, d, rank_);
@@ -122,7 +140,7 @@ Status FactorAnalysis::improve(const double* correlations) noexcept {
   if (const Status status = factor_.compute(inner_); !ok(status)) return status;
   factor_.inverse(1.0, inverse_);
   for (Index k = 0; k < rank_; ++k) weights.col(k).noalias() = products * inverse.col(k);
-  for (Index k = 0; k < rank_; ++k) products.col(k).noalias() = source * weights.col(k);
+  multiply(correlations, weights_, products_);
   for (Index k = 0; k < rank_; ++k) {
     for (Index l = 0; l <= k; ++l)
       inner(k, l) = inverse(k, l) + weights.col(k).dot(products.col(l));

@@ -33,6 +33,8 @@ class FactorAnalysis {
   Status begin(double* correlations) noexcept;
   void pivoted_columns(const double* correlations) noexcept;
   Status orthogonalize() noexcept;
+  // Of a symmetric matrix with r columns.
+  void multiply(const double* matrix, const double* columns, double* products) const noexcept;
   Status improve(const double* correlations) noexcept;
 
   Eigen::Index dimension_;

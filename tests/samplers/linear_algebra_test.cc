@@ -108,7 +108,7 @@ TEST_P(LinearAlgebra, factor_root_whiten_and_solve_root_belong_together) {
   EXPECT_NEAR(white.squaredNorm() / (unit.dot(reference * unit)), 1.0, 1e-10);
 }
 
-TEST_P(LinearAlgebra, many_vectors_at_once_are_coloured_as_each_alone) {
+TEST_P(LinearAlgebra, many_vectors_at_once_come_out_as_each_alone) {
   Memory memory;
   const Factor factor = factor_of(memory, random_covariance(9, d));
   for (const Index columns : {1, 3, 8, 64}) {
@@ -118,8 +118,13 @@ TEST_P(LinearAlgebra, many_vectors_at_once_are_coloured_as_each_alone) {
     factor.solve_root(solved.data(), static_cast<std::size_t>(columns));
     Matrix coloured = vectors;
     factor.colour(coloured.data(), static_cast<std::size_t>(columns));
+    Matrix white = vectors;
+    factor.whiten(white.data(), static_cast<std::size_t>(columns));
     for (Index c = 0; c < columns; ++c) {
       Vector one = vectors.row(c);
+      factor.whiten(one.data());
+      EXPECT_LT(relative_difference(white.row(c).transpose(), one), 1e-11) << columns;
+      one = vectors.row(c);
       factor.solve_root(one.data());
       EXPECT_LT(relative_difference(solved.row(c).transpose(), one), 1e-11) << columns;
       one = vectors.row(c);
