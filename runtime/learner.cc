@@ -159,7 +159,7 @@ std::uint64_t Learner::move_cost_rows() const noexcept {
 int Learner::poll(int max_work) noexcept {
   int done = 0;
   while (done < max_work) {
-    take_head(window_.head());
+    take_head(next_head());
     if (!step()) break;
     ++done;
   }
@@ -205,11 +205,22 @@ bool Learner::step() noexcept {
   if (!rested) end_move();
   if (sweeping && end_sweep()) complete_pass();
   const bool grown = static_cast<double>(rows_seen()) >= 1.02 * refreshed_n_;
-  // Where the sums cannot be used the next pass makes new ones.
-  if (!sums_lost_ && (grown || tail_due(rested)) && !refresh()) sums_lost_ = true;
+  if (!sums_lost_ && sums_filled() && (grown || tail_due(rested))) follow_tail();
   ++round_;
   asides_ = 0;
   return true;
+}
+
+// While chains move, a frame of many rows is taken in by as many a round as the sums can follow. A
+// stream that has more waiting than a few frames outruns them, until the next pass ends: then it is
+// better to draw from the newest rows.
+std::uint64_t Learner::next_head() noexcept {
+  const std::uint64_t head = window_.head();
+  if (single_pass() || phase_ != Phase::kSampling || rested()) return head;
+  const std::uint64_t slack = window_.capacity() - window_.size();
+  const std::uint64_t most = std::min(slack / 2, std::max(kWarmUpRows, rows_seen() / 32));
+  outpaced_ = outpaced_ || head - head_ > most;
+  return outpaced_ ? head : std::min(head, head_ + move_cost_rows());
 }
 
 void Learner::take_head(std::uint64_t head) noexcept {

@@ -109,7 +109,8 @@ class Learner {
   static constexpr std::uint64_t kTailRows = 256;  // newest rows taken into the estimates a round
   static constexpr double kForgettingTime = 2;     // relaxations
 
-  bool step() noexcept;  // one round; false: nothing to do
+  bool step() noexcept;                // one round; false: nothing to do
+  std::uint64_t next_head() noexcept;  // of those of the window, what to take
   void take_head(std::uint64_t head) noexcept;
   void remove_leaving(std::uint64_t head) noexcept;
   bool rested() const noexcept;
@@ -185,7 +186,9 @@ class Learner {
   bool end_sweep() noexcept;
   void complete_pass() noexcept;
   void add_tail() noexcept;
+  bool sums_filled() const noexcept;
   bool tail_due(bool rested) const noexcept;
+  void follow_tail() noexcept;
   std::uint64_t sweep_rows(bool rested) const noexcept;
   // Rounds from one piece of the pass to the next.
   std::uint64_t sweep_interval(bool rested) const noexcept;
@@ -270,6 +273,7 @@ class Learner {
   std::uint64_t sweep_end_ = 0;      // of the rows that are summed now, from pass_position_
   bool exact_ = true;                // the sums of done() hold the rows of the window and no others
   bool pass_exact_ = true;           // likewise those of the pass, so far
+  bool outpaced_ = false;            // since the last pass, by rows that came while chains moved
   std::uint64_t outrun_rows_ = 0;    // that left the sums as wholes, since they were exact
   bool sums_lost_ = false;           // those of done() cannot be used
   bool law_moved_ = false;           // much of what the last pass summed was under another law
@@ -280,7 +284,7 @@ class Learner {
   double refreshed_n_ = 0;
   double refreshed_tail_ = 0;
   double moves_since_refresh_ = 0;  // of each chain
-  double arrived_rows_ = 0;         // since the refresh
+  double arrived_rows_ = 0;         // since the refresh, or before it and not yet in the sums
   double unfollowed_rows_ = 0;      // of them, less what chains have forgotten since they came
   double target_variance_ = 1;
   std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had

@@ -99,7 +99,9 @@ void Learner::end_move() noexcept {
   count_moves(0, chains_.size());
   ++quiet_moves_;
   ++moves_since_refresh_;
-  unfollowed_rows_ -= unfollowed_rows_ / std::max(1.0, sampler_->relaxation());
+  // A sampler that does not know how slow it is says 0.
+  const double known = sampler_->relaxation();
+  unfollowed_rows_ -= unfollowed_rows_ / (known > 0 ? std::max(1.0, known) : relaxation());
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
   if (phase_ == Phase::kSampling) {
     record(static_cast<double>(rows_seen()));

@@ -114,6 +114,7 @@ void Learner::complete_pass() noexcept {
   // Chains that a stream outran stand, and have left draws, where rows have been that are gone.
   const bool outrun = pass_exact_ && phase_ == Phase::kSampling && 10 * outrun_rows_ > rows_seen();
   if (pass_exact_) outrun_rows_ = 0;
+  outpaced_ = false;
   exact_ = pass_exact_;
   sums_lost_ = false;
   tail_position_ = pass_end_;
@@ -177,14 +178,21 @@ void Learner::add_tail() noexcept {
   tail_position_ = last;
 }
 
+// Rows of a large frame that are in the place of others join the sums after those have left them:
+// meanwhile the sums tell of fewer rows than the estimates do.
+bool Learner::sums_filled() const noexcept {
+  return estimator_.done().rows() >= 31.0 / 32 * estimator_.n();
+}
+
 // Rows that are in the sums come into the estimates when the chains rest, and before that where a
 // refresh costs little beside the moves since the last one: a stream that lets no chain rest would
 // have its answers, and what the draws are compared with, up to a pass old.
 bool Learner::tail_due(bool rested) const noexcept {
   constexpr double kFewestRows = 1.0 / 32;  // of the window
-  // In refreshes, of 4 D^3 products at the most (1.5 D^3 were counted at D = 1000). Of few
-  // parameters one takes as long as a round, which the rows that it waits for see to.
+  // In refreshes, of 4 D^3 products at the most (1.5 D^3 were counted at D = 1000) and D^2 a
+  // retained draw; one of few parameters takes about as long as a move.
   constexpr double kLeastWork = 10;
+  constexpr double kFewestMoves = 8;
   if (tail_rows_ == refreshed_tail_) return false;
   if (rested) return true;
   if (phase_ != Phase::kSampling || !exact_ || !model_->log_concave()) return false;
@@ -193,7 +201,17 @@ bool Learner::tail_due(bool rested) const noexcept {
   // Each row twice, and the preconditioner's matrix.
   const double moved = (2 * row * minibatch_size() + d * d) * static_cast<double>(chains_.size());
   return tail_rows_ - refreshed_tail_ >= kFewestRows * static_cast<double>(rows_seen()) &&
-         moves_since_refresh_ * moved >= kLeastWork * 4 * d * d * d;
+         moves_since_refresh_ >= kFewestMoves &&
+         moves_since_refresh_ * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
+}
+
+// Where the sums cannot be used the next pass makes new ones.
+void Learner::follow_tail() noexcept {
+  if (!refresh()) {
+    sums_lost_ = true;
+  } else if (astray()) {
+    start_over();
+  }
 }
 
 RowBatch Learner::rows_between(std::uint64_t first, std::uint64_t last,

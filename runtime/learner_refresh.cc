@@ -18,14 +18,14 @@ bool Learner::refresh() noexcept {
   refreshed_n_ = static_cast<double>(rows_seen());
   refreshed_tail_ = tail_rows_;
   dirty_ = true;
+  const double n = std::min(refreshed_n_, estimator_.done().rows());
   const double n_before = estimator_.n();
   Interlude* const interlude = moves_meanwhile() ? &interlude_ : nullptr;
   factor_before_.copy_from(estimator_.factor(), interlude);
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
   const double longest = model_->log_concave() ? 1e300 : 1.0;
-  refresh_failed_ =
-      !ok(estimator_.refresh(refreshed_n_, target_variance_, longest, prior_move_, interlude));
+  refresh_failed_ = !ok(estimator_.refresh(n, target_variance_, longest, prior_move_, interlude));
   if (refresh_failed_) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     estimator_.restore(n_before, factor_before_);
@@ -46,7 +46,12 @@ void Learner::follow_mean() noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     mean_before_[j] += followed * (estimator_.mean()[j] - mean_before_[j]);
   }
-  arrived_rows_ = unfollowed_rows_ = moves_since_refresh_ = 0;
+  // Those that are not in the sums yet will move the mean when they are.
+  const double waiting = static_cast<double>(head_ - tail_position_);
+  const double kept = arrived_rows_ > 0 ? std::min(1.0, waiting / arrived_rows_) : 0.0;
+  arrived_rows_ *= kept;
+  unfollowed_rows_ *= kept;
+  moves_since_refresh_ = 0;
 }
 
 // Sums that go on with every round would change under the refresh.

@@ -124,11 +124,10 @@ TEST(DisturbedStream, SequenceCountsTheRowsOfTheAnswer) {
     ++answers;
     const Gaussian exact = posterior_of(data, 0, static_cast<Index>(p.sequence), config);
     for (Index j = 0; j < 4; ++j) {
-      // n counts rows that are not in the sums yet; they weaken the prior, here of one row's
-      // weight.
-      EXPECT_NEAR(parameters[static_cast<std::size_t>(j)].mean, exact.mean[j],
-                  0.01 * std::sqrt(exact.covariance(j, j)))
-          << p.sequence;
+      const ParameterSummary& served = parameters[static_cast<std::size_t>(j)];
+      const double sd = std::sqrt(exact.covariance(j, j));
+      EXPECT_NEAR(served.mean, exact.mean[j], 1e-6 * sd) << p.sequence;
+      EXPECT_NEAR(served.sd, sd, 1e-6 * sd) << p.sequence;
     }
   }
   EXPECT_GT(answers, 10);

@@ -78,6 +78,37 @@ TEST_P(SaturatingStream, AnswersAreOfTheNewestRowsAndTheDrawsLieAboutThem) {
   EXPECT_NEAR(deviations.mean_square(), 1.0, 4 * std::sqrt(2 / draws));
 }
 
+// The same pace in frames of more rows than the sums can follow in a round: a backlog keeps the
+// learner from ever resting, and had every pass lose count of the rows that left.
+TEST_P(SaturatingStream, FramesOfManyRowsAreTakenInOverRounds) {
+  constexpr Index kRows = 256;
+  constexpr Index kLead = 512;
+  constexpr Index kFrames = 400;
+  constexpr double kRoundsAFrame = 4.0 * kRows / 100;
+  const Data data = data_of(GetParam(), kWindow + kLead + kFrames * kRows);
+  TestEngine engine(config_of(4));
+  engine.feed(data, 0, kWindow);
+  engine.poll_until_idle();
+  Deviations deviations(engine->learner());
+  engine->learner().set_trace(Deviations::add, &deviations);
+  engine.feed(data, kWindow, kWindow + kLead);
+  double due = 0;
+  Index oldest = 0;
+  for (Index first = kWindow + kLead; first < data.rows(); first += kRows) {
+    ASSERT_EQ(engine->observe(TestEngine::batch(data, first, kRows), {}).accepted, kRows);
+    due += kRoundsAFrame;
+    engine.poll_rounds(static_cast<std::uint64_t>(due));
+    due -= std::floor(due);
+    const auto sequence = static_cast<Index>(engine.provenance().sequence);
+    oldest = std::max(oldest, first + kRows - sequence);
+  }
+  EXPECT_LE(oldest, kWindow / 4);
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk)
+      << to_string(engine.provenance().reason);
+  const double draws = kFrames * kRoundsAFrame / 12.5 * kChains * kDimension;
+  EXPECT_NEAR(deviations.mean_square(), 1.0, 4 * std::sqrt(2 / draws));
+}
+
 // A quarter of the window at a time, with draws enough to forget where the chains were. They have
 // gone to the new mean by themselves when the estimates follow.
 TEST_P(SaturatingStream, ChainsThatHaveFollowedARushOfRowsAreNotMovedAgain) {

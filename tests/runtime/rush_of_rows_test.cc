@@ -1,0 +1,197 @@
+// Frames that replace much of the window, or add much to it, at once: what is served while their
+// rows join the estimates, and where the chains go.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/metric.h"
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+constexpr std::uint32_t kFeatures = 11;
+constexpr Index kDimension = kFeatures + 1;
+constexpr Index kChains = 8;
+
+EngineConfig rush_config(const char* model, std::uint64_t window) {
+  EngineConfig config = small_config(model, kFeatures, window);
+  config.window_slack = 2 * window;
+  config.sampler.minibatch_size = 100;
+  config.sampler.chains = kChains;
+  config.draws_per_observation = 4;
+  return config;
+}
+
+// All rows at once, without a round in between.
+void observe(TestEngine& engine, const Data& data, Index first, Index last) {
+  constexpr Index kMost = 250;
+  for (; first < last; first += kMost) {
+    const Index rows = std::min(kMost, last - first);
+    ASSERT_EQ(engine->observe(TestEngine::batch(data, first, rows), {}).accepted, rows);
+  }
+}
+
+// The squared errors of the served means, in units of what is served as their sd.
+class Errors {
+ public:
+  void add(TestEngine& engine, const VectorXd& truth) {
+    const auto parameters = engine.parameters();
+    for (Index j = 0; j < kDimension; ++j) {
+      const ParameterSummary& served = parameters[static_cast<std::size_t>(j)];
+      sum_ += std::pow((served.mean - truth[j]) / served.sd, 2);
+      largest_sd_ = std::max(largest_sd_, served.sd);
+    }
+    count_ += kDimension;
+  }
+  // Of independent looks, which those of one frame are not: `looks` of them.
+  void expect_honest(double looks) const {
+    EXPECT_LE(sum_ / count_, 1 + 4 * std::sqrt(2 / (looks * kDimension)));
+  }
+  double largest_sd() const { return largest_sd_; }
+
+ private:
+  double sum_ = 0;
+  double count_ = 0;
+  double largest_sd_ = 0;
+};
+
+// The rows of four fifths of the window leave its sums before those in their place have joined.
+TEST(RushOfRows, RowsThatHaveYetToJoinAreNotCounted) {
+  constexpr Index kWindow = 2500;
+  constexpr Index kRows = 2000;
+  constexpr Index kFrames = 40;
+  const Data data = linear_data(kWindow + kFrames * kRows, kFeatures, 1.0, 5);
+  TestEngine engine(rush_config("linear", kWindow));
+  engine.feed(data, 0, kWindow);
+  engine.poll_until_idle();
+  Errors at_rest;
+  at_rest.add(engine, data.truth);
+  Errors errors;
+  for (Index first = kWindow; first < data.rows(); first += kRows) {
+    observe(engine, data, first, first + kRows);
+    for (int round = 0; round < 15; ++round) {
+      engine.poll_rounds(1);
+      if (round >= 5) errors.add(engine, data.truth);
+    }
+    engine.poll_until_idle();
+  }
+  errors.expect_honest(kFrames);
+  EXPECT_LT(errors.largest_sd(), 1.15 * at_rest.largest_sd());
+}
+
+TEST(RushOfRows, AGrowingWindowPromisesNoMoreThanItsSumsHold) {
+  constexpr Index kBefore = 2000;
+  constexpr Index kAfter = 6000;
+  constexpr std::uint64_t kRuns = 20;
+  Errors errors;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    const Data data = linear_data(kAfter, kFeatures, 1.0, 100 + run);
+    TestEngine engine(rush_config("linear", 2 * kAfter));
+    engine.feed(data, 0, kBefore);
+    engine.poll_until_idle();
+    observe(engine, data, kBefore, kAfter);
+    for (int round = 0; round < 15; ++round) {
+      engine.poll_rounds(1);
+      if (round >= 5) errors.add(engine, data.truth);
+    }
+  }
+  errors.expect_honest(kRuns);
+}
+
+// Of the way from the mean before a frame to the one after it, how much further than the new mean
+// the chains stand in the rounds after its rows have joined, a mean over frames.
+double overshoot(TestEngine& engine, const Data& data, Index window, Index rows) {
+  double along = 0;
+  double squares = 0;
+  for (Index first = window; first < data.rows(); first += rows) {
+    const VectorXd before = engine.summary().mean;
+    observe(engine, data, first, first + rows);
+    bool joined = false;
+    VectorXd chains = VectorXd::Zero(kDimension);
+    while (engine->poll(1) > 0) {
+      engine->poll(0);  // publishes
+      const auto* thetas = engine->learner().chains().data();
+      const auto sequence = static_cast<Index>(engine.provenance().sequence);
+      if (joined || sequence < first + rows) continue;
+      joined = true;
+      for (Index c = 0; c < kChains; ++c) {
+        chains += Eigen::Map<const VectorXd>(thetas + c * kDimension, kDimension) / kChains;
+      }
+    }
+    const Gaussian after = engine.summary();
+    const VectorXd way = after.covariance.ldlt().solve(after.mean - before);
+    EXPECT_TRUE(joined);
+    along += (chains - after.mean).dot(way);
+    squares += (after.mean - before).dot(way);
+  }
+  return along / squares;
+}
+
+// A frame joins over 25 rounds, in which the chains follow its rows by themselves.
+TEST(RushOfRows, ChainsAreNotCarriedPastTheNewMean) {
+  constexpr Index kWindow = 5000;
+  constexpr Index kRows = 1250;
+  constexpr Index kFrames = 100;
+  const Data data = linear_data(kWindow + kFrames * kRows, kFeatures, 1.0, 6);
+  TestEngine engine(rush_config("linear", kWindow));
+  engine.feed(data, 0, kWindow);
+  engine.poll_until_idle();
+  // The mean of chains has variance 1 / kChains a direction, the way is 0.7 sd a parameter.
+  const double mcse = std::sqrt(1.0 / kChains / (kFrames * kDimension * 0.7 * 0.7));
+  EXPECT_NEAR(overshoot(engine, data, kWindow, kRows), 0.0, 4 * mcse);
+}
+
+// A feature that comes in other units for a while, with targets that it says nothing about: what a
+// Newton step that no parabola bears makes of it is not served, wherever in a pass it comes.
+TEST(RushOfRows, AStepTooLongToTrustIsNotServedInAStreamThatNeverRests) {
+  constexpr Index kWindow = 5000;
+  constexpr Index kRows = 25;
+  constexpr Index kOdd = 400;
+  const Data clean = logistic_data(4 * kWindow, kFeatures, 0.0, 7);
+  const VectorXd coins = uniforms(8, kOdd);
+  for (Index start = 2 * kWindow; start < 3 * kWindow; start += 1100) {
+    Data data = clean;
+    for (Index i = 0; i < kOdd; ++i) {
+      data.x(start + i, 0) *= 1000;
+      data.y[start + i] = coins[i] < 0.5 ? 1 : 0;
+    }
+    TestEngine engine(rush_config("logistic", kWindow));
+    engine.feed(data, 0, kWindow);
+    engine.poll_until_idle();
+    for (Index first = kWindow; first < start + kOdd; first += kRows) {
+      observe(engine, data, first, first + kRows);
+      engine.poll_rounds(1);
+      ASSERT_LT(std::abs(engine.parameters()[0].mean), std::abs(data.truth[0]) + 0.5) << first;
+    }
+  }
+}
+
+class Identity : public Metric {
+ public:
+  void evaluate(const double*, double* root, double* divergence) const noexcept override {
+    Eigen::Map<MatrixXd>(root, kDimension, kDimension).setIdentity();
+    std::fill_n(divergence, kDimension, 0.0);
+  }
+};
+
+// A sampler that does not know how slow it is has not followed in one move.
+TEST(RushOfRows, ChainsOfAnUnknownRelaxationAreCarried) {
+  constexpr Index kWindow = 5000;
+  constexpr Index kRows = 1250;
+  constexpr Index kFrames = 40;
+  const Identity metric;
+  EngineConfig config = rush_config("linear", kWindow);
+  config.sampler.name = "rsgld";
+  config.sampler.metric = &metric;
+  config.sampler.step_size = 0.001;
+  const Data data = linear_data(kWindow + kFrames * kRows, kFeatures, 1.0, 9);
+  TestEngine engine(config);
+  engine.feed(data, 0, kWindow);
+  engine.poll_until_idle();
+  EXPECT_GT(overshoot(engine, data, kWindow, kRows), -0.4);
+}
+
+}  // namespace
+}  // namespace windhover::test
