@@ -204,7 +204,7 @@ bool Learner::step() noexcept {
   share_out(!rested, sweeping);
   if (!rested) end_move();
   if (sweeping && end_sweep()) complete_pass();
-  const bool grown = static_cast<double>(rows_seen()) >= 1.02 * refreshed_n_;
+  const bool grown = rows_in_sums() >= 1.02 * refreshed_n_;
   if (!sums_lost_ && sums_filled() && (grown || tail_due(rested))) follow_tail();
   ++round_;
   asides_ = 0;
@@ -218,7 +218,8 @@ std::uint64_t Learner::next_head() noexcept {
   const std::uint64_t head = window_.head();
   if (single_pass() || phase_ != Phase::kSampling || rested()) return head;
   const std::uint64_t slack = window_.capacity() - window_.size();
-  const std::uint64_t most = std::min(slack / 2, std::max(kWarmUpRows, rows_seen() / 32));
+  const std::uint64_t most =
+      std::min({slack / 2, rows_seen() / 4, std::max(kWarmUpRows, rows_seen() / 32)});
   outpaced_ = outpaced_ || head - head_ > most;
   return outpaced_ ? head : std::min(head, head_ + move_cost_rows());
 }

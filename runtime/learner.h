@@ -186,6 +186,7 @@ class Learner {
   bool end_sweep() noexcept;
   void complete_pass() noexcept;
   void add_tail() noexcept;
+  double rows_in_sums() const noexcept;  // of those of the window
   bool sums_filled() const noexcept;
   bool tail_due(bool rested) const noexcept;
   void follow_tail() noexcept;
@@ -282,6 +283,7 @@ class Learner {
   std::uint64_t refreshed_position_ = 0;  // and rows below this one in the estimates
   double tail_rows_ = 0;
   double refreshed_n_ = 0;
+  double law_n_ = 1;  // of the sampler's law
   double refreshed_tail_ = 0;
   double moves_since_refresh_ = 0;  // of each chain
   double arrived_rows_ = 0;         // since the refresh, or before it and not yet in the sums

@@ -50,7 +50,7 @@ void Learner::move_group(std::size_t group, LearnerWorker& worker) noexcept {
 }
 
 void Learner::move_chains(std::size_t begin, std::size_t end, LearnerWorker& worker) noexcept {
-  worker.gradient.set_scale(static_cast<double>(rows_seen()), estimator_.dispersion());
+  worker.gradient.set_scale(law_n_, estimator_.dispersion());
   const auto size = static_cast<std::size_t>(minibatch_size());
   // Of several chains at a time, so that rows of the next come in while one moves.
   const std::size_t at_a_time = std::max<std::size_t>(1, worker.indices.size() / size);
@@ -104,7 +104,7 @@ void Learner::end_move() noexcept {
   unfollowed_rows_ -= unfollowed_rows_ / (known > 0 ? std::max(1.0, known) : relaxation());
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation());
   if (phase_ == Phase::kSampling) {
-    record(static_cast<double>(rows_seen()));
+    record(estimator_.n());
   } else if (phase_ == Phase::kSettling && (settling_ -= 1.0 / relaxation()) <= 0) {
     phase_ = Phase::kSampling;
     relaxations_ = last_draw_ = 0;

@@ -29,8 +29,8 @@ void Learner::begin_pass() noexcept {
 }
 
 // While chains move, a pass costs about a third of what they do (the statistics of a row cost as
-// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it, less
-// and less on a faster one; while they rest it goes ahead.
+// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it (up to
+// some four times what they do), less and less on a faster one; while they rest it goes ahead.
 std::uint64_t Learner::sweep_rows(bool rested) const noexcept {
   if (rested) return kWarmUpRows;
   const double size = minibatch_size();
@@ -176,6 +176,10 @@ void Learner::add_tail() noexcept {
                         model_->quadratic() ? nullptr : estimator_.covariance());
   tail_rows_ += static_cast<double>(last - tail_position_);
   tail_position_ = last;
+}
+
+double Learner::rows_in_sums() const noexcept {
+  return std::min(static_cast<double>(rows_seen()), estimator_.done().rows());
 }
 
 // Rows of a large frame that are in the place of others join the sums after those have left them:

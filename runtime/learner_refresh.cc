@@ -15,10 +15,10 @@ constexpr std::size_t kCarriedAtATime = 4;
 }  // namespace
 
 bool Learner::refresh() noexcept {
-  refreshed_n_ = static_cast<double>(rows_seen());
+  const double n = rows_in_sums();
+  refreshed_n_ = n;
   refreshed_tail_ = tail_rows_;
   dirty_ = true;
-  const double n = std::min(refreshed_n_, estimator_.done().rows());
   const double n_before = estimator_.n();
   Interlude* const interlude = moves_meanwhile() ? &interlude_ : nullptr;
   factor_before_.copy_from(estimator_.factor(), interlude);
@@ -111,6 +111,7 @@ bool Learner::refresh_sampler(Interlude* interlude) noexcept {
   estimates.interlude = interlude;
   counters_.add(RuntimeCounter::kRefreshes);
   const bool refreshed = ok(sampler_->refresh(estimates));
+  if (refreshed) law_n_ = estimator_.n();
   if (!refreshed) counters_.add(RuntimeCounter::kFactorizationFailures);
   return refreshed;
 }

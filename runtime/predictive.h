@@ -41,10 +41,13 @@ const char* to_string(Horizon horizon) noexcept;
 // Where an answer comes from; it stands on every answer.
 // * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
 struct Provenance {
-  std::uint64_t snapshot_id = 0;     // 1, 2, ... within the life of an engine
-  std::uint64_t sequence = 0;        // all observations below it are in the answer
-  std::uint64_t n_seen = 0;          // observations accepted when the snapshot was made
-  std::uint64_t n_eff = 0;           // observations that the posterior is worth: min(n_seen, N)
+  std::uint64_t snapshot_id = 0;  // 1, 2, ... within the life of an engine
+  std::uint64_t sequence = 0;     // all observations below it are in the answer
+  // Observations taken in when the snapshot was made. Of those accepted a few may wait, at most a
+  // quarter of the window, while chains move.
+  std::uint64_t n_seen = 0;
+  // Observations that the posterior is worth: min(n_seen, N), fewer while rows are joining it.
+  std::uint64_t n_eff = 0;
   std::uint64_t steps = 0;           // sampler steps of all chains together
   std::int64_t age_ns = 0;           // since the snapshot was made
   std::uint32_t draws = 0;           // retained draws behind quantiles and probabilities

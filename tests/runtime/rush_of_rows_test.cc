@@ -100,6 +100,40 @@ TEST(RushOfRows, AGrowingWindowPromisesNoMoreThanItsSumsHold) {
   errors.expect_honest(kRuns);
 }
 
+// The draws that are left when all is at rest lie about the mean as they should, also in a
+// direction that no row says anything about, where only the prior is.
+TEST(RushOfRows, DrawsOfAGrowingWindowAreAsWideAsItsPosterior) {
+  constexpr Index kBefore = 1500;
+  constexpr Index kAfter = 21'500;
+  constexpr std::uint64_t kRuns = 10;
+  constexpr Index kUnseen = kFeatures - 1;
+  constexpr double kTolerance = 1.3;  // of the status
+  double squares = 0;
+  double unseen = 0;
+  double draws = 0;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    Data data = linear_data(kAfter, kFeatures, 1.0, 200 + run);
+    data.x.col(kUnseen).setZero();
+    TestEngine engine(rush_config("linear", 2 * kAfter));
+    engine.feed(data, 0, kBefore);
+    engine.poll_until_idle();
+    observe(engine, data, kBefore, kAfter);
+    engine.poll_until_idle();
+    EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk)
+        << to_string(engine.provenance().reason);
+    const auto parameters = engine.parameters();
+    const RowMatrix of_engine = engine.draws();
+    for (Index j = 0; j < kDimension; ++j) {
+      const ParameterSummary& served = parameters[static_cast<std::size_t>(j)];
+      const double sum = (of_engine.col(j).array() - served.mean).square().sum();
+      (j == kUnseen ? unseen : squares) += sum / (served.sd * served.sd);
+    }
+    draws += static_cast<double>(of_engine.rows());
+  }
+  EXPECT_LT(squares / (draws * (kDimension - 1)), kTolerance);
+  EXPECT_NEAR(unseen / draws, 1.0, 4 * std::sqrt(2 / draws));
+}
+
 // Of the way from the mean before a frame to the one after it, how much further than the new mean
 // the chains stand in the rounds after its rows have joined, a mean over frames.
 double overshoot(TestEngine& engine, const Data& data, Index window, Index rows) {
