@@ -7,6 +7,12 @@
 
 namespace windhover {
 
+namespace {
+
+constexpr double kFewRows = 1.0 / 32;  // of the window
+
+}  // namespace
+
 bool Learner::pass_due() const noexcept {
   if (config_.draws_per_observation == 0 || phase_ == Phase::kApproach) return true;
   const double fresh = static_cast<double>(head_ - pass_end_);
@@ -185,14 +191,13 @@ double Learner::rows_in_sums() const noexcept {
 // Rows of a large frame that are in the place of others join the sums after those have left them:
 // meanwhile the sums tell of fewer rows than the estimates do.
 bool Learner::sums_filled() const noexcept {
-  return estimator_.done().rows() >= 31.0 / 32 * estimator_.n();
+  return estimator_.done().rows() >= (1 - kFewRows) * estimator_.n();
 }
 
 // Rows that are in the sums come into the estimates when the chains rest, and before that where a
 // refresh costs little beside the moves since the last one: a stream that lets no chain rest would
 // have its answers, and what the draws are compared with, up to a pass old.
 bool Learner::tail_due(bool rested) const noexcept {
-  constexpr double kFewestRows = 1.0 / 32;  // of the window
   // In refreshes, of 4 D^3 products at the most (1.5 D^3 were counted at D = 1000) and D^2 a
   // retained draw; one of few parameters takes about as long as a move.
   constexpr double kLeastWork = 10;
@@ -204,7 +209,7 @@ bool Learner::tail_due(bool rested) const noexcept {
   const double row = config_.model.max_nonzeros > 0 ? config_.model.max_nonzeros : d;
   // Each row twice, and the preconditioner's matrix.
   const double moved = (2 * row * minibatch_size() + d * d) * static_cast<double>(chains_.size());
-  return tail_rows_ - refreshed_tail_ >= kFewestRows * static_cast<double>(rows_seen()) &&
+  return tail_rows_ - refreshed_tail_ >= kFewRows * static_cast<double>(rows_seen()) &&
          moves_since_refresh_ >= kFewestMoves &&
          moves_since_refresh_ * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
 }

@@ -178,20 +178,19 @@ std::vector<ErrorCurve> run_all(const Context& context, const std::vector<Run>& 
   return curves;
 }
 
-// Of the last look over the median of the looks of the later half.
-double last_over_usual(const ErrorCurve& curve) {
+// The median of the looks of the later half.
+double usual_error(const ErrorCurve& curve) {
   std::vector<double> later(
       curve.alone.begin() + static_cast<std::ptrdiff_t>(curve.alone.size() / 2), curve.alone.end());
   const auto middle = later.begin() + static_cast<std::ptrdiff_t>(later.size() / 2);
   std::ranges::nth_element(later, middle);
-  return curve.alone.back() / *middle;
+  return *middle;
 }
 
 // What a reader of the table would ask about: rates at the edge of what was tried, last looks that
 // are not like those before them.
 void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& curves,
-                  Report& report) {
-  constexpr double kUnlike = 1.3;
+                  std::size_t judged, Report& report) {
   std::string edges;
   std::string unlike;
   for (std::size_t m = 0; m < runs.size(); ++m) {
@@ -201,10 +200,12 @@ void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& c
     if (rate == low.rate || rate == high.rate) {
       edges += fmt::format("{}{} ({:g})", edges.empty() ? "" : ", ", method.label, rate);
     }
-    const double ratio = last_over_usual(curves[m]);
-    if (ratio > kUnlike || ratio < 1 / kUnlike) {
-      unlike += fmt::format(" {} ends at {:.3g} times its usual error of the later half.",
-                            method.label, ratio);
+    const double usual = usual_error(curves[m]);
+    const Estimate last = share_of_errors({curves[m].alone.back()}, judged);
+    if (std::abs(last.value - usual) > 4 * last.mcse) {
+      unlike +=
+          fmt::format(" {} ends at {:.3g} %, where its median over the later half is {:.3g} %.",
+                      method.label, 100 * last.value, 100 * usual);
     }
   }
   if (!edges.empty()) {
@@ -309,7 +310,7 @@ void run_mnist_santa(const Context& context, Report& report) {
   report.add(panel);
   report.add(ends);
   report.note(kShareNote);
-  if (!context.quick()) add_findings(runs, curves, report);
+  if (!context.quick()) add_findings(runs, curves, test.rows(), report);
   report.note(fmt::format(
       "{} The paper trains for 100 epochs; it does not say on which data its grid search chose, "
       "nor "
