@@ -14,6 +14,9 @@ namespace {
 
 // Of a network's curvature, in units of its mean eigenvalue.
 constexpr double kDamping = 0.1;
+// A Newton step's squared length a row, in the noise of the linear predictors: beyond a change of
+// these by about a third no parabola can be trusted.
+constexpr double kTrustedStep = 0.1;
 // Of every diagonal element, where A is singular to working precision.
 constexpr double kRidge = 1e-10;
 
@@ -40,6 +43,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
       prior_influence_(arena.allocate<double>(dimension_).data()),
+      stiffest_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_),
       inverse_factor_(arena, dimension_) {}
@@ -61,6 +65,8 @@ void Estimator::start_over() noexcept {
   dispersion_ = initial_dispersion_;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
+  std::fill_n(stiffest_, dimension_, 0.0);
+  newton_damping_ = 0;
   std::fill_n(noise_covariance_, noise_numbers(), 0.0);
   pass_.begin(mode_, dispersion_);
   done_.begin(mode_, dispersion_);
@@ -81,8 +87,18 @@ double Estimator::prior_loss(const double* theta) const noexcept {
   return prior;
 }
 
-void Estimator::halve_towards(const double* previous) noexcept {
-  for (std::uint32_t j = 0; j < dimension_; ++j) mode_[j] = 0.5 * (mode_[j] + previous[j]);
+void Estimator::end_pass() noexcept {
+  constexpr double kLeast = 1e-3;
+  std::swap(done_, pass_);
+  newton_damping_ = newton_damping_ > kLeast ? newton_damping_ / 10 : 0.0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    stiffest_[j] = std::max(stiffest_[j], done_.sums().curvature[j * (width_ + 1)]);
+  }
+}
+
+void Estimator::dampen() noexcept {
+  constexpr double kFirst = 0.1;
+  newton_damping_ = newton_damping_ > 0 ? 10 * newton_damping_ : kFirst;
 }
 
 // A = (data curvature per row) / dispersion + Lambda / n, and the Newton step from the anchor.
@@ -99,7 +115,7 @@ Status Estimator::compute_curvature() noexcept {
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
     }
     advance(interlude_, kProductsANumber * static_cast<double>(d - j));
-    a(j, j) += prior_precision[j] / n_;
+    a(j, j) += prior_precision[j] / n_ + newton_damping_ * data_scale * stiffest_[j];
   }
   symmetrize(curvature_, d, interlude_);
   // Directions that a network's data hardly inform are not straight for as far as their posterior
@@ -156,19 +172,23 @@ void Estimator::compute_centre(double longest, double temperature) noexcept {
   }
 }
 
-// Dispersion and prior precision, each from the posterior that both lead to, in turn.
+// Dispersion and prior precision, each from the posterior that both lead to, in turn. The precision
+// stays where the mode it calls for can be told from the anchor's sums: past that, coefficients of
+// categories with few rows would run away with it.
 Status Estimator::update_hyperparameters(double target_variance, double longest,
                                          double prior_move) noexcept {
   constexpr int kMaxIterations = 8;
   const double previous = dispersion_;
+  const bool free = prior_move == PriorPrecision::kFree;
+  const bool learn_prior = prior_.learned() && newton_damping_ == 0 && step_is_trusted();
   prior_.mark();
   for (int i = 0; i < kMaxIterations; ++i) {
     const double before = dispersion_;
     double change = 0;
     compute_variances();
-    if (prior_.learned() && (i == 0 || prior_move == PriorPrecision::kFree)) {
+    if (learn_prior && (i == 0 || free)) {
       compute_centre(longest, 1.0);
-      change = prior_.update(mean_, variances_, prior_move);
+      change = prior_.update(mode_, mean_, variances_, prior_move);
     }
     if (learn_dispersion_) {
       update_dispersion(target_variance);
@@ -180,7 +200,14 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
       prior_.undo();
       return compute_curvature();
     }
-    if (change < 1e-9) break;
+    if (learn_prior && !step_is_trusted()) {
+      prior_move = 0.5 * prior_.moved();
+      prior_.undo();
+      const Status undone = compute_curvature();
+      if (!ok(undone)) return undone;
+    } else if (change < 1e-9) {
+      break;
+    }
   }
   dispersion_step_ = std::abs(std::log(dispersion_ / previous));
   return Status::kOk;
@@ -238,14 +265,17 @@ Status Estimator::refresh_running(double n, double target_variance) noexcept {
   noise_.estimate_from_sums();
   noise_reference_known_ = true;
   for (std::uint32_t j = 0; j < dimension_; ++j) noise_reference_[j] = data_curvature(j);
-  // Beyond a change of the linear predictors by about a third no parabola can be trusted; what is
-  // left of the step is taken at the refreshes to come.
-  const double longest = quadratic_ ? 1e300 : 0.1 * std::max(n, 1.0);
+  // What is left of a step that cannot be trusted is taken at the refreshes to come.
+  const double longest = quadratic_ ? 1e300 : kTrustedStep * std::max(n, 1.0);
   const Status status = refresh(n, target_variance, longest);
   if (!ok(status)) return status;
   done_.move_anchor(mode_, dispersion_, n_before > 0 ? n_before / n_ : 1.0);
   leverage_ = leverage();
   return Status::kOk;
+}
+
+bool Estimator::step_is_trusted() const noexcept {
+  return quadratic_ || newton_decrement_ <= kTrustedStep * n_;
 }
 
 // Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep

@@ -292,8 +292,10 @@ class Learner {
   std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had
   bool newton_running_ = false;
   int newton_iterations_ = 0;
+  // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
+  // and the mode with it.
+  bool newton_near_ = false;
   std::uint64_t newton_end_ = 0;
-  double last_loss_ = 0;  // at newton_previous_
   double last_rows_ = 0;
   double settling_ = 0;  // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
@@ -315,7 +317,6 @@ class Learner {
   double* states_;            // chains x state_size_
   double* deviations_;        // chains x dimension: scratch
   double* mean_before_;       // dimension
-  double* newton_previous_;
   double* scratch_;
   double* noise_at_;  // dimension: where C is summed this round
   std::span<Chain> chains_;

@@ -68,9 +68,7 @@ void Learner::begin_sweep(std::uint64_t rows) noexcept {
 
 void Learner::sum_curvature(LearnerWorker& worker) noexcept {
   // The third-order sums are for the mean; far from the mode Newton's method can do without.
-  const bool third =
-      !model_->quadratic() && (phase_ != Phase::kWarmingUp ||
-                               (newton_iterations_ > 0 && estimator_.newton_decrement() < 1e-2));
+  const bool third = !model_->quadratic() && (phase_ != Phase::kWarmingUp || newton_near_);
   for (std::uint64_t at = pass_position_; at < sweep_end_; at += kWarmUpRows) {
     const RowBatch batch = rows_between(at, std::min(sweep_end_, at + kWarmUpRows), worker);
     if (starting_newton()) {

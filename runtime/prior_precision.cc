@@ -61,14 +61,17 @@ void PriorPrecision::spread() noexcept {
   }
 }
 
-double PriorPrecision::update(const double* mean, const double* variance, double longest) noexcept {
+double PriorPrecision::update(const double* mode, const double* mean, const double* variance,
+                              double longest) noexcept {
   std::ranges::fill(sums_, Sums{0, 0, 0});
   for (std::size_t j = 0; j < group_.size(); ++j) {
     if (group_[j] == kNoGroup) continue;
     Sums& sums = sums_[group_[j]];
     sums.count += 1;
     sums.determined += 1 - values_[j] * variance[j];
-    sums.squares += mean[j] * mean[j];
+    const double shift = mean[j] - mode[j];
+    const double m = mode[j] + shift / std::sqrt(1 + shift * shift / variance[j]);
+    sums.squares += m * m;
   }
   const double factor = std::exp(std::min(longest, 700.0));
   double largest = 0;

@@ -264,7 +264,9 @@ void prior_precision(benchmark::State& state) {
   prior->mark();
   const HeapColumn heap(state);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(prior->update(pass.estimator().mean(), variance.data(), 0.1));
+    const Estimator& estimator = pass.estimator();
+    benchmark::DoNotOptimize(
+        prior->update(estimator.mode(), estimator.mean(), variance.data(), 0.1));
   }
 }
 
