@@ -43,7 +43,6 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
       prior_influence_(arena.allocate<double>(dimension_).data()),
-      stiffest_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_),
       inverse_factor_(arena, dimension_) {}
@@ -65,8 +64,6 @@ void Estimator::start_over() noexcept {
   dispersion_ = initial_dispersion_;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
-  std::fill_n(stiffest_, dimension_, 0.0);
-  newton_damping_ = 0;
   std::fill_n(noise_covariance_, noise_numbers(), 0.0);
   pass_.begin(mode_, dispersion_);
   done_.begin(mode_, dispersion_);
@@ -87,18 +84,8 @@ double Estimator::prior_loss(const double* theta) const noexcept {
   return prior;
 }
 
-void Estimator::end_pass() noexcept {
-  constexpr double kLeast = 1e-3;
-  std::swap(done_, pass_);
-  newton_damping_ = newton_damping_ > kLeast ? newton_damping_ / 10 : 0.0;
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    stiffest_[j] = std::max(stiffest_[j], done_.sums().curvature[j * (width_ + 1)]);
-  }
-}
-
-void Estimator::dampen() noexcept {
-  constexpr double kFirst = 0.1;
-  newton_damping_ = newton_damping_ > 0 ? 10 * newton_damping_ : kFirst;
+void Estimator::halve_towards(const double* previous) noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) mode_[j] = 0.5 * (mode_[j] + previous[j]);
 }
 
 // A = (data curvature per row) / dispersion + Lambda / n, and the Newton step from the anchor.
@@ -115,7 +102,7 @@ Status Estimator::compute_curvature() noexcept {
                     .curvature[static_cast<std::size_t>(j) * width_ + static_cast<std::size_t>(i)];
     }
     advance(interlude_, kProductsANumber * static_cast<double>(d - j));
-    a(j, j) += prior_precision[j] / n_ + newton_damping_ * data_scale * stiffest_[j];
+    a(j, j) += prior_precision[j] / n_;
   }
   symmetrize(curvature_, d, interlude_);
   // Directions that a network's data hardly inform are not straight for as far as their posterior
@@ -180,7 +167,7 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
   constexpr int kMaxIterations = 8;
   const double previous = dispersion_;
   const bool free = prior_move == PriorPrecision::kFree;
-  const bool learn_prior = prior_.learned() && newton_damping_ == 0 && step_is_trusted();
+  const bool learn_prior = prior_.learned() && step_is_trusted();
   prior_.mark();
   for (int i = 0; i < kMaxIterations; ++i) {
     const double before = dispersion_;

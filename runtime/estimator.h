@@ -35,7 +35,6 @@ class Estimator {
   void start_over() noexcept;
 
   AnchorSums& pass() noexcept { return pass_; }
-  const AnchorSums& pass() const noexcept { return pass_; }
   AnchorSums& done() noexcept { return done_; }
   const AnchorSums& done() const noexcept { return done_; }
   NoiseCovariance& noise() noexcept { return noise_; }
@@ -47,14 +46,7 @@ class Estimator {
     pass_.set_with_loss(with_loss);
     noise_.begin_pass();
   }
-  void end_pass() noexcept;
-  // Instead of end_pass(), where Newton's step led up: the refresh to come takes a shorter one from
-  // the sums of done() again, and every end_pass() after that a longer one. Directions that hardly
-  // bend where the anchor is, but did elsewhere, are damped most (Levenberg and Marquardt): in
-  // those of rare categories a step may be thousands of times too long.
-  void dampen() noexcept;
-  void undamp() noexcept { newton_damping_ = 0; }
-  bool dampened() const noexcept { return newton_damping_ > 0; }
+  void end_pass() noexcept { std::swap(done_, pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass. false: what it
   // summed is not finite.
   bool end_noise_pass(double weight_floor) noexcept;
@@ -100,6 +92,8 @@ class Estimator {
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
   double dispersion_step() const noexcept { return dispersion_step_; }
   const PriorPrecision& prior() const noexcept { return prior_; }
+  // Half-way back from the mode towards `previous`: damping of Newton's method.
+  void halve_towards(const double* previous) noexcept;
   void set_mode(const double* mode) noexcept;
 
   // Estimates for the samplers; before a noise covariance is there C stands for A, what a model
@@ -160,7 +154,6 @@ class Estimator {
   double least_dispersion_ = 0;
   double n_ = 0;
   double newton_decrement_ = 0;
-  double newton_damping_ = 0;
   double dispersion_step_ = 0;
   double dispersion_information_ = 0;  // of one row about log dispersion
   AnchorSums pass_;
@@ -179,7 +172,6 @@ class Estimator {
   double* variances_;   // its diagonal, while hyper-parameters are learned
   double* prior_influence_;
   double misspecification_index_ = 0;
-  double* stiffest_;  // of each parameter, the largest sum of data curvature at an anchor so far
   double* scratch_;
   Interlude* interlude_ = nullptr;  // of the refresh under way
   Factor factor_;

@@ -296,6 +296,7 @@ class Learner {
   // and the mode with it.
   bool newton_near_ = false;
   std::uint64_t newton_end_ = 0;
+  double last_loss_ = 0;  // at newton_previous_
   double last_rows_ = 0;
   double settling_ = 0;  // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
@@ -317,6 +318,7 @@ class Learner {
   double* states_;            // chains x state_size_
   double* deviations_;        // chains x dimension: scratch
   double* mean_before_;       // dimension
+  double* newton_previous_;
   double* scratch_;
   double* noise_at_;  // dimension: where C is summed this round
   std::span<Chain> chains_;

@@ -2,6 +2,7 @@
 // there are enough of them for chains.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windhover/runtime/learner.h"
 
@@ -49,16 +50,18 @@ bool Learner::warm_up() noexcept {
   sum_curvature(leader());
   if (!end_sweep()) return true;
   const bool starting = starting_newton();
+  estimator_.end_pass();
   ++newton_iterations_;
   const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
-  const bool last = newton_iterations_ >= most;
-  if (!last && newton_went_up()) {
-    estimator_.dampen();
-  } else {
-    estimator_.end_pass();
+  if (newton_iterations_ > 1 && newton_iterations_ < most && newton_went_up()) {
+    std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
+    estimator_.set_mode(scratch_);
+    estimator_.halve_towards(newton_previous_);
+    begin_pass();
+    return true;
   }
-  if (last) estimator_.undamp();
   last_rows_ = estimator_.done().rows();
+  last_loss_ = starting ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
   const double n_before = estimator_.n();
   factor_before_.copy_from(estimator_.factor());
   refresh_failed_ = !ok(estimator_.refresh(last_rows_, target_variance_));
@@ -69,14 +72,14 @@ bool Learner::warm_up() noexcept {
     warm_head_ = head_;
     return true;
   }
+  std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
   if (estimator_.newton_decrement() < kNear) newton_near_ = true;
   // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
   const bool at_mode = estimator_.newton_decrement() < near &&
                        estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
-                       estimator_.prior().moved() < kPriorSettled && !estimator_.dampened() &&
-                       !starting;
-  const bool converged = at_mode || model_->quadratic() || last;
+                       estimator_.prior().moved() < kPriorSettled && !starting;
+  const bool converged = at_mode || model_->quadratic() || newton_iterations_ >= most;
   if (!converged) {
     begin_pass();
     return true;
@@ -97,15 +100,20 @@ void Learner::begin_newton() noexcept {
   newton_running_ = true;
   newton_iterations_ = 0;
   newton_near_ = false;
-  estimator_.undamp();
   newton_end_ = head_;
   last_rows_ = 0;
   scan_rows();
-  // Never from the mode of fewer rows: it lies far off where categories had one outcome among them,
-  // and where a network has units that do nothing the way back is flat.
-  std::fill_n(scratch_, dimension_, 0.0);
-  if (!model_->log_concave()) model_->initial(config_.seed, scratch_);
-  estimator_.set_mode(scratch_);
+  if (!model_->quadratic()) {
+    // Not from the mode of fewer rows: it lies far off where categories had one outcome among them.
+    std::fill_n(scratch_, dimension_, 0.0);
+    estimator_.set_mode(scratch_);
+  }
+  if (!model_->log_concave()) {
+    // Always from the random start: the mode of the first few rows has units that do nothing, and
+    // the way back from there is flat.
+    model_->initial(config_.seed, scratch_);
+    estimator_.set_mode(scratch_);
+  }
   begin_pass();
 }
 
@@ -114,14 +122,11 @@ void Learner::begin_newton() noexcept {
 // would have to be summed again at another dispersion.
 bool Learner::newton_went_up() const noexcept {
   if (model_->quadratic() || model_->response() == Response::kStudent) return false;
-  if (newton_iterations_ <= (model_->has_start() ? 2 : 1)) return false;  // no loss before
-  const AnchorSums& now = estimator_.pass();
-  const AnchorSums& before = estimator_.done();
-  const auto objective = [&](const AnchorSums& sums) {
-    return sums.sums().loss / estimator_.dispersion() + estimator_.prior_loss(sums.anchor());
-  };
-  const double limit = objective(before);
-  return now.rows() == before.rows() && !(objective(now) <= limit + 1e-9 * std::abs(limit));
+  const AnchorSums& done = estimator_.done();
+  const double dispersion = estimator_.dispersion();
+  const double now = done.sums().loss / dispersion + estimator_.prior_loss(done.anchor());
+  const double before = last_loss_ / dispersion + estimator_.prior_loss(newton_previous_);
+  return done.rows() == last_rows_ && now > before + 1e-9 * std::abs(before);
 }
 
 // The spread of the targets, and for Standardize::kColdStart location and scale of the features,

@@ -108,7 +108,8 @@ class Model {
   // Adds the batch to `sums` as at the linear predictors that the targets themselves suggest: one
   // Newton step from theta = 0 is then a weighted least-squares fit, the usual start of iteratively
   // reweighted least squares (McCullagh and Nelder 1989, section 2.5). `loss` stays as it was.
-  // Without has_start() Newton's method starts at theta = 0, a network's at initial().
+  // Without has_start() Newton's method starts at theta = 0, where the loss is quadratic at the
+  // mode it came to last, and in a network at initial().
   virtual bool has_start() const noexcept { return false; }
   virtual void add_start(const RowBatch&, CurvatureSums&) noexcept {}
 
