@@ -253,16 +253,15 @@ Status Estimator::refresh_running(double n, double target_variance) noexcept {
   noise_reference_known_ = true;
   for (std::uint32_t j = 0; j < dimension_; ++j) noise_reference_[j] = data_curvature(j);
   // What is left of a step that cannot be trusted is taken at the refreshes to come.
-  const double longest = quadratic_ ? 1e300 : kTrustedStep * std::max(n, 1.0);
-  const Status status = refresh(n, target_variance, longest);
+  const Status status = refresh(n, target_variance, trusted_step(n));
   if (!ok(status)) return status;
   done_.move_anchor(mode_, dispersion_, n_before > 0 ? n_before / n_ : 1.0);
   leverage_ = leverage();
   return Status::kOk;
 }
 
-bool Estimator::step_is_trusted() const noexcept {
-  return quadratic_ || newton_decrement_ <= kTrustedStep * n_;
+double Estimator::trusted_step(double n) const noexcept {
+  return quadratic_ ? 1e300 : kTrustedStep * std::max(n, 1.0);
 }
 
 // Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep

@@ -87,8 +87,9 @@ class Estimator {
   double prior_loss(const double* theta) const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
-  // Whether that step stays where the loss looks quadratic.
-  bool step_is_trusted() const noexcept;
+  // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
+  double trusted_step(double n) const noexcept;
+  bool step_is_trusted() const noexcept { return newton_decrement_ <= trusted_step(n_); }
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
   double dispersion_step() const noexcept { return dispersion_step_; }
   const PriorPrecision& prior() const noexcept { return prior_; }

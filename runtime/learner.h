@@ -164,6 +164,9 @@ class Learner {
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
+  void end_newton(bool at_mode, double rows) noexcept;
+  bool newton_settled(double dispersion, double prior) const noexcept;
+  bool newton_steps_are_safe() const noexcept;
   bool newton_went_up() const noexcept;
   // The pass of Newton's method that stands at what the targets suggest.
   bool starting_newton() const noexcept {
@@ -295,10 +298,10 @@ class Learner {
   // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
   // and the mode with it.
   bool newton_near_ = false;
+  std::uint64_t newton_first_ = 0;  // first row of the pass that last_loss_ is of
   std::uint64_t newton_end_ = 0;
   double last_loss_ = 0;  // at newton_previous_
-  double last_rows_ = 0;
-  double settling_ = 0;  // relaxations until chains have settled
+  double settling_ = 0;   // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;

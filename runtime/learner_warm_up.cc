@@ -11,11 +11,13 @@ namespace windhover {
 namespace {
 
 constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and scale
-constexpr int kMaxNewtonIterations = 50;
+// Passes, those of halved steps included: outlying rows, or categories of few, take hundreds.
+constexpr int kMaxNewtonIterations = 400;
 constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-concave
 constexpr double kColdStartPasses = 10;
 constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
 constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
+constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
 
 // Mean and variance of value(s) over s = first, first + stride, ... below last.
 struct Spread {
@@ -53,18 +55,24 @@ bool Learner::warm_up() noexcept {
   estimator_.end_pass();
   ++newton_iterations_;
   const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
-  if (newton_iterations_ > 1 && newton_iterations_ < most && newton_went_up()) {
+  if (newton_iterations_ > 1 && newton_went_up()) {
     std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
     estimator_.set_mode(scratch_);
     estimator_.halve_towards(newton_previous_);
     begin_pass();
     return true;
   }
-  last_rows_ = estimator_.done().rows();
-  last_loss_ = starting ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
+  // Rows of the sums, or some of those before, have left the window: the next ones will be others.
+  const bool left = first_row() != newton_first_;
+  newton_first_ = first_row();
+  const double rows = estimator_.done().rows();
+  last_loss_ =
+      starting || left ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
   const double n_before = estimator_.n();
   factor_before_.copy_from(estimator_.factor());
-  refresh_failed_ = !ok(estimator_.refresh(last_rows_, target_variance_));
+  const bool unchecked = left && !newton_steps_are_safe();
+  const double longest = unchecked ? estimator_.trusted_step(rows) : 1e300;
+  refresh_failed_ = !ok(estimator_.refresh(rows, target_variance_, longest));
   if (refresh_failed_) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     estimator_.restore(n_before, factor_before_);
@@ -76,23 +84,33 @@ bool Learner::warm_up() noexcept {
   if (estimator_.newton_decrement() < kNear) newton_near_ = true;
   // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
-  const bool at_mode = estimator_.newton_decrement() < near &&
-                       estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
-                       estimator_.prior().moved() < kPriorSettled && !starting;
-  const bool converged = at_mode || model_->quadratic() || newton_iterations_ >= most;
-  if (!converged) {
+  const bool at_mode = !starting && estimator_.newton_decrement() < near &&
+                       newton_settled(std::sqrt(0.01 * near), kPriorSettled);
+  // Of rows that leave there is no mode to come to, only one to follow.
+  const bool following =
+      left && model_->log_concave() && !anchor_far() && newton_settled(kFollowed, kFollowed);
+  if (at_mode || following || model_->quadratic() || newton_iterations_ >= most) {
+    end_newton(at_mode, rows);
+  } else {
     begin_pass();
-    return true;
   }
+  return true;
+}
+
+void Learner::end_newton(bool at_mode, double rows) noexcept {
+  // No step that was not looked at, and none that leads far: other rows may do better.
+  const bool stuck = !at_mode && model_->log_concave() && !estimator_.step_is_trusted();
+  if (stuck) estimator_.set_mode(estimator_.done().anchor());
   newton_running_ = false;
   warm_head_ = pass_end_;
   refreshed_position_ = tail_position_ = pass_end_;
   refreshed_n_ = estimator_.n();
   draws_.fill_gaussian(estimator_.factor(), config_.seed);
   dirty_ = true;
-  // Without a window the chains start from all the rows that wait for them.
-  if (last_rows_ >= static_cast<double>(cold_start_rows())) start_chains();
-  return true;
+  // Without a window the chains start from all the rows that wait for them, and none come before
+  // they have.
+  const bool ready = rows >= static_cast<double>(cold_start_rows());
+  if (ready && (!stuck || single_pass())) start_chains();
 }
 
 void Learner::begin_newton() noexcept {
@@ -101,7 +119,7 @@ void Learner::begin_newton() noexcept {
   newton_iterations_ = 0;
   newton_near_ = false;
   newton_end_ = head_;
-  last_rows_ = 0;
+  newton_first_ = first_row();
   scan_rows();
   if (!model_->quadratic()) {
     // Not from the mode of fewer rows: it lies far off where categories had one outcome among them.
@@ -117,16 +135,26 @@ void Learner::begin_newton() noexcept {
   begin_pass();
 }
 
-// Whether the objective is higher than where the last step began, at the dispersion and the prior
-// that step was made with. For Student's t a step never raises it (likelihoods.h), and its loss
-// would have to be summed again at another dispersion.
+// Whether dispersion and prior have moved by less than this in a pass, in logarithms.
+bool Learner::newton_settled(double dispersion, double prior) const noexcept {
+  return estimator_.dispersion_step() < dispersion && estimator_.prior().moved() < prior;
+}
+
+// A step never raises a quadratic loss, nor that of Student's t (likelihoods.h), which would have
+// to be summed again at another dispersion.
+bool Learner::newton_steps_are_safe() const noexcept {
+  return model_->quadratic() || model_->response() == Response::kStudent;
+}
+
+// Whether the objective is higher than where the last step began, of the same rows and at the
+// dispersion and the prior that step was made with.
 bool Learner::newton_went_up() const noexcept {
-  if (model_->quadratic() || model_->response() == Response::kStudent) return false;
+  if (newton_steps_are_safe() || first_row() != newton_first_) return false;
   const AnchorSums& done = estimator_.done();
   const double dispersion = estimator_.dispersion();
   const double now = done.sums().loss / dispersion + estimator_.prior_loss(done.anchor());
   const double before = last_loss_ / dispersion + estimator_.prior_loss(newton_previous_);
-  return done.rows() == last_rows_ && now > before + 1e-9 * std::abs(before);
+  return now > before + 1e-9 * std::abs(before);
 }
 
 // The spread of the targets, and for Standardize::kColdStart location and scale of the features,

@@ -1,0 +1,157 @@
+// Rows far out, many of them and of any scale: where one is predicted wrong for sure the loss
+// hardly bends, each Newton step overshoots some of them, and halving takes most of the passes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "windhover/runtime/learner.h"
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+constexpr std::uint32_t kClasses = 4;
+
+// Rows scaled by u^-power, u uniform; the class is the largest of as many linear scores with
+// Gumbel noise, and of every 50th row the next one.
+Data outlying_rows(Index rows, Index features, double power, std::uint64_t seed) {
+  Data data{RowMatrix::Zero(rows, features), VectorXd(rows), {}};
+  const Index classes = kClasses;
+  const VectorXd z = normals(seed, rows * features);
+  const VectorXd slopes = normals(seed + 1, classes * features);
+  const VectorXd scale = uniforms(seed + 2, rows);
+  const VectorXd gumbel = uniforms(seed + 3, rows * classes);
+  for (Index i = 0; i < rows; ++i) {
+    data.x.row(i) = std::pow(scale[i], -power) * z.segment(i * features, features).transpose();
+    Index best = 0;
+    double most = -1e300;
+    for (Index c = 0; c < classes; ++c) {
+      const double score = data.x.row(i).dot(slopes.segment(c * features, features)) -
+                           std::log(-std::log(gumbel[i * classes + c]));
+      if (score > most) best = c;
+      most = std::max(most, score);
+    }
+    data.y[i] = static_cast<double>(i % 50 == 0 ? (best + 1) % classes : best);
+  }
+  return data;
+}
+
+EngineConfig outlying_config(std::uint64_t rows, std::uint32_t features, double precision) {
+  EngineConfig config = small_config("softmax", features, rows);
+  config.model.classes = kClasses;
+  config.model.prior_precision = precision;
+  config.draws_per_observation = 0;
+  config.window_slack = 2 * rows;
+  return config;
+}
+
+// Until chains start, or nothing is left to do.
+void start(TestEngine& engine, const Data& data) {
+  constexpr int kRounds = 2000;  // a pass each
+  engine.feed(data);
+  for (int round = 0; round < kRounds; ++round) {
+    if (engine->learner().phase() != Learner::Phase::kWarmingUp) return;
+    engine.poll_rounds(1);
+  }
+}
+
+class OutlyingRows : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(OutlyingRows, ColdStartFindsTheModeThoughStepsAreHalvedManyTimes) {
+  TestEngine engine(outlying_config(1000, 4, 1e-3));
+  start(engine, outlying_rows(1000, 4, 2, GetParam()));
+  ASSERT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_TRUE(engine.poll_until_sampling(20'000));
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
+}
+
+// They take 69 to 159 passes.
+INSTANTIATE_TEST_SUITE_P(Seeds, OutlyingRows, testing::Values(1, 2, 10, 11));
+
+class HopelessRows : public testing::TestWithParam<std::uint64_t> {};
+
+// Coefficients of any size, rows over nine orders of magnitude: chains that started from there
+// would have to start anew for ever. What is served meanwhile is the best point that was looked at,
+// which says more than nothing.
+TEST_P(HopelessRows, ColdStartWaitsForOthers) {
+  constexpr Index kRows = 1000;
+  constexpr Index kFeatures = 12;
+  TestEngine engine(outlying_config(kRows, kFeatures, 1e-6));
+  start(engine, outlying_rows(kRows, kFeatures, 3, GetParam()));
+  EXPECT_EQ(engine->poll(1), 0u);
+  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 0u);
+  const Estimator& estimator = engine->learner().estimator();
+  EXPECT_LT(estimator.done().sums().loss, static_cast<double>(kRows) * std::log(kClasses));
+  const VectorXd mode = Eigen::Map<const VectorXd>(estimator.mode(), engine->dimension());
+  EXPECT_EQ(mode, Eigen::Map<const VectorXd>(estimator.done().anchor(), engine->dimension()));
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
+
+  start(engine, outlying_rows(kRows, kFeatures, 0, GetParam()));
+  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_LT(estimator.newton_decrement(), 1e-6);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, HopelessRows, testing::Values(5, 10));
+
+// Rows that one plane tells apart give way, after a few passes, to others that nothing tells apart:
+// no step is compared with the loss of those before.
+TEST(OutlyingRows, ColdStartGoesOnWhenItsRowsAreOthers) {
+  constexpr Index kRows = 1000;
+  EngineConfig config = small_config("logistic", 3, kRows);
+  config.model.prior_precision = 1e-3;
+  config.draws_per_observation = 0;
+  config.window_slack = 2 * kRows;
+  TestEngine engine(config);
+  Data data = logistic_data(2 * kRows, 3, 0.0, 1);
+  for (Index i = 0; i < kRows; ++i) data.y[i] = data.x(i, 0) > 0 ? 1 : 0;
+  data.y.tail(kRows) = (uniforms(2, kRows).array() < 0.5).cast<double>();
+  engine.feed(data, 0, kRows);
+  engine.poll_rounds(6);
+  ASSERT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  engine.feed(data, kRows, 2 * kRows);
+  engine.poll_rounds(60);
+  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
+}
+
+// A stream that replaces a tenth of the rows with every pass: no two losses can be compared, and
+// steps that nobody checks must not lead far. (Without a bound they come to 10^7 and more.)
+TEST_P(HopelessRows, ColdStartStaysNearInAStreamThatReplacesThem) {
+  const Data data = outlying_rows(10'000, 4, 2, GetParam());
+  TestEngine engine(outlying_config(1000, 4, 1e-3));
+  engine.feed(data, 0, 1000);
+  const Estimator& estimator = engine->learner().estimator();
+  double largest = 0;
+  for (Index first = 1000; first < data.rows(); first += 100) {
+    engine.feed(data, first, first + 100);
+    engine.poll_rounds(1);
+    const Eigen::Map<const VectorXd> mode(estimator.mode(), engine->dimension());
+    largest = std::max(largest, mode.norm());
+  }
+  EXPECT_LT(largest, 100);
+}
+
+TEST(ColdStart, EndsInAStreamThatReplacesItsRows) {
+  constexpr Index kRows = 1000;
+  EngineConfig config = small_config("logistic", 3, kRows);
+  config.draws_per_observation = 0;
+  const Data data = logistic_data(3 * kRows, 3, 0.0, 1);
+  TestEngine engine(config);
+  engine.feed(data, 0, kRows);
+  int passes = 0;
+  while (engine->learner().phase() == Learner::Phase::kWarmingUp && passes < 20) {
+    engine.feed(data, kRows + 100 * passes, kRows + 100 * (passes + 1));
+    engine.poll_rounds(1);
+    ++passes;
+  }
+  EXPECT_LT(passes, 10);
+  engine.poll_rounds(1000);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
+}
+
+}  // namespace
+}  // namespace windhover::test
