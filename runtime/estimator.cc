@@ -76,16 +76,14 @@ void Estimator::set_mode(const double* mode) noexcept {
   std::copy_n(mode, dimension_, mean_);
 }
 
-double Estimator::prior_loss(const double* theta) const noexcept {
-  double prior = 0;
+double Estimator::slope(const double* from) const noexcept {
+  double sum = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    prior += 0.5 * prior_.values()[j] * theta[j] * theta[j];
+    const double anchor = done_.anchor()[j];
+    const double gradient = done_.sums().gradient[j] / dispersion_ + prior_.values()[j] * anchor;
+    sum += gradient * (anchor - from[j]);
   }
-  return prior;
-}
-
-void Estimator::halve_towards(const double* previous) noexcept {
-  for (std::uint32_t j = 0; j < dimension_; ++j) mode_[j] = 0.5 * (mode_[j] + previous[j]);
+  return sum;
 }
 
 // A = (data curvature per row) / dispersion + Lambda / n, and the Newton step from the anchor.

@@ -40,10 +40,10 @@ class Estimator {
   NoiseCovariance& noise() noexcept { return noise_; }
   const NoiseCovariance& noise() const noexcept { return noise_; }
 
-  // Anchor of the next pass: the current mode. The loss is summed only `with_loss`.
-  void begin_pass(bool with_loss) noexcept {
+  // Anchor of the next pass: the current mode.
+  void begin_pass() noexcept {
     pass_.begin(mode_, dispersion_);
-    pass_.set_with_loss(with_loss);
+    pass_.set_with_loss(false);
     noise_.begin_pass();
   }
   void end_pass() noexcept { std::swap(done_, pass_); }
@@ -83,8 +83,8 @@ class Estimator {
     factor_.copy_from(factor);
   }
 
-  // -log prior, up to a constant.
-  double prior_loss(const double* theta) const noexcept;
+  // Derivative of -log posterior of the rows in done() at their anchor, along the way there.
+  double slope(const double* from) const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
   // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
@@ -93,8 +93,6 @@ class Estimator {
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
   double dispersion_step() const noexcept { return dispersion_step_; }
   const PriorPrecision& prior() const noexcept { return prior_; }
-  // Half-way back from the mode towards `previous`: damping of Newton's method.
-  void halve_towards(const double* previous) noexcept;
   void set_mode(const double* mode) noexcept;
 
   // Estimates for the samplers; before a noise covariance is there C stands for A, what a model

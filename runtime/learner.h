@@ -164,10 +164,14 @@ class Learner {
 
   bool warm_up() noexcept;
   void begin_newton() noexcept;
-  void end_newton(bool at_mode, double rows) noexcept;
-  bool newton_settled(double dispersion, double prior) const noexcept;
-  bool newton_steps_are_safe() const noexcept;
-  bool newton_went_up() const noexcept;
+  bool newton_step() noexcept;
+  void shorten_newton_step() noexcept;
+  bool at_mode() const noexcept;
+  bool near_mode_of_a_stream() const noexcept;
+  void end_newton(bool found) noexcept;
+  std::uint64_t newton_first() const noexcept;  // rows of its passes
+  std::uint64_t newton_last() const noexcept;
+  bool newton_went_too_far() const noexcept;
   // The pass of Newton's method that stands at what the targets suggest.
   bool starting_newton() const noexcept {
     return newton_running_ && newton_iterations_ == 0 && model_->has_start();
@@ -292,16 +296,17 @@ class Learner {
   double arrived_rows_ = 0;         // since the refresh, or before it and not yet in the sums
   double unfollowed_rows_ = 0;      // of them, less what chains have forgotten since they came
   double target_variance_ = 1;
-  std::uint64_t warm_head_ = 0;  // rows the last finished Newton run had
+  std::uint64_t newton_due_ = 1;  // rows from which Newton's method begins (again)
   bool newton_running_ = false;
   int newton_iterations_ = 0;
   // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
   // and the mode with it.
   bool newton_near_ = false;
-  std::uint64_t newton_first_ = 0;  // first row of the pass that last_loss_ is of
+  int newton_halvings_ = 0;         // of the last step
+  std::uint64_t newton_first_ = 0;  // first row when it began
   std::uint64_t newton_end_ = 0;
-  double last_loss_ = 0;  // at newton_previous_
-  double settling_ = 0;   // relaxations until chains have settled
+  double newton_slope_ = 0;  // of the objective along what is left of it, where it began
+  double settling_ = 0;      // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;

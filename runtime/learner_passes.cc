@@ -24,14 +24,13 @@ bool Learner::pass_due() const noexcept {
 }
 
 void Learner::begin_pass() noexcept {
-  estimator_.begin_pass(phase_ == Phase::kWarmingUp);
+  estimator_.begin_pass();
   scores_.begin_pass(rows_seen());
   repeats_.begin_pass();
-  pass_position_ = first_row();
+  pass_position_ = newton_running_ ? newton_first() : first_row();
   pass_exact_ = true;
   chains_lost_ = false;
-  // Newton's method keeps to the rows it started with, so that its objective can be compared.
-  pass_end_ = newton_running_ && newton_end_ > first_row() ? newton_end_ : head_;
+  pass_end_ = newton_running_ ? newton_last() : head_;
 }
 
 // While chains move, a pass costs about a third of what they do (the statistics of a row cost as

@@ -130,7 +130,7 @@ void Learner::start_over() noexcept {
   scores_.reset();
   phase_ = Phase::kWarmingUp;
   newton_running_ = false;
-  warm_head_ = 0;
+  newton_due_ = 0;
   damping_ = 1;
   dirty_ = false;
 }

@@ -14,10 +14,14 @@ constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and 
 // Passes, those of halved steps included: outlying rows, or categories of few, take hundreds.
 constexpr int kMaxNewtonIterations = 400;
 constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-concave
+constexpr int kMostHalvings = 40;           // of a step
 constexpr double kColdStartPasses = 10;
 constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
 constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
-constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
+constexpr std::uint64_t kDescentRows = 4096;
+constexpr double kDescended = 0.01;  // of a network: of D, and of log dispersion
+constexpr double kFollowed = 0.1;    // of that, and of the dispersion's, what chains can follow
+constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // Mean and variance of value(s) over s = first, first + stride, ... below last.
 struct Spread {
@@ -44,7 +48,7 @@ Spread spread(std::uint64_t first, std::uint64_t last, std::uint64_t stride,
 
 bool Learner::warm_up() noexcept {
   if (!newton_running_) {
-    if (head_ == warm_head_) return false;
+    if (head_ < newton_due_) return false;
     begin_newton();
   }
   ++round_;
@@ -54,72 +58,100 @@ bool Learner::warm_up() noexcept {
   const bool starting = starting_newton();
   estimator_.end_pass();
   ++newton_iterations_;
-  const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
-  if (newton_iterations_ > 1 && newton_went_up()) {
-    std::copy_n(estimator_.done().anchor(), dimension_, scratch_);
-    estimator_.set_mode(scratch_);
-    estimator_.halve_towards(newton_previous_);
-    begin_pass();
+  if (newton_went_too_far() || !newton_step()) {
+    shorten_newton_step();
     return true;
   }
-  // Rows of the sums, or some of those before, have left the window: the next ones will be others.
-  const bool left = first_row() != newton_first_;
-  newton_first_ = first_row();
-  const double rows = estimator_.done().rows();
-  last_loss_ =
-      starting || left ? std::numeric_limits<double>::infinity() : estimator_.done().sums().loss;
-  const double n_before = estimator_.n();
-  factor_before_.copy_from(estimator_.factor());
-  const bool unchecked = left && !newton_steps_are_safe();
-  const double longest = unchecked ? estimator_.trusted_step(rows) : 1e300;
-  refresh_failed_ = !ok(estimator_.refresh(rows, target_variance_, longest));
-  if (refresh_failed_) {
-    counters_.add(RuntimeCounter::kFactorizationFailures);
-    estimator_.restore(n_before, factor_before_);
-    newton_running_ = false;
-    warm_head_ = head_;
-    return true;
-  }
+  // What the targets suggest is no objective of theta's to compare with.
+  newton_slope_ = starting ? kUnknownSlope : -estimator_.newton_decrement();
+  newton_halvings_ = 0;
   std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
   if (estimator_.newton_decrement() < kNear) newton_near_ = true;
-  // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
-  const double near = model_->log_concave() ? 1e-10 : 1e-4;
-  const bool at_mode = !starting && estimator_.newton_decrement() < near &&
-                       newton_settled(std::sqrt(0.01 * near), kPriorSettled);
   // Of rows that leave there is no mode to come to, only one to follow.
-  const bool following =
-      left && model_->log_concave() && !anchor_far() && newton_settled(kFollowed, kFollowed);
-  if (at_mode || following || model_->quadratic() || newton_iterations_ >= most) {
-    end_newton(at_mode, rows);
+  const bool left = newton_first() != newton_first_;
+  newton_first_ = newton_first();
+  const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
+  const bool found = !starting && (at_mode() || (left && near_mode_of_a_stream()));
+  if (found || model_->quadratic() || newton_iterations_ >= most) {
+    end_newton(found);
   } else {
     begin_pass();
   }
   return true;
 }
 
-void Learner::end_newton(bool at_mode, double rows) noexcept {
-  // No step that was not looked at, and none that leads far: other rows may do better.
-  const bool stuck = !at_mode && model_->log_concave() && !estimator_.step_is_trusted();
-  if (stuck) estimator_.set_mode(estimator_.done().anchor());
+// The estimates of the rows that were summed, and the mode that they lead to.
+bool Learner::newton_step() noexcept {
+  const double n_before = estimator_.n();
+  factor_before_.copy_from(estimator_.factor());
+  refresh_failed_ = !ok(estimator_.refresh(estimator_.done().rows(), target_variance_));
+  if (refresh_failed_) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    estimator_.restore(n_before, factor_before_);
+  }
+  return !refresh_failed_;
+}
+
+// Half-way back from the anchor to where the last step began; where that is no way out the run is
+// over.
+void Learner::shorten_newton_step() noexcept {
+  if (newton_iterations_ == 1 || newton_halvings_ >= kMostHalvings) {
+    newton_running_ = false;
+    newton_due_ = pass_end_ + 1;
+    return;
+  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    scratch_[j] = 0.5 * (estimator_.done().anchor()[j] + newton_previous_[j]);
+  }
+  estimator_.set_mode(scratch_);
+  newton_slope_ *= 0.5;
+  ++newton_halvings_;
+  begin_pass();
+}
+
+// Gauss-Newton steps close in by a factor each, where Newton's square the distance; chains start
+// about a squared distance of D from the mode.
+bool Learner::at_mode() const noexcept {
+  const double near = model_->log_concave() ? 1e-10 : kDescended * dimension_;
+  const double dispersion_near = model_->log_concave() ? 1e-6 : kDescended;
+  return estimator_.newton_decrement() < near && estimator_.dispersion_step() < dispersion_near &&
+         estimator_.prior().moved() < kPriorSettled;
+}
+
+bool Learner::near_mode_of_a_stream() const noexcept {
+  return model_->log_concave() && !anchor_far() && estimator_.dispersion_step() < kFollowed &&
+         estimator_.prior().moved() < kFollowed;
+}
+
+void Learner::end_newton(bool found) noexcept {
+  // Far from the mode chains would lose their way. The point where the last step was to begin is
+  // the best there is; other rows may do better.
+  const bool stuck = !found && model_->log_concave() && !model_->quadratic() &&
+                     estimator_.newton_decrement() >= kNear;
+  if (stuck) estimator_.set_mode(newton_previous_);
+  if (newton_first_ != first_row()) exact_ = false;
   newton_running_ = false;
-  warm_head_ = pass_end_;
+  newton_due_ = pass_end_ + (stuck ? rows_seen() / 64 : 0) + 1;
   refreshed_position_ = tail_position_ = pass_end_;
   refreshed_n_ = estimator_.n();
   draws_.fill_gaussian(estimator_.factor(), config_.seed);
   dirty_ = true;
+  const bool ready = estimator_.done().rows() >= static_cast<double>(cold_start_rows());
+  if (!ready || (stuck && !single_pass())) return;
   // Without a window the chains start from all the rows that wait for them, and none come before
   // they have.
-  const bool ready = rows >= static_cast<double>(cold_start_rows());
-  if (ready && (!stuck || single_pass())) start_chains();
+  if (stuck) lost_until_ = relaxations_ + 1;
+  start_chains();
 }
 
 void Learner::begin_newton() noexcept {
   if (dirty_) publish();  // what the last run came to; from here on the mode is on its way
   newton_running_ = true;
   newton_iterations_ = 0;
+  newton_halvings_ = 0;
   newton_near_ = false;
   newton_end_ = head_;
-  newton_first_ = first_row();
+  newton_first_ = newton_first();
   scan_rows();
   if (!model_->quadratic()) {
     // Not from the mode of fewer rows: it lies far off where categories had one outcome among them.
@@ -135,26 +167,27 @@ void Learner::begin_newton() noexcept {
   begin_pass();
 }
 
-// Whether dispersion and prior have moved by less than this in a pass, in logarithms.
-bool Learner::newton_settled(double dispersion, double prior) const noexcept {
-  return estimator_.dispersion_step() < dispersion && estimator_.prior().moved() < prior;
+// Newton's method keeps to the rows it started with, so that its objective can be compared, as long
+// as they are there.
+std::uint64_t Learner::newton_last() const noexcept {
+  return newton_end_ > first_row() ? newton_end_ : head_;
 }
 
-// A step never raises a quadratic loss, nor that of Student's t (likelihoods.h), which would have
-// to be summed again at another dispersion.
-bool Learner::newton_steps_are_safe() const noexcept {
-  return model_->quadratic() || model_->response() == Response::kStudent;
+// In a network, where it only finds the chains a place to start from, it takes the newest few.
+std::uint64_t Learner::newton_first() const noexcept {
+  const std::uint64_t few = std::max(kDescentRows, cold_start_rows());
+  const std::uint64_t most = model_->log_concave() ? newton_last() : few;
+  return std::max(first_row(), newton_last() - std::min(newton_last(), most));
 }
 
-// Whether the objective is higher than where the last step began, of the same rows and at the
-// dispersion and the prior that step was made with.
-bool Learner::newton_went_up() const noexcept {
-  if (newton_steps_are_safe() || first_row() != newton_first_) return false;
-  const AnchorSums& done = estimator_.done();
-  const double dispersion = estimator_.dispersion();
-  const double now = done.sums().loss / dispersion + estimator_.prior_loss(done.anchor());
-  const double before = last_loss_ / dispersion + estimator_.prior_loss(newton_previous_);
-  return now > before + 1e-9 * std::abs(before);
+// Whether the last step, or what is left of it, has passed the lowest point on its way by far: the
+// second condition of Wolfe's on a line search. It asks for the gradient of these rows alone, so
+// rows may have come and gone since the step began; if they are all others, halving comes to an
+// end.
+bool Learner::newton_went_too_far() const noexcept {
+  constexpr double kSlope = 0.3;
+  return newton_iterations_ > 1 && newton_halvings_ < kMostHalvings &&
+         estimator_.slope(newton_previous_) > -kSlope * newton_slope_;
 }
 
 // The spread of the targets, and for Standardize::kColdStart location and scale of the features,

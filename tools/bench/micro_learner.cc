@@ -49,7 +49,7 @@ class Pass {
     std::iota(slots_.begin(), slots_.end(), 0U);
     estimator_->reset(config_);
     (void)estimator_->refresh(1.0, 1.0);  // the prior
-    estimator_->begin_pass(true);
+    estimator_->begin_pass();
     estimator_->pass().add(*model_, batch(0, kRows), nullptr);
     estimator_->noise().add_rows(*model_, batch(0, kRows), estimator_->mode());
     estimator_->end_pass();
