@@ -87,6 +87,8 @@ class Estimator {
   double slope(const double* from) const noexcept;
   // Squared length of the last Newton step, in posterior standard deviations.
   double newton_decrement() const noexcept { return newton_decrement_; }
+  // A step never raises a quadratic loss, nor that of Student's t (samplers/models/likelihoods.h).
+  bool steps_are_safe() const noexcept { return !damped_ && has_dispersion_; }
   // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
   double trusted_step(double n) const noexcept;
   bool step_is_trusted() const noexcept { return newton_decrement_ <= trusted_step(n_); }

@@ -169,8 +169,8 @@ class Learner {
   bool at_mode() const noexcept;
   bool near_mode_of_a_stream() const noexcept;
   void end_newton(bool found) noexcept;
-  std::uint64_t newton_first() const noexcept;  // rows of its passes
   std::uint64_t newton_last() const noexcept;
+  std::uint64_t newton_rows_wanted() const noexcept;
   bool newton_went_too_far() const noexcept;
   // The pass of Newton's method that stands at what the targets suggest.
   bool starting_newton() const noexcept {
@@ -304,7 +304,8 @@ class Learner {
   bool newton_near_ = false;
   int newton_halvings_ = 0;         // of the last step
   std::uint64_t newton_first_ = 0;  // first row when it began
-  std::uint64_t newton_end_ = 0;
+  std::uint64_t newton_end_ = 0;    // rows that it began with
+  std::uint64_t newton_rows_ = 0;
   double newton_slope_ = 0;  // of the objective along what is left of it, where it began
   double settling_ = 0;      // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;

@@ -27,7 +27,7 @@ void Learner::begin_pass() noexcept {
   estimator_.begin_pass();
   scores_.begin_pass(rows_seen());
   repeats_.begin_pass();
-  pass_position_ = newton_running_ ? newton_first() : first_row();
+  pass_position_ = first_row();
   pass_exact_ = true;
   chains_lost_ = false;
   pass_end_ = newton_running_ ? newton_last() : head_;

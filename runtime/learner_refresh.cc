@@ -120,7 +120,7 @@ bool Learner::refresh_sampler(Interlude* interlude) noexcept {
 // looks quadratic. Rows from a part of the feature space not seen before can call for such a step
 // when they come all at once: it would leave for where every probability is 0 or 1.
 bool Learner::astray() const noexcept {
-  return model_->log_concave() && !estimator_.step_is_trusted();
+  return model_->log_concave() && !estimator_.steps_are_safe() && !estimator_.step_is_trusted();
 }
 
 // A cold start from the rows there are, where Newton's steps are checked. The snapshot before this

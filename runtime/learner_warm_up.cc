@@ -18,9 +18,7 @@ constexpr int kMostHalvings = 40;           // of a step
 constexpr double kColdStartPasses = 10;
 constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
 constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
-constexpr std::uint64_t kDescentRows = 4096;
-constexpr double kDescended = 0.01;  // of a network: of D, and of log dispersion
-constexpr double kFollowed = 0.1;    // of that, and of the dispersion's, what chains can follow
+constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // Mean and variance of value(s) over s = first, first + stride, ... below last.
@@ -68,10 +66,12 @@ bool Learner::warm_up() noexcept {
   std::copy_n(estimator_.done().anchor(), dimension_, newton_previous_);
   if (estimator_.newton_decrement() < kNear) newton_near_ = true;
   // Of rows that leave there is no mode to come to, only one to follow.
-  const bool left = newton_first() != newton_first_;
-  newton_first_ = newton_first();
+  const bool left = first_row() != newton_first_;
+  newton_first_ = first_row();
   const int most = model_->log_concave() ? kMaxNewtonIterations : kMaxDescentIterations;
-  const bool found = !starting && (at_mode() || (left && near_mode_of_a_stream()));
+  const bool near = at_mode() || (left && near_mode_of_a_stream());
+  const bool found =
+      near && !starting && rows_in_sums() >= static_cast<double>(newton_rows_wanted());
   if (found || model_->quadratic() || newton_iterations_ >= most) {
     end_newton(found);
   } else {
@@ -109,29 +109,30 @@ void Learner::shorten_newton_step() noexcept {
   begin_pass();
 }
 
-// Gauss-Newton steps close in by a factor each, where Newton's square the distance; chains start
-// about a squared distance of D from the mode.
+// Gauss-Newton steps close in by a factor each, where Newton's square the distance.
 bool Learner::at_mode() const noexcept {
-  const double near = model_->log_concave() ? 1e-10 : kDescended * dimension_;
-  const double dispersion_near = model_->log_concave() ? 1e-6 : kDescended;
-  return estimator_.newton_decrement() < near && estimator_.dispersion_step() < dispersion_near &&
+  const double near = model_->log_concave() ? 1e-10 : 1e-4;
+  return estimator_.newton_decrement() < near &&
+         estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
          estimator_.prior().moved() < kPriorSettled;
 }
 
+// As near as the mode of other rows is to that of these: about 2 D off when all are others.
 bool Learner::near_mode_of_a_stream() const noexcept {
-  return model_->log_concave() && !anchor_far() && estimator_.dispersion_step() < kFollowed &&
-         estimator_.prior().moved() < kFollowed;
+  const bool near = !anchor_far() || estimator_.newton_decrement() < 2.0 * dimension_;
+  return model_->log_concave() && near && estimator_.step_is_trusted() &&
+         estimator_.dispersion_step() < kFollowed && estimator_.prior().moved() < kFollowed;
 }
 
 void Learner::end_newton(bool found) noexcept {
   // Far from the mode chains would lose their way. The point where the last step was to begin is
   // the best there is; other rows may do better.
-  const bool stuck = !found && model_->log_concave() && !model_->quadratic() &&
+  const bool stuck = !found && model_->log_concave() && !estimator_.steps_are_safe() &&
                      estimator_.newton_decrement() >= kNear;
   if (stuck) estimator_.set_mode(newton_previous_);
-  if (newton_first_ != first_row()) exact_ = false;
   newton_running_ = false;
   newton_due_ = pass_end_ + (stuck ? rows_seen() / 64 : 0) + 1;
+  if (single_pass()) newton_due_ = std::min(newton_due_, cold_start_rows());
   refreshed_position_ = tail_position_ = pass_end_;
   refreshed_n_ = estimator_.n();
   draws_.fill_gaussian(estimator_.factor(), config_.seed);
@@ -151,7 +152,8 @@ void Learner::begin_newton() noexcept {
   newton_halvings_ = 0;
   newton_near_ = false;
   newton_end_ = head_;
-  newton_first_ = newton_first();
+  newton_rows_ = rows_seen();
+  newton_first_ = first_row();
   scan_rows();
   if (!model_->quadratic()) {
     // Not from the mode of fewer rows: it lies far off where categories had one outcome among them.
@@ -167,17 +169,14 @@ void Learner::begin_newton() noexcept {
   begin_pass();
 }
 
-// Newton's method keeps to the rows it started with, so that its objective can be compared, as long
-// as they are there.
+// Newton's method keeps to the rows it started with until too few of them are left to start chains
+// from.
 std::uint64_t Learner::newton_last() const noexcept {
-  return newton_end_ > first_row() ? newton_end_ : head_;
+  return newton_end_ >= first_row() + newton_rows_wanted() ? newton_end_ : head_;
 }
 
-// In a network, where it only finds the chains a place to start from, it takes the newest few.
-std::uint64_t Learner::newton_first() const noexcept {
-  const std::uint64_t few = std::max(kDescentRows, cold_start_rows());
-  const std::uint64_t most = model_->log_concave() ? newton_last() : few;
-  return std::max(first_row(), newton_last() - std::min(newton_last(), most));
+std::uint64_t Learner::newton_rows_wanted() const noexcept {
+  return std::min(newton_rows_, cold_start_rows());
 }
 
 // Whether the last step, or what is left of it, has passed the lowest point on its way by far: the
@@ -187,6 +186,7 @@ std::uint64_t Learner::newton_first() const noexcept {
 bool Learner::newton_went_too_far() const noexcept {
   constexpr double kSlope = 0.3;
   return newton_iterations_ > 1 && newton_halvings_ < kMostHalvings &&
+         !estimator_.steps_are_safe() &&
          estimator_.slope(newton_previous_) > -kSlope * newton_slope_;
 }
 

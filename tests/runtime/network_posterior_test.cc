@@ -185,23 +185,6 @@ TEST(NetworkPosterior, ClassificationLearnsTheExclusiveOr) {
   }
 }
 
-// Of the rows of a cold start, not of all, and not to the very bottom: 200 passes over 4000 rows
-// were what it took.
-TEST(NetworkPosterior, DescentEndsWhereChainsCanTakeOver) {
-  constexpr int kMostPasses = 100;
-  EngineConfig config = network_config("mlp-logistic", 2, 6, 4000);
-  config.draws_per_observation = 0;
-  TestEngine engine(config);
-  engine.feed(xor_data(4000, 121));
-  int passes = 0;  // of 1000 rows, one a round
-  for (; engine->learner().phase() == Learner::Phase::kWarmingUp && passes < 1000; ++passes) {
-    engine.poll_rounds(1);
-  }
-  EXPECT_LT(passes, kMostPasses);
-  EXPECT_TRUE(engine.poll_until_sampling(10'000));
-  EXPECT_EQ(engine->learner().estimator().done().rows(), 4000);
-}
-
 TEST(NetworkPosterior, AnswersAreThoseOfTheDraws) {
   EngineConfig config = network_config("mlp-linear", 1, 3, 400);
   TestEngine engine(config);

@@ -175,5 +175,40 @@ TEST(ColdStart, EndsInAStreamThatReplacesItsRows) {
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
+// Without a window no row comes before chains have started from those of the cold start.
+TEST(ColdStart, OfHopelessRowsWithoutAWindowEndsToo) {
+  constexpr Index kFirst = 992;
+  EngineConfig config = outlying_config(1000, 12, 1e-3);
+  config.horizon = Horizon::kAll;
+  TestEngine engine(config);
+  const Data hopeless = outlying_rows(1000, 12, 3, 3);
+  engine.feed(hopeless, 0, kFirst);
+  engine.poll_rounds(500);
+  EXPECT_EQ(engine->poll(1), 0u);
+  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  engine.feed(hopeless, kFirst, 1000);
+  engine.poll_rounds(1000);
+  engine.feed(outlying_rows(1000, 12, 0, 3));
+  engine.poll_rounds(1000);
+  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(engine.provenance().n_seen, 2000u);
+}
+
+// The scale of Student's t comes down from that of the outliers by a factor with every pass: no
+// step on the way is worth a second look.
+TEST(ColdStart, LearnsTheScaleThatOutliersHide) {
+  constexpr Index kRows = 400;
+  EngineConfig config = small_config("student-t", 3, kRows);
+  config.model.noise_variance = 0;
+  config.draws_per_observation = 0;
+  Data data = linear_data(kRows, 3, 1.0, 1);
+  for (Index i = 0; i < kRows; i += 10) data.y[i] = 1e5;
+  TestEngine engine(config);
+  engine.feed(data);
+  engine.poll_rounds(100);
+  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().estimator().dispersion(), 10);
+}
+
 }  // namespace
 }  // namespace windhover::test
