@@ -43,7 +43,6 @@ class Estimator {
   // Anchor of the next pass: the current mode.
   void begin_pass() noexcept {
     pass_.begin(mode_, dispersion_);
-    pass_.set_with_loss(false);
     noise_.begin_pass();
   }
   void end_pass() noexcept { std::swap(done_, pass_); }

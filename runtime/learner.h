@@ -302,12 +302,12 @@ class Learner {
   // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
   // and the mode with it.
   bool newton_near_ = false;
+  std::uint64_t newton_end_ = 0;    // where the rows end that it began with
+  std::uint64_t newton_rows_ = 0;   // how many they were
   int newton_halvings_ = 0;         // of the last step
-  std::uint64_t newton_first_ = 0;  // first row when it began
-  std::uint64_t newton_end_ = 0;    // rows that it began with
-  std::uint64_t newton_rows_ = 0;
-  double newton_slope_ = 0;  // of the objective along what is left of it, where it began
-  double settling_ = 0;      // relaxations until chains have settled
+  std::uint64_t newton_first_ = 0;  // the first row when that step began
+  double newton_slope_ = 0;         // of the objective along what is left of it, where it began
+  double settling_ = 0;             // relaxations until chains have settled
   std::int64_t last_publish_ns_ = 0;
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;

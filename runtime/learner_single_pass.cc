@@ -23,7 +23,6 @@ std::uint64_t Learner::rows_wanted() const noexcept {
 // The rows of the cold start are still in memory: each chain is given its Newton step from their
 // mode under weights of its own.
 void Learner::begin_single_pass() noexcept {
-  estimator_.done().set_with_loss(false);
   estimator_.set_target_variance(0);  // of the rows to come nothing is known
   weights_.reset(static_cast<double>(head_));
   single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),

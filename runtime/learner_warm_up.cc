@@ -11,7 +11,7 @@ namespace windhover {
 namespace {
 
 constexpr std::uint64_t kScanRows = 65'536;  // rows looked at for location and scale
-// Passes, those of halved steps included: outlying rows, or categories of few, take hundreds.
+// Passes, those of halved steps included: outlying rows take hundreds.
 constexpr int kMaxNewtonIterations = 400;
 constexpr int kMaxDescentIterations = 200;  // where the posterior is not log-concave
 constexpr int kMostHalvings = 40;           // of a step
@@ -156,14 +156,10 @@ void Learner::begin_newton() noexcept {
   newton_first_ = first_row();
   scan_rows();
   if (!model_->quadratic()) {
-    // Not from the mode of fewer rows: it lies far off where categories had one outcome among them.
+    // Not from the mode of fewer rows: it lies far off where categories had one outcome among them,
+    // and where a network has units that do nothing the way back is flat.
     std::fill_n(scratch_, dimension_, 0.0);
-    estimator_.set_mode(scratch_);
-  }
-  if (!model_->log_concave()) {
-    // Always from the random start: the mode of the first few rows has units that do nothing, and
-    // the way back from there is flat.
-    model_->initial(config_.seed, scratch_);
+    if (!model_->log_concave()) model_->initial(config_.seed, scratch_);
     estimator_.set_mode(scratch_);
   }
   begin_pass();

@@ -14,7 +14,6 @@ void AnchorSums::move_anchor(const double* anchor, double dispersion, double thi
   const double slope = move.dot(gradient);
   gradient.noalias() += lower.topLeftCorner(d, d).selfadjointView<Eigen::Lower>() * move;
   const double rise = move.dot(gradient) - slope;  // move^T curvature move
-  sums_.loss += slope + 0.5 * rise;
   sums_.squares += 2 * slope + rise;
   for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
   std::copy_n(anchor, dimension_, anchor_);

@@ -21,6 +21,7 @@ class AnchorSums {
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
         largest_(arena.allocate<double>(dimension).data()) {
+    sums_.with_loss = false;  // nobody asks for it
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
@@ -29,18 +30,14 @@ class AnchorSums {
   void begin(const double* anchor, double dispersion = 1.0) noexcept {
     std::copy_n(anchor, dimension_, anchor_);
     dispersion_ = dispersion;
-    sums_.with_loss = true;
     clear();
   }
-  // false: the loss of the rows to come is left out.
-  void set_with_loss(bool with_loss) noexcept { sums_.with_loss = with_loss; }
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
     std::fill_n(largest_, dimension_, 0.0);
     largest_squares_ = 0;
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
-    sums_.loss = 0;
     sums_.rows = 0;
     sums_.squares = 0;
   }
@@ -81,7 +78,6 @@ class AnchorSums {
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
-    sums_.loss *= keep;
     sums_.rows *= keep;
     sums_.squares *= keep;
   }

@@ -210,5 +210,42 @@ TEST(ColdStart, LearnsTheScaleThatOutliersHide) {
   EXPECT_LT(engine->learner().estimator().dispersion(), 10);
 }
 
+// An eighth of the window a round, a quarter a pass: the mode of each pass is D / 2 and more from
+// that of the one before. Newton's method had gone on for seven windows.
+TEST(ColdStart, EndsInAStreamThatReplacesTheWindowInAFewPasses) {
+  constexpr Index kRows = 2000;
+  constexpr std::uint32_t kDimension = 80;
+  constexpr Index kARound = kRows / 8;
+  constexpr Index kMostRounds = 16;  // two windows
+  const Data data = logistic_data(kRows + kMostRounds * kARound, kDimension, 0.0, 1);
+  EngineConfig config = small_config("logistic", kDimension, kRows);
+  config.draws_per_observation = 0;
+  config.window_slack = 2 * kRows;
+  TestEngine engine(config);
+  engine.feed(data, 0, kRows);
+  Index fed = kRows;
+  for (; engine->learner().phase() == Learner::Phase::kWarmingUp; fed += kARound) {
+    ASSERT_LT(fed, data.rows());
+    engine.feed(data, fed, fed + kARound);
+    engine.poll_rounds(1);
+  }
+}
+
+// Steps of Student's t are as long as an outlier makes them, and never lead up: no reason to begin
+// anew.
+TEST(ColdStart, OfAnOutlierUnderAGivenScaleIsNotBegunAgain) {
+  constexpr Index kRows = 1000;
+  EngineConfig config = small_config("student-t", 3, kRows);
+  config.model.noise_variance = 1;
+  config.draws_per_observation = 0;
+  Data data = linear_data(kRows, 3, 1.0, 1);
+  data.y[kRows / 2] = 1e8;
+  TestEngine engine(config);
+  engine.feed(data);
+  engine.poll_rounds(2000);
+  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
+}
+
 }  // namespace
 }  // namespace windhover::test
