@@ -8,6 +8,7 @@
 #define WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -36,6 +37,8 @@ struct NetworkShape {
   NetworkShape(const ModelConfig& config, Response response) noexcept;
 
   std::uint32_t dimension() const noexcept;
+  // Hidden units and outputs.
+  std::size_t units() const noexcept;
   // Numbers that forward() leaves: the outputs of all units, the head's included, and then of each
   // hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
   // vectors.
@@ -50,9 +53,23 @@ struct NetworkShape {
   // predictors. Complexity O(dimension).
   const double* forward(const double* theta, const double* x, double* values) const noexcept;
   // gradient += weight x J^T head, J the derivative of the linear predictors that forward() left in
-  // `values`. `errors` is scratch of values() numbers.
+  // `values`. errors[0] to errors[units() - 1] become weight x those in what comes into the units,
+  // layer after layer, x head; it takes values() numbers.
   void backward(const double* theta, const double* x, const double* values, const double* head,
                 double weight, double* errors, double* gradient) const noexcept;
+
+  // Unit k of layer 1, 2, ...: weight j is parameter first + j x stride, and multiplies input + j x
+  // input_stride of what forward() left, or for kFeatures feature j.
+  struct Unit {
+    std::size_t first;
+    std::size_t stride;
+    std::size_t bias;
+    std::size_t fan_in;
+    std::size_t input;
+    std::size_t input_stride;
+  };
+  static constexpr std::size_t kFeatures = std::numeric_limits<std::size_t>::max();
+  Unit unit(std::size_t layer, std::size_t k) const noexcept;
 
   double activate(double in) const noexcept;
   double slope(double out) const noexcept;  // of the activation, from the unit's output
@@ -99,6 +116,47 @@ class NetworkBatch {
   double* head_ = nullptr;        // likewise the linear predictors
   double* errors_ = nullptr;      // derivatives in what comes into the units of a layer
   double* errors_below_ = nullptr;
+};
+
+// Sums J^T H J for a head of several classes, H = diag(p) - p p^T, some rows at once. The columns
+// of a unit are in x (J^T H e), e the derivative of the linear predictors in what comes into it and
+// in that for each of its weights: a product of matrices a unit, D^2 / 2 multiplications a row and
+// D a unit, where an outer product a class would take D^2 / 2 times their number. Memory of its own
+// kRows x (D + classes x units) doubles.
+class NetworkCurvature {
+ public:
+  NetworkCurvature(Arena& arena, const NetworkShape& shape) noexcept;
+
+  // A row: its features, what forward() left of it, the classes' probabilities but for class 0.
+  // matrix += weight x J^T H J, lower triangle (entries above it are written too), a bundle at a
+  // time; flush() before it is read.
+  void add(const double* theta, const double* x, const double* values, const double* probability,
+           double weight, double* matrix) noexcept;
+  void flush(const double* theta, double* matrix) noexcept;
+
+ private:
+  static constexpr std::size_t kRows = 64;
+
+  // errors_of(i, c): the derivatives of linear predictor c in what comes into the units.
+  double* errors_of(std::size_t i, std::size_t c) noexcept {
+    return errors_ + (i * shape_.outputs() + c) * shape_.units();
+  }
+  void find_errors(const double* theta) noexcept;
+  // rows_ become J^T H e of a unit.
+  void spread_unit(const double* theta, std::size_t unit) noexcept;
+
+  NetworkShape shape_;
+  std::size_t dimension_;
+  std::size_t width_;
+  std::size_t count_ = 0;
+  double* x_ = nullptr;            // kRows x features
+  double* values_ = nullptr;       // kRows x values()
+  double* probability_ = nullptr;  // kRows x outputs
+  double* weights_ = nullptr;      // kRows
+  double* errors_ = nullptr;
+  double* rows_ = nullptr;     // kRows x width
+  double* head_ = nullptr;     // outputs
+  double* scratch_ = nullptr;  // values()
 };
 
 // Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
@@ -151,6 +209,7 @@ class NetworkModel final : public Model {
   std::size_t width_;
   FeatureTransform transform_;
   NetworkBatch batch_;
+  NetworkCurvature curvature_;
   double loss_ = 0;
   double square_ = 0;  // squared residual
   std::size_t bundled_ = 0;
@@ -158,7 +217,7 @@ class NetworkModel final : public Model {
   double* values_;       // as forward() leaves them
   double* errors_;       // likewise: derivatives in what comes into a unit
   double* head_;         // outputs
-  double* direction_;    // outputs
+  double* predictors_;   // outputs
   double* probability_;  // outputs
   double* rows_;         // kRows x width
   double* scaled_;       // likewise, scratch

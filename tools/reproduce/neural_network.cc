@@ -251,8 +251,7 @@ void run_neural_network(const Context& context, Report& report) {
   if (context.quick()) {
     report.note(
         "The default inside an engine, with its own estimates, is not run with --quick: before its "
-        "chains start, Newton's method sums an outer product of 909 by 909 numbers for every class "
-        "of each of 15,000 rows, over and over.");
+        "chains start, Newton's method passes over the 15,000 rows up to 200 times.");
   }
   report.note(
       "Where errors still fall at the end of the curves, they compare how fast the methods learn "
