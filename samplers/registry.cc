@@ -73,8 +73,8 @@ constexpr ModelEntry network_entry(std::string_view likelihood, std::string_view
   return {
       kName,
       likelihood,
-      "S D; curvature S D^2 (C times with classes)",
-      "130 D",
+      "S D; curvature S D (D + 2 units) with many classes, else S D^2 C",
+      "128 D + 128 C units",
       source,
       kHead,
       true,

@@ -17,26 +17,28 @@ NetworkModel::NetworkModel(Arena& arena, const ModelConfig& config, std::string_
       shape_(config, response),
       dimension_(shape_.dimension()),
       width_(matrix_width(dimension_)),
+      bundle_(network_bundle(width_)),
+      rows_(arena.allocate<double>(bundle_ * width_).data()),
+      scaled_(arena.allocate<double>(bundle_ * width_).data()),
       batch_(arena, shape_),
-      curvature_(arena, shape_) {
+      by_unit_(NetworkCurvature::pays(shape_)),
+      curvature_(arena, shape_, scaled_) {
   transform_.shift = arena.allocate<double>(config.features);
   transform_.inverse_scale = arena.allocate<double>(config.features);
   x_ = arena.allocate<double>(config.features).data();
   values_ = arena.allocate<double>(shape_.values()).data();
   errors_ = arena.allocate<double>(shape_.values()).data();
   head_ = arena.allocate<double>(shape_.outputs()).data();
-  predictors_ = arena.allocate<double>(shape_.outputs()).data();
-  probability_ = arena.allocate<double>(shape_.outputs()).data();
-  rows_ = arena.allocate<double>(kRows * width_).data();
-  scaled_ = arena.allocate<double>(kRows * width_).data();
-  weights_ = arena.allocate<double>(kRows).data();
+  direction_ = arena.allocate<double>(shape_.outputs()).data();
+  probability_ = arena.allocate<double>(shape_.outputs() + 1).data();
+  weights_ = arena.allocate<double>(bundle_).data();
 }
 
 void NetworkModel::reset() noexcept {
   std::ranges::fill(transform_.shift, 0.0);
   std::ranges::fill(transform_.inverse_scale, 1.0);
   // The padding; bundles write the rest.
-  for (std::size_t i = 0; i < kRows; ++i) {
+  for (std::size_t i = 0; i < bundle_; ++i) {
     std::fill_n(rows_ + i * width_ + dimension_, width_ - dimension_, 0.0);
   }
 }
@@ -63,12 +65,12 @@ void NetworkModel::set_head(double y, const double* eta) noexcept {
   }
   double largest = 0;
   for (std::size_t c = 0; c < shape_.outputs(); ++c) largest = std::max(largest, eta[c]);
-  double total = std::exp(-largest);
+  double total = probability_[0] = std::exp(-largest);
   for (std::size_t c = 0; c < shape_.outputs(); ++c) {
-    probability_[c] = std::exp(eta[c] - largest);
-    total += probability_[c];
+    total += probability_[c + 1] = std::exp(eta[c] - largest);
   }
-  for (std::size_t c = 0; c < shape_.outputs(); ++c) head_[c] = probability_[c] /= total;
+  probability_[0] /= total;
+  for (std::size_t c = 0; c < shape_.outputs(); ++c) head_[c] = probability_[c + 1] /= total;
   loss_ = largest + std::log(total);
   if (y > 0) {
     const auto chosen = static_cast<std::size_t>(y) - 1;
@@ -83,11 +85,10 @@ void NetworkModel::add_outer(const double* theta, const double* head, double wei
   std::fill_n(row, dimension_, 0.0);
   backward(theta, head, 1.0, row);
   weights_[bundled_++] = weight;
-  if (bundled_ == kRows) flush(matrix);
+  if (bundled_ == bundle_) flush(matrix);
 }
 
 void NetworkModel::flush(double* matrix) noexcept {
-  if (bundled_ == 0) return;
   kernels().weighted_outer(rows_, width_, bundled_, weights_, scaled_, matrix);
   bundled_ = 0;
 }
@@ -112,8 +113,8 @@ void NetworkModel::gradient_sum(const RowBatch& batch, const double* theta,
     }
     batch_.forward(theta, rows);
     for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t c = 0; c < shape_.outputs(); ++c) predictors_[c] = batch_.predictor(c, i);
-      set_head(row(i)[layout_.target_index()], predictors_);
+      for (std::size_t c = 0; c < shape_.outputs(); ++c) direction_[c] = batch_.predictor(c, i);
+      set_head(row(i)[layout_.target_index()], direction_);
       for (std::size_t c = 0; c < shape_.outputs(); ++c) batch_.set_error(c, i, head_[c]);
     }
     batch_.backward(theta, rows, gradient);
@@ -145,24 +146,41 @@ void NetworkModel::add_noise_variances(const RowBatch& batch, const double* thet
   sums.rows += static_cast<double>(batch.count);
 }
 
+// H = sum over classes c of p_c (e_c - p)(e_c - p)^T, the covariance of the class's indicator e.
+void NetworkModel::add_classes(const double* theta, double weight, double* matrix) noexcept {
+  const std::size_t outputs = shape_.outputs();
+  if (outputs == 1) {
+    direction_[0] = 1;
+    return add_outer(theta, direction_, weight * probability_[0] * probability_[1], matrix);
+  }
+  for (std::size_t c = 0; c <= outputs; ++c) {
+    for (std::size_t k = 0; k < outputs; ++k) direction_[k] = -probability_[k + 1];
+    if (c > 0) direction_[c - 1] += 1;
+    add_outer(theta, direction_, weight * probability_[c], matrix);
+  }
+}
+
 void NetworkModel::add_curvature(const RowBatch& batch, const double* anchor, const double*,
                                  double weight, CurvatureSums& sums) noexcept {
-  const double one = 1;
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    visit(batch, i, anchor);
-    sums.loss += weight * loss_;
-    backward(anchor, head_, weight, sums.gradient);
-    if (response_ == Response::kGaussian) {
-      sums.squares += weight * square_;
-      add_outer(anchor, &one, weight, sums.curvature);
-    } else if (shape_.outputs() == 1) {
-      add_outer(anchor, &one, weight * probability_[0] * (1 - probability_[0]), sums.curvature);
-    } else {
-      curvature_.add(anchor, x_, values_, probability_, weight, sums.curvature);
+  for (std::size_t first = 0; first < batch.count; first += bundle_) {
+    const std::size_t count = std::min(bundle_, batch.count - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      visit(batch, first + i, anchor);
+      sums.loss += weight * loss_;
+      backward(anchor, head_, weight, sums.gradient);
+      if (response_ == Response::kGaussian) {
+        sums.squares += weight * square_;
+        direction_[0] = 1;
+        add_outer(anchor, direction_, weight, sums.curvature);
+      } else if (by_unit_) {
+        curvature_.keep(i, x_, values_, probability_, weight);
+      } else {
+        add_classes(anchor, weight, sums.curvature);
+      }
     }
+    if (by_unit_) curvature_.add(anchor, count, sums.curvature);
   }
   flush(sums.curvature);
-  curvature_.flush(anchor, sums.curvature);
   sums.rows += weight * static_cast<double>(batch.count);
 }
 

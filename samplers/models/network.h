@@ -7,6 +7,7 @@
 #ifndef WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
 #define WINDHOVER_SAMPLERS_MODELS_NETWORK_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -118,49 +119,57 @@ class NetworkBatch {
   double* errors_below_ = nullptr;
 };
 
-// Sums J^T H J for a head of several classes, H = diag(p) - p p^T, some rows at once. The columns
-// of a unit are in x (J^T H e), e the derivative of the linear predictors in what comes into it and
-// in that for each of its weights: a product of matrices a unit, D^2 / 2 multiplications a row and
-// D a unit, where an outer product a class would take D^2 / 2 times their number. Memory of its own
-// kRows x (D + classes x units) doubles.
+// Rows that are summed at once into a matrix of D x D: up to 64, and 2^20 numbers.
+inline std::size_t network_bundle(std::size_t width) noexcept {
+  return std::clamp<std::size_t>((std::size_t{1} << 20) / width, 4, 64);
+}
+
+// Sums J^T H J for a head of several classes, H = diag(p) - p p^T, a bundle of rows at once. With e
+// the derivative of the linear predictors in what comes into a unit, the column of its weight for
+// an input v is v J^T H e: for each row and unit a pass backward, and a product of matrices a unit.
+// That takes some D (units + D / 2) multiplications a row, where outer products take D^2 / 2 for
+// each class. Memory of its own a bundle x (features + values() + classes x units) doubles.
 class NetworkCurvature {
  public:
-  NetworkCurvature(Arena& arena, const NetworkShape& shape) noexcept;
+  // `rows` is scratch, a bundle x width.
+  NetworkCurvature(Arena& arena, const NetworkShape& shape, double* rows) noexcept;
 
-  // A row: its features, what forward() left of it, the classes' probabilities but for class 0.
-  // matrix += weight x J^T H J, lower triangle (entries above it are written too), a bundle at a
-  // time; flush() before it is read.
-  void add(const double* theta, const double* x, const double* values, const double* probability,
-           double weight, double* matrix) noexcept;
-  void flush(const double* theta, double* matrix) noexcept;
+  // Whether that is less work than outer products: a pass backward is not vectorised as well.
+  static bool pays(const NetworkShape& shape) noexcept;
+
+  // Row i of a bundle: its features, what forward() left of it, the probabilities of all classes.
+  void keep(std::size_t i, const double* x, const double* values, const double* probability,
+            double weight) noexcept;
+  // matrix += the sum of weight x J^T H J over the rows 0 to count - 1 that were kept at theta,
+  // lower triangle; entries above it are written too.
+  void add(const double* theta, std::size_t count, double* matrix) noexcept;
 
  private:
-  static constexpr std::size_t kRows = 64;
-
   // errors_of(i, c): the derivatives of linear predictor c in what comes into the units.
   double* errors_of(std::size_t i, std::size_t c) noexcept {
     return errors_ + (i * shape_.outputs() + c) * shape_.units();
   }
-  void find_errors(const double* theta) noexcept;
-  // rows_ become J^T H e of a unit.
-  void spread_unit(const double* theta, std::size_t unit) noexcept;
+  void find_errors(const double* theta, std::size_t count) noexcept;
+  // rows_ become weight x J^T H e of a unit.
+  void spread_unit(const double* theta, std::size_t count, std::size_t unit) noexcept;
+  // head_ becomes H e of a unit for row i.
+  void find_head(std::size_t i, std::size_t unit) noexcept;
 
   NetworkShape shape_;
   std::size_t dimension_;
   std::size_t width_;
-  std::size_t count_ = 0;
-  double* x_ = nullptr;            // kRows x features
-  double* values_ = nullptr;       // kRows x values()
-  double* probability_ = nullptr;  // kRows x outputs
-  double* weights_ = nullptr;      // kRows
-  double* errors_ = nullptr;
-  double* rows_ = nullptr;     // kRows x width
-  double* head_ = nullptr;     // outputs
-  double* scratch_ = nullptr;  // values()
+  double* rows_;
+  double* x_ = nullptr;            // bundle x features
+  double* values_ = nullptr;       // bundle x values()
+  double* probability_ = nullptr;  // bundle x classes
+  double* weights_ = nullptr;      // bundle
+  double* errors_ = nullptr;       // bundle x outputs x units
+  double* head_ = nullptr;         // outputs
+  double* scratch_ = nullptr;      // values()
 };
 
 // Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
-// head's Hessian in them. Memory of its own kRows x D doubles, twice.
+// head's Hessian in them. Memory of its own a bundle x D doubles, twice, and NetworkCurvature's.
 class NetworkModel final : public Model {
  public:
   NetworkModel(Arena& arena, const ModelConfig& config, std::string_view name,
@@ -187,10 +196,8 @@ class NetworkModel final : public Model {
                      double weight, CurvatureSums& sums) noexcept override;
 
  private:
-  static constexpr std::size_t kRows = 64;
-
   // Reads row i, runs it forward and leaves -log p in loss_, its derivatives in the linear
-  // predictors in head_, and for classes their probabilities in probability_.
+  // predictors in head_, and for classes the probabilities of all in probability_.
   void visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept;
   void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
     shape_.backward(theta, x_, values_, head, weight, errors_, gradient);
@@ -200,6 +207,8 @@ class NetworkModel final : public Model {
   // matrix += weight x (J^T head)(J^T head)^T, a bundle at a time; flush() before it is read.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;
   void flush(double* matrix) noexcept;
+  // The row that was visited: its weight x J^T H J by outer products.
+  void add_classes(const double* theta, double weight, double* matrix) noexcept;
 
   std::string_view name_;
   Response response_;
@@ -208,7 +217,11 @@ class NetworkModel final : public Model {
   std::size_t dimension_;
   std::size_t width_;
   FeatureTransform transform_;
+  std::size_t bundle_;
+  double* rows_;    // bundle x width
+  double* scaled_;  // likewise, scratch
   NetworkBatch batch_;
+  bool by_unit_;  // how curvatures of several classes are summed
   NetworkCurvature curvature_;
   double loss_ = 0;
   double square_ = 0;  // squared residual
@@ -217,11 +230,9 @@ class NetworkModel final : public Model {
   double* values_;       // as forward() leaves them
   double* errors_;       // likewise: derivatives in what comes into a unit
   double* head_;         // outputs
-  double* predictors_;   // outputs
-  double* probability_;  // outputs
-  double* rows_;         // kRows x width
-  double* scaled_;       // likewise, scratch
-  double* weights_;      // kRows
+  double* direction_;    // outputs
+  double* probability_;  // classes
+  double* weights_;      // bundle
 };
 
 }  // namespace windhover

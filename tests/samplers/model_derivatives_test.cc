@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
+#include <string_view>
+#include <vector>
 
 #include "windhover/tests/samplers/model_contract.h"
 
@@ -107,6 +110,85 @@ void expect_gradient_of_the_loss(Model& model, const RowBatch& batch, const Vect
   }
 }
 
+// Their numbers fill vectors, leave some of one empty, or take one more.
+constexpr std::array<std::uint32_t, 5> kClasses = {3, 8, 9, 23, 32};
+
+// Networks of several classes, with outer products (few classes) and a unit at a time (more).
+std::vector<ModelConfig> networks_of_classes() {
+  std::vector<ModelConfig> configs;
+  for (const std::uint32_t classes : kClasses) {
+    for (const std::uint32_t hidden2 : {0U, 3U}) {
+      for (const std::string_view name : {"mlp-softmax", "drbm"}) {
+        if (hidden2 > 0 && name == "drbm") continue;
+        ModelConfig config;
+        config.name = name;
+        config.features = 6;
+        config.hidden = 4;
+        config.hidden2 = hidden2;
+        config.classes = classes;
+        configs.push_back(config);
+      }
+    }
+  }
+  return configs;
+}
+
+Matrix curvature(Model& model, const RowBatch& batch, const Vector& theta) {
+  const auto d = theta.size();
+  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
+  Matrix matrix = Matrix::Zero(w, w);
+  Vector g = Vector::Zero(d);
+  CurvatureSums sums{g.data(), matrix.data(), nullptr};
+  model.add_curvature(batch, theta.data(), nullptr, 1.0, sums);
+  return matrix.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
+}
+
+TEST(NetworkModel, curvature_of_many_classes_is_the_expected_outer_product) {
+  constexpr Index kNetworkRows = 70;  // more than are summed at once
+  for (const ModelConfig& config : networks_of_classes()) {
+    Memory memory;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index d = config.dimension();
+    const Vector theta = normals(3, d, 1);
+    const Matrix x = normals(4, kNetworkRows, 6);
+    Matrix expected = Matrix::Zero(d, d);
+    for (Index i = 0; i < kNetworkRows; ++i) {
+      for (std::uint32_t c = 0; c < config.classes; ++c) {
+        const Table row(config, x.row(i), Vector::Constant(1, c));
+        Vector g(d);
+        model.gradient_sum(row.all(), theta.data(), g.data());
+        expected += std::exp(-loss(model, row.all(), theta)) * g * g.transpose();
+      }
+    }
+    const Table table(config, x, Vector::Zero(kNetworkRows));
+    EXPECT_LT(relative_difference(curvature(model, table.all(), theta), expected), 1e-10)
+        << config.name << " " << config.classes << " " << config.hidden2;
+  }
+}
+
+// Where the probability of a class rounds to 1 the curvature is what is left to the others; it has
+// no direction of negative curvature beyond rounding (d machine epsilons of its largest one).
+TEST(NetworkModel, curvature_of_certain_classes_is_positive_semidefinite) {
+  constexpr Index kNetworkRows = 3;
+  for (const ModelConfig& config : networks_of_classes()) {
+    Memory memory;
+    Model& model = *find_model(config.name)->make(memory.arena(), config);
+    find_model(config.name)->reset(model);
+    const Index d = config.dimension();
+    for (const double size : {20.0, 40.0, 100.0}) {
+      const Vector theta = size * normals(3, d, 1);
+      const Table table(config, normals(4, kNetworkRows, 6), Vector::Zero(kNetworkRows));
+      const Matrix found = curvature(model, table.all(), theta);
+      const Vector eigenvalues = Eigen::SelfAdjointEigenSolver<Matrix>(found).eigenvalues();
+      const double rounding =
+          static_cast<double>(d) * std::numeric_limits<double>::epsilon() * eigenvalues(d - 1);
+      EXPECT_GE(eigenvalues(0), -rounding)
+          << config.name << " " << config.classes << " " << config.hidden2 << ", " << size;
+    }
+  }
+}
+
 TEST(NetworkModel, every_activation_has_the_gradient_of_its_loss) {
   for (const Activation activation :
        {Activation::kTanh, Activation::kRelu, Activation::kLogistic}) {
@@ -156,9 +238,6 @@ TEST(NetworkModel, gradient_of_any_number_of_rows_is_the_sum_of_the_rows_own) {
     }
   }
 }
-
-// Their numbers fill vectors, leave some of one empty, or take one more.
-constexpr std::array<std::uint32_t, 5> kClasses = {3, 8, 9, 23, 32};
 
 // Summed over the hidden units' states: p(y, h | x) is in proportion to
 // exp(b_y + sum_j h_j (c_j + U_jy + w_j^T x)).

@@ -31,8 +31,8 @@ class EngineRun {
   // Gradient evaluations of single rows, so far.
   std::uint64_t examples() const;
   std::uint64_t steps() const;
-  // Until the cold start is over: the chains sample.
-  void settle();
+  // Until the cold start is over: the chains sample. Calls `going_on` now and then.
+  void settle(const std::function<void()>& going_on = {});
   // `steps` more of all chains together; `visit` may be empty.
   void run(std::uint64_t steps, const Visit& visit = {});
 

@@ -112,8 +112,7 @@ ErrorCurve run_engine(const Context& context, const Dataset& rows, const Dataset
   config.model = network();
   config.seed = context.seed();
   EngineRun run(config, rows);
-  context.progress(0.7, "the engine: cold start");
-  run.settle();
+  run.settle([&] { context.progress(0.7, "the engine: cold start"); });
   Classifier classifier(network(), judged);
   AveragedError averaged(classifier);
   ErrorCurve curve;
