@@ -112,25 +112,32 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
                     .ours = best,
                     .mcse = loss_errors[least]});
   report.add(Figure{.group = group, .name = "λ of it", .ours = grid[least]});
-  double highest = loss_bar * best;  // in the frame: what was learned, and the bar
-  for (const auto& [low, high] : learned) highest = std::max({highest, low.loss, high.loss});
-  const double height = 1.1 * (highest - best);
+  double lowest = best;
+  for (const auto& [low, high] : learned) lowest = std::min({lowest, low.loss, high.loss});
+  constexpr double kFloor = 0.05;  // %: so that the least has a place on a logarithmic axis
+  const auto above = [&](double loss) { return 100 * (loss / lowest - 1) + kFloor; };
+  const auto share = [&](double loss) { return 100 * loss / lowest; };
   const std::vector<double> ends = {0.5 * grid.front(), 2 * grid.back()};
-  Panel panel{
-      .title = fmt::format("{}; the curve goes on to {:.2g} above", task.name,
-                           *std::ranges::max_element(losses)),
-      .x_label = "prior precision λ",
-      .y_label = "validation loss (nats a row)",
-      .series = {{.label = "mode at λ", .x = grid, .y = losses, .error = loss_errors, .colour = 0},
-                 {.label = fmt::format("bar: {:.0f} % above the best", 100 * (loss_bar - 1)),
-                  .x = ends,
-                  .y = {loss_bar * best, loss_bar * best},
-                  .style = Style::kDashes,
-                  .colour = 7}},
-      .log_x = true,
-      .legend = "outside",
-      .x_range = ends,
-      .y_range = {best - 0.4 * height, best + height}};
+  Series curve{.label = "mode at λ", .x = grid, .y = {}, .colour = 0};
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    curve.y.push_back(above(losses[i]));
+    curve.error.push_back(share(loss_errors[i]));
+  }
+  const double bar = above(loss_bar * best);
+  Panel panel{.title = task.name,
+              .x_label = "prior precision λ",
+              .y_label = fmt::format("validation loss above {:.4g} nats (%, + {})", lowest, kFloor),
+              .series = {curve,
+                         {.label = fmt::format("bar: {:.0f} % above the curve's best",
+                                               100 * (loss_bar - 1)),
+                          .x = ends,
+                          .y = {bar, bar},
+                          .style = Style::kDashes,
+                          .colour = 7}},
+              .log_x = true,
+              .log_y = true,
+              .legend = "bottom right",
+              .x_range = ends};
   std::string text;
   if (least == 0 || least + 1 == grid.size()) {
     text += fmt::format(
@@ -160,8 +167,8 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
         .bar = at_most(loss_bar)});
     panel.series.push_back({.label = label,
                             .x = {(low.precision + high.precision) / 2},
-                            .y = {(low.loss + high.loss) / 2},
-                            .error = {std::abs(low.loss - high.loss) / 2},
+                            .y = {above((low.loss + high.loss) / 2)},
+                            .error = {share(std::abs(low.loss - high.loss) / 2)},
                             .style = Style::kPoints,
                             .colour = static_cast<int>(m) + 1,
                             .x_error = {std::abs(low.precision - high.precision) / 2}});

@@ -1,6 +1,7 @@
 // A discriminative restricted Boltzmann machine on KDD Cup 1999: Ahn, Korattikara and Welling 2012,
 // section 5.3, Table 1.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -168,6 +169,14 @@ void run_split(const Context& context, const Split& split, bool papers, double s
         .mcse = 1e4 * error.mcse});
     if (error.value < least[m]) least[m] = error.value, chosen[m] = setting;
   }
+  std::vector<std::string> choices;
+  for (std::size_t m = 0; m < kMethods.size(); ++m) {
+    choices.push_back(fmt::format("{} {}", kMethods[m].label, chosen[m].text(kMethods[m])));
+  }
+  report.note(fmt::format(
+      "Rows {}: chosen are {}. The largest b tried is that of the paper, T, and the largest rates "
+      "are those above.",
+      split.name, fmt::join(choices, "; ")));
   std::vector<Job> jobs;
   constexpr std::uint64_t kSeeds = 2;
   for (std::size_t m = kMethods.size(); m-- > 0;) {

@@ -197,13 +197,14 @@ void run_neural_network(const Context& context, Report& report) {
   });
 
   const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
+  const double examples = static_cast<double>(steps) * kMinibatch;
   const std::string group = fmt::format("Test error after {} steps of {} rows", steps, kMinibatch);
   Panel panel{.title = "Averaged predictions, 10,000 test digits; bands: one standard error",
               .x_label = "gradients of one row",
               .y_label = "test error (%)",
               .log_x = true,
               .legend = "outside",
-              .x_range = {5e4, 1.2 * static_cast<double>(steps) * kMinibatch}};
+              .x_range = {0.8 * examples / kLooks, 1.2 * examples}};
   const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
     add_ends(report, group, method.label, "%", 100, digits.test.rows(), runs);
     panel.series.push_back(mean_curve(method.label, method.colour, 100, digits.test.rows(), runs));

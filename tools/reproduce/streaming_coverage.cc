@@ -186,6 +186,9 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
 
 void add_wandering(const Context& context, Report& report) {
   constexpr double kWithin = 0.02;
+  // How many times V is what counts as 2 V, for minibatches of S rows: 2 N / (N + S).
+  constexpr double kTwice =
+      2 * static_cast<double>(kEffective) / static_cast<double>(kEffective + kMinibatch);
   const std::size_t replications = context.choose<std::size_t>(600, 4000);
   Panel panel{.title = "Coverage of forgetting, where the truth wanders and where it stays",
               .x_label = "",
@@ -208,7 +211,7 @@ void add_wandering(const Context& context, Report& report) {
           replicated(context, fmt::format("wandering-{}-{}", wanders, twice), name, replications,
                      [&](std::uint64_t seed) { return replicate(regime, world, 2, seed); });
       // The error has variance V of the sampling and, at Kalman's gain, as much of the walk.
-      const double expected = coverage_of_draws((twice ? 2.0 : 1.0) / (wanders ? 2.0 : 1.0));
+      const double expected = coverage_of_draws((twice ? kTwice : 1.0) / (wanders ? kTwice : 1.0));
       const auto x = static_cast<double>(panel.categories.size());
       for (const Interval& interval : {kIntervals[0], kIntervals[1]}) {
         const Estimate e = mean_of(runs, interval.key);
