@@ -14,9 +14,8 @@ namespace {
 
 // Of a network's curvature, in units of its mean eigenvalue.
 constexpr double kDamping = 0.1;
-// A Newton step's squared length a row, in the noise of the linear predictors, or in their own
-// units where that is less, as it is for large counts: beyond a change of these by about a third no
-// parabola can be trusted.
+// A Newton step's squared length a row, in the noise of the linear predictors: beyond a change of
+// these by about a third no parabola can be trusted.
 constexpr double kTrustedStep = 0.1;
 // Of every diagonal element, where A is singular to working precision.
 constexpr double kRidge = 1e-10;
@@ -260,9 +259,7 @@ Status Estimator::refresh_running(double n, double target_variance) noexcept {
 }
 
 double Estimator::trusted_step(double n) const noexcept {
-  if (quadratic_) return 1e300;
-  const double weight = done_.sums().weights / std::max(done_.rows(), 1.0);
-  return kTrustedStep * std::max(n, 1.0) * std::max(weight, 1.0);
+  return quadratic_ ? 1e300 : kTrustedStep * std::max(n, 1.0);
 }
 
 // Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep

@@ -119,10 +119,9 @@ bool Learner::at_mode() const noexcept {
 
 // As near as the mode of other rows is to that of these: about 2 D off when all are others.
 bool Learner::near_mode_of_a_stream() const noexcept {
-  const double near = std::max(0.1 * estimator_.trusted_step(estimator_.n()), 2.0 * dimension_);
-  return model_->log_concave() && estimator_.newton_decrement() < near &&
-         estimator_.step_is_trusted() && estimator_.dispersion_step() < kFollowed &&
-         estimator_.prior().moved() < kFollowed;
+  const bool near = !anchor_far() || estimator_.newton_decrement() < 2.0 * dimension_;
+  return model_->log_concave() && near && estimator_.step_is_trusted() &&
+         estimator_.dispersion_step() < kFollowed && estimator_.prior().moved() < kFollowed;
 }
 
 void Learner::end_newton(bool found) noexcept {

@@ -40,7 +40,6 @@ class AnchorSums {
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
     sums_.squares = 0;
-    sums_.weights = 0;
   }
   // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
   void add_start(Model& model, const RowBatch& rows) noexcept {
@@ -81,7 +80,6 @@ class AnchorSums {
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
     sums_.rows *= keep;
     sums_.squares *= keep;
-    sums_.weights *= keep;
   }
   // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
   // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.

@@ -165,7 +165,6 @@ class GeneralizedLinearModel final : public Model {
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.residuals[i] *= weight;
         rows_.weights[i] *= weight;
-        sums.weights += rows_.weights[i];
       }
       rows_.add_weighted(chunk, rows_.residuals);
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
@@ -190,7 +189,6 @@ class GeneralizedLinearModel final : public Model {
         // The quadratic in theta that agrees with the loss there, seen from theta = 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
           rows_.residuals[i] -= rows_.weights[i] * rows_.eta[i];
-          sums.weights += rows_.weights[i];
           sums.squares += rows_.residuals[i] * rows_.residuals[i] / rows_.weights[i];
         }
         rows_.add_weighted(chunk, rows_.residuals);

@@ -45,7 +45,6 @@ struct CurvatureSums {
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
   double squares = 0;  // models with a dispersion: sum of w_i (y_i - eta_i)^2, w_i the row's weight
-  double weights = 0;  // models of one linear predictor: sum of -log p's second derivatives in it
   bool with_loss = true;  // false: `loss` may stay as it is
 };
 

@@ -247,29 +247,5 @@ TEST(ColdStart, OfAnOutlierUnderAGivenScaleIsNotBegunAgain) {
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
-// Counts of about a thousand that vary by half: the mode moves by some hundred times its standard
-// deviation, as the model has it, and by a hundredth of what bends the loss. Measured in the former
-// every window of such rows had begun the cold start anew.
-TEST(ColdStart, OfOverdispersedCountsIsNotBegunAgain) {
-  constexpr Index kRows = 1000;
-  constexpr Index kARound = 10;
-  Data data{RowMatrix(3 * kRows, 3), VectorXd(3 * kRows), {}};
-  data.x.reshaped() = normals(1, data.x.size());
-  const VectorXd noise = normals(2, data.rows());
-  for (Index i = 0; i < data.rows(); ++i) {
-    data.y[i] = std::floor(std::exp(7 + 0.3 * data.x.row(i).sum() + 0.5 * noise[i]));
-  }
-  EngineConfig config = small_config("poisson", 3, kRows);
-  config.window_slack = 4 * kRows;
-  TestEngine engine(config);
-  engine.feed(data, 0, kRows);
-  engine.poll_rounds(50);
-  for (Index fed = kRows; fed < data.rows(); fed += kARound) {
-    engine.feed(data, fed, fed + kARound);
-    engine.poll_rounds(1);
-  }
-  EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
-}
-
 }  // namespace
 }  // namespace windhover::test
