@@ -119,7 +119,7 @@ class NetworkBatch {
   double* errors_below_ = nullptr;
 };
 
-// Rows that are summed at once into a matrix of D x D: up to 64, and 2^20 numbers.
+// Rows that are summed at once into a matrix of D x D: as many as 2^20 numbers hold, but 4 to 64.
 inline std::size_t network_bundle(std::size_t width) noexcept {
   return std::clamp<std::size_t>((std::size_t{1} << 20) / width, 4, 64);
 }
@@ -127,8 +127,8 @@ inline std::size_t network_bundle(std::size_t width) noexcept {
 // Sums J^T H J for a head of several classes, H = diag(p) - p p^T, a bundle of rows at once. With e
 // the derivative of the linear predictors in what comes into a unit, the column of its weight for
 // an input v is v J^T H e: for each row and unit a pass backward, and a product of matrices a unit.
-// That takes some D (units + D / 2) multiplications a row, where outer products take D^2 / 2 for
-// each class. Memory of its own a bundle x (features + values() + classes x units) doubles.
+// That takes some D (classes + units + D / 2) multiplications a row, where outer products take D^2
+// / 2 for each class. Memory of its own a bundle x (features + values() + classes x units) doubles.
 class NetworkCurvature {
  public:
   // `rows` is scratch, a bundle x width.

@@ -173,10 +173,11 @@ void run_split(const Context& context, const Split& split, bool papers, double s
   for (std::size_t m = 0; m < kMethods.size(); ++m) {
     choices.push_back(fmt::format("{} {}", kMethods[m].label, chosen[m].text(kMethods[m])));
   }
-  report.note(fmt::format(
-      "Rows {}: chosen are {}. The largest b tried is that of the paper, T, and the largest rates "
-      "are those above.",
-      split.name, fmt::join(choices, "; ")));
+  report.note(
+      fmt::format("Rows {}: chosen are {}. No b larger than T was tried (the paper has 1e5, its "
+                  "T), and no rate "
+                  "beyond those above.",
+                  split.name, fmt::join(choices, "; ")));
   std::vector<Job> jobs;
   constexpr std::uint64_t kSeeds = 2;
   for (std::size_t m = kMethods.size(); m-- > 0;) {

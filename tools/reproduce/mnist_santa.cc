@@ -27,10 +27,19 @@ constexpr double kMomentum = 0.9;
 constexpr std::size_t kValidation = 10'000;
 constexpr double kPapersRate = 4e-6;  // of Santa
 
-// What the validation part chooses among: a rate, and of Santa the gamma of beta_t = t^gamma.
+// What the validation part chooses among: a rate, and of Santa the gamma of beta_t = t^gamma. With
+// `friction` the rate is one of the mean gradient and not of the sum over all rows, temperatures
+// likewise, and thermostats start at friction x sqrt(rate), as in the paper's Algorithm 1.
 struct Setting {
   double rate;
   double gamma = 0;
+  double friction = 0;
+  std::string text() const {
+    std::string text = fmt::format("rate {:g}", rate);
+    if (friction > 0) text += fmt::format(" of the mean, C = {:g}", friction);
+    if (gamma > 0) text += fmt::format(", γ = {:g}", gamma);
+    return text;
+  }
 };
 struct Method {
   const char* key;
@@ -48,6 +57,9 @@ const std::vector<Method>& methods() {
     for (const double gamma : {0.3, 0.6}) {
       for (const double rate : {1e-9, 3e-9, 1e-8, 3e-8, 1e-7, kPapersRate}) {
         settings.push_back({rate, gamma});
+      }
+      for (const double friction : {1.0, 2.0, 5.0, 10.0}) {
+        settings.push_back({kPapersRate, gamma, friction});
       }
     }
     return settings;
@@ -74,7 +86,8 @@ ModelConfig network() {
           .activation = Activation::kRelu};
 }
 
-SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint64_t steps) {
+SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint64_t steps,
+                         double rows) {
   SamplerConfig config{.name = method.sampler, .minibatch_size = kMinibatch, .chains = 1};
   config.step_size = setting.rate;
   if (config.name == "sgld") return config;
@@ -85,6 +98,11 @@ SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint
   config.annealing_steps = 1;
   config.annealing_exponent = setting.gamma;
   config.exploration_steps = config.name == "santa-r" ? 0 : steps / 2;
+  if (setting.friction > 0) {
+    config.step_size = setting.rate / rows;
+    config.friction = setting.friction * std::sqrt(setting.rate);
+    config.initial_temperature = rows;
+  }
   return config;
 }
 
@@ -141,8 +159,9 @@ ErrorCurve train(const Run& run, const Dataset& rows, const Dataset& judged,
     return follow(chain, classifier, steps, run.looks, visit);
   };
   if (run.method->sampler != nullptr) {
-    return followed(ToldChain(model, sampler_of(*run.method, run.setting, steps),
-                              Measured::kNothing, 0, steps, run.seed));
+    const SamplerConfig config =
+        sampler_of(*run.method, run.setting, steps, static_cast<double>(rows.rows()));
+    return followed(ToldChain(model, config, Measured::kNothing, 0, steps, run.seed));
   }
   const double rate = run.setting.rate;
   const std::size_t d = model.dimension();
@@ -169,9 +188,9 @@ std::vector<ErrorCurve> run_all(const Context& context, const std::vector<Run>& 
       context.progress(share + 0.5 * sum / static_cast<double>(runs.size()),
                        fmt::format("{} {}", what, run.method->label));
     };
-    const std::string key =
-        fmt::format("{}-{:g}-{}-{:g}-{:g}-{}", what, run.epochs, run.method->key, run.setting.rate,
-                    run.setting.gamma, run.seed);
+    std::string key = fmt::format("{}-{:g}-{}-{:g}-{:g}-{}", what, run.epochs, run.method->key,
+                                  run.setting.rate, run.setting.gamma, run.seed);
+    if (run.setting.friction > 0) key += fmt::format("-mean-{:g}", run.setting.friction);
     curves[i] =
         curve_from(context.part(key, [&] { return train(run, rows, judged, visit).json(); }));
   });
@@ -195,10 +214,17 @@ void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& c
   std::string unlike;
   for (std::size_t m = 0; m < runs.size(); ++m) {
     const Method& method = *runs[m].method;
-    const auto [low, high] = std::ranges::minmax(method.many, {}, &Setting::rate);
-    const double rate = runs[m].setting.rate;
-    if (rate == low.rate || rate == high.rate) {
-      edges += fmt::format("{}{} ({:g})", edges.empty() ? "" : ", ", method.label, rate);
+    const Setting& chosen = runs[m].setting;
+    const auto tried = [&](const Setting& s) { return chosen.friction > 0 ? s.friction : s.rate; };
+    bool less = false;
+    bool more = false;
+    for (const Setting& s : method.many) {
+      if ((s.friction > 0) != (chosen.friction > 0)) continue;
+      less |= tried(s) < tried(chosen);
+      more |= tried(s) > tried(chosen);
+    }
+    if (!less || !more) {
+      edges += fmt::format("{}{} ({})", edges.empty() ? "" : ", ", method.label, chosen.text());
     }
     const double usual = usual_error(curves[m]);
     const Estimate last = share_of_errors({curves[m].alone.back()}, judged);
@@ -209,7 +235,7 @@ void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& c
     }
   }
   if (!edges.empty()) {
-    report.note(fmt::format("Chosen at the edge of the rates that were tried: {}.", edges));
+    report.note(fmt::format("Chosen at the edge of what was tried: {}.", edges));
   }
   if (!unlike.empty()) report.note("The table is of the last look, as the paper's." + unlike);
 }
@@ -242,11 +268,10 @@ void run_mnist_santa(const Context& context, Report& report) {
       if (trials[i].method != &method) continue;
       const Setting& setting = trials[i].setting;
       const Estimate error = share_of_errors({tried[i].alone.back()}, kValidation);
-      const std::string gamma = setting.gamma > 0 ? fmt::format(", γ = {:g}", setting.gamma) : "";
       report.add(Figure{
           .group = fmt::format("Validation errors after {:g} epochs, by which settings are chosen",
                                trial_epochs),
-          .name = fmt::format("{}, rate {:g}{} (%)", method.label, setting.rate, gamma),
+          .name = fmt::format("{}, {} (%)", method.label, setting.text()),
           .ours = 100 * error.value,
           .mcse = 100 * error.mcse});
       if (error.value < least) least = error.value, runs.back().setting = setting;
@@ -322,14 +347,15 @@ void run_mnist_santa(const Context& context, Report& report) {
       trial_epochs, kValidation));
   report.note(fmt::format(
       "Chosen by us: minibatches of {}; a prior N(0, 1) on every parameter; random weights of "
-      "variance "
-      "1 / fan-in; momentum {}, thermostats that start at {}; the library's softmax measures nine "
-      "classes against class 0 (478,009 parameters where ten outputs make 478,410). Half of the "
-      "steps explore and half refine, with β_t = t^γ, as in the paper; without --quick settings "
-      "are "
-      "chosen by runs of a tenth of the steps, which end 2 to 4 times as hot. The paper's rate of "
-      "Santa, "
-      "{:g}, is among the settings without --quick.",
+      "variance 1 / fan-in; momentum {}, thermostats that start at {}; the library's softmax "
+      "measures nine classes against class 0 (478,009 parameters where ten outputs make 478,410). "
+      "Half of the steps explore and half refine, with β_t = t^γ, as in the paper; without --quick "
+      "settings are chosen by runs of a tenth of the steps, which end 2 to 4 times as hot. The "
+      "paper's rate of Santa, {:g}, is among the settings without --quick, as one of the sum over "
+      "all rows and as one of the mean gradient: then η times the mean gradient moves u, the "
+      "temperature is that of a row, and with thermostats that start at C sqrt η, as Algorithm 1 "
+      "has it, a step is about one of RMSprop at 0.002 / C, where 0.0005 is the rate that the "
+      "paper gives for RMSprop.",
       kMinibatch, kMomentum, kFriction, kPapersRate));
 }
 

@@ -318,9 +318,9 @@ void add_findings(const std::array<std::vector<Exact>, 6>& exact, Report& report
       "the paper's KL in discrete time, {} and {} times in the Ornstein-Uhlenbeck limit; on Skin "
       "SGD-d and SGD-f have {} and {} times the paper's with standardised features. On Protein it "
       "prints {} and {} for SGD and SGD-d, where the exact laws of SGD have {:.3g} standardised "
-      "and {:.3g} otherwise: its slowest direction takes {:.1e} and {:.1e} steps there, and all "
-      "iterates of a run from 0 are further off than the paper's figures for longer than a million "
-      "steps: those are of the way to the law, not of the law.",
+      "and {:.3g} otherwise: its slowest direction takes {:.1e} and {:.1e} steps there. Runs "
+      "from 0 are further off than the paper's after a million steps still, so that figures like "
+      "its come up on the way to the law.",
       ratio(wine_m[kSgd].kl, papers(kSgd, 0)), ratio(wine_m[kSgdD].kl, papers(kSgdD, 0)),
       ratio(wine_m[kSgd].continuous, papers(kSgd, 0)),
       ratio(wine_m[kSgdD].continuous, papers(kSgdD, 0)), ratio(skin_z[kSgdD].kl, papers(kSgdD, 2)),
@@ -331,7 +331,8 @@ void add_findings(const std::array<std::vector<Exact>, 6>& exact, Report& report
       "The paper prints {} and {} for SGD-f on Wine and Protein. Its exact law is {:.2g} and "
       "{:.2g} from the posterior standardised, {:.2g} and {:.2g} otherwise. The paper fits a "
       "Gaussian to iterates and does not say to how many: chance adds to its figures, as the rows "
-      "\"of that by chance\" show for ours, and a single chain of some 1000 steps has about "
+      "\"of that by chance\" show for ours, and a single chain of some 700 to 1400 "
+      "steps from the mode, unit maximum, has about "
       "the figure that it prints for Wine.",
       papers(kSgdF, 0), papers(kSgdF, 1), wine_z[kSgdF].kl, protein_z[kSgdF].kl, wine_m[kSgdF].kl,
       protein_m[kSgdF].kl));
