@@ -19,6 +19,7 @@ NetworkCurvature::NetworkCurvature(Arena& arena, const NetworkShape& shape, doub
 }
 
 bool NetworkCurvature::pays(const NetworkShape& shape) noexcept {
+  // Where both take as long, in multiplications of an outer product: 36 to 46 measured.
   constexpr std::size_t kPassBackward = 48;
   const std::size_t classes = shape.outputs() + 1;
   return classes > 2 && classes * shape.dimension() > kPassBackward * shape.units();

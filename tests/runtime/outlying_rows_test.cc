@@ -210,8 +210,8 @@ TEST(ColdStart, LearnsTheScaleThatOutliersHide) {
   EXPECT_LT(engine->learner().estimator().dispersion(), 10);
 }
 
-// An eighth of the window a round, a quarter a pass: the mode of each pass is D / 2 and more from
-// that of the one before. Newton's method had gone on for seven windows.
+// An eighth of the window a round, a quarter a pass: the mode of each pass is about D / 2 from that
+// of the one before, twice a hundredth of the rows. That alone must not keep Newton's method going.
 TEST(ColdStart, EndsInAStreamThatReplacesTheWindowInAFewPasses) {
   constexpr Index kRows = 2000;
   constexpr std::uint32_t kDimension = 80;

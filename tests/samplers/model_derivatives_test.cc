@@ -89,13 +89,21 @@ TEST_P(ModelContract, gauss_newton_is_the_expected_outer_product) {
   EXPECT_LT(relative_difference(curvature(model, table.all(), theta).curvature, expected), 1e-10);
 }
 
-double loss(Model& model, const RowBatch& batch, const Vector& theta) {
-  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(theta.size())));
+struct LossAndCurvature {
+  double loss;
+  Matrix curvature;
+};
+LossAndCurvature loss_and_curvature(Model& model, const RowBatch& batch, const Vector& theta) {
+  const Index d = theta.size();
+  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
   Matrix matrix = Matrix::Zero(w, w);
-  Vector g = Vector::Zero(theta.size());
+  Vector g = Vector::Zero(d);
   CurvatureSums sums{g.data(), matrix.data(), nullptr};
   model.add_curvature(batch, theta.data(), nullptr, 1.0, sums);
-  return sums.loss;
+  return {sums.loss, matrix.topLeftCorner(d, d).selfadjointView<Eigen::Lower>()};
+}
+double loss(Model& model, const RowBatch& batch, const Vector& theta) {
+  return loss_and_curvature(model, batch, theta).loss;
 }
 
 // By central differences.
@@ -133,16 +141,6 @@ std::vector<ModelConfig> networks_of_classes() {
   return configs;
 }
 
-Matrix curvature(Model& model, const RowBatch& batch, const Vector& theta) {
-  const auto d = theta.size();
-  const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
-  Matrix matrix = Matrix::Zero(w, w);
-  Vector g = Vector::Zero(d);
-  CurvatureSums sums{g.data(), matrix.data(), nullptr};
-  model.add_curvature(batch, theta.data(), nullptr, 1.0, sums);
-  return matrix.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
-}
-
 TEST(NetworkModel, curvature_of_many_classes_is_the_expected_outer_product) {
   constexpr Index kNetworkRows = 70;  // more than are summed at once
   for (const ModelConfig& config : networks_of_classes()) {
@@ -162,7 +160,9 @@ TEST(NetworkModel, curvature_of_many_classes_is_the_expected_outer_product) {
       }
     }
     const Table table(config, x, Vector::Zero(kNetworkRows));
-    EXPECT_LT(relative_difference(curvature(model, table.all(), theta), expected), 1e-10)
+    EXPECT_LT(
+        relative_difference(loss_and_curvature(model, table.all(), theta).curvature, expected),
+        1e-10)
         << config.name << " " << config.classes << " " << config.hidden2;
   }
 }
@@ -179,7 +179,7 @@ TEST(NetworkModel, curvature_of_certain_classes_is_positive_semidefinite) {
     for (const double size : {20.0, 40.0, 100.0}) {
       const Vector theta = size * normals(3, d, 1);
       const Table table(config, normals(4, kNetworkRows, 6), Vector::Zero(kNetworkRows));
-      const Matrix found = curvature(model, table.all(), theta);
+      const Matrix found = loss_and_curvature(model, table.all(), theta).curvature;
       const Vector eigenvalues = Eigen::SelfAdjointEigenSolver<Matrix>(found).eigenvalues();
       const double rounding =
           static_cast<double>(d) * std::numeric_limits<double>::epsilon() * eigenvalues(d - 1);
