@@ -148,7 +148,7 @@ void add_stan(Report& report, const std::string& group, const ordered_json& stan
 Series differences(const std::string& label, int colour, double shift, const Comparison& c) {
   Series series{.label = label, .x = {}, .y = {}, .style = Style::kPoints, .colour = colour};
   for (std::size_t j = 0; j < c.off.size(); ++j) {
-    series.x.push_back(static_cast<double>(j + 1) + shift);
+    series.x.push_back(static_cast<double>(j) + shift);
     series.y.push_back(c.off[j].value);
     series.error.push_back(c.off[j].mcse);
   }
@@ -169,10 +169,12 @@ void check(const Context& context, const std::string& key, double share, bool st
   report.add(Figure{
       .group = group, .name = "HMC's divergences", .ours = hmc.divergences, .bar = at_most(0)});
   Panel panel{.title = fmt::format("{}: means beside HMC's", problem.name),
-              .x_label = "parameter",
+              .x_label = "",
               .y_label = "difference (posterior sd)",
               .series = {differences("Laplace", 1, -0.1, of_laplace)},
-              .legend = "outside bottom center horizontal"};
+              .categories = problem.data.names,
+              .legend = "outside top center horizontal"};
+  panel.categories.emplace_back("intercept");
   if (stan) {
     context.progress(share + 0.1, fmt::format("{}: Stan", problem.name));
     const ordered_json run = context.part(

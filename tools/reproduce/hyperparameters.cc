@@ -124,9 +124,9 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
     curve.error.push_back(share(loss_errors[i]));
   }
   const double bar = above(loss_bar * best);
-  Panel panel{.title = task.name,
+  Panel panel{.title = fmt::format("{}, {:.4g} nats at best", task.name, lowest),
               .x_label = "prior precision λ",
-              .y_label = fmt::format("validation loss above {:.4g} nats (%, + {})", lowest, kFloor),
+              .y_label = fmt::format("validation loss above the best (%, + {})", kFloor),
               .series = {curve,
                          {.label = fmt::format("bar: {:.0f} % above the curve's best",
                                                100 * (loss_bar - 1)),

@@ -56,7 +56,7 @@ void add_kl_figures(const std::string& group, bool linear, const std::vector<KlL
               .x_label = "",
               .y_label = "KL from the posterior (nats)",
               .log_y = true,
-              .legend = "outside top center horizontal",
+              .legend = "outside top center horizontal maxrows 2",
               .y_range = {kFloor / 2, 1e5}};
   Series exact = points("exact law", 0);
   Series below = points(fmt::format("exact law, below {:g}", kFloor), 0);
@@ -65,6 +65,7 @@ void add_kl_figures(const std::string& group, bool linear, const std::vector<KlL
   Series chance = points("of that by chance", 7);
   Series papers = points("the paper's", 6);
   papers.papers = true;
+  Series bar{.label = "bar of the default", .x = {}, .y = {}, .style = Style::kLine, .colour = 2};
   for (const KlLine& line : lines) {
     add_figures(group, linear, line, report);
     const auto x = static_cast<double>(panel.categories.size());
@@ -74,6 +75,9 @@ void add_kl_figures(const std::string& group, bool linear, const std::vector<KlL
       add_point(drawn || std::isnan(*line.exact) ? exact : below, x - 0.2,
                 drawn ? *line.exact : kFloor);
     }
+    if (line.bar) {
+      for (const double end : {x - 0.4, x + 0.4}) add_point(bar, end, line.bar->most);
+    }
     add_point(papers, x, line.papers);
     if (line.simulated) {
       add_point(simulated, x + 0.2, line.simulated->value);
@@ -81,7 +85,7 @@ void add_kl_figures(const std::string& group, bool linear, const std::vector<KlL
     }
     if (line.chance) add_point(chance, x + 0.2, line.chance->value);
   }
-  panel.series = {exact, below, simulated, chance, papers};
+  panel.series = {exact, below, simulated, chance, bar, papers};
   report.add(panel);
 }
 

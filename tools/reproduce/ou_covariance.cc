@@ -184,7 +184,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
       figure(fmt::format("empirical variance over the posterior's, {} component", which).c_str(),
              [&](const MatrixXd& c) { return v.dot(c * v) / target; });
     }
-    Panel panel = ellipses(fmt::format("{}: {}", problem.name, method.label));
+    Panel panel = ellipses(fmt::format("{}: {}, {:g} sd", problem.name, method.label, kDeviations));
     add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
     // Marks, which the dashes of what is predicted do not hide.
     add_ellipse(panel, "iterates", empirical, directions, 4, Style::kPoints);
@@ -195,7 +195,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
                               *exact, empirical, posterior));
   }
   const Gaussian field = mean_field_optimum(problem.posterior.mode, posterior.inverse());
-  Panel panel = ellipses(fmt::format("{}: mean-field BBVI (its optimum)", problem.name));
+  Panel panel = ellipses(fmt::format("{}: BBVI, its optimum, {:g} sd", problem.name, kDeviations));
   add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
   add_ellipse(panel, "BBVI", field.covariance, directions, 2, Style::kLine);
   report.add(panel);

@@ -354,7 +354,8 @@ void add_features(const std::array<std::size_t, kSets.size()>& features, Report&
 }  // namespace
 
 void run_stationary_kl(const Context& context, Report& report) {
-  report.plot().panel_height = 560;
+  report.plot().panel_width = 720;
+  report.plot().panel_height = 480;
   std::array<std::vector<Exact>, 2 * kSets.size()> exact;
   std::array<std::size_t, kSets.size()> features{};
   for (std::size_t i = 0; i < 2 * kSets.size(); ++i) {

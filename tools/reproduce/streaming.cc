@@ -36,7 +36,7 @@ void add_lag(const Context& context, Report& report) {
               .x_label = "draws per new row, R",
               .y_label = "squared, over sd^2",
               .log_y = true,
-              .legend = "outside",
+              .legend = "outside top center horizontal",
               .x_range = {0, 17}};
   Series engine = marks("engine, carried along", 0);
   Series engine_law{
@@ -87,9 +87,9 @@ void add_lag(const Context& context, Report& report) {
 void add_shortcuts(const Context& context, Report& report) {
   Panel panel{.title = "Shortcuts that fail",
               .x_label = "",
-              .y_label = "share covered; variance over what it should be",
+              .y_label = "covered; variance over what is due",
               .level_names = true,
-              .legend = "outside",
+              .legend = "outside top center horizontal",
               .y_range = {-0.1, 1.9}};
   Series covers = marks("covered", 0);
   Series spread = marks("variance", 1);
@@ -130,9 +130,8 @@ void add_shortcuts(const Context& context, Report& report) {
 }  // namespace
 
 void run_streaming(const Context& context, Report& report) {
-  report.plot().columns = 1;
-  report.plot().panel_width = 1320;
-  report.plot().panel_height = 460;
+  report.plot().panel_width = 960;
+  report.plot().panel_height = 480;
   const std::span<const WorldFacts> worlds = stationary_worlds();
   for (std::size_t w = 0; w < worlds.size(); ++w) {
     const double share = 0.8 / static_cast<double>(worlds.size());

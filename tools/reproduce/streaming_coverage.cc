@@ -123,8 +123,8 @@ void add_other_figures(Report& report, const WorldFacts& world, const Regime& re
 // window has four.
 std::size_t replications_of(const Context& context, const WorldFacts& world, bool robust,
                             std::size_t looks) {
-  const std::size_t posteriors = world.holds ? context.choose<std::size_t>(600, 4000)
-                                 : robust    ? context.choose<std::size_t>(2400, 6000)
+  const std::size_t posteriors = world.holds ? context.choose<std::size_t>(1000, 4000)
+                                 : robust    ? context.choose<std::size_t>(4000, 6000)
                                              : context.choose<std::size_t>(240, 2400);
   return posteriors / looks;
 }
@@ -138,7 +138,7 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
               .x_label = "",
               .y_label = "share covered by 90 % intervals",
               .level_names = true,
-              .legend = "outside",
+              .legend = "outside top center horizontal maxrows 2",
               .y_range = {world.holds ? 0.84 : 0.6, world.holds ? 0.96 : 1.0}};
   for (const Interval& interval : kIntervals) {
     panel.series.push_back(marks(interval.name, interval.colour));
@@ -194,7 +194,7 @@ void add_wandering(const Context& context, Report& report) {
               .x_label = "",
               .y_label = "share covered by 90 % intervals",
               .level_names = true,
-              .legend = "outside",
+              .legend = "outside top center horizontal",
               .y_range = {0.7, 1.02}};
   Series covered = marks("sd", 1);
   Series draws = marks("draws", 0);
