@@ -8,12 +8,11 @@
 #include "windhover/tools/moments.h"
 #include "windhover/tools/reference.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/moments_json.h"
 
 namespace windhover::reproduce {
 
-void add_short_run(const Context& context, const std::string& name, const Problem& problem,
-                   const KnownEstimates& estimates, const ShortRun& run, Report& report) {
+Estimate add_short_run(const Context& context, const std::string& name, const Problem& problem,
+                       const KnownEstimates& estimates, const ShortRun& run, Report& report) {
   std::vector<double> kl(run.chains);
   context.parallel(run.chains, [&](std::size_t c) {
     OwnedModel model(problem.model, problem.data);
@@ -38,6 +37,7 @@ void add_short_run(const Context& context, const std::string& name, const Proble
                     .papers = run.papers,
                     .papers_source = "Table 1",
                     .papers_decimals = 1});
+  return mean;
 }
 
 }  // namespace windhover::reproduce

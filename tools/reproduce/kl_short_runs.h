@@ -10,6 +10,7 @@
 #include "windhover/samplers/config.h"
 #include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/moments_json.h"
 #include "windhover/tools/reproduce/report.h"
 
 namespace windhover::reproduce {
@@ -25,9 +26,10 @@ struct ShortRun {
 };
 
 // Adds the KL from the posterior of the Gaussian that is fitted to all iterates of one such chain,
-// of a sampler that is told `estimates`: the mean of some. `name` is that of the problem.
-void add_short_run(const Context& context, const std::string& name, const Problem& problem,
-                   const KnownEstimates& estimates, const ShortRun& run, Report& report);
+// of a sampler that is told `estimates`: the mean of some, given back. `name` is that of the
+// problem.
+Estimate add_short_run(const Context& context, const std::string& name, const Problem& problem,
+                       const KnownEstimates& estimates, const ShortRun& run, Report& report);
 
 }  // namespace windhover::reproduce
 
