@@ -89,4 +89,26 @@ void add_kl_figures(const std::string& group, bool linear, const std::vector<KlL
   report.add(panel);
 }
 
+void add_kl_notes(std::size_t runs, std::size_t chains, Report& report) {
+  report.note(fmt::format(
+      "Steps are those of all {} chains of a method together, after a cold start and a tenth as "
+      "many that are left out. The default, SGD-f and SGFS-f at α = 0 have the same number in "
+      "each case. \"Of that by chance\" is the KL that the Monte Carlo error of so long a run "
+      "makes on average, by the KL of each run from the pool of all "
+      "{}: a KL of that size is no sign of a wrong law.",
+      chains, runs));
+  report.note(
+      "\"-\" for an exact law means that there is none, the step is unstable. SGLD's steps of the "
+      "paper are 10^-3, 10^-6 and 10^-5, times half the gradient of the log posterior; SGLD "
+      "without further word is at the library's step. SGFS \"eq. 15\" has no rate above that of "
+      "eq. 15.");
+  report.note(
+      "BBVI starts at 0 and follows Adam for a fixed number of steps: \"exact\" is where it ends "
+      "when it converges, of a full Gaussian on a linear model computed from the posterior's own "
+      "moments (0 but for rounding), on Skin left out as its optimum is not known; \"simulated\" "
+      "is where it was, a mean of runs. The paper prints one figure a set and does not say of "
+      "which family. It stands beside the mean-field one, which its section 7.3 uses: a full "
+      "Gaussian that had converged would be at the posterior.");
+}
+
 }  // namespace windhover::reproduce

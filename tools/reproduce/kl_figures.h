@@ -30,6 +30,9 @@ struct KlLine {
 void add_kl_figures(const std::string& group, bool linear, const std::vector<KlLine>& lines,
                     Report& report);
 
+// What these figures mean, of a simulation by so many runs with so many chains in all.
+void add_kl_notes(std::size_t runs, std::size_t chains, Report& report);
+
 }  // namespace windhover::reproduce
 
 #endif  // WINDHOVER_TOOLS_REPRODUCE_KL_FIGURES_H_

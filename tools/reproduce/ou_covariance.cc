@@ -195,7 +195,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
                               *exact, empirical, posterior));
   }
   const Gaussian field = mean_field_optimum(problem.posterior.mode, posterior.inverse());
-  Panel panel = ellipses(fmt::format("{}: BBVI, its optimum, {:g} sd", problem.name, kDeviations));
+  Panel panel = ellipses(fmt::format("{}: mean-field BBVI, {:g} sd", problem.name, kDeviations));
   add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
   add_ellipse(panel, "BBVI", field.covariance, directions, 2, Style::kLine);
   report.add(panel);
