@@ -279,9 +279,9 @@ double Estimator::leverage() const noexcept {
 
 bool Estimator::outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
-bool Estimator::end_noise_pass(double weight_floor) noexcept {
+bool Estimator::end_noise_pass(double weight_floor, Interlude* interlude) noexcept {
   const bool swept = noise_.rows_in_pass() > 0;
-  const double weight = noise_.end_pass(weight_floor);
+  const double weight = noise_.end_pass(weight_floor, interlude);
   if (weight == 0) return !swept;
   if (!noise_reference_known_) std::fill_n(noise_reference_, dimension_, 0.0);
   noise_reference_known_ = true;

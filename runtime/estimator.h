@@ -48,7 +48,7 @@ class Estimator {
   void end_pass() noexcept { std::swap(done_, pass_); }
   // After end_pass(), when the pass summed noise too: see NoiseCovariance::end_pass. false: what it
   // summed is not finite.
-  bool end_noise_pass(double weight_floor) noexcept;
+  bool end_noise_pass(double weight_floor, Interlude* interlude = nullptr) noexcept;
   // A learned dispersion is no less: below 1e-12 of the targets' variance the prior is lost beside
   // the data where features depend on each other.
   void set_target_variance(double variance) noexcept { least_dispersion_ = 1e-12 * variance; }

@@ -202,7 +202,7 @@ class Learner {
   std::uint64_t sweep_interval(bool rested) const noexcept;
   bool refresh() noexcept;  // false: the sums have no positive definite A; nothing changed
   void follow_mean() noexcept;
-  bool moves_meanwhile() const noexcept;
+  Interlude* interlude() noexcept;
   void move_meanwhile() noexcept;
   void carry_along(double n_before, Interlude* interlude = nullptr) noexcept;
   void carry_chains(std::span<Chain> chains, double n_before) noexcept;

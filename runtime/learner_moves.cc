@@ -97,6 +97,7 @@ Status Learner::move_chain(Chain& chain, const RowBatch& minibatch,
 void Learner::end_move() noexcept {
   recover_chains(false);
   count_moves(0, chains_.size());
+  interlude_.restart();
   ++quiet_moves_;
   ++moves_since_refresh_;
   // A sampler that does not know how slow it is says 0.

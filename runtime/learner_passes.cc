@@ -109,7 +109,8 @@ void Learner::complete_pass() noexcept {
   estimator_.end_pass();
   const double replaced = static_cast<double>(pass_end_ - previous_pass_end_) /
                           static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1));
-  const bool known = !chains_lost_ && estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced);
+  const bool known =
+      !chains_lost_ && estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced, interlude());
   passes_ = known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   previous_pass_end_ = pass_end_;

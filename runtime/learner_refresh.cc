@@ -20,7 +20,7 @@ bool Learner::refresh() noexcept {
   refreshed_tail_ = tail_rows_;
   dirty_ = true;
   const double n_before = estimator_.n();
-  Interlude* const interlude = moves_meanwhile() ? &interlude_ : nullptr;
+  Interlude* const interlude = this->interlude();
   factor_before_.copy_from(estimator_.factor(), interlude);
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
@@ -54,10 +54,12 @@ void Learner::follow_mean() noexcept {
   moves_since_refresh_ = 0;
 }
 
-// Sums that go on with every round would change under the refresh.
-bool Learner::moves_meanwhile() const noexcept {
-  return phase_ == Phase::kSampling && !rested() &&
-         config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep;
+// Null where no chain may move meanwhile: sums that go on with every round would change under the
+// refresh.
+Interlude* Learner::interlude() noexcept {
+  const bool moves = phase_ == Phase::kSampling && !rested() &&
+                     config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep;
+  return moves ? &interlude_ : nullptr;
 }
 
 // While a refresh takes long the chains go on moving, one at a time, by the law of before. Nothing
@@ -81,8 +83,12 @@ void Learner::carry_along(double n_before, Interlude* interlude) noexcept {
   if (state_size_ > 0 && !single_pass()) return;
   for (std::size_t first = 0; first < chains_.size(); first += kCarriedAtATime) {
     const std::size_t count = std::min(kCarriedAtATime, chains_.size() - first);
+    // Two triangles are read, whatever the number of chains. Before as well as after, so that this
+    // is a piece of its own.
+    const double products = (static_cast<double>(count) + kSweptNumber) * dimension_ * dimension_;
+    advance(interlude, products);
     carry_chains(chains_.subspan(first, count), n_before);
-    advance(interlude, static_cast<double>(count) * dimension_ * dimension_);
+    advance(interlude, products);
   }
 }
 

@@ -1,9 +1,16 @@
 #include "windhover/samplers/diagnostics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace windhover {
+
+namespace {
+
+constexpr std::uint32_t kAtATime = 16;  // parameters: two cache lines of a batch
+
+}  // namespace
 
 ChainDiagnostics::ChainDiagnostics(Arena& arena, std::uint32_t chains,
                                    std::uint32_t dimension) noexcept
@@ -90,31 +97,42 @@ double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
   }
 }
 
-double ChainDiagnostics::split_r_hat(std::uint32_t j) const noexcept {
+// Of a few parameters at a time, which lie side by side in every batch.
+void ChainDiagnostics::split_r_hat(std::uint32_t first, std::uint32_t parameters,
+                                   double* r_hat) const noexcept {
+  using Sums = std::array<double, kAtATime>;
   const std::uint32_t used = full_ / 2 * 2;  // two equal halves
   const double half_length = static_cast<double>(batch_length_) * used / 2;
   const double k = chains_;
-  double grand = 0;
+  const auto add = [&](std::uint32_t c, std::uint32_t b, Sums& sums) {
+    const double* values = &batch(c, b, first);
+    for (std::uint32_t j = 0; j < parameters; ++j) sums[j] += values[j];
+  };
+  Sums grand{};
   for (std::uint32_t c = 0; c < chains_; ++c) {
-    for (std::uint32_t b = 0; b < used; ++b) grand += batch(c, b, j);
+    for (std::uint32_t b = 0; b < used; ++b) add(c, b, grand);
   }
-  grand /= 2 * k * half_length;
-  double between = 0;  // of half-chain means
-  double within = 0;   // sum of squares about half-chain means
+  for (double& sum : grand) sum /= 2 * k * half_length;
+  Sums between{};  // of half-chain means
+  Sums within{};   // sum of squares about half-chain means
   for (std::uint32_t c = 0; c < chains_; ++c) {
-    double half_sum[2] = {0, 0};
-    for (std::uint32_t b = 0; b < used; ++b) half_sum[b < used / 2 ? 0 : 1] += batch(c, b, j);
-    within += squares_[static_cast<std::size_t>(c) * dimension_ + j];
-    for (const double sum : half_sum) {
-      const double mean = sum / half_length;
-      within -= half_length * mean * mean;
-      between += (mean - grand) * (mean - grand);
+    std::array<Sums, 2> halves{};
+    for (std::uint32_t b = 0; b < used; ++b) add(c, b, halves[b < used / 2 ? 0 : 1]);
+    for (std::uint32_t j = 0; j < parameters; ++j) {
+      within[j] += squares_[static_cast<std::size_t>(c) * dimension_ + first + j];
+      for (const Sums& half : halves) {
+        const double mean = half[j] / half_length;
+        within[j] -= half_length * mean * mean;
+        between[j] += (mean - grand[j]) * (mean - grand[j]);
+      }
     }
   }
-  between /= 2 * k - 1;
-  within /= 2 * k * (half_length - 1);
-  const double variance = within * (half_length - 1) / half_length + between;
-  return within > 0 ? std::sqrt(variance / within) : 0.0;
+  for (std::uint32_t j = 0; j < parameters; ++j) {
+    const double variance_between = between[j] / (2 * k - 1);
+    const double variance_within = within[j] / (2 * k * (half_length - 1));
+    const double variance = variance_within * (half_length - 1) / half_length + variance_between;
+    r_hat[j] = variance_within > 0 ? std::sqrt(variance / variance_within) : 0.0;
+  }
 }
 
 void ChainDiagnostics::summarize(const Summary& summary) const noexcept {
@@ -124,7 +142,10 @@ void ChainDiagnostics::summarize(const Summary& summary) const noexcept {
     summary.ess_bulk[j] = bulk;
     summary.ess_tail[j] = enough ? std::min(effective(3 * j + 1), effective(3 * j + 2)) : 0.0;
     summary.mcse_mean[j] = bulk > 0 ? std::sqrt(series_.at(0, 3 * j).own / bulk) : 0.0;
-    summary.r_hat[j] = enough ? split_r_hat(j) : 0.0;
+  }
+  if (!enough) std::fill_n(summary.r_hat, dimension_, 0.0);
+  for (std::uint32_t j = 0; enough && j < dimension_; j += kAtATime) {
+    split_r_hat(j, std::min(kAtATime, dimension_ - j), summary.r_hat + j);
   }
 }
 

@@ -51,7 +51,7 @@ class ChainDiagnostics {
   }
   void merge() noexcept;
   double effective(std::uint32_t series) const noexcept;
-  double split_r_hat(std::uint32_t parameter) const noexcept;
+  void split_r_hat(std::uint32_t first, std::uint32_t parameters, double* r_hat) const noexcept;
 
   std::uint32_t chains_;
   std::uint32_t dimension_;

@@ -21,6 +21,9 @@ class Interlude {
     run_(context_);
   }
 
+  // What came in between was long enough: the next piece begins now.
+  void restart() noexcept { products_ = 0; }
+
  private:
   Run run_;
   void* context_;

@@ -37,6 +37,7 @@ InverseFactor::InverseFactor(Arena& arena, std::uint32_t dimension) noexcept
 
 void InverseFactor::compute(const Factor& factor, double scale, double* inverse,
                             Interlude* interlude) noexcept {
+  ++computations_;
   factor.inverse_root_rows(inverse, interlude);
   for_panels([&](std::size_t first, std::size_t width, std::size_t columns, std::size_t offset) {
     double* panel = panels_ + offset;
@@ -51,6 +52,8 @@ void InverseFactor::compute(const Factor& factor, double scale, double* inverse,
 }
 
 void InverseFactor::copy_from(const InverseFactor& other) noexcept {
+  if (computations_ == other.computations_) return;
+  computations_ = other.computations_;
   std::copy_n(other.panels_, numbers(), panels_);
 }
 

@@ -25,6 +25,8 @@ class InverseFactor {
   // the work is in each, and one half of R is all that remains. Complexity 2/3 D^3.
   void compute(const Factor& factor, double scale, double* inverse,
                Interlude* interlude = nullptr) noexcept;
+  // Nothing is copied where R is already `other`'s of its last compute(). REQUIRES: always the same
+  // `other`.
   void copy_from(const InverseFactor& other) noexcept;
 
   // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond
@@ -45,6 +47,7 @@ class InverseFactor {
 
   std::size_t dimension_;
   std::size_t stride_;
+  std::uint64_t computations_ = 0;  // that led to R, here or where it was copied from
   double* panels_;
 };
 

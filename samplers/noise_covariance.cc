@@ -1,6 +1,7 @@
 #include "windhover/samplers/noise_covariance.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/samplers/linear_algebra.h"
 
@@ -37,31 +38,48 @@ void NoiseCovariance::reset() noexcept {
   clear_sums();
 }
 
-void NoiseCovariance::clear_sums() noexcept {
-  std::fill_n(second_, size(), 0.0);
+void NoiseCovariance::clear_sums(Interlude* interlude) noexcept {
+  const std::size_t column = full() ? width_ : dimension_;
+  for (std::size_t first = 0; first < size(); first += column) {
+    std::fill_n(second_ + first, column, 0.0);
+    advance(interlude, kProductsANumber * static_cast<double>(column));
+  }
   std::fill_n(gradient_, dimension_, 0.0);
   rows_ = 0;
 }
 
-// The sums become a covariance: (second moments about the mean gradient) / divisor.
-void NoiseCovariance::centre(double divisor) noexcept {
+// The sums become a covariance: (second moments about the mean gradient) / divisor. false: not all
+// are finite.
+bool NoiseCovariance::centre(double divisor, Interlude* interlude) noexcept {
+  const double scale = 1 / divisor;
+  bool finite = true;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double mean = gradient_[j] / rows_;
     if (!full()) {
       // Rounding must not make a variance negative where the gradient does not vary.
-      second_[j] = std::max(second_[j] - gradient_[j] * gradient_[j] / rows_, 0.0) / divisor;
+      second_[j] = std::max(second_[j] - gradient_[j] * mean, 0.0) * scale;
+      finite = finite && std::isfinite(second_[j]);
       continue;
     }
-    for (std::uint32_t i = j; i < dimension_; ++i) {
-      double& entry = second_[j * width_ + i];
-      entry = (entry - gradient_[i] * gradient_[j] / rows_) / divisor;
-    }
+    VectorMap column(second_ + j * (width_ + 1), dimension_ - j);
+    column = scale * (column - mean * ConstVectorMap(gradient_ + j, dimension_ - j));
+    finite = finite && column.allFinite();
+    advance(interlude, kProductsANumber * (dimension_ - j));
   }
+  return finite;
 }
 
 // estimate <- (1 - weight) estimate + weight second, where `second_` is already a covariance.
-void NoiseCovariance::blend(double weight) noexcept {
-  for (std::size_t i = 0; i < size(); ++i) estimate_[i] += weight * (second_[i] - estimate_[i]);
-  clear_sums();
+void NoiseCovariance::blend(double weight, Interlude* interlude) noexcept {
+  const std::size_t columns = full() ? dimension_ : 1;
+  for (std::size_t j = 0; j < columns; ++j) {
+    const auto below = static_cast<Eigen::Index>(dimension_ - j);
+    const ConstVectorMap second(second_ + j * (width_ + 1), below);
+    VectorMap estimate(estimate_ + j * (width_ + 1), below);
+    estimate += weight * (second - estimate);
+    advance(interlude, kProductsANumber * static_cast<double>(below));
+  }
+  clear_sums(interlude);
 }
 
 void NoiseCovariance::add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept {
@@ -76,23 +94,22 @@ void NoiseCovariance::add_rows(Model& model, const RowBatch& rows, const double*
   }
 }
 
-double NoiseCovariance::end_pass(double weight_floor) noexcept {
+double NoiseCovariance::end_pass(double weight_floor, Interlude* interlude) noexcept {
   if (rows_ == 0) return 0.0;
   // The rows are the whole window, so the mean gradient is that of the loss, not an estimate: the
   // covariance divides by the number of rows.
-  centre(rows_);
-  if (!finite()) {
+  // A number that is not finite would stay in every average for ever.
+  if (!centre(rows_, interlude)) {
     clear_sums();
     return 0.0;
   }
   ++updates_;
   const double weight =
       std::max(decay_weight(decay_, decay_constant_, updates_), std::min(weight_floor, 1.0));
-  blend(weight);
+  blend(weight, interlude);
   return weight;
 }
 
-// A number that is not would stay in every average for ever.
 bool NoiseCovariance::finite() const noexcept {
   return ConstVectorMap(second_, static_cast<Eigen::Index>(size())).allFinite();
 }

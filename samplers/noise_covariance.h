@@ -7,6 +7,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/samplers/config.h"
+#include "windhover/samplers/interlude.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
@@ -26,8 +27,8 @@ class NoiseCovariance {
   // 300. `end_pass` blends the pass in with weight max(decay, floor).
   void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
   // Returns that weight; 0 when the pass had no rows, or sums that are not finite: the estimate
-  // stays.
-  double end_pass(double weight_floor) noexcept;
+  // stays. An interlude must leave this object alone.
+  double end_pass(double weight_floor, Interlude* interlude = nullptr) noexcept;
 
   // Forgets the rows of a pass that was not ended.
   void begin_pass() noexcept {
@@ -57,10 +58,10 @@ class NoiseCovariance {
   // Numbers that make up the estimate.
   std::size_t size() const noexcept { return full() ? width_ * width_ : dimension_; }
   bool full() const noexcept { return structure_ == NoiseStructure::kFull; }
-  void clear_sums() noexcept;
+  void clear_sums(Interlude* interlude = nullptr) noexcept;
   bool finite() const noexcept;
-  void centre(double divisor) noexcept;
-  void blend(double weight) noexcept;
+  bool centre(double divisor, Interlude* interlude = nullptr) noexcept;
+  void blend(double weight, Interlude* interlude = nullptr) noexcept;
 
   NoiseStructure structure_;
   DecaySchedule decay_;

@@ -60,10 +60,10 @@ TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
   EXPECT_NEAR(moves.squares / total / kDimension, 1.0, 4 * sd);
 }
 
-// Fewer parameters are refreshed in one piece.
+// Fewer parameters are refreshed in one piece, however many refreshes a stream asks for.
 TEST(LongRefresh, FewParametersTakeNoInterlude) {
-  const Data data = linear_data(1000, 20, 1.0, 22);
-  EngineConfig config = small_config("linear", 20, 1000);
+  const Data data = linear_data(1000, 30, 1.0, 22);
+  EngineConfig config = small_config("linear", 30, 1000);
   config.draws_per_observation = 0;
   TestEngine engine(config);
   engine.feed(data);
@@ -71,6 +71,14 @@ TEST(LongRefresh, FewParametersTakeNoInterlude) {
   const std::uint64_t steps = engine->counters().get(RuntimeCounter::kSteps);
   engine.poll_rounds(1000);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kSteps) - steps, 8 * 1000u);
+  const std::uint64_t refreshes = engine->counters().get(RuntimeCounter::kRefreshes);
+  for (int i = 0; i < 2000; ++i) {
+    engine.feed(data, 0, 50);
+    engine.poll_rounds(10);
+  }
+  const std::uint64_t refreshed = engine->counters().get(RuntimeCounter::kRefreshes) - refreshes;
+  EXPECT_GE(static_cast<double>(refreshed) * 31 * 31 * 31, 2 * Interlude::kMost);
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kSteps) - steps, 8 * 21'000u);
 }
 
 }  // namespace

@@ -136,23 +136,26 @@ TEST(ChainDiagnostics, chain_that_never_moves_has_no_effective_draws) {
 
 TEST(ChainDiagnostics, parameters_are_kept_apart) {
   constexpr std::uint32_t kChains = 4;
+  constexpr Index kParameters = 37;  // some cache lines, the last one not whole
   const Matrix slow = ar1(6, 4096, kChains, 0.95);
   const Matrix fast = ar1(7, 4096, kChains, 0.1);
   Memory memory;
-  ChainDiagnostics diagnostics(memory.arena(), kChains, 2);
+  ChainDiagnostics diagnostics(memory.arena(), kChains, kParameters);
   diagnostics.reset();
   for (Index t = 0; t < slow.rows(); ++t) {
-    Matrix iterate(2, kChains);  // chains x dimension, row by row
-    iterate << fast.row(t), slow.row(t);
+    Matrix iterate(kParameters, kChains);  // chains x dimension, row by row
+    for (Index j = 0; j < kParameters; ++j) {
+      iterate.row(j) = j % 3 == 0 ? fast.row(t) : slow.row(t);
+    }
     diagnostics.add(iterate.data());
   }
-  double bulk[2];
-  double tail[2];
-  double mcse[2];
-  double r_hat[2];
+  double bulk[kParameters];
+  double tail[kParameters];
+  double mcse[kParameters];
+  double r_hat[kParameters];
   diagnostics.summarize({bulk, tail, mcse, r_hat});
-  for (int j = 0; j < 2; ++j) {
-    const Summary alone = online(j == 0 ? fast : slow);
+  for (int j = 0; j < kParameters; ++j) {
+    const Summary alone = online(j % 3 == 0 ? fast : slow);
     EXPECT_EQ(bulk[j], alone.ess_bulk);
     EXPECT_EQ(tail[j], alone.ess_tail);
     EXPECT_EQ(mcse[j], alone.mcse_mean);

@@ -76,6 +76,13 @@ TEST_P(InverseFactorTest, a_copy_whitens_alike) {
   copy.copy_from(inverse_factor_);
   const Matrix x = rows(3);
   EXPECT_EQ(whiten(copy, x), whiten(inverse_factor_, x));
+  const Matrix before = whiten(copy, x);
+  matrix_ = random_covariance(2, d);
+  ASSERT_EQ(factor_.compute(matrix_.data()), Status::kOk);
+  inverse_factor_.compute(factor_, 0.5, inverse_.data());
+  copy.copy_from(inverse_factor_);
+  EXPECT_EQ(whiten(copy, x), whiten(inverse_factor_, x));
+  EXPECT_NE(whiten(copy, x), before);
 }
 
 }  // namespace

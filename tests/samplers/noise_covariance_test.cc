@@ -115,11 +115,12 @@ class WindowSweep : public testing::Test {
   }
 
   // A pass in uneven portions.
-  void sweep(NoiseCovariance& noise, const Table& table, const Vector& at, double floor) const {
+  void sweep(NoiseCovariance& noise, const Table& table, const Vector& at, double floor,
+             Interlude* interlude = nullptr) const {
     for (std::size_t i = 0; i < kRows; i += 17) {
       noise.add_rows(*model, table.all().part(i, std::min<std::size_t>(17, kRows - i)), at.data());
     }
-    noise.end_pass(floor);
+    noise.end_pass(floor, interlude);
   }
 
   Memory memory;
@@ -169,6 +170,21 @@ TEST_F(WindowSweep, pass_that_is_not_finite_is_left_out) {
   EXPECT_EQ(noise.updates(), 1U);
   EXPECT_EQ(noise.rows_in_pass(), 0.0);
   EXPECT_LT(relative_difference(estimate_of(noise, kFeatures + 1), exact(theta)), 1e-12);
+}
+
+TEST_F(WindowSweep, what_comes_in_between_changes_no_bit) {
+  const Table table(config, x, y);
+  NoiseCovariance alone(memory.arena(), SamplerConfig{}, config.dimension());
+  NoiseCovariance interrupted(memory.arena(), SamplerConfig{}, config.dimension());
+  int times = 0;
+  Interlude interlude([](void* t) noexcept { ++*static_cast<int*>(t); }, &times, 1);
+  for (NoiseCovariance* noise : {&alone, &interrupted}) {
+    noise->reset();
+    sweep(*noise, table, theta, 0.0, noise == &alone ? nullptr : &interlude);
+    sweep(*noise, table, 2.0 * theta, 0.5, noise == &alone ? nullptr : &interlude);
+  }
+  EXPECT_EQ(estimate_of(interrupted, kFeatures + 1), estimate_of(alone, kFeatures + 1));
+  EXPECT_GE(times, 2 * 3 * (kFeatures + 1)) << "a column of each of three sweeps";
 }
 
 TEST_F(WindowSweep, estimators_do_not_allocate) {
