@@ -9,12 +9,12 @@ namespace {
 
 const random_kernels::Kernels& kernels() noexcept {
 #if defined(__x86_64__)
-  static constexpr const random_kernels::Kernels* kTable[] = {&random_kernels::baseline_kernels,
-                                                              &random_kernels::avx2_kernels,
-                                                              &random_kernels::avx512_kernels};
+  static constexpr const random_kernels::Kernels* kTable[] = {&random_kernels::kBaselineKernels,
+                                                              &random_kernels::kAvx2Kernels,
+                                                              &random_kernels::kAvx512Kernels};
   return *kTable[static_cast<std::size_t>(instruction_set())];
 #else
-  return random_kernels::baseline_kernels;
+  return random_kernels::kBaselineKernels;
 #endif
 }
 

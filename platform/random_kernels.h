@@ -27,9 +27,9 @@ struct Kernels {
   void (*normals)(const Start& start, double* out, std::size_t count) noexcept;
 };
 
-extern const Kernels baseline_kernels;
-extern const Kernels avx2_kernels;
-extern const Kernels avx512_kernels;
+extern const Kernels kBaselineKernels;
+extern const Kernels kAvx2Kernels;
+extern const Kernels kAvx512Kernels;
 
 }  // namespace windhover::random_kernels
 

@@ -2,6 +2,6 @@
 
 namespace windhover::random_kernels {
 
-const Kernels avx2_kernels = {bits, indices, uniforms, normals};
+const Kernels kAvx2Kernels = {bits, indices, uniforms, normals};
 
 }  // namespace windhover::random_kernels

@@ -2,6 +2,6 @@
 
 namespace windhover::random_kernels {
 
-const Kernels baseline_kernels = {bits, indices, uniforms, normals};
+const Kernels kBaselineKernels = {bits, indices, uniforms, normals};
 
 }  // namespace windhover::random_kernels

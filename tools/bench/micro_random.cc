@@ -54,7 +54,7 @@ void normals_baseline(benchmark::State& state) {
   fills<double>(state, [](std::vector<double>& out, std::uint64_t round) {
     random_kernels::Start start = kStart;
     start.counter[0] = static_cast<std::uint32_t>(round);
-    random_kernels::baseline_kernels.normals(start, out.data(), out.size());
+    random_kernels::kBaselineKernels.normals(start, out.data(), out.size());
   });
 }
 
