@@ -19,7 +19,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kHmcChains = 4;
-constexpr std::size_t kHmcDraws = 1500;  // with control variates worth many times Stan's
 constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
 constexpr std::size_t kParts = 5;  // of each of Stan's chains: long beside its autocorrelation
 constexpr double kErrors = 4;      // Monte Carlo standard errors that two truths may be apart
@@ -35,13 +34,15 @@ struct Hmc {
 };
 
 Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
+  // With control variates they are worth many times Stan's.
+  const auto draws = context.choose<std::size_t>(500, 1500);
   std::vector<ordered_json> runs(kHmcChains);
   context.parallel(kHmcChains, [&](std::size_t chain) {
     runs[chain] =
-        context.part(fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", kHmcDraws), [&] {
+        context.part(fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", draws), [&] {
           const double begin = thread_seconds();
           ordered_json run =
-              hmc_truth(problem, kHmcDraws, context.seed(), static_cast<std::uint16_t>(chain));
+              hmc_truth(problem, draws, context.seed(), static_cast<std::uint16_t>(chain));
           run["seconds"] = thread_seconds() - begin;
           return run;
         });
