@@ -200,7 +200,8 @@ class Learner {
   std::uint64_t sweep_rows(bool rested) const noexcept;
   // Rounds from one piece of the pass to the next.
   std::uint64_t sweep_interval(bool rested) const noexcept;
-  bool refresh() noexcept;  // false: the sums have no positive definite A; nothing changed
+  // false: the sums have no positive definite A; nothing changed.
+  bool refresh(Interlude* interlude) noexcept;
   void follow_mean() noexcept;
   Interlude* interlude() noexcept;
   void move_meanwhile() noexcept;
@@ -263,7 +264,7 @@ class Learner {
   double lost_until_ = 0;          // without a window: where a lost chain is forgotten
   std::uint64_t head_ = 0;         // rows [head - N, head) are readable
   std::uint64_t round_ = 0;        // rounds, also those in which the chains rest
-  std::uint64_t asides_ = 0;       // moves of single chains during a refresh in this round
+  std::uint64_t asides_ = 0;       // moves of single chains between pieces of this round's work
   std::uint64_t passes_ = 0;
   std::uint64_t snapshot_id_ = 0;
   double credit_ = 0;  // minibatch rows each chain may still draw

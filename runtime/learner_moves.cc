@@ -256,7 +256,7 @@ bool Learner::beyond(const Chain& chain, double deviations) const noexcept {
     const double variance = estimator_.covariance()[std::size_t{j} * (dimension_ + 1)];
     const double deviation = chain.theta[j] - estimator_.mean()[j];
     const double most = deviations * deviations * std::max(temperature_, 1.0);
-    if (deviation * deviation > most * variance) return true;
+    if (!(deviation * deviation <= most * variance)) return true;  // or not a number
   }
   return false;
 }

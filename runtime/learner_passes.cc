@@ -109,8 +109,9 @@ void Learner::complete_pass() noexcept {
   estimator_.end_pass();
   const double replaced = static_cast<double>(pass_end_ - previous_pass_end_) /
                           static_cast<double>(std::max<std::uint64_t>(rows_seen(), 1));
+  Interlude* const interlude = this->interlude();
   const bool known =
-      !chains_lost_ && estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced, interlude());
+      !chains_lost_ && estimator_.end_noise_pass(law_moved_ ? 1.0 : replaced, interlude);
   passes_ = known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
   if (phase_ == Phase::kSampling && pass_end_ == previous_pass_end_) ++quiet_passes_;
   previous_pass_end_ = pass_end_;
@@ -130,7 +131,7 @@ void Learner::complete_pass() noexcept {
   if (!chains_lost_) damping_ = std::min(1.0, 2 * damping_);
   scan_targets();
   const double relaxation_before = sampler_->relaxation();
-  const bool refreshed = refresh();
+  const bool refreshed = refresh(interlude);
   law_moved_ = (refreshed && law_moved()) || !known;
   if (approached) begin_settling();
   if (phase_ == Phase::kSampling) {
@@ -214,7 +215,7 @@ bool Learner::tail_due(bool rested) const noexcept {
 
 // Where the sums cannot be used the next pass makes new ones.
 void Learner::follow_tail() noexcept {
-  if (!refresh()) {
+  if (!refresh(interlude())) {
     sums_lost_ = true;
   } else if (astray()) {
     start_over();

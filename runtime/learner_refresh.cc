@@ -14,13 +14,12 @@ constexpr std::size_t kCarriedAtATime = 4;
 
 }  // namespace
 
-bool Learner::refresh() noexcept {
+bool Learner::refresh(Interlude* interlude) noexcept {
   const double n = rows_in_sums();
   refreshed_n_ = n;
   refreshed_tail_ = tail_rows_;
   dirty_ = true;
   const double n_before = estimator_.n();
-  Interlude* const interlude = this->interlude();
   factor_before_.copy_from(estimator_.factor(), interlude);
   std::copy_n(estimator_.mean(), dimension_, mean_before_);
   // Where the loss is not convex a step may not be trusted further than the posterior is wide.
@@ -54,16 +53,17 @@ void Learner::follow_mean() noexcept {
   moves_since_refresh_ = 0;
 }
 
-// Null where no chain may move meanwhile: sums that go on with every round would change under the
-// refresh.
+// For the end of a pass and for a refresh. Null where chains rest, and where none may move
+// meanwhile: sums that go on with every move would change under them.
 Interlude* Learner::interlude() noexcept {
   const bool moves = phase_ == Phase::kSampling && !rested() &&
                      config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep;
   return moves ? &interlude_ : nullptr;
 }
 
-// While a refresh takes long the chains go on moving, one at a time, by the law of before. Nothing
-// is compared or retained; a chain that diverges is found to have done so in the next round.
+// While the end of a pass or a refresh takes long the chains go on moving, one at a time, by the
+// law of before. Nothing is compared or retained; a chain that diverges is found to have done so in
+// the next round.
 void Learner::move_meanwhile() noexcept {
   ++asides_;
   const std::size_t chain = (round_ + asides_) % chains_.size();

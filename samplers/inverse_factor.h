@@ -26,7 +26,7 @@ class InverseFactor {
   void compute(const Factor& factor, double scale, double* inverse,
                Interlude* interlude = nullptr) noexcept;
   // Nothing is copied where R is already `other`'s of its last compute(). REQUIRES: always the same
-  // `other`.
+  // `other`, and no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
 
   // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,26 @@ TEST(DisturbedStream, BurstsLeaveDrawsOfTheRowsThereAre) {
           << "burst " << burst << ", parameter " << j;
     }
   }
+}
+
+// Chains that have left for what is no number while there was nothing to draw for: the next rows,
+// too few to draw for either, must not be passed over for ever.
+TEST(DisturbedStream, RestingChainsThatAreNotNumbersStartAgain) {
+  constexpr Index kWindow = 2000;
+  const Data data = linear_data(2 * kWindow + 50, 2, 1.0, 93);
+  EngineConfig config = small_config("linear", 2, kWindow);
+  config.sampler.minibatch_size = 100;
+  config.draws_per_observation = 1;
+  TestEngine engine(config);
+  engine.feed(data, 0, 2 * kWindow);
+  engine.poll_until_idle();
+  ASSERT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+  const std::span<const double> chains = engine->learner().chains();
+  std::fill_n(const_cast<double*>(chains.data()), chains.size(), NAN);
+  engine.feed(data, 2 * kWindow, data.rows());
+  EXPECT_LT(engine->poll(100'000), 100'000);
+  for (const double theta : chains) EXPECT_TRUE(std::isfinite(theta));
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), chains.size() / 3);
 }
 
 // What a target far off has done to noise variance, scores and C is gone with it.

@@ -60,6 +60,40 @@ TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
   EXPECT_NEAR(moves.squares / total / kDimension, 1.0, 4 * sd);
 }
 
+// Moves of chains between the first look at new noise sums and their end.
+struct MovesWithinAPassesEnd {
+  static void add(void* context, std::uint16_t, const double*) noexcept {
+    MovesWithinAPassesEnd& moves = *static_cast<MovesWithinAPassesEnd*>(context);
+    const NoiseCovariance& noise = moves.learner.estimator().noise();
+    if (noise.updates() == moves.updates) return;
+    ++moves.passes;
+    moves.updates = noise.updates();
+    // The refresh that follows begins with sums that have been cleared.
+    if (noise.rows_in_pass() > 0) ++moves.within;
+  }
+
+  const Learner& learner;
+  std::uint64_t updates = 0;
+  int passes = 0;
+  int within = 0;
+};
+
+TEST(LongRefresh, ChainsMoveWhileAPassEnds) {
+  constexpr std::uint32_t kMany = 479;
+  const Data data = linear_data(1000, kMany, 1.0, 23);
+  EngineConfig config = small_config("linear", kMany, 1000);
+  config.sampler.minibatch_size = 200;
+  config.draws_per_observation = 0;
+  TestEngine engine(config);
+  engine.feed(data);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  MovesWithinAPassesEnd moves{engine->learner(), engine->learner().estimator().noise().updates()};
+  engine->learner().set_trace(MovesWithinAPassesEnd::add, &moves);
+  for (int i = 0; i < 2000 && moves.passes < 4; ++i) engine.poll_rounds(1);
+  ASSERT_GE(moves.passes, 4);
+  EXPECT_EQ(moves.within, moves.passes);
+}
+
 // Fewer parameters are refreshed in one piece, however many refreshes a stream asks for.
 TEST(LongRefresh, FewParametersTakeNoInterlude) {
   const Data data = linear_data(1000, 30, 1.0, 22);

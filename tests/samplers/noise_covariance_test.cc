@@ -163,13 +163,21 @@ TEST_F(WindowSweep, later_pass_is_blended_with_decay_or_floor) {
 // It would stay in the average for ever.
 TEST_F(WindowSweep, pass_that_is_not_finite_is_left_out) {
   const Table table(config, x, y);
-  NoiseCovariance noise(memory.arena(), SamplerConfig{}, config.dimension());
-  noise.reset();
-  sweep(noise, table, theta, 0.0);
-  sweep(noise, table, 1e200 * theta, 1.0);
-  EXPECT_EQ(noise.updates(), 1U);
-  EXPECT_EQ(noise.rows_in_pass(), 0.0);
-  EXPECT_LT(relative_difference(estimate_of(noise, kFeatures + 1), exact(theta)), 1e-12);
+  for (const NoiseStructure structure : {NoiseStructure::kFull, NoiseStructure::kDiagonal}) {
+    NoiseCovariance noise(memory.arena(), {.noise_structure = structure}, config.dimension());
+    noise.reset();
+    sweep(noise, table, theta, 0.0);
+    sweep(noise, table, 1e200 * theta, 1.0);
+    EXPECT_EQ(noise.updates(), 1U);
+    EXPECT_EQ(noise.rows_in_pass(), 0.0);
+    if (structure == NoiseStructure::kFull) {
+      EXPECT_LT(relative_difference(estimate_of(noise, kFeatures + 1), exact(theta)), 1e-12);
+    } else {
+      const Vector variances = Eigen::Map<const Vector>(noise.variances(), kFeatures + 1);
+      const Vector expected = exact(theta).diagonal();
+      EXPECT_LT((variances - expected).norm(), 1e-12 * expected.norm());
+    }
+  }
 }
 
 TEST_F(WindowSweep, what_comes_in_between_changes_no_bit) {
