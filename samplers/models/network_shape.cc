@@ -201,18 +201,19 @@ void NetworkShape::backward(const double* theta, const double* x, const double* 
   for (std::size_t c = 0; c < outputs(); ++c) errors[unit[layers] + c] = weight * head[c];
   for (std::size_t l = layers; l >= 1; --l) {
     const std::size_t fan_in = width[l - 1];
-    const double* in = l == 1 ? x : values + unit[l - 1];
-    double* error_in = l == 1 ? nullptr : errors + unit[l - 1];
-    if (error_in != nullptr) std::fill_n(error_in, fan_in, 0.0);
+    const bool units_below = l > 1;
+    const double* in = units_below ? values + unit[l - 1] : x;
+    double* error_in = errors + unit[l - 1];
+    if (units_below) std::fill_n(error_in, fan_in, 0.0);
     for (std::size_t k = 0; k < width[l]; ++k) {
       const double error = errors[unit[l] + k];
       const std::size_t first = parameter[l] + k * (fan_in + 1);
       for (std::size_t j = 0; j < fan_in; ++j) gradient[first + j] += error * in[j];
       gradient[first + fan_in] += error;
-      if (error_in == nullptr) continue;
+      if (!units_below) continue;
       for (std::size_t j = 0; j < fan_in; ++j) error_in[j] += error * theta[first + j];
     }
-    if (error_in == nullptr) continue;
+    if (!units_below) continue;
     for (std::size_t j = 0; j < fan_in; ++j) error_in[j] *= slope(in[j]);
   }
 }
