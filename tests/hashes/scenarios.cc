@@ -1,0 +1,275 @@
+#include "windhover/tests/hashes/scenarios.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "windhover/samplers/registry.h"
+
+namespace windhover::test {
+namespace {
+
+constexpr std::uint32_t kFeatures = 4;
+
+// Everything that a default might one day be changed of is said here.
+EngineConfig base(std::string_view model, std::uint32_t features = kFeatures) {
+  EngineConfig c = small_config("linear", features, 500);
+  c.model.name = model;
+  c.model.noise_variance = 0;
+  c.model.prior_precision = 1;
+  c.model.intercept_precision = 0.1;
+  c.model.classes = 3;
+  c.model.hidden = 3;
+  c.sampler.minibatch_size = 32;
+  c.sampler.chains = 4;
+  c.retained_draws = 32;
+  return c;
+}
+
+void add_models(std::vector<Scenario>& all) {
+  for (const ModelEntry& entry : model_registry()) {
+    const std::string name(entry.name);
+    Scenario s{"model/" + name, base(entry.name)};
+    s.rows = entry.network ? 1200 : 2400;
+    all.push_back(s);
+    s.name += "/sparse";
+    s.config.model.max_nonzeros = kFeatures;
+    all.push_back(s);
+  }
+}
+
+void add_samplers(std::vector<Scenario>& all) {
+  for (const SamplerEntry& entry : sampler_registry()) {
+    Scenario s{"sampler/" + std::string(entry.name), base("linear")};
+    s.config.model.noise_variance = 1;
+    s.config.sampler.name = entry.name;
+    all.push_back(s);
+  }
+}
+
+void add_streams(std::vector<Scenario>& all) {
+  constexpr std::pair<const char*, Stream> kStreams[] = {
+      {"bursts", Stream::kBursts},     {"idle", Stream::kIdle},
+      {"starved", Stream::kStarved},   {"sorted", Stream::kSorted},
+      {"jump", Stream::kJump},         {"outliers", Stream::kOutliers},
+      {"huge", Stream::kHuge},         {"constant", Stream::kConstant},
+      {"repeated", Stream::kRepeated}, {"category", Stream::kCategory},
+  };
+  for (const char* model : {"linear", "logistic", "poisson", "student-t"}) {
+    for (const auto& [name, stream] : kStreams) {
+      all.push_back({std::string("stream/") + model + "/" + name, base(model), stream});
+    }
+  }
+  all.push_back({"stream/linear/far-target", base("linear"), Stream::kFarTarget});
+  for (const double precision : {1e-3, 1e-6}) {
+    Scenario s{std::string("stream/softmax/magnitudes-") + (precision < 1e-4 ? "weaker" : "weak"),
+               base("softmax", 12), Stream::kMagnitudes};
+    s.config.model.prior_precision = precision;
+    s.config.model.classes = 4;
+    s.config.draws_per_observation = precision < 1e-4 ? 0 : 4;
+    s.config.window_size = 1000;
+    s.rows = 1600;
+    all.push_back(s);
+  }
+}
+
+void add_horizons(std::vector<Scenario>& all) {
+  constexpr std::pair<const char*, SinglePassNoise> kNoises[] = {
+      {"weights", SinglePassNoise::kWeights},
+      {"noise-covariance", SinglePassNoise::kNoiseCovariance},
+      {"curvature", SinglePassNoise::kCurvature},
+  };
+  for (const char* model : {"linear", "logistic"}) {
+    for (const auto& [name, noise] : kNoises) {
+      for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+        Scenario s{std::string("horizon/") + to_string(horizon) + "/" + model + "/" + name,
+                   base(model)};
+        s.config.horizon = horizon;
+        s.config.sampler.chains = 0;
+        s.config.single_pass_noise = noise;
+        s.stream = model[1] == 'i' ? Stream::kSteady : Stream::kCategory;
+        all.push_back(s);
+      }
+    }
+  }
+  Scenario wide{"horizon/forgetting/posterior-spread", base("linear")};
+  wide.config.horizon = Horizon::kForgetting;
+  wide.config.sampler.chains = 0;
+  wide.config.forgetting_spread = ForgettingSpread::kPosterior;
+  wide.stream = Stream::kJump;
+  all.push_back(wide);
+  for (const Stream stream : {Stream::kHuge, Stream::kOutliers, Stream::kStarved}) {
+    for (const char* model : {"linear", "logistic"}) {
+      Scenario hit{std::string("horizon/forgetting/disturbed/") + model +
+                       std::to_string(static_cast<int>(stream)),
+                   base(model), stream};
+      hit.config.horizon = Horizon::kForgetting;
+      hit.config.sampler.chains = 0;
+      all.push_back(hit);
+    }
+  }
+  Scenario sparse{"horizon/all/sparse", base("poisson"), Stream::kOutliers};
+  sparse.config.horizon = Horizon::kAll;
+  sparse.config.sampler.chains = 0;
+  sparse.config.model.max_nonzeros = kFeatures;
+  all.push_back(sparse);
+}
+
+void add_settings(std::vector<Scenario>& all) {
+  const auto add = [&](const char* name, std::string_view model, auto&& change,
+                       Stream stream = Stream::kSteady) {
+    Scenario s{std::string("setting/") + name, base(model), stream};
+    change(s.config);
+    all.push_back(s);
+  };
+  using Config = EngineConfig;
+  add("pace-0", "linear", [](Config& c) { c.draws_per_observation = 0; });
+  add("pace-1", "logistic", [](Config& c) { c.draws_per_observation = 1; });
+  add("minibatch-grows", "logistic", [](Config& c) { c.sampler.minibatch_size = 0; });
+  add("within-minibatch", "linear",
+      [](Config& c) { c.sampler.noise_estimator = NoiseEstimator::kWithinMinibatch; });
+  add("recursion", "logistic",
+      [](Config& c) { c.sampler.noise_estimator = NoiseEstimator::kRecursion; });
+  add("diagonal-noise", "linear", [](Config& c) {
+    c.sampler.name = "sgd-d";
+    c.sampler.noise_structure = NoiseStructure::kDiagonal;
+  });
+  add("harmonic", "logistic", [](Config& c) { c.sampler.decay = DecaySchedule::kHarmonic; });
+  add("cold-posterior", "linear", [](Config& c) {
+    c.sampler.name = "sgld";
+    c.sampler.temperature = 0.3;
+  });
+  add("standardize", "linear", [](Config& c) { c.standardize = Standardize::kColdStart; });
+  add(
+      "standardize-logistic", "logistic",
+      [](Config& c) { c.standardize = Standardize::kColdStart; }, Stream::kBursts);
+  add("learned-prior", "linear", [](Config& c) { c.model.learn_prior_precision = true; });
+  add(
+      "learned-prior-bursts", "softmax", [](Config& c) { c.model.learn_prior_precision = true; },
+      Stream::kBursts);
+  static constexpr std::uint32_t kGroups[] = {0, 0, 1, 1};
+  add("learned-prior-groups", "logistic", [](Config& c) {
+    c.model.learn_prior_precision = true;
+    c.model.prior_groups = kGroups;
+  });
+  add("two-threads", "linear", [](Config& c) { c.learner_threads = 2; });
+  add("standardize-sparse", "logistic", [](Config& c) {
+    c.standardize = Standardize::kColdStart;
+    c.model.max_nonzeros = kFeatures;
+  });
+  add("no-intercept", "logistic", [](Config& c) { c.model.intercept = false; });
+  add("step-too-long", "linear", [](Config& c) {
+    c.sampler.name = "sgld";
+    c.sampler.step_size = 1;
+  });
+  add(
+      "chains-lost", "linear",
+      [](Config& c) {
+        c.sampler.name = "sghmc";
+        c.sampler.step_size = 0.05;
+      },
+      Stream::kJump);
+}
+
+// Refreshes in pieces, between which chains move; dimensions on both sides of the dense check.
+void add_sizes(std::vector<Scenario>& all) {
+  for (const std::uint32_t features : {31U, 40U, 180U}) {
+    for (const char* model : {"linear", "logistic"}) {
+      Scenario s{"size/" + std::to_string(features) + "/" + model, base(model, features)};
+      s.config.sampler.minibatch_size = 0;
+      if (features < 100) s.stream = Stream::kBursts;
+      s.rows = 1600;
+      all.push_back(s);
+    }
+  }
+}
+
+double outcome(Response response, double eta, double u) {
+  switch (response) {
+    case Response::kBernoulli:
+      return u < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0;
+    case Response::kCount:
+      return std::floor(2 * u * std::exp(std::clamp(eta, -4.0, 4.0)));
+    case Response::kCategorical:
+      return u < 1 / (1 + std::exp(-eta)) ? 0.0 : (2 * u * u < 1 ? 1.0 : 2.0);
+    default:
+      // Logistic noise: heavier tails than normal ones.
+      return eta + std::log((u + 1e-9) / (1 - u + 1e-9));
+  }
+}
+
+// Every class's score is linear in the row; each 50th row is of another class than the scores say.
+void spread_over_magnitudes(Data& data, double power, Index classes) {
+  const Index features = data.x.cols();
+  const VectorXd scale = uniforms(14, data.rows());
+  const VectorXd slopes = normals(15, classes * features);
+  for (Index i = 0; i < data.rows(); ++i) {
+    data.x.row(i) *= std::pow(scale[i], -power);
+    Index best = 0;
+    for (Index c = 1; c < classes; ++c) {
+      const auto score = [&](Index k) {
+        return data.x.row(i).dot(slopes.segment(k * features, features));
+      };
+      if (score(c) > score(best)) best = c;
+    }
+    data.y[i] = static_cast<double>(i % 50 == 0 ? (best + 1) % classes : best);
+  }
+}
+
+void sort_by_target(Data& data) {
+  std::vector<Index> order(static_cast<std::size_t>(data.rows()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, {}, [&](Index i) { return data.y[i]; });
+  const RowMatrix x = data.x;
+  const VectorXd y = data.y;
+  for (Index i = 0; i < data.rows(); ++i) {
+    data.x.row(i) = x.row(order[static_cast<std::size_t>(i)]);
+    data.y[i] = y[order[static_cast<std::size_t>(i)]];
+  }
+}
+
+}  // namespace
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> all;
+  add_models(all);
+  add_samplers(all);
+  add_streams(all);
+  add_horizons(all);
+  add_settings(all);
+  add_sizes(all);
+  return all;
+}
+
+Data data_of(const Scenario& s) {
+  const ModelConfig& model = s.config.model;
+  const Index features = model.features;
+  const Response response = find_model(model.name)->response;
+  Data data;
+  data.x = autoregressive_rows(s.rows, features, 0.5, 11);
+  if (s.stream == Stream::kCategory) data.x.col(features - 1).head(s.rows / 2).setZero();
+  if (s.stream == Stream::kRepeated) {
+    for (Index i = 1; i < s.rows; i += 2) data.x.row(i) = data.x.row(i - 1);
+  }
+  if (model.max_nonzeros > 0) data.x = (data.x.array().abs() > 0.5).select(data.x, 0.0);
+  data.truth = coefficients(features + 1, 12) / std::sqrt(static_cast<double>(features) / 4.0);
+  VectorXd eta = data.design() * data.truth;
+  if (s.stream == Stream::kJump) eta.tail(s.rows / 2) *= -2;
+  const VectorXd u = uniforms(13, s.rows);
+  data.y.resize(s.rows);
+  for (Index i = 0; i < s.rows; ++i) data.y[i] = outcome(response, eta[i], u[i]);
+  if (s.stream == Stream::kRepeated) {
+    for (Index i = 1; i < s.rows; i += 2) data.y[i] = data.y[i - 1];
+  }
+  if (s.stream == Stream::kConstant) data.y.head(s.rows / 3).setConstant(1.0);
+  if (s.stream == Stream::kOutliers) {
+    for (Index i = 97; i < s.rows; i += 613) data.x.row(i) *= 1e4;
+  }
+  if (s.stream == Stream::kHuge) data.x.row(s.rows / 2) *= 1e34;
+  if (s.stream == Stream::kFarTarget) data.y[s.rows / 2] = 1e12;
+  if (s.stream == Stream::kMagnitudes) spread_over_magnitudes(data, 3, model.classes);
+  if (s.stream == Stream::kSorted) sort_by_target(data);
+  return data;
+}
+
+}  // namespace windhover::test
