@@ -8,10 +8,11 @@
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/gaussian_mixture.h"
 #include "windhover/runtime/ingest.h"
-#include "windhover/runtime/learner.h"
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/predict.h"
+#include "windhover/runtime/single_pass_learner.h"
 #include "windhover/runtime/window.h"
+#include "windhover/runtime/window_learner.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
@@ -85,8 +86,7 @@ struct Parts {
         snapshots(slots, pins),
         sampler(make_sampler(arena, config)),
         ingest(window, model, config.max_frame_rows, counters),
-        learner(start_region(arena, "estimates and chains"), config, window, models, sampler,
-                snapshots, clock, counters),
+        learner(make_learner(start_region(arena, "estimates and chains"), config, clock, counters)),
         predictors(make_predictors(arena, config)) {}
 
   static Arena& start_region(Arena& arena, const char* name) noexcept {
@@ -120,6 +120,14 @@ struct Parts {
     return find_sampler(config.sampler.name)
         ->make(start_region(arena, "sampler"), config.sampler, config.model.dimension());
   }
+  Learner* make_learner(Arena& arena, const EngineConfig& config, Clock& clock,
+                        Counters<RuntimeCounter>& counters) noexcept {
+    if (config.horizon == Horizon::kWindow) {
+      return arena.make<WindowLearner>(arena, config, window, models, sampler, snapshots, clock,
+                                       counters);
+    }
+    return arena.make<SinglePassLearner>(arena, config, window, model, snapshots, clock, counters);
+  }
   static std::span<Predictor> make_predictors(Arena& arena, const EngineConfig& config) noexcept {
     start_region(arena, "readers");
     return arena.make_array<Predictor>(config.max_readers, arena, config);
@@ -134,7 +142,7 @@ struct Parts {
   Snapshots<Posterior> snapshots;
   AnySampler* sampler;
   Ingest ingest;
-  Learner learner;
+  Learner* learner;
   std::span<Predictor> predictors;
 };
 
@@ -211,11 +219,11 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   }
   parts.window.reset();
   parts.snapshots.reset();
-  parts.learner.reset();
+  parts.learner->reset();
   // Likewise the groups of the prior.
   if (!full.model.prior_groups.empty()) {
     layout->config.model.prior_groups =
-        parts.learner.estimator().prior().groups().first(full.model.features);
+        parts.learner->estimator().prior().groups().first(full.model.features);
   }
   return &layout->engine;
 }
@@ -237,13 +245,13 @@ Status Engine::observe(std::span<const double> features, double target) noexcept
   return result.refused > 0 ? refused.reason : Status::kOk;
 }
 
-int Engine::poll(int max_work) noexcept { return layout_->parts.learner.poll(max_work); }
+int Engine::poll(int max_work) noexcept { return layout_->parts.learner->poll(max_work); }
 int Engine::assist(std::uint32_t worker) noexcept {
   if (worker == 0 || worker >= layout_->config.learner_threads) return 0;
-  return layout_->parts.learner.assist(worker);
+  return layout_->parts.learner->assist(worker);
 }
 
-Learner& Engine::learner() noexcept { return layout_->parts.learner; }
+Learner& Engine::learner() noexcept { return *layout_->parts.learner; }
 
 Result<Reader> Engine::reader() noexcept {
   const std::uint32_t id = layout_->readers.fetch_add(1, std::memory_order_relaxed);

@@ -45,7 +45,9 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       prior_influence_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_),
-      inverse_factor_(arena, dimension_) {}
+      inverse_factor_(arena, dimension_),
+      mean_before_(arena.allocate<double>(dimension_).data()),
+      factor_before_(arena, dimension_) {}
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   const ModelConfig& model = config.model;
@@ -232,7 +234,20 @@ void Estimator::update_dispersion(double target_variance) noexcept {
 Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,
                           Interlude* interlude) noexcept {
   interlude_ = interlude;
+  factor_before_.copy_from(factor_, interlude);
+  std::copy_n(mean_, dimension_, mean_before_);
+  n_before_ = n_;
   n_ = std::max(n, 1.0);
+  const Status status = compute(target_variance, longest, prior_move);
+  refresh_failed_ = !ok(status);
+  if (refresh_failed_) {
+    n_ = n_before_;
+    factor_.copy_from(factor_before_);
+  }
+  return status;
+}
+
+Status Estimator::compute(double target_variance, double longest, double prior_move) noexcept {
   Status status = compute_curvature();
   if (ok(status) && (learn_dispersion_ || prior_.learned()) && done_.rows() > 0) {
     status = update_hyperparameters(target_variance, longest, prior_move);
@@ -339,6 +354,10 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
   e.anchor = done_.anchor();
   e.anchor_gradient = anchor_gradient_;
   return e;
+}
+
+double Estimator::dispersion_change() const noexcept {
+  return std::log(dispersion_ / done_.dispersion());
 }
 
 double Estimator::dispersion_relative_sd() const noexcept {

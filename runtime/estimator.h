@@ -66,8 +66,8 @@ class Estimator {
 
   // Recomputes everything below from done(), noise() and n observations. `target_variance` is that
   // of the rows seen so far and only steadies a learned dispersion while n is small.
-  // kNotPositiveDefinite, when a number is not finite, leaves the mode, the mean and P as they
-  // were, but not A: restore() its factor. Complexity O(D^3). A Newton step longer than `longest`
+  // kNotPositiveDefinite, when a number is not finite, leaves n, the mode, the mean, P and A's
+  // factor as they were. Complexity O(D^3). A Newton step longer than `longest`
   // (squared, in posterior standard deviations) is shortened. A learned prior precision moves by a
   // factor of at most exp(prior_move), and by one step of its fixed point unless it is free to go
   // all the way. An interlude must leave alone all that refresh() changes, and may read the mean,
@@ -76,11 +76,15 @@ class Estimator {
                  double prior_move = PriorPrecision::kFree,
                  Interlude* interlude = nullptr) noexcept;
 
-  // After a failed refresh: n and the factor of A that the mode, the mean and P belong to.
-  void restore(double n, const Factor& factor) noexcept {
-    n_ = n;
-    factor_.copy_from(factor);
-  }
+  // The Gaussian that the newest refresh() took the place of, or tried to.
+  struct Before {
+    double n;
+    const double* mean;
+    const Factor& factor;  // of A
+  };
+  Before before() const noexcept { return {n_before_, mean_before_, factor_before_}; }
+  // Whether the newest refresh() failed, so that the one before it stands.
+  bool refresh_failed() const noexcept { return refresh_failed_; }
 
   // Derivative of -log posterior of the rows in done() at their anchor, along the way there.
   double slope(const double* from) const noexcept;
@@ -91,8 +95,17 @@ class Estimator {
   // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
   double trusted_step(double n) const noexcept;
   bool step_is_trusted() const noexcept { return newton_decrement_ <= trusted_step(n_); }
+  // By more than a tenth of the noise in the linear predictors, mean square.
+  bool anchor_is_far() const noexcept { return newton_decrement_ >= 0.01 * n_; }
+  // One Newton step from the anchor leaves an error that shows. For a quadratic loss none does.
+  bool far_from_mode() const noexcept {
+    return !quadratic_ && !damped_ &&
+           (newton_decrement_ > 0.01 || dispersion_step_ > 0.1 * dispersion_relative_sd());
+  }
   // |log ratio| of the dispersion to that of the refresh before; 0 when it is given.
   double dispersion_step() const noexcept { return dispersion_step_; }
+  // log ratio of the dispersion to what it was where the sums of done() began.
+  double dispersion_change() const noexcept;
   const PriorPrecision& prior() const noexcept { return prior_; }
   void set_mode(const double* mode) noexcept;
 
@@ -128,6 +141,7 @@ class Estimator {
   double misspecification_index() const noexcept { return misspecification_index_; }
 
  private:
+  Status compute(double target_variance, double longest, double prior_move) noexcept;
   std::size_t noise_numbers() const noexcept {
     return noise_is_full() ? std::size_t{dimension_} * dimension_ : dimension_;
   }
@@ -176,6 +190,10 @@ class Estimator {
   Interlude* interlude_ = nullptr;  // of the refresh under way
   Factor factor_;
   InverseFactor inverse_factor_;
+  bool refresh_failed_ = false;
+  double n_before_ = 0;
+  double* mean_before_;
+  Factor factor_before_;
 };
 
 }  // namespace windhover

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
@@ -37,10 +38,7 @@ class RepeatedRows {
   // before the first pass.
   double share() const noexcept { return share_; }
 
-  template <class Visitor>
-  void visit_state(Visitor&& visit) noexcept {
-    visit(std::span<double>(&share_, 1));
-  }
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(share_); }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/dyadic_batches.h"
 #include "windhover/samplers/models/model.h"
 
@@ -59,11 +60,9 @@ class ScoreSeries {
   double drift() const noexcept { return drift_; }
   bool drifting() const noexcept { return drift_ > drift_threshold_; }
 
-  template <class Visitor>
-  void visit_state(Visitor&& visit) noexcept {
-    visit(std::span<double>(influence_variance_, dimension_));
-    visit(std::span<double>(&autocorrelation_, 1));
-    visit(std::span<double>(&drift_, 1));
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.visit(std::span<double>(influence_variance_, dimension_));
+    visitor.values(autocorrelation_, drift_);
   }
 
  private:

@@ -254,8 +254,8 @@ ordered_json fit(const FitOptions& options) {
   MatrixXd preconditioner(d, d);
   MatrixXd injected(d, d);
   const bool has_law =
-      window && find_sampler(options.sampler)->has_law && learner.sampler().momentum() == 0;
-  if (has_law) learner.sampler().law(preconditioner.data(), injected.data());
+      window && find_sampler(options.sampler)->has_law && learner.sampler()->momentum() == 0;
+  if (has_law) learner.sampler()->law(preconditioner.data(), injected.data());
   const Estimator& estimator = learner.estimator();
   const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
   const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))

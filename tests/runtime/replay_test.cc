@@ -20,14 +20,18 @@ void record_head(void* log, std::uint64_t round, std::uint64_t head) noexcept {
   static_cast<std::vector<HeadChange>*>(log)->push_back({round, head});
 }
 
-struct Hasher {
-  std::uint64_t value = 14695981039346656037ULL;
-  void mix(std::uint64_t word) { value = (value ^ word) * 1099511628211ULL ^ (value >> 29); }
+struct Hasher final : StateVisitor {
+  std::uint64_t hash = 14695981039346656037ULL;
+  void mix(std::uint64_t word) { hash = (hash ^ word) * 1099511628211ULL ^ (hash >> 29); }
   void operator()(std::span<const double> numbers) {
     for (const double x : numbers) mix(std::bit_cast<std::uint64_t>(x));
   }
-  void operator()(std::span<const std::uint64_t> numbers) {
+  void visit(std::span<double> numbers) noexcept override { (*this)(numbers); }
+  void visit(std::span<std::uint64_t> numbers) noexcept override {
     for (const std::uint64_t x : numbers) mix(x);
+  }
+  void visit(std::span<std::uint32_t> numbers) noexcept override {
+    for (const std::uint32_t x : numbers) mix(x);
   }
 };
 
@@ -41,7 +45,7 @@ std::uint64_t fingerprint_of(TestEngine& engine) {
   hash(std::span(draws.data(), static_cast<std::size_t>(draws.size())));
   for (const ParameterSummary& p : engine.parameters())
     hash(std::span(&p.mean, sizeof p / sizeof p.mean));
-  return hash.value;
+  return hash.hash;
 }
 
 // Rows in frames of random size, polls of random length in between: heads change anywhere.

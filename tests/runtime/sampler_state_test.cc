@@ -19,14 +19,17 @@ EngineConfig config_for(std::string_view sampler) {
 }
 
 // All that visit_state() visits.
-struct Collector {
+struct Collector final : StateVisitor {
   std::vector<std::uint64_t> bits;
   std::vector<std::size_t> sizes;
-  void operator()(std::span<const double> numbers) {
+  void visit(std::span<double> numbers) noexcept override {
     sizes.push_back(numbers.size());
     for (const double x : numbers) bits.push_back(std::bit_cast<std::uint64_t>(x));
   }
-  void operator()(std::span<const std::uint64_t> numbers) {
+  void visit(std::span<std::uint64_t> numbers) noexcept override {
+    bits.insert(bits.end(), numbers.begin(), numbers.end());
+  }
+  void visit(std::span<std::uint32_t> numbers) noexcept override {
     bits.insert(bits.end(), numbers.begin(), numbers.end());
   }
 };

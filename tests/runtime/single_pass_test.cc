@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "windhover/samplers/single_pass.h"
 #include "windhover/tests/runtime/logistic_reference.h"
 
 namespace windhover::test {

@@ -205,7 +205,7 @@ void consistency_ratio(benchmark::State& state) {
                      estimator.covariance(), 0);
   }
   const auto law = [&](double* preconditioner, double* injected) {
-    learner.sampler().law(preconditioner, injected);
+    learner.sampler()->law(preconditioner, injected);
     return true;
   };
   Consistency::Ratio ratio;

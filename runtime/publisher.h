@@ -1,0 +1,57 @@
+// Fills snapshots and hands them to the readers.
+#ifndef WINDHOVER_RUNTIME_PUBLISHER_H_
+#define WINDHOVER_RUNTIME_PUBLISHER_H_
+
+#include <cstdint>
+
+#include "windhover/platform/clock.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/estimator.h"
+#include "windhover/runtime/posterior.h"
+#include "windhover/runtime/retained_draws.h"
+#include "windhover/runtime/score_series.h"
+
+namespace windhover {
+
+// begin() fills in what every posterior has; whoever knows how the draws were made adds what they
+// are worth and the status; end() hands the snapshot over. Invariant: readers see only what end()
+// was given. One thread.
+class Publisher {
+ public:
+  Publisher(const EngineConfig& config, Snapshots<Posterior>& snapshots, Clock& clock,
+            Counters<RuntimeCounter>& counters) noexcept
+      : config_(config), snapshots_(snapshots), clock_(clock), counters_(counters) {}
+
+  // Whether the newest snapshot is so old that a change is to be shown.
+  bool due() const noexcept;
+
+  Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
+                   const ScoreSeries& scores) noexcept;
+  void end(Posterior& posterior) noexcept;
+
+ private:
+  void describe_spread(Posterior& posterior, const Estimator& estimator,
+                       const ScoreSeries& scores) const noexcept;
+  void describe_provenance(Posterior& posterior, const Estimator& estimator, const Model& model,
+                           const ScoreSeries& scores) noexcept;
+
+  const EngineConfig& config_;
+  Snapshots<Posterior>& snapshots_;
+  Clock& clock_;
+  Counters<RuntimeCounter>& counters_;
+  std::uint64_t snapshot_id_ = 0;
+  std::int64_t last_ns_ = 0;
+};
+
+// Effective draws, R-hat and autocorrelation time of the worst parameter go into the provenance.
+void describe_worst(Posterior& posterior) noexcept;
+
+// With several modes there is no mode to name, and the curvature at one of them is no summary: the
+// spread is that of the draws.
+void describe_by_draws(Posterior& posterior) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PUBLISHER_H_
