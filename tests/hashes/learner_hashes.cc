@@ -1,7 +1,7 @@
-// Runs every scenario in driven mode and prints one 64-bit hash of each: of all iterates, of the
-// heads taken, and at ten moments of what is served and counted.
-//   learner_hashes [NAME]           prints "HASH NAME" a line; NAME: only those that contain it
-//   learner_hashes --check FILE     compares with the file; 77, skipped, where the file is of
+// Runs every scenario in driven mode and prints two 64-bit hashes of each: of all iterates, the
+// heads taken, and what is served at ten moments; and of what is said and counted of it then.
+//   learner_hashes [NAME]           prints "HASH HASH NAME" a line; NAME: only those that contain
+//   it learner_hashes --check FILE     compares with the file; 77, skipped, where the file is of
 //   another
 //                                   instruction set, compiler or C library
 //   learner_hashes --record FILE    writes it
@@ -40,6 +40,18 @@ class Hash {
   std::uint64_t value_ = 14695981039346656037ULL;
 };
 
+struct Hashes {
+  Hash served;  // iterates, parameters, draws, answers
+  Hash said;    // provenance, counters
+  std::string text() const {
+    char line[40];
+    std::snprintf(line, sizeof line, "%016llx %016llx",
+                  static_cast<unsigned long long>(served.value()),
+                  static_cast<unsigned long long>(said.value()));
+    return line;
+  }
+};
+
 struct Iterates {
   Hash* hash;
   std::size_t dimension;
@@ -73,7 +85,7 @@ void mix_provenance(Hash& hash, const Provenance& p) {
   }
 }
 
-void mix_answers(Hash& hash, TestEngine& engine, const Scenario& s, const Data& data) {
+void mix_answers(Hashes& hashes, TestEngine& engine, const Scenario& s, const Data& data) {
   const std::size_t features = s.config.model.features;
   constexpr std::size_t kRows = 3;
   constexpr double kQuantiles[] = {0.05, 0.5};
@@ -103,27 +115,28 @@ void mix_answers(Hash& hash, TestEngine& engine, const Scenario& s, const Data& 
          {a.linpred_mean, a.linpred_sd, a.epred_mean, a.epred_sd, a.mean, a.sd, a.interval_lower,
           a.interval_upper, a.quantiles[0], a.entropy, a.mutual_information, a.prob_best,
           a.expected_regret, a.probs[0], a.probs[1], a.probs_sd[1]}) {
-      hash.mix(x);
+      hashes.served.mix(x);
     }
   }
-  mix_provenance(hash, provenance);
+  mix_provenance(hashes.said, provenance);
 }
 
-void mix_engine(Hash& hash, TestEngine& engine, const Scenario& s, const Data& data) {
-  mix_answers(hash, engine, s, data);
+void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Data& data) {
+  mix_answers(hashes, engine, s, data);
+  Hash& hash = hashes.served;
   for (const ParameterSummary& p : engine.parameters()) {
     hash.mix(&p.mean, sizeof p / sizeof p.mean);
   }
   const RowMatrix draws = engine.draws();
   hash.mix(draws.data(), static_cast<std::size_t>(draws.size()));
   const Learner& learner = engine->learner();
-  hash.mix(learner.round());
-  hash.mix(static_cast<std::uint64_t>(learner.phase()));
+  hashes.said.mix(learner.round());
+  hashes.said.mix(static_cast<std::uint64_t>(learner.phase()));
   hash.mix(learner.chains().data(), learner.chains().size());
   const std::span<const double> noise = learner.estimator().noise_covariance();
   hash.mix(noise.data(), noise.size());
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
-    hash.mix(engine->counters().get(static_cast<RuntimeCounter>(id)));
+    hashes.said.mix(engine->counters().get(static_cast<RuntimeCounter>(id)));
   }
 }
 
@@ -157,14 +170,14 @@ Index frame_rows(Stream stream, double u, double v) {
   return 1 + static_cast<Index>(40 * u);
 }
 
-std::uint64_t run(const Scenario& s) {
+Hashes run(const Scenario& s) {
   const Data data = data_of(s);
   ManualClock clock;
   TestEngine engine(s.config, &clock);
-  Hash hash;
-  Iterates iterates{&hash, engine->dimension()};
+  Hashes hashes;
+  Iterates iterates{&hashes.served, engine->dimension()};
   engine->learner().set_trace(mix_iterate, &iterates);
-  engine->learner().set_head_sink(mix_head, &hash);
+  engine->learner().set_head_sink(mix_head, &hashes.served);
   const VectorXd u = uniforms(99, 3 * data.rows() + 3);
   Index used = 0;
   Index at = 0;
@@ -182,13 +195,13 @@ std::uint64_t run(const Scenario& s) {
       engine->poll(rounds);
     }
     if (at >= next_look) {
-      mix_engine(hash, engine, s, data);
+      mix_engine(hashes, engine, s, data);
       next_look += data.rows() / 10;
     }
   }
   engine.poll_rounds(400);
-  mix_engine(hash, engine, s, data);
-  return hash.value();
+  mix_engine(hashes, engine, s, data);
+  return hashes;
 }
 
 // What the bits depend on beside the code.
@@ -201,9 +214,7 @@ int record(const char* path) {
   std::ofstream out(path);
   out << made_with() << "\n";
   for (const Scenario& s : scenarios()) {
-    char line[32];
-    std::snprintf(line, sizeof line, "%016llx ", static_cast<unsigned long long>(run(s)));
-    out << line << s.name << "\n";
+    out << run(s).text() << " " << s.name << "\n";
   }
   return out.good() ? 0 : 1;
 }
@@ -220,15 +231,16 @@ int check_against(const char* path) {
                 made_with().c_str());
     return 77;
   }
-  std::map<std::string, std::uint64_t> expected;
-  std::string hash, name;
-  while (in >> hash >> name) expected[name] = std::stoull(hash, nullptr, 16);
+  std::map<std::string, std::string> expected;
+  std::string served, said, name;
+  while (in >> served >> said >> name) expected[name] = served + " " + said;
   int wrong = 0;
   for (const Scenario& s : scenarios()) {
-    const auto found = expected.find(s.name);
-    const bool same = found != expected.end() && found->second == run(s);
-    if (!same) std::fprintf(stderr, "%s: not the recorded hash\n", s.name.c_str());
-    wrong += same ? 0 : 1;
+    const std::string now = run(s).text();
+    if (expected[s.name] == now) continue;
+    std::fprintf(stderr, "%s: %s recorded, %s now\n", s.name.c_str(), expected[s.name].c_str(),
+                 now.c_str());
+    ++wrong;
   }
   std::printf("%zu scenarios, %d with other bits than recorded\n", scenarios().size(), wrong);
   return wrong == 0 && expected.size() == scenarios().size() ? 0 : 1;
@@ -239,7 +251,7 @@ int main_of(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--record") == 0) return record(argv[2]);
   for (const Scenario& s : scenarios()) {
     if (argc > 1 && s.name.find(argv[1]) == std::string::npos) continue;
-    std::printf("%016llx %s\n", static_cast<unsigned long long>(run(s)), s.name.c_str());
+    std::printf("%s %s\n", run(s).text().c_str(), s.name.c_str());
     std::fflush(stdout);
   }
   return 0;
