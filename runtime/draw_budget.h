@@ -43,6 +43,8 @@ class DrawBudget {
   bool spent(double minibatch_size) const noexcept {
     return target_ != 0 && credit_ < minibatch_size;
   }
+  // What is to be drawn of the minibatch that is next.
+  double due(double minibatch_size) const noexcept { return std::min(credit_, minibatch_size); }
   bool unlimited() const noexcept { return target_ == 0; }
   double target() const noexcept { return target_; }
 

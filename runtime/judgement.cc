@@ -7,6 +7,9 @@ namespace windhover {
 
 namespace {
 
+// Of sums of draws and of what they are due.
+constexpr double kRounding = 1e-9;
+
 PosteriorStatus status_of(StatusReason reason) noexcept {
   switch (reason) {
     case StatusReason::kNone:
@@ -21,18 +24,34 @@ PosteriorStatus status_of(StatusReason reason) noexcept {
 }
 
 bool law_is_off(const Evidence& e) noexcept {
-  if (std::isinf(e.law_largest)) return true;
+  if (std::isinf(e.law_largest)) return e.step_given;
   if (!e.law_is_posterior || std::isnan(e.law_largest)) return false;
   return !(e.law_smallest > 1 / kSpreadTolerance && e.law_largest < kSpreadTolerance);
 }
 
-bool spread_is_off(const Evidence& e) noexcept {
-  if (std::isnan(e.spread_largest)) return false;
+// What observed variance over predicted may be.
+struct Band {
+  double narrow;
+  double wide;
+};
+
+Band band_of(const Evidence& e) noexcept {
   const double spread = std::sqrt(e.dimension / std::max(e.compared_draws, 1.0));
-  const double wide = (1 + spread) * (1 + spread);
-  const double narrow = (1 - std::min(spread, 1.0)) * (1 - std::min(spread, 1.0));
-  return e.spread_largest >= kSpreadTolerance * wide ||
-         e.spread_smallest <= narrow / kSpreadTolerance;
+  const double least = 1 - std::min(spread, 1.0);
+  return {least * least / kSpreadTolerance, (1 + spread) * (1 + spread) * kSpreadTolerance};
+}
+
+bool spread_is_off(const Evidence& e) noexcept {
+  const Band band = band_of(e);
+  return e.spread_largest >= band.wide || e.spread_smallest <= band.narrow;
+}
+
+// Both are 0 where nothing has been compared. Inside the band what is further from 1 is the worse.
+double worst_spread(const Evidence& e) noexcept {
+  const Band band = band_of(e);
+  if (e.spread_largest >= band.wide && e.spread_smallest > band.narrow) return e.spread_largest;
+  if (e.spread_smallest <= band.narrow && e.spread_largest < band.wide) return e.spread_smallest;
+  return e.spread_largest * e.spread_smallest >= 1 ? e.spread_largest : e.spread_smallest;
 }
 
 StatusReason reason_of(const Evidence& e) noexcept {
@@ -41,12 +60,14 @@ StatusReason reason_of(const Evidence& e) noexcept {
   if (!e.sampling || !compared) return StatusReason::kFewDraws;
   if (e.drifting) return StatusReason::kDrift;
   if (e.dependent_rows) return StatusReason::kDependentRows;
-  if (e.not_definite) return StatusReason::kNotDefinite;
+  // Steps that the sampler chose itself always have a law, but for what rounding has swallowed.
+  const bool swallowed = std::isinf(e.law_largest) && !e.step_given;
+  if (e.not_definite || swallowed) return StatusReason::kNotDefinite;
   if (e.chains_lost) return StatusReason::kLostChains;
   if (e.network) return StatusReason::kNetwork;
   if (law_is_off(e)) return StatusReason::kSamplersLaw;
   if (spread_is_off(e)) return StatusReason::kSpread;
-  if (e.replay_is_target && !(e.replay_ratio >= 1)) return StatusReason::kPace;
+  if (e.replay_is_target && e.replay_ratio < 1 - kRounding) return StatusReason::kPace;
   return StatusReason::kNone;
 }
 
@@ -54,7 +75,7 @@ StatusReason reason_of(const Evidence& e) noexcept {
 
 Judgement judge(const Evidence& evidence) noexcept {
   const StatusReason reason = reason_of(evidence);
-  return {status_of(reason), reason};
+  return {status_of(reason), reason, worst_spread(evidence)};
 }
 
 }  // namespace windhover

@@ -17,9 +17,11 @@ struct Evidence {
   bool not_definite = false;      // the last estimates could not be computed
   bool chains_lost = false;       // and not made good yet
   bool law_refused = false;       // the sampler has never had a law
+  bool step_given = false;        // the host chose how long its steps are
   bool law_is_posterior = false;  // or is to be: not of the sandwich, nor without a window
   std::uint32_t dimension = 0;
-  // Variance of the sampler's law over the posterior's, in the least and the most of directions.
+  // Variance of the sampler's law over the posterior's, in the least and the most of directions;
+  // the latter is infinity where no law could be computed.
   double law_smallest = 1;
   double law_largest = 1;
   // Observed variance over predicted, likewise; 0 and 0 while nothing has been compared.
@@ -33,6 +35,9 @@ struct Evidence {
 struct Judgement {
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
   StatusReason reason = StatusReason::kFewDraws;
+  // Observed over predicted variance in the direction that is furthest off for what chance leaves
+  // open; NaN where it is not known.
+  double spread_ratio = 0;
 };
 
 // The first reason that applies, in the order of runtime/README.md's table. The observed spread may

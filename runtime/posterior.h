@@ -37,6 +37,9 @@ struct Posterior {
     transform.inverse_scale = arena.allocate<double>(features);
   }
 
+  // All of another of the same shape. Complexity O(D^2 + draws D).
+  void copy_from(const Posterior& other) noexcept;
+
   // P = variance_scale() A^-1.
   double variance_scale() const noexcept { return temperature / n; }
 

@@ -44,6 +44,20 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
 void Publisher::end(Posterior& posterior) noexcept {
   posterior.made_ns = clock_.now_ns();
   last_ns_ = posterior.made_ns;
+  hand_over(posterior);
+}
+
+void Publisher::withdraw() noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.copy_from(*newest_);
+  posterior.provenance.snapshot_id = ++snapshot_id_;
+  posterior.provenance.status = PosteriorStatus::kWarmingUp;
+  posterior.provenance.reason = StatusReason::kFewDraws;
+  hand_over(posterior);
+}
+
+void Publisher::hand_over(Posterior& posterior) noexcept {
+  newest_ = &posterior;
   snapshots_.publish();
   counters_.add(RuntimeCounter::kSnapshots);
 }

@@ -30,6 +30,8 @@ class Publisher {
   Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
                    const ScoreSeries& scores) noexcept;
   void end(Posterior& posterior) noexcept;
+  // The newest snapshot's numbers stand, as those of a learner that is warming up again.
+  void withdraw() noexcept;
 
  private:
   void describe_spread(Posterior& posterior, const Estimator& estimator,
@@ -41,6 +43,9 @@ class Publisher {
   Snapshots<Posterior>& snapshots_;
   Clock& clock_;
   Counters<RuntimeCounter>& counters_;
+  void hand_over(Posterior& posterior) noexcept;
+
+  const Posterior* newest_ = nullptr;
   std::uint64_t snapshot_id_ = 0;
   std::int64_t last_ns_ = 0;
 };

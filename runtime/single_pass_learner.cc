@@ -259,7 +259,7 @@ void SinglePassLearner::publish() noexcept {
   Posterior& posterior = publisher_.begin(estimator_, chains_.draws(), *model_, pass_.scores());
   summarize(posterior);
   describe_worst(posterior);
-  replay_ratio_.update(cursor_.head(), cursor_.rows());
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), 0);
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
   p.sequence = refreshed_position_;
@@ -268,7 +268,6 @@ void SinglePassLearner::publish() noexcept {
   p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective()))
                      : std::min(cursor_.rows(), n);
   p.draws_per_observation = replay_ratio_.value();
-  p.ou_ratio = ratio.largest;
   p.law_ratio = ratio.law();
   Evidence e;
   e.sampling = sampling;
@@ -288,6 +287,7 @@ void SinglePassLearner::publish() noexcept {
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
   publisher_.end(posterior);
   dirty_ = false;
 }

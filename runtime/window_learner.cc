@@ -256,7 +256,7 @@ void WindowLearner::publish() noexcept {
   describe_worst(posterior);
   record_.compare(estimator_, minibatch_size(), config_.sampler.temperature,
                   [this](double* h, double* e) { return mover_.law(h, e); });
-  replay_ratio_.update(cursor_.head(), cursor_.rows());
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), budget_.due(minibatch_size()));
   const bool network = !model().log_concave();
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
@@ -264,10 +264,10 @@ void WindowLearner::publish() noexcept {
   p.n_seen = cursor_.head();
   p.n_eff = std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.n())));
   p.draws_per_observation = replay_ratio_.value();
-  p.ou_ratio = ratio.largest;
-  p.law_ratio = law_refused_ ? std::numeric_limits<double>::infinity()
-                : network    ? std::numeric_limits<double>::quiet_NaN()
-                             : ratio.law();
+  const bool swallowed = std::isinf(ratio.law()) && config_.sampler.step_size == 0;
+  p.law_ratio = law_refused_           ? std::numeric_limits<double>::infinity()
+                : network || swallowed ? std::numeric_limits<double>::quiet_NaN()
+                                       : ratio.law();
   p.repeated_rows = pass.repeats().share();
   Evidence e;
   e.sampling = phase_ == Phase::kSampling;
@@ -277,6 +277,7 @@ void WindowLearner::publish() noexcept {
   e.not_definite = estimator_.refresh_failed();
   e.chains_lost = mover_.damped();
   e.law_refused = law_refused_;
+  e.step_given = config_.sampler.step_size > 0;
   e.law_is_posterior = mover_.posterior_is_target();
   e.dimension = config_.model.dimension();
   e.law_smallest = ratio.law_smallest;
@@ -291,6 +292,7 @@ void WindowLearner::publish() noexcept {
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
   if (network) describe_by_draws(posterior);
   publisher_.end(posterior);
   dirty_ = false;

@@ -270,7 +270,8 @@ void WindowLearner::ask_again(DrawBudget::Cause cause, double forgetting) noexce
 // A Newton step that changes the linear predictors by about one or more is beyond where the loss
 // looks quadratic. Rows from a part of the feature space not seen before can call for such a step
 // when they come all at once: it would leave for where every probability is 0 or 1. A cold start
-// from the rows there are checks its steps. The snapshot before this stays until it is over.
+// from the rows there are checks its steps. Until it is over the numbers before this are served, as
+// those of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
   if (!model().log_concave() || estimator_.steps_are_safe() || estimator_.step_is_trusted()) return;
   estimator_.start_over();
@@ -278,6 +279,7 @@ void WindowLearner::start_over_if_lost() noexcept {
   phase_ = Phase::kWarmingUp;
   cold_start_.reset();
   mover_.undamp();
+  publisher_.withdraw();
   dirty_ = false;
 }
 
