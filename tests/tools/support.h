@@ -4,20 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
 
 // A path of this process alone: tests run side by side.
-inline std::string path_of(const std::string& name) {
-  return ::testing::TempDir() + "/" + std::to_string(::getpid()) + "-" + name;
-}
+inline std::string path_of(const std::string& name) { return testing::temporary_path(name); }
 
 // Writes a file of the test and gives its path.
 inline std::string file_with(const std::string& name, std::string_view content) {

@@ -54,13 +54,15 @@ cat(sprintf('{"r_hat":%s,"bulk":%s,"divergences":%d,"warm_up":%g,"draws":%g}\n',
     file = "stan-result.json")
 )R";
 
-// Runs Rscript in `directory`, its output in stan.log; the exit code, 127 without the program.
-int run_r(const std::filesystem::path& directory, std::vector<std::string> arguments) {
+// Runs Rscript in `directory`, its output in the file `log` there; the exit code, 127 without the
+// program.
+int run_r(const std::filesystem::path& directory, const char* log,
+          std::vector<std::string> arguments) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "stan.log",
-                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC,
+                                   0644);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   arguments.insert(arguments.begin(), "Rscript");
   std::vector<char*> pointers;
@@ -97,7 +99,8 @@ std::vector<std::vector<std::vector<double>>> read_draws(const std::filesystem::
 
 bool has_stan() {
   const auto directory = std::filesystem::temp_directory_path();
-  return run_r(directory, {"-e", "quit(status = !requireNamespace('rstan', quietly = TRUE))"}) == 0;
+  return run_r(directory, "/dev/null",
+               {"-e", "quit(status = !requireNamespace('rstan', quietly = TRUE))"}) == 0;
 }
 
 StanRun run_stan(const std::filesystem::path& directory, const Dataset& data,
@@ -118,7 +121,7 @@ StanRun run_stan(const std::filesystem::path& directory, const Dataset& data,
                                      options.seed, std::uint64_t{options.threads}}) {
     arguments.push_back(fmt::format("{}", number));
   }
-  if (run_r(directory, arguments) != 0) {
+  if (run_r(directory, "stan.log", arguments) != 0) {
     throw RunError(fmt::format("Stan failed: see {}", (directory / "stan.log").string()));
   }
   std::ifstream file(directory / "stan-result.json");
