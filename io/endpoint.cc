@@ -71,12 +71,13 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
   if (wake_fd_ < 0 || error) {
     return Error{Status::kIoError, "no descriptor to wake the server with", double(errno)};
   }
+  const char* const name = kind_ == EndpointKind::kObserve ? "observe" : "query";
   if (!listen.tcp_address.empty()) {
-    Result<bool> opened = tcp_.open_tcp(listen.tcp_address, listen.tcp_port);
+    Result<bool> opened = tcp_.open_tcp(name, listen.tcp_address, listen.tcp_port);
     if (!opened.ok()) return opened;
   }
   if (!listen.unix_path.empty()) {
-    Result<bool> opened = unix_.open_unix(listen.unix_path);
+    Result<bool> opened = unix_.open_unix(name, listen.unix_path);
     if (!opened.ok()) return opened;
   }
   if (const Status status = warm_up(); !ok(status)) {

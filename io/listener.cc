@@ -14,13 +14,6 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);
 
-Error failed(const char* sentence, int error) noexcept {
-  const Status status = error == EACCES || error == EPERM ? Status::kNotPermitted
-                        : error == EADDRINUSE             ? Status::kUnavailable
-                                                          : Status::kIoError;
-  return {status, sentence, static_cast<double>(error)};
-}
-
 // Whether the path is a socket that a process has left behind.
 bool is_stale(const char* path, const sockaddr_un& address) noexcept {
   struct stat file {};
@@ -44,18 +37,28 @@ Listener::Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& cou
 
 Listener::~Listener() { close(); }
 
-Result<bool> Listener::open_tcp(std::string_view address, std::uint16_t port) {
+Error Listener::failed(const std::string& place, const char* what, int error) {
+  failure_ = place + what;
+  const Status status = error == EACCES || error == EPERM ? Status::kNotPermitted
+                        : error == EADDRINUSE             ? Status::kUnavailable
+                                                          : Status::kIoError;
+  return {status, failure_.c_str(), static_cast<double>(error)};
+}
+
+Result<bool> Listener::open_tcp(const char* name, std::string_view address, std::uint16_t port) {
+  const std::string place = std::string(name) + ".tcp_address " + std::string(address) +
+                            " with tcp_port " + std::to_string(port);
   ErrorCode error;
   const auto ip = asio::ip::make_address(asio::string_view(address.data(), address.size()), error);
   if (error) return Error{Status::kInvalidConfig, "tcp_address must be a numeric address", 0};
   const asio::ip::tcp::endpoint endpoint(ip, port);
   acceptor_.open(endpoint.protocol(), error);
-  if (error) return failed("no socket for tcp_address", error.value());
+  if (error) return failed(place, " gets no socket", error.value());
   acceptor_.set_option(asio::socket_base::reuse_address(true), error);
   acceptor_.bind(endpoint, error);
-  if (error) return failed("tcp_address and tcp_port cannot be bound", error.value());
+  if (error) return failed(place, " cannot be bound", error.value());
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return failed("tcp_address and tcp_port cannot be listened on", error.value());
+  if (error) return failed(place, " cannot be listened on", error.value());
   const auto bound = acceptor_.local_endpoint(error);
   asio::ip::tcp::endpoint local;
   std::memcpy(local.data(), bound.data(), bound.size());
@@ -63,7 +66,8 @@ Result<bool> Listener::open_tcp(std::string_view address, std::uint16_t port) {
   return true;
 }
 
-Result<bool> Listener::open_unix(std::string_view path) {
+Result<bool> Listener::open_unix(const char* name, std::string_view path) {
+  const std::string place = std::string(name) + ".unix_path " + std::string(path);
   unix_path_ = path;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -72,18 +76,18 @@ Result<bool> Listener::open_unix(std::string_view path) {
 
   ErrorCode error;
   acceptor_.open(asio::local::stream_protocol(), error);
-  if (error) return failed("no socket for unix_path", error.value());
+  if (error) return failed(place, " gets no socket", error.value());
   acceptor_.bind(asio::local::stream_protocol::endpoint(unix_path_), error);
-  if (error) return failed("unix_path cannot be bound", error.value());
+  if (error) return failed(place, " cannot be bound", error.value());
   // Nobody can connect before listen(), so the mode is right for the first who does.
   if (::chmod(unix_path_.c_str(), S_IRUSR | S_IWUSR) != 0 ||
       ::lstat(unix_path_.c_str(), &unix_file_) != 0) {
     const int why = errno;
     ::unlink(unix_path_.c_str());  // nobody has another way to it yet
-    return failed("unix_path cannot be given mode 0600", why);
+    return failed(place, " cannot be given mode 0600", why);
   }
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return failed("unix_path cannot be listened on", error.value());
+  if (error) return failed(place, " cannot be listened on", error.value());
   return true;
 }
 

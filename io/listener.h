@@ -34,10 +34,11 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Bind and listen; the number of the error is errno. The address is numeric. A Unix-domain socket
-  // gets mode 0600; a path that nobody listens on any more is replaced.
-  Result<bool> open_tcp(std::string_view address, std::uint16_t port);
-  Result<bool> open_unix(std::string_view path);
+  // Bind and listen. The sentence of an error says of which endpoint, `name`, what address or path
+  // it is about, and lives as long as this; its number is errno. The address is numeric. A
+  // Unix-domain socket gets mode 0600; a path that nobody listens on any more is replaced.
+  Result<bool> open_tcp(const char* name, std::string_view address, std::uint16_t port);
+  Result<bool> open_unix(const char* name, std::string_view path);
   bool is_open() const noexcept { return acceptor_.is_open(); }
   std::uint16_t port() const noexcept { return port_; }  // 0 unless TCP
 
@@ -51,6 +52,7 @@ class Listener {
   void close() noexcept;
 
  private:
+  Error failed(const std::string& place, const char* what, int error);
   void accept() noexcept;
   void on_accept(const ErrorCode& error) noexcept;
   void pause() noexcept;
@@ -61,6 +63,7 @@ class Listener {
   Stream incoming_;
   Timer pause_;
   std::uint16_t port_ = 0;
+  std::string failure_;  // the sentence of an error
   std::string unix_path_;
   struct stat unix_file_ {};  // what we created, so that nothing else is removed
   HandlerMemory accept_memory_;

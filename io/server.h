@@ -57,7 +57,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds, listens and warms up. Once. The error's number is errno; 0: none was given.
+  // Binds, listens and warms up. Once. The sentence of an error names the
+  // endpoint and its address or path, and lives as long as the server; the number is errno, or 0.
   Result<bool> open() noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();

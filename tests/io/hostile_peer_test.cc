@@ -20,6 +20,7 @@
 #include "windhover/tests/io/random_messages.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/temporary_folder.h"
 
 namespace windhover {
 namespace {
@@ -29,6 +30,7 @@ using testing::eventually;
 using testing::RawPeer;
 using testing::small_engine;
 using testing::small_server;
+using testing::temporary_path;
 using testing::TestRows;
 using testing::TestServer;
 
@@ -316,13 +318,8 @@ TEST(HostilePeer, RunningOutOfDescriptorsIsSurvived) {
 
 // --- Unix-domain sockets
 
-std::string socket_path(const char* name) {
-  return (std::filesystem::temp_directory_path() / (std::string(name) + std::to_string(::getpid())))
-      .string();
-}
-
 TEST(UnixSocket, IsPrivateServesAndIsRemovedAtTheEnd) {
-  const std::string path = socket_path("windhover_private_");
+  const std::string path = temporary_path("private");
   {
     ServerConfig config = small_server();
     config.observe.unix_path = path;
@@ -341,7 +338,7 @@ TEST(UnixSocket, IsPrivateServesAndIsRemovedAtTheEnd) {
 }
 
 TEST(UnixSocket, StaleOneIsReplacedLiveOneIsNot) {
-  const std::string path = socket_path("windhover_stale_");
+  const std::string path = temporary_path("stale");
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -370,7 +367,7 @@ TEST(UnixSocket, StaleOneIsReplacedLiveOneIsNot) {
 }
 
 TEST(UnixSocket, AFileOfSomebodyElseIsLeftAlone) {
-  const std::string path = socket_path("windhover_file_");
+  const std::string path = temporary_path("file");
   { std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "w"), std::fclose); }
   ServerConfig config = small_server();
   config.query.unix_path = path;
@@ -380,10 +377,11 @@ TEST(UnixSocket, AFileOfSomebodyElseIsLeftAlone) {
     Engine* engine = Engine::create(small_engine(), engine_block.bytes(), clock).value();
     MappedBlock block(Server::footprint(config, small_engine()).value());
     auto server = Server::create(config, *engine, block.bytes(), clock);
-    EXPECT_FALSE(server.value()->open().ok());
+    const Result<bool> opened = server.value()->open();
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(std::string(opened.error().sentence), "query.unix_path " + path + " cannot be bound");
   }
   EXPECT_TRUE(std::filesystem::exists(path));
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "windhover/io/server.h"
 
+#include <cerrno>
 #include <limits>
 #include <string>
 #include <vector>
@@ -74,7 +75,12 @@ TEST(Server, TakenPortIsRefusedByOpen) {
   config.observe.tcp_port = first.server().observe_port();
   MappedBlock block(Server::footprint(config, engine_config).value());
   auto server = Server::create(config, *engine, block.bytes(), clock);
-  EXPECT_EQ(server.value()->open().status(), Status::kUnavailable);
+  const Result<bool> opened = server.value()->open();
+  EXPECT_EQ(opened.status(), Status::kUnavailable);
+  EXPECT_EQ(std::string(opened.error().sentence),
+            "observe.tcp_address 127.0.0.1 with tcp_port " +
+                std::to_string(first.server().observe_port()) + " cannot be bound");
+  EXPECT_EQ(opened.error().number, EADDRINUSE);
 }
 
 TEST(Server, StopBeforeStartReturnsAtOnce) {
