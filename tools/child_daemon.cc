@@ -52,11 +52,11 @@ ChildDaemon::ChildDaemon(const std::string& program, std::vector<std::string> ar
     if (output_ != nullptr) std::fclose(output_);
     throw RunError(fmt::format("cannot start {}", program));
   }
-  const std::string line = read_line();
-  observe_address_ = first_of(value_in(line, "observe"));
-  query_address_ = first_of(value_in(line, "query"));
-  block_bytes_ = number_in(line, "block");
-  if (!line.starts_with("ready ") || observe_address_.empty() || query_address_.empty()) {
+  ready_line_ = read_line();
+  observe_address_ = first_of(value_in(ready_line_, "observe"));
+  query_address_ = first_of(value_in(ready_line_, "query"));
+  block_bytes_ = number_in(ready_line_, "block");
+  if (!ready_line_.starts_with("ready ") || observe_address_.empty() || query_address_.empty()) {
     stop();
     throw RunError(fmt::format("{} did not become ready", program));
   }
@@ -73,10 +73,10 @@ std::string ChildDaemon::read_line() {
   return got != nullptr ? std::string(got) : std::string();
 }
 
-ChildDaemon::Stopped ChildDaemon::stop() {
+ChildDaemon::Stopped ChildDaemon::stop(int signal) {
   Stopped stopped;
   if (pid_ <= 0) return stopped;
-  kill(pid_, SIGTERM);
+  kill(pid_, signal);
   const std::string line = read_line();
   int state = 0;
   waitpid(pid_, &state, 0);

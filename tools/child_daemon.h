@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -25,6 +26,8 @@ class ChildDaemon {
   const std::string& observe_address() const { return observe_address_; }
   const std::string& query_address() const { return query_address_; }
   std::uint64_t block_bytes() const { return block_bytes_; }
+  const std::string& ready_line() const { return ready_line_; }
+  pid_t pid() const { return pid_; }
 
   struct Stopped {
     int exit_code = -1;
@@ -32,14 +35,15 @@ class ChildDaemon {
     std::optional<std::uint64_t> heap_calls;  // since ready; nothing: not counted in this build
     std::uint64_t peak_resident_bytes = 0;
   };
-  // Asks it to stop, as a service manager would, and waits.
-  Stopped stop();
+  // Asks it to stop, by default as a service manager would, and waits.
+  Stopped stop(int signal = SIGTERM);
 
  private:
   std::string read_line();
 
   pid_t pid_ = -1;
   std::FILE* output_ = nullptr;
+  std::string ready_line_;
   std::string observe_address_;
   std::string query_address_;
   std::uint64_t block_bytes_ = 0;

@@ -363,6 +363,24 @@ std::string DaemonConfig::to_toml() const {
   return out;
 }
 
+std::string horizon_text(const EngineConfig& engine) {
+  const std::uint64_t rows = engine.window_size;
+  switch (engine.horizon) {
+    case Horizon::kAll:
+      return "horizon=all: the posterior is of all rows, none is forgotten";
+    case Horizon::kForgetting:
+      return fmt::format(
+          "horizon=forgetting rows={}: the posterior is of all rows, older ones count less and "
+          "less, together as much as {} rows",
+          rows, rows);
+    case Horizon::kWindow:
+      break;
+  }
+  return fmt::format(
+      "horizon=window rows={}: the posterior is of the last {} rows, older ones are forgotten",
+      rows, rows);
+}
+
 void refuse(const Error& error) {
   if (std::isnan(error.number)) throw UserError(error.sentence);
   throw UserError(fmt::format("{}; it is {}", error.sentence, error.number));

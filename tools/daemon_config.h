@@ -72,6 +72,9 @@ class DaemonConfig {
   std::vector<DaemonOption> options_;
 };
 
+// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...".
+std::string horizon_text(const EngineConfig& engine);
+
 [[noreturn]] void refuse(const Error& error);
 
 // The value, or UserError with the sentence and number of the error.

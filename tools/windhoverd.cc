@@ -2,8 +2,10 @@
 // it, a learner thread, two socket threads. Exit codes: 0 stopped by a signal after draining, 1
 // something failed, 2 the configuration is wrong.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -50,16 +52,43 @@ std::string address_text(const ListenConfig& listen, std::uint16_t port) {
   return text;
 }
 
+// Signals that would end the process by default, and with it the posterior, though nobody who sends
+// one asks for that: a terminal that is closed, a script that has another daemon reload or log.
+void ignore_other_signals() {
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE}) {
+    std::signal(signal, SIG_IGN);
+  }
+}
+
 // Blocked before any thread starts, so that every thread inherits it and only the wait below sees
 // the signals.
 sigset_t block_stop_signals() {
-  std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
+}
+
+// To standard output with one system call and without the heap. Where nobody reads, it is lost.
+void write_line(const std::string& line) {
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t written = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) at += static_cast<std::size_t>(written);
+  }
+}
+
+// What the system says about a socket that could not be opened, and what to do.
+[[noreturn]] void refuse_to_open(const Error& error) {
+  const int why = static_cast<int>(error.number);
+  std::string text = error.sentence;
+  if (why != 0) text += fmt::format(": {}", std::strerror(why));
+  if (why == EADDRINUSE) {
+    text += "; stop the process that has it, or give another (port 0: any free one)";
+  }
+  throw RunError(text);
 }
 
 void serve(const DaemonConfig& config) {
@@ -82,11 +111,7 @@ void serve(const DaemonConfig& config) {
       *value_or_refuse(Engine::create(engine_config, block.bytes().first(engine_bytes), clock));
   const std::unique_ptr<Server> server = value_or_refuse(
       Server::create(server_config, engine, block.bytes().last(server_bytes), clock));
-  if (const Result<bool> opened = server->open(); !opened.ok()) {
-    const int why = static_cast<int>(opened.error().number);
-    throw RunError(fmt::format("{}{}{}", opened.error().sentence, why != 0 ? ": " : "",
-                               why != 0 ? std::strerror(why) : ""));
-  }
+  if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
   LearnerThread learner;
   if (!ok(learner.start(engine, config.learner_thread(), config.learner_idle()))) {
     throw RunError("the learner thread could not be started");
@@ -99,11 +124,13 @@ void serve(const DaemonConfig& config) {
   warn_about("observe", server->observe_thread_warnings());
   warn_about("query", server->query_thread_warnings());
 
-  fmt::print("ready observe={} query={} block={} bytes\n",
-             address_text(server_config.observe, server->observe_port()),
-             address_text(server_config.query, server->query_port()), config.block_bytes());
-  std::fflush(stdout);
+  const std::string ready = fmt::format("ready observe={} query={} block={} bytes {}\n",
+                                        address_text(server_config.observe, server->observe_port()),
+                                        address_text(server_config.query, server->query_port()),
+                                        config.block_bytes(), horizon_text(engine_config));
+  // Counted from before the line is out: who has read it may send rows at once.
   const std::optional<std::uint64_t> heap_at_ready = heap_calls();
+  write_line(ready);
   int signal = 0;
   sigwait(&signals, &signal);
   const std::optional<std::uint64_t> heap_at_stop = heap_calls();
@@ -113,8 +140,8 @@ void serve(const DaemonConfig& config) {
   learner.stop();
   const std::string heap =
       heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready) : std::string("null");
-  fmt::print("stopped observations={} heap_calls={} peak_resident={} bytes\n", engine.head(), heap,
-             peak_resident_bytes());
+  write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n",
+                         engine.head(), heap, peak_resident_bytes()));
 }
 
 int run(int argc, char** argv) {
@@ -157,6 +184,7 @@ int run(int argc, char** argv) {
 }  // namespace windhover
 
 int main(int argc, char** argv) {
+  windhover::ignore_other_signals();
   try {
     return windhover::run(argc, argv);
   } catch (const windhover::UserError& error) {

@@ -1,0 +1,84 @@
+// windhoverd as an operator meets it: signals, the lines it prints, an address that is taken.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tests/system/run_program.h"
+#include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/child_daemon.h"
+
+namespace windhover {
+namespace {
+
+std::vector<std::string> arguments(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--model.features", "1", "--engine.window_size", "1000",
+                           "--server.observe.tcp_port", "0", "--server.query.tcp_port", "0"});
+  return more;
+}
+
+// Each signal that would end a process that does nothing about it, but for those that stop it and
+// those of a fault or a wish for a core file.
+TEST(DaemonSignals, OthersThanTheStoppingOnesLeaveTheRowsAlone) {
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  Client client;
+  ASSERT_EQ(client.connect(daemon.observe_address()), Status::kOk) << client.error_text();
+  const std::vector<double> x = {1, 2, 3};
+  const std::vector<double> y = {2, 4, 6};
+  ASSERT_EQ(client.observe({x, y, {}, {}}), Status::kOk) << client.error_text();
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGIO}) {
+    ASSERT_EQ(kill(daemon.pid(), signal), 0);
+    ASSERT_EQ(client.observe({x, y, {}, {}}), Status::kOk)
+        << strsignal(signal) << ": " << client.error_text();
+  }
+  const ChildDaemon::Stopped stopped = daemon.stop();
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_EQ(stopped.observations, 27U);
+  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+}
+
+TEST(DaemonSignals, InterruptStopsAsTerminateDoes) {
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  const ChildDaemon::Stopped stopped = daemon.stop(SIGINT);
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+}
+
+TEST(DaemonReady, SaysWhichRowsThePosteriorIsOf) {
+  for (const auto& [horizon, words] : std::vector<std::pair<std::string, std::string>>{
+           {"window", "horizon=window rows=1000: the posterior is of the last 1000 rows"},
+           {"forgetting", "horizon=forgetting rows=1000: the posterior is of all rows, older"},
+           {"all", "horizon=all: the posterior is of all rows"}}) {
+    ChildDaemon daemon(WINDHOVER_DAEMON, arguments({"--engine.horizon", horizon}));
+    EXPECT_NE(daemon.ready_line().find(words), std::string::npos) << daemon.ready_line();
+    EXPECT_GT(daemon.block_bytes(), 0U);
+  }
+}
+
+TEST(DaemonAddressTaken, IsNamedWithTheReason) {
+  ChildDaemon first(WINDHOVER_DAEMON, arguments());
+  const std::string& address = first.query_address();
+  const std::string port = address.substr(address.rfind(':') + 1);
+  const testing::ProgramRun second = testing::run_program(
+      WINDHOVER_DAEMON, {"--model.features", "1", "--server.query.tcp_port", port});
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_EQ(second.error, "windhoverd: query.tcp_address 127.0.0.1 with tcp_port " + port +
+                              " cannot be bound: Address already in use; stop the process that "
+                              "has it, or give another (port 0: any free one)\n");
+}
+
+TEST(DaemonAddressTaken, PathIsNamedToo) {
+  const std::string path = testing::temporary_path("no_folder") + "/socket";
+  const testing::ProgramRun run = testing::run_program(
+      WINDHOVER_DAEMON, {"--model.features", "1", "--server.observe.unix_path", path});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.error, "windhoverd: observe.unix_path " + path +
+                           " cannot be bound: No such file or directory\n");
+}
+
+}  // namespace
+}  // namespace windhover
