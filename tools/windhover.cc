@@ -1,17 +1,36 @@
 // The command line. Exit codes: 0 done, 1 something failed, 2 the request itself is wrong.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/guide.h"
 
 namespace {
 
+// The flags of the program itself take no value: the first word that is no flag is the command.
+void refuse_unknown_command(CLI::App& app, int argc, char** argv) {
+  const auto is_flag = [](std::string_view word) { return word.starts_with('-'); };
+  const auto* const word = std::find_if_not(argv + 1, argv + argc, is_flag);
+  if (word == argv + argc) return;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    commands.push_back(command->get_name());
+    if (commands.back() == *word) return;
+  }
+  throw windhover::UserError(windhover::unknown_command_text(*word, commands));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Windhover: a calibrated posterior over a stream", "windhover");
-  app.require_subcommand(1);
   app.set_version_flag("--version", WINDHOVER_VERSION);
   windhover::add_send(app);
   windhover::add_predict(app);
@@ -24,6 +43,11 @@ int run(int argc, char** argv) {
   windhover::add_models(app);
   windhover::add_bench(app);
   windhover::add_reproduce(app);
+  if (argc < 2) {
+    fmt::print("{}", windhover::guide_text());
+    return 0;
+  }
+  refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
