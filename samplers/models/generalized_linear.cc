@@ -60,14 +60,15 @@ std::size_t LinearRows::rows_in_cache() const noexcept {
   return std::clamp<std::size_t>(rows, 4, kChunk);
 }
 
-void LinearRows::set_coefficients(const double* theta) noexcept {
+void LinearRows::set_coefficients(const double* theta, const TargetTransform& target) noexcept {
   const std::uint32_t features = layout_.features();
   double offset = intercept_ ? theta[features] : 0.0;
   for (std::uint32_t j = 0; j < features; ++j) {
-    coefficients_[j] = theta[j] * transform_.inverse_scale[j];
-    offset -= coefficients_[j] * transform_.shift[j];
+    const double coefficient = theta[j] * transform_.inverse_scale[j];
+    offset -= coefficient * transform_.shift[j];
+    coefficients_[j] = target.scale * coefficient;
   }
-  offset_ = offset;
+  offset_ = target.scale * offset + target.shift;
 }
 
 void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targets_out) noexcept {
@@ -104,13 +105,13 @@ void LinearRows::add_weighted(const RowBatch& chunk, const double* w) noexcept {
   }
 }
 
-void LinearRows::finish_sum(double* sum, bool accumulate) noexcept {
+void LinearRows::finish_sum(double* sum, bool accumulate, double scale) noexcept {
   const std::uint32_t features = layout_.features();
   if (!accumulate) std::fill_n(sum, dimension_, 0.0);
   for (std::uint32_t j = 0; j < features; ++j) {
-    sum[j] += (sum_[j] - transform_.shift[j] * weight_sum_) * transform_.inverse_scale[j];
+    sum[j] += scale * ((sum_[j] - transform_.shift[j] * weight_sum_) * transform_.inverse_scale[j]);
   }
-  if (intercept_) sum[features] += weight_sum_;
+  if (intercept_) sum[features] += scale * weight_sum_;
 }
 
 void LinearRows::clear_squares() noexcept {

@@ -1,8 +1,10 @@
 // A generalized linear model over dense or sparse rows, for any likelihood of models/likelihoods.h.
 //
-// Rows stay in the window as they came; the transform (x - shift) / scale is folded into the
-// coefficients before a pass over rows and into the sums after it, so standardising costs O(D) a
-// minibatch and rewrites nothing.
+// Rows stay in the window as they came; the transforms (x - shift) / scale and (y - shift) / scale
+// are folded into the coefficients before a pass over rows and into the sums after it, so
+// standardising costs O(D) a minibatch and rewrites nothing. The likelihood thus sees linear
+// predictors, targets and a dispersion in units of the rows' own y; what leaves this class is in
+// units of the transformed one.
 #ifndef WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 #define WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 
@@ -29,14 +31,14 @@ class LinearRows {
   // How many fit into the innermost cache: at least 4, at most kChunk.
   std::size_t rows_in_cache() const noexcept;
 
-  // Folds theta and the transform into coefficients of the raw features.
-  void set_coefficients(const double* theta) noexcept;
+  // Folds theta and the transforms into coefficients of the raw features, for the raw target.
+  void set_coefficients(const double* theta, const TargetTransform& target = {}) noexcept;
   // Of at most kChunk rows.
   void predictors(const RowBatch& chunk, double* eta, double* targets) noexcept;
-  // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features.
+  // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
-  void finish_sum(double* sum, bool accumulate) noexcept;
+  void finish_sum(double* sum, bool accumulate, double scale = 1) noexcept;
   // Likewise sum_i weights[i] x_ij^2; `finish_squares` adds it to `squares`.
   void clear_squares() noexcept;
   void add_squares(const RowBatch& chunk, const double* weights) noexcept;
@@ -92,7 +94,7 @@ class GeneralizedLinearModel final : public Model {
   bool quadratic() const noexcept override { return Likelihood::kQuadratic; }
   Curvature curvature() const noexcept override { return Likelihood::kCurvature; }
   void set_dispersion(double dispersion) noexcept override {
-    likelihood_.set_dispersion(dispersion);
+    likelihood_.set_dispersion(dispersion * target_.scale * target_.scale);
   }
   double mean(double eta) const noexcept override { return Likelihood::mean(eta); }
   Status check_target(double y) const noexcept override { return Likelihood::check_target(y); }
@@ -100,23 +102,23 @@ class GeneralizedLinearModel final : public Model {
 
   void gradient_sum(const RowBatch& batch, const double* theta,
                     double* gradient) noexcept override {
-    rows_.set_coefficients(theta);
+    rows_.set_coefficients(theta, target_);
     rows_.clear_sum();
     // Each row is read twice, the second time from the innermost cache.
     const auto add = [&](const RowBatch& chunk) {
-      residuals(chunk);
+      raw_residuals(chunk);
       rows_.add_weighted(chunk, rows_.residuals);
     };
     const std::size_t at_a_time = rows_.rows_in_cache();
     for (std::size_t i = 0; i < batch.count; i += at_a_time) {
       add(batch.part(i, std::min(at_a_time, batch.count - i)));
     }
-    rows_.finish_sum(gradient, false);
+    rows_.finish_sum(gradient, false, 1 / target_.scale);
   }
 
   void row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
                      double* gradients) noexcept override {
-    rows_.set_coefficients(theta);
+    rows_.set_coefficients(theta, target_);
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
       rows_.scale_rows(chunk, rows_.residuals, dimension, gradients);
@@ -125,7 +127,7 @@ class GeneralizedLinearModel final : public Model {
   }
 
   void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override {
-    rows_.set_coefficients(theta);
+    rows_.set_coefficients(theta, target_);
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       squared_residuals(chunk);
@@ -138,7 +140,7 @@ class GeneralizedLinearModel final : public Model {
 
   void add_noise_variances(const RowBatch& batch, const double* theta,
                            NoiseVarianceSums& sums) noexcept override {
-    rows_.set_coefficients(theta);
+    rows_.set_coefficients(theta, target_);
     rows_.clear_sum();
     rows_.clear_squares();
     for_chunks(batch, [&](const RowBatch& chunk) {
@@ -153,14 +155,16 @@ class GeneralizedLinearModel final : public Model {
 
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                      double weight, CurvatureSums& sums) noexcept override {
-    rows_.set_coefficients(anchor);
+    const double scale = target_.scale;
+    const double square_weight = weight / (scale * scale);
+    rows_.set_coefficients(anchor, target_);
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
       if (sums.with_loss) {
-        sums.loss += weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+        sums.loss += square_weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
       }
-      sums.squares += weight * likelihood_.squares(rows_.eta, rows_.targets, chunk.count);
+      sums.squares += square_weight * likelihood_.squares(rows_.eta, rows_.targets, chunk.count);
       likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.residuals[i] *= weight;
@@ -170,7 +174,9 @@ class GeneralizedLinearModel final : public Model {
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
       if (covariance == nullptr || Likelihood::kQuadratic) return;
       rows_.leverages(chunk, covariance, rows_.weights);
-      for (std::size_t i = 0; i < chunk.count; ++i) rows_.third[i] *= weight * rows_.weights[i];
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        rows_.third[i] *= scale * weight * rows_.weights[i];
+      }
       rows_.add_to(chunk, rows_.third, sums.third);
     });
     rows_.finish_sum(sums.gradient, true);
@@ -188,7 +194,8 @@ class GeneralizedLinearModel final : public Model {
         likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
         // The quadratic in theta that agrees with the loss there, seen from theta = 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
-          rows_.residuals[i] -= rows_.weights[i] * rows_.eta[i];
+          const double eta = (rows_.eta[i] - target_.shift) / target_.scale;
+          rows_.residuals[i] = rows_.residuals[i] / target_.scale - rows_.weights[i] * eta;
           sums.squares += rows_.residuals[i] * rows_.residuals[i] / rows_.weights[i];
         }
         rows_.add_weighted(chunk, rows_.residuals);
@@ -207,9 +214,16 @@ class GeneralizedLinearModel final : public Model {
     }
   }
 
-  void residuals(const RowBatch& chunk) noexcept {
+  // In units of the rows' own targets.
+  void raw_residuals(const RowBatch& chunk) noexcept {
     rows_.predictors(chunk, rows_.eta, rows_.targets);
     likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+  }
+
+  void residuals(const RowBatch& chunk) noexcept {
+    raw_residuals(chunk);
+    const double inverse_scale = 1 / target_.scale;
+    for (std::size_t i = 0; i < chunk.count; ++i) rows_.residuals[i] *= inverse_scale;
   }
 
   // Into `residuals`, and their squares into `weights`.

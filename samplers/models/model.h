@@ -22,6 +22,13 @@ struct FeatureTransform {
   std::span<double> inverse_scale;
 };
 
+// y = shift + scale y', with y' what the parameters describe; a count's linear predictor likewise,
+// with scale 1. Identity by default, and of classes always.
+struct TargetTransform {
+  double shift = 0;
+  double scale = 1;
+};
+
 // Sums over rows at an iterate, in units of dispersion 1. `outer` is width x width column-major
 // with width = matrix_width(dimension), lower triangle valid.
 struct NoiseSums {
@@ -44,7 +51,7 @@ struct CurvatureSums {
   double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
-  double squares = 0;  // models with a dispersion: sum of w_i (y_i - eta_i)^2, w_i the row's weight
+  double squares = 0;     // models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i the weight
   bool with_loss = true;  // false: `loss` may stay as it is
 };
 
@@ -70,7 +77,14 @@ enum class Curvature : std::uint8_t {
   kFisher,       // its expectation over y: positive semi-definite where the Hessian is not
 };
 
+// Whether y may be standardised.
+inline bool has_target_units(Response response) {
+  return has_dispersion(response) || response == Response::kCount;
+}
+
 // Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).
+// Rows are as they came; linear predictors, dispersions and sums are of transformed features and
+// targets.
 class Model {
  public:
   virtual std::string_view name() const noexcept = 0;
@@ -131,9 +145,14 @@ class Model {
   virtual double mean(double linear_predictor) const noexcept = 0;
 
   virtual FeatureTransform& transform() noexcept = 0;
+  // Identity until it is set. After a change a dispersion has to be set again.
+  TargetTransform& target() noexcept { return target_; }
+  const TargetTransform& target() const noexcept { return target_; }
 
  protected:
   ~Model() = default;  // lives in an arena; nobody deletes it
+
+  TargetTransform target_;
 };
 
 }  // namespace windhover

@@ -58,7 +58,7 @@ void NetworkModel::visit(const RowBatch& batch, std::size_t i, const double* the
 
 void NetworkModel::set_head(double y, const double* eta) noexcept {
   if (response_ == Response::kGaussian) {
-    head_[0] = eta[0] - y;
+    head_[0] = eta[0] - (y - target_.shift) / target_.scale;
     square_ = head_[0] * head_[0];
     loss_ = 0.5 * square_;
     return;

@@ -91,13 +91,23 @@ ModelContract::CurvatureAt ModelContract::curvature(Model& m, const RowBatch& ba
                                                     const Vector& at,
                                                     const Matrix* covariance) const {
   const auto w = static_cast<Index>(width);
-  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0};
+  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0, 0};
   CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
   m.add_curvature(batch, at.data(), covariance == nullptr ? nullptr : covariance->data(), 1.0,
                   sums);
   result.curvature = result.padded.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
   result.loss = sums.loss;
   result.rows = sums.rows;
+  result.squares = sums.squares;
+  return result;
+}
+
+ModelContract::CurvatureAt ModelContract::start_sums(Model& m, const RowBatch& batch) const {
+  const auto w = static_cast<Index>(width);
+  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0, 0};
+  CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
+  m.add_start(batch, sums);
+  result.curvature = result.padded.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
   return result;
 }
 

@@ -61,9 +61,13 @@ class ModelContract : public testing::TestWithParam<ModelCase> {
     Vector third;
     double loss;
     double rows;
+    double squares;
   };
   CurvatureAt curvature(Model& m, const RowBatch& batch, const Vector& at,
                         const Matrix* covariance = nullptr) const;
+
+  // Gradient and curvature as Model::add_start() sums them.
+  CurvatureAt start_sums(Model& m, const RowBatch& batch) const;
 
   // By central differences of the gradient.
   Matrix hessian(const Table& table, const Vector& at, double size) const;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/model_contract.h"
 
@@ -135,6 +137,74 @@ TEST_P(ModelContract, transform_equals_transformed_data) {
   EXPECT_LT(relative_difference(noise_variances(model, raw.all()).squares,
                                 noise_variances(plain, transformed.all()).squares),
             1e-11);
+}
+
+// y = shift + scale y' for normal and Student's t noise; of counts the linear predictor is shifted,
+// which the intercept of another model can stand for.
+TEST_P(ModelContract, target_transform_equals_transformed_targets) {
+  const bool count = model.response() == Response::kCount;
+  if (!has_target_units(model.response()) || (count && !config.intercept)) return;
+  const TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
+  const Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
+  Vector plain_theta = theta;
+  if (count) plain_theta(d - 1) += target.shift;
+  Model& plain = make(config);
+  for (Model* m : {&model, &plain}) {
+    if (!GetParam().sparse) std::ranges::fill(m->transform().shift, 0.3);
+    std::ranges::fill(m->transform().inverse_scale, 1.5);
+  }
+  model.target() = target;
+  for (Model* m : {&model, &plain}) m->set_dispersion(1.7);
+  const Table as_came(config, x, raw);
+  const Table transformed(config, x, y);
+  const Matrix p = random_covariance(4, d);
+  // The digits that the shift takes, in units of the scale, in sums of some hundred terms.
+  const double rounding = 1e-11 * std::max(1.0, std::abs(target.shift) / target.scale);
+  const CurvatureAt a = curvature(model, as_came.all(), theta, &p);
+  const CurvatureAt b = curvature(plain, transformed.all(), plain_theta, &p);
+  EXPECT_NEAR(a.loss, b.loss, rounding * std::abs(b.loss));
+  EXPECT_NEAR(a.squares, b.squares, rounding * std::abs(b.squares));
+  EXPECT_LT(relative_difference(a.gradient, b.gradient), rounding);
+  EXPECT_LT(relative_difference(a.curvature, b.curvature), rounding);
+  EXPECT_LT((a.third - b.third).cwiseAbs().maxCoeff(),
+            rounding * b.curvature.cwiseAbs().maxCoeff());
+  EXPECT_LT(relative_difference(gradient(model, as_came.all(), theta),
+                                gradient(plain, transformed.all(), plain_theta)),
+            rounding);
+  Matrix rows(d, kRows);
+  Matrix plain_rows(d, kRows);
+  model.row_gradients(as_came.all(), static_cast<std::size_t>(d), theta.data(), rows.data());
+  plain.row_gradients(transformed.all(), static_cast<std::size_t>(d), plain_theta.data(),
+                      plain_rows.data());
+  EXPECT_LT(relative_difference(rows, plain_rows), rounding);
+  const Vector before = theta;
+  const Matrix outer = noise(model, as_came.all()).outer;
+  const Vector squares = noise_variances(model, as_came.all()).squares;
+  theta = plain_theta;
+  const Matrix plain_outer = noise(plain, transformed.all()).outer;
+  const Matrix difference = (outer - plain_outer).triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), rounding * plain_outer.norm());
+  EXPECT_LT(relative_difference(squares, noise_variances(plain, transformed.all()).squares),
+            rounding);
+  theta = before;
+}
+
+// What the targets suggest for a start does not depend on the units they are in.
+TEST_P(ModelContract, start_does_not_depend_on_the_units_of_the_targets) {
+  if (!model.has_start() || !config.intercept) return;
+  const bool count = model.response() == Response::kCount;
+  const TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
+  const Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
+  Model& plain = make(config);
+  model.target() = target;
+  for (Model* m : {&model, &plain}) m->set_dispersion(1.7);
+  const auto minimum = [&](Model& m, const Table& table) {
+    const CurvatureAt start = start_sums(m, table.all());
+    return Vector(-start.curvature.ldlt().solve(start.gradient));
+  };
+  Vector expected = minimum(plain, Table(config, x, y));
+  if (count) expected(d - 1) -= target.shift;
+  EXPECT_LT(relative_difference(minimum(model, Table(config, x, raw)), expected), 1e-8);
 }
 
 TEST_P(ModelContract, padding_never_leaks) {
