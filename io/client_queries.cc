@@ -27,6 +27,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.repeated_rows = p.repeated_rows();
   to.divergences = p.divergences();
   to.law_ratio = p.law_ratio();
+  to.prior_conflict = p.prior_conflict();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.reason = static_cast<StatusReason>(p.reason());
   to.horizon = static_cast<Horizon>(p.horizon());

@@ -74,6 +74,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(22, p.repeated_rows);
   out.u64(23, static_cast<std::uint64_t>(p.reason));
   out.real(24, p.law_ratio);
+  out.real(25, p.prior_conflict);
 }
 
 template <class Sink>

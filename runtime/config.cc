@@ -66,13 +66,13 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.max_nonzeros > m.features) {
     return invalid("model.max_nonzeros must be at most model.features", m.max_nonzeros);
   }
-  if (!positive(m.prior_precision)) {
-    return invalid("model.prior_precision must be a positive number", m.prior_precision);
+  if (m.prior_precision != 0 && !positive(m.prior_precision)) {
+    return invalid("model.prior_precision must be positive (0: chosen)", m.prior_precision);
   }
-  if (m.intercept && !positive(m.intercept_precision)) {
-    return invalid("model.intercept_precision must be a positive number", m.intercept_precision);
+  if (m.intercept && m.intercept_precision != 0 && !positive(m.intercept_precision)) {
+    return invalid("model.intercept_precision must be positive (0: chosen)", m.intercept_precision);
   }
-  if (const auto r = check_prior(m); !r.ok()) return r;
+  if (const auto r = check_prior(m.with_prior()); !r.ok()) return r;
   if (!(m.noise_variance >= 0) || !std::isfinite(m.noise_variance)) {
     return invalid("model.noise_variance must be a finite number of at least 0 (0: learned)",
                    m.noise_variance);
@@ -168,6 +168,22 @@ Result<bool> check_transform(const EngineConfig& c) noexcept {
   return true;
 }
 
+Result<bool> check_target_units(const EngineConfig& c) noexcept {
+  const Response response = find_model(c.model.name)->response;
+  const Standardize how = with_defaults(c).standardize_target;
+  if (how == Standardize::kScaled || (how != Standardize::kOff && !has_target_units(response))) {
+    return invalid("standardize_target must be off for classes, and never scaled", 1);
+  }
+  if (c.standardize_target != Standardize::kGiven) return true;
+  if (!std::isfinite(c.target_shift) || (c.target_shift != 0 && !c.model.intercept)) {
+    return invalid("target_shift must be finite, and 0 without an intercept", c.target_shift);
+  }
+  if (!positive(c.target_scale) || (c.target_scale != 1 && !has_dispersion(response))) {
+    return invalid("target_scale must be positive, and 1 for counts", c.target_scale);
+  }
+  return true;
+}
+
 Result<bool> check_threads(const EngineConfig& c) noexcept {
   if (c.learner_threads < 1 || c.learner_threads > kMaxLearnerThreads) {
     return invalid("learner_threads must be 1 to 16", c.learner_threads);
@@ -203,6 +219,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
                    c.draws_per_observation);
   }
   if (const auto r = check_transform(c); !r.ok()) return r;
+  if (const auto r = check_target_units(c); !r.ok()) return r;
   if (c.retained_draws < 2 || c.retained_draws > 65'536) {
     return invalid("retained_draws must be 2 to 65536", c.retained_draws);
   }
@@ -219,6 +236,15 @@ Result<bool> check(const EngineConfig& c) noexcept {
 
 EngineConfig with_defaults(const EngineConfig& config) noexcept {
   EngineConfig c = config;
+  const bool scaled = c.model.default_prior();
+  if (c.standardize == Standardize::kChosen) {
+    c.standardize = scaled && c.model.max_nonzeros == 0 ? Standardize::kScaled : Standardize::kOff;
+  }
+  if (c.standardize_target == Standardize::kChosen) {
+    const bool units = scaled && has_target_units(find_model(c.model.name)->response);
+    c.standardize_target = units ? Standardize::kColdStart : Standardize::kOff;
+  }
+  c.model = c.model.with_prior();
   if (c.sampler.minibatch_size == 0) {
     const bool window = c.horizon == Horizon::kWindow;
     const std::uint64_t size = std::max(least_minibatch(c.model), window ? kMostMinibatch : 0);

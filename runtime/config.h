@@ -10,10 +10,17 @@
 
 namespace windhover {
 
+// In which units a model sees the features, or y. Its answers are in those of the rows.
 enum class Standardize : std::uint8_t {
+  // With the default prior kScaled for the features of dense rows and kColdStart for y, where its
+  // model has a dispersion or counts; otherwise kOff.
+  kChosen,
   kOff,
-  kColdStart,  // location and scale of each feature frozen when the cold-start buffer is full
-  kGiven,      // feature_shift and feature_scale below
+  kColdStart,  // mean and sd, frozen when the cold-start buffer is full
+  kGiven,      // feature_shift and feature_scale, target_shift and target_scale below
+  // Features only: as kColdStart, but columns of two values by their range, as rstanarm scales its
+  // priors, and not shifted where the model has no intercept.
+  kScaled,
 };
 
 inline constexpr std::uint32_t kMaxLearnerThreads = 16;
@@ -35,9 +42,14 @@ struct EngineConfig {
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
   double draws_per_observation = 4.0;
 
-  Standardize standardize = Standardize::kOff;
+  Standardize standardize = Standardize::kChosen;
   std::span<const double> feature_shift;  // kGiven: `features` numbers each
   std::span<const double> feature_scale;
+  // Of y. Without an intercept y is not shifted. A count is not scaled, and its shift is one of the
+  // linear predictor, the log of its mean. Classes have neither.
+  Standardize standardize_target = Standardize::kChosen;
+  double target_shift = 0.0;  // kGiven
+  double target_scale = 1.0;
 
   // Threads that may move chains at once: poll()'s and the helpers' of Engine::assist(). Each costs
   // the scratch of a model. More than 1 with a window only. The result does not depend on it.

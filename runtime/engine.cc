@@ -11,6 +11,7 @@
 #include "windhover/runtime/posterior.h"
 #include "windhover/runtime/predict.h"
 #include "windhover/runtime/single_pass_learner.h"
+#include "windhover/runtime/units.h"
 #include "windhover/runtime/window.h"
 #include "windhover/runtime/window_learner.h"
 #include "windhover/samplers/registry.h"
@@ -53,6 +54,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "pace";
     case StatusReason::kNotDefinite:
       return "not_definite";
+    case StatusReason::kPrior:
+      return "prior";
   }
   return "unknown";
 }
@@ -207,6 +210,7 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   }
   Parts& parts = layout->parts;
   for (Model* model : parts.models) find_model(full.model.name)->reset(*model);
+  parts.model->target() = given_target_units(full);
   if (full.standardize == Standardize::kGiven) {
     FeatureTransform& transform = parts.model->transform();
     for (std::size_t j = 0; j < full.model.features; ++j) {
@@ -308,13 +312,13 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   const double z = normal_quantile(0.95);
   for (std::uint32_t j = 0; j < p->dimension; ++j) {
-    summaries[j] = {p->mean[j],
+    summaries[j] = {p->raw_mean[j],
                     p->mode[j],
                     p->sd[j],
                     p->sd_robust[j],
-                    p->mean[j] - z * p->sd[j],
-                    p->mean[j],
-                    p->mean[j] + z * p->sd[j],
+                    p->raw_mean[j] - z * p->sd[j],
+                    p->raw_mean[j],
+                    p->raw_mean[j] + z * p->sd[j],
                     p->ess_bulk[j],
                     p->r_hat[j],
                     p->ess_tail[j],
@@ -342,10 +346,14 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
   if (held_ == nullptr || (snapshot_id != 0 && held_->provenance.snapshot_id != snapshot_id)) {
     return Status::kUnavailable;
   }
+  const ModelConfig& model = engine.config.model;
+  const ParameterLayout parameters = find_model(model.name)->layout(model);
   for (std::size_t m = 0; m < count; ++m) {
+    double* theta = &out[m * dimension];
     for (std::uint32_t j = 0; j < dimension; ++j) {
-      out[m * dimension + j] = held_->mean[j] + held_->deviations[j * draws + first + m];
+      theta[j] = held_->mean[j] + held_->deviations[j * draws + first + m];
     }
+    to_raw_features(parameters, held_->transform, theta, theta);
   }
   stamp(*held_, engine.clock, provenance);
   return Status::kOk;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "windhover/samplers/registry.h"
 
@@ -43,6 +42,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
       prior_influence_(arena.allocate<double>(dimension_).data()),
+      conflict_(arena.allocate<double>(std::size_t{4} * dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()),
       factor_(arena, dimension_),
       inverse_factor_(arena, dimension_),
@@ -53,12 +53,21 @@ void Estimator::reset(const EngineConfig& config) noexcept {
   const ModelConfig& model = config.model;
   prior_.reset(model);
   learn_dispersion_ = has_dispersion_ && model.noise_variance == 0;
-  initial_dispersion_ = has_dispersion_ && !learn_dispersion_ ? model.noise_variance : 1.0;
+  given_variance_ = model.noise_variance;
   // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B).
   const double nu = model.degrees_of_freedom;
   const bool student = find_model(model.name)->response == Response::kStudent;
   dispersion_information_ = student ? 0.5 * nu / (nu + 3) : 0.5;
+  set_target_scale(1.0);
   start_over();
+}
+
+void Estimator::set_target_scale(double scale) noexcept {
+  const bool given = has_dispersion_ && !learn_dispersion_;
+  initial_dispersion_ = given ? given_variance_ / (scale * scale) : 1.0;
+  dispersion_ = initial_dispersion_;
+  std::fill_n(mode_, dimension_, 0.0);
+  std::fill_n(mean_, dimension_, 0.0);
 }
 
 void Estimator::start_over() noexcept {
@@ -66,6 +75,7 @@ void Estimator::start_over() noexcept {
   dispersion_ = initial_dispersion_;
   std::fill_n(mode_, dimension_, 0.0);
   std::fill_n(mean_, dimension_, 0.0);
+  prior_conflict_ = 0;
   std::fill_n(noise_covariance_, noise_numbers(), 0.0);
   pass_.begin(mode_, dispersion_);
   done_.begin(mode_, dispersion_);
@@ -257,6 +267,7 @@ Status Estimator::compute(double target_variance, double longest, double prior_m
   inverse_factor_.compute(factor_, 1.0 / n_, covariance_, interlude_);
   compute_noise_covariance();
   compute_misfit();
+  compute_prior_conflict();
   return Status::kOk;
 }
 
@@ -362,37 +373,6 @@ double Estimator::dispersion_change() const noexcept {
 
 double Estimator::dispersion_relative_sd() const noexcept {
   return learn_dispersion_ ? 1.0 / std::sqrt(dispersion_information_ * n_) : 0.0;
-}
-
-void Estimator::sandwich_sd(double* sd) const noexcept {
-  const Index d = dimension_;
-  if (!noise_is_full()) {
-    std::fill_n(sd, d, std::numeric_limits<double>::quiet_NaN());
-    return;
-  }
-  const ConstMatrixMap p(covariance_, d, d);
-  const ConstMatrixMap c(noise_covariance_, d, d);
-  VectorMap product(scratch_, d);
-  for (Index j = 0; j < d; ++j) {
-    product.noalias() = c * p.col(j);
-    const double variance = std::max(0.0, n_ * product.dot(p.col(j)));
-    sd[j] = std::sqrt(variance + prior_influence_variance(static_cast<std::uint32_t>(j)));
-  }
-}
-
-// Once a refresh, not with every snapshot: of many parameters P and C lie in memory.
-void Estimator::compute_misfit() noexcept {
-  const Index d = dimension_;
-  const ConstVectorMap precision(prior_.values(), d);
-  double trace = 0;
-  for (Index j = 0; j < d; ++j) {
-    const ConstVectorMap p(covariance_ + j * d, d);
-    prior_influence_[j] = (precision.array() * p.array().square()).sum();
-    if (noise_is_full()) trace += p.dot(ConstVectorMap(noise_covariance_ + j * d, d));
-    advance(interlude_, 2 * kSweptNumber * static_cast<double>(d));
-  }
-  misspecification_index_ = noise_is_full() ? n_ * trace / static_cast<double>(d)
-                                            : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace windhover

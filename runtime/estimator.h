@@ -18,6 +18,13 @@
 
 namespace windhover {
 
+// Variances of one linear function of the parameters at temperature 1: the posterior's, and that of
+// the sandwich (see Estimator::sandwich_sd).
+struct DirectionVariance {
+  double posterior;
+  double sandwich;
+};
+
 // One thread. Memory about 8.5 D^2 doubles; 5.5 D^2 with NoiseStructure::kDiagonal.
 //
 // Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
@@ -33,6 +40,9 @@ class Estimator {
   void reset(const EngineConfig& config) noexcept;
   // Forgets all rows.
   void start_over() noexcept;
+  // y is seen in this unit from here on: a noise variance that is given is in units of the rows'
+  // y^2. The mode and a learned noise variance start again.
+  void set_target_scale(double scale) noexcept;
 
   AnchorSums& pass() noexcept { return pass_; }
   AnchorSums& done() noexcept { return done_; }
@@ -137,6 +147,14 @@ class Estimator {
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
   // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
+  // Of direction' theta; the sandwich's is NaN without the full C, the posterior's before there is
+  // any. Complexity O(D^2).
+  DirectionVariance variance_along(const double* direction) noexcept;
+  // False of a network: A is a guide for steps.
+  bool is_summary() const noexcept { return !damped_; }
+  // How far the rows' own mode lies from what the prior expects, over the most that chance makes of
+  // it: above 1 they contradict each other (runtime/prior_conflict.h). 0 for networks.
+  double prior_conflict() const noexcept { return prior_conflict_; }
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept { return misspecification_index_; }
 
@@ -154,6 +172,7 @@ class Estimator {
   void compute_variances() noexcept;
   void compute_centre(double longest, double temperature) noexcept;
   void compute_misfit() noexcept;
+  void compute_prior_conflict() noexcept;
 
   std::uint32_t dimension_;
   std::size_t width_;
@@ -162,6 +181,7 @@ class Estimator {
   bool damped_;
   bool quadratic_;
   double temperature_;
+  double given_variance_ = 0;
   double initial_dispersion_ = 1;
   double leverage_ = 0;  // at the last refresh_running()
   double dispersion_ = 1;
@@ -186,6 +206,8 @@ class Estimator {
   double* variances_;   // its diagonal, while hyper-parameters are learned
   double* prior_influence_;
   double misspecification_index_ = 0;
+  double prior_conflict_ = 0;
+  double* conflict_;  // 4 D: scratch of compute_prior_conflict()
   double* scratch_;
   Interlude* interlude_ = nullptr;  // of the refresh under way
   Factor factor_;

@@ -30,6 +30,7 @@ struct Evidence {
   double compared_draws = 0;  // independent ones behind the comparison
   bool replay_is_target = false;
   double replay_ratio = 0;
+  double prior_conflict = 0;  // above 1: prior and rows contradict each other
 };
 
 struct Judgement {

@@ -7,6 +7,7 @@ namespace windhover {
 void Posterior::copy_from(const Posterior& other) noexcept {
   const std::pair<double*, const double*> columns[] = {
       {mean, other.mean},
+      {raw_mean, other.raw_mean},
       {mode, other.mode},
       {sd, other.sd},
       {sd_robust, other.sd_robust},
@@ -24,6 +25,7 @@ void Posterior::copy_from(const Posterior& other) noexcept {
   std::ranges::copy(other.transform.inverse_scale, transform.inverse_scale.begin());
   n = other.n;
   temperature = other.temperature;
+  target_scale = other.target_scale;
   dispersion = other.dispersion;
   dispersion_relative_sd = other.dispersion_relative_sd;
   made_ns = other.made_ns;

@@ -13,14 +13,16 @@
 
 namespace windhover {
 
-// theta in transformed features (as fitted); P = covariance of what is drawn from and served =
-// temperature (n A)^-1.
+// theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is
+// drawn from and served = temperature (n A)^-1 target_scale^2. What only describes parameters is in
+// units of the rows' own features as well (runtime/units.h).
 struct Posterior {
   Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
             std::uint32_t draws_in) noexcept
       : dimension(dimension_in),
         draws(draws_in),
         mean(arena.allocate<double>(dimension_in).data()),
+        raw_mean(arena.allocate<double>(dimension_in).data()),
         mode(arena.allocate<double>(dimension_in).data()),
         sd(arena.allocate<double>(dimension_in).data()),
         sd_robust(arena.allocate<double>(dimension_in).data()),
@@ -41,13 +43,14 @@ struct Posterior {
   void copy_from(const Posterior& other) noexcept;
 
   // P = variance_scale() A^-1.
-  double variance_scale() const noexcept { return temperature / n; }
+  double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
 
   std::uint32_t dimension;
   std::uint32_t draws;
-  double* mean;  // the centre: draw m is mean + deviation m
+  double* mean;      // the centre: draw m is mean + deviation m
+  double* raw_mean;  // the same, this and the next three of parameters in raw features
   double* mode;
-  double* sd;         // sqrt diag P
+  double* sd;
   double* sd_robust;  // of the sandwich, whatever the temperature
   double* ess_bulk;
   double* ess_tail;
@@ -60,6 +63,7 @@ struct Posterior {
   FeatureTransform transform;
   double n = 1;  // observations that A is per one of
   double temperature = 1;
+  double target_scale = 1;  // of y, that A is in units of
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
   std::int64_t made_ns = 0;

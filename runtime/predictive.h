@@ -33,7 +33,8 @@ enum class StatusReason : std::uint8_t {
   kNetwork = 4,        // several modes: nothing checks the spread of the draws
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
-  kPace = 8            // draws_per_observation below 1
+  kPace = 8,           // draws_per_observation below 1
+  kPrior = 10          // prior_conflict: the prior expects other rows than these
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
@@ -63,6 +64,9 @@ struct Provenance {
   // sampler has none, because its steps are too long. *
   double law_ratio = 1;
   double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
+  // How far the rows' own mode lies from what the prior expects, over the most that chance makes of
+  // it in one of 100,000 cases: above 1 `status` is not ok (runtime/prior_conflict.h). 0: networks.
+  double prior_conflict = 0;
   // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; for networks
   // and without a window: NaN. Long-run variance of the scores over that of independent rows, as
   // much of it as is certain, the worst parameter: 1 when none is; above 1.2 `sd` is too small and
@@ -76,7 +80,7 @@ struct Provenance {
   // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
-  double noise_variance = 0;           // linear, student-t (squared scale); otherwise 0
+  double noise_variance = 0;           // of y: linear, student-t (squared scale); otherwise 0
   double noise_variance_sd = 0;        // its posterior sd when learned; otherwise 0
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
@@ -132,7 +136,10 @@ struct PredictiveSummary {
   std::array<double, kMaxClasses> probs_eti_upper{};
 };
 
-// * NaN with NoiseStructure::kDiagonal.
+// A parameter multiplies features as they come and is in units of y; an intercept is the linear
+// predictor at x = 0. Chains move the parameters of standardised features: ess_bulk, ess_tail,
+// r_hat and autocorrelation_time of an intercept are those of the linear predictor where the
+// features are at their shift. With NoiseStructure::kDiagonal what is marked * is NaN.
 struct ParameterSummary {
   double mean = 0;
   double mode = 0;  // NaN, like sd_robust, where there may be several: networks
@@ -147,7 +154,7 @@ struct ParameterSummary {
   double ess_tail = 0;   // effective draws: for the 5 % and 95 % quantiles
   double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
   double autocorrelation_time = 0;  // of one chain, in steps; NaN without a window
-  double prior_precision = 0;       // given or learned
+  double prior_precision = 0;       // given or learned; 1 / variance in the same units
 };
 
 }  // namespace windhover

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "windhover/runtime/sample_summary.h"
+#include "windhover/runtime/units.h"
 
 namespace windhover {
 
@@ -41,7 +42,9 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   return posterior;
 }
 
-void Publisher::end(Posterior& posterior) noexcept {
+void Publisher::end(Posterior& posterior, Estimator& estimator, Model& model) noexcept {
+  serve_raw_units(find_model(config_.model.name)->layout(config_.model), model.target(), estimator,
+                  direction_, posterior);
   posterior.made_ns = clock_.now_ns();
   last_ns_ = posterior.made_ns;
   hand_over(posterior);
@@ -93,6 +96,7 @@ void Publisher::describe_provenance(Posterior& posterior, const Estimator& estim
   p.draws = config_.retained_draws;
   p.divergences = counters_.get(RuntimeCounter::kDivergences);
   p.misspecification_index = noise_is_known(estimator) ? estimator.misspecification_index() : 0.0;
+  p.prior_conflict = estimator.prior_conflict();
   p.score_autocorrelation = scores.autocorrelation();
   p.drift_score = scores.drift();
   p.noise_variance = has_dispersion(model.response()) ? estimator.dispersion() : 0.0;

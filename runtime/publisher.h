@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/counters.h"
 #include "windhover/platform/snapshots.h"
@@ -20,16 +21,21 @@ namespace windhover {
 // was given. One thread.
 class Publisher {
  public:
-  Publisher(const EngineConfig& config, Snapshots<Posterior>& snapshots, Clock& clock,
+  Publisher(Arena& arena, const EngineConfig& config, Snapshots<Posterior>& snapshots, Clock& clock,
             Counters<RuntimeCounter>& counters) noexcept
-      : config_(config), snapshots_(snapshots), clock_(clock), counters_(counters) {}
+      : config_(config),
+        snapshots_(snapshots),
+        clock_(clock),
+        counters_(counters),
+        direction_(arena.allocate<double>(config.model.dimension()).data()) {}
 
   // Whether the newest snapshot is so old that a change is to be shown.
   bool due() const noexcept;
 
   Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
                    const ScoreSeries& scores) noexcept;
-  void end(Posterior& posterior) noexcept;
+  // Everything becomes what it is in units of the rows (runtime/units.h).
+  void end(Posterior& posterior, Estimator& estimator, Model& model) noexcept;
   // The newest snapshot's numbers stand, as those of a learner that is warming up again.
   void withdraw() noexcept;
 
@@ -48,6 +54,7 @@ class Publisher {
   const Posterior* newest_ = nullptr;
   std::uint64_t snapshot_id_ = 0;
   std::int64_t last_ns_ = 0;
+  double* direction_;  // dimension: scratch
 };
 
 // Effective draws, R-hat and autocorrelation time of the worst parameter go into the provenance.

@@ -10,29 +10,15 @@ namespace {
 constexpr std::uint64_t kScanRows = 65'536;
 constexpr std::uint64_t kTargetRows = 1024;
 
-struct Spread {
-  double mean = 0;
-  double variance = 0;
-};
-
-// Of value(row) over the window's rows, at most some `most` of them.
+// Of value(row) over the window's rows, some `most` of them.
 template <class Value>
-Spread spread(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
+Column scan_column(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
   const std::uint64_t stride = std::max<std::uint64_t>(1, cursor.rows() / most);
-  double count = 0;
-  double mean = 0;
-  double squares = 0;
-  for (std::uint64_t s = cursor.first(); s < cursor.head(); s += stride) {
-    const double x = value(cursor.row(s));
-    count += 1;
-    const double delta = x - mean;
-    mean += delta / count;
-    squares += delta * (x - mean);
-  }
-  return {mean, count > 0 ? squares / count : 0.0};
+  return column_of(cursor.first(), cursor.head(), stride,
+                   [&](std::uint64_t at) { return value(cursor.row(at)); });
 }
 
-double column(const RowLayout& layout, const double* row, std::uint32_t j) noexcept {
+double feature(const RowLayout& layout, const double* row, std::uint32_t j) noexcept {
   if (!layout.sparse()) return row[j];
   const SparseRow sparse(layout, row);
   const std::uint32_t* end = sparse.indices + sparse.count;
@@ -40,39 +26,62 @@ double column(const RowLayout& layout, const double* row, std::uint32_t j) noexc
   return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
 }
 
+// In units of which y is seen.
+double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
+
 }  // namespace
 
 void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
                    Estimator& estimator) noexcept {
-  const RowLayout& layout = cursor.layout();
-  FeatureTransform& transform = workers[0].model->transform();
-  for (std::uint32_t j = 0; standardize_ && j < layout.features(); ++j) {
-    const auto [mean, variance] =
-        spread(cursor, kScanRows, [&](const double* row) { return column(layout, row, j); });
-    // A column that has not varied yet says nothing about its scale.
-    const bool constant = !(variance > 1e-24 * mean * mean);
-    transform.inverse_scale[j] = constant ? 1.0 : 1.0 / std::sqrt(variance);
-    transform.shift[j] = layout.sparse() ? 0.0 : mean;
+  Model& model = *workers[0].model;
+  if (scans_features(config_) && !frozen_) scan_features(cursor, model.transform());
+  const std::size_t target = cursor.layout().target_index();
+  const Column targets =
+      scan_column(cursor, kScanRows, [&](const double* row) { return row[target]; });
+  // Until the chains start; of targets that did not vary until then, until they do.
+  if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
+    target_units_known_ = targets.varies() || model.response() == Response::kCount;
+    model.target() = scanned_target_units(config_, targets);
+    estimator.set_target_scale(model.target().scale);
   }
-  const auto [mean, variance] =
-      spread(cursor, kScanRows, [&](const double* row) { return row[layout.target_index()]; });
-  target_variance_ = variance > 0 ? variance : std::max(mean * mean, 1e-12);
+  const double mean = targets.mean();
+  const double variance = targets.variance();
+  target_variance_ =
+      (variance > 0 ? variance : std::max(mean * mean, 1e-12)) / squared_scale(model);
   estimator.set_target_variance(target_variance_);
   share_transform(workers);
 }
 
-void RowScan::scan_targets(const WindowCursor& cursor, Estimator& estimator) const noexcept {
+void RowScan::scan_features(const WindowCursor& cursor,
+                            FeatureTransform& transform) const noexcept {
+  const RowLayout& layout = cursor.layout();
+  for (std::uint32_t j = 0; j < layout.features(); ++j) {
+    const Column column =
+        scan_column(cursor, kScanRows, [&](const double* row) { return feature(layout, row, j); });
+    const FeatureUnits units = feature_units(config_, column);
+    transform.shift[j] = units.shift;
+    transform.inverse_scale[j] = units.inverse_scale;
+  }
+}
+
+void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
+                           Estimator& estimator) noexcept {
   const std::size_t target = cursor.layout().target_index();
-  const auto [mean, variance] =
-      spread(cursor, kTargetRows, [&](const double* row) { return row[target]; });
-  estimator.set_target_variance(variance > 0 ? variance : mean * mean);
+  const Column targets =
+      scan_column(cursor, kTargetRows, [&](const double* row) { return row[target]; });
+  const double mean = targets.mean();
+  const double variance = targets.variance();
+  estimator.set_target_variance((variance > 0 ? variance : mean * mean) / squared_scale(model));
+  if (!target_units_known_ && targets.varies()) target_units_due_ = true;
 }
 
 void RowScan::share_transform(std::span<LearnerWorker> workers) noexcept {
-  const FeatureTransform& leader = workers[0].model->transform();
+  Model& leader = *workers[0].model;
   for (const LearnerWorker& worker : workers.subspan(1)) {
-    std::ranges::copy(leader.shift, worker.model->transform().shift.begin());
-    std::ranges::copy(leader.inverse_scale, worker.model->transform().inverse_scale.begin());
+    worker.model->target() = leader.target();
+    std::ranges::copy(leader.transform().shift, worker.model->transform().shift.begin());
+    std::ranges::copy(leader.transform().inverse_scale,
+                      worker.model->transform().inverse_scale.begin());
   }
 }
 

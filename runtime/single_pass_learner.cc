@@ -25,17 +25,18 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       cursor_(window),
       estimator_(arena, config),
       pass_(arena, config, cursor_, estimator_),
-      scan_(config),
+      scan_(config_),
       cold_start_(arena, config, cursor_, estimator_, pass_, scan_, counters),
       chains_(arena, config, config.model.dimension()),
       record_(arena, config, 0),
       single_pass_(arena, config.model.dimension(), config.single_pass_noise),
       weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
                config.forgetting_spread),
-      publisher_(config_, snapshots, clock, counters) {}
+      publisher_(arena, config_, snapshots, clock, counters) {}
 
 void SinglePassLearner::reset() noexcept {
   estimator_.reset(config_);
+  estimator_.set_target_scale(model_->target().scale);
   pass_.reset();
   chains_.reset();
   record_.reset();
@@ -284,11 +285,12 @@ void SinglePassLearner::publish() noexcept {
   e.compared_draws = p.ess_bulk * (1 + record_.observed_relaxations());
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
+  e.prior_conflict = p.prior_conflict;
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
-  publisher_.end(posterior);
+  publisher_.end(posterior, estimator_, *model_);
   dirty_ = false;
 }
 

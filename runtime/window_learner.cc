@@ -33,7 +33,7 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       cursor_(window),
       estimator_(arena, config),
       sums_(arena, config, cursor_, estimator_),
-      scan_(config),
+      scan_(config_),
       cold_start_(arena, config, cursor_, estimator_, sums_.pass(), scan_, counters),
       chains_(
           arena, config,
@@ -41,7 +41,7 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       mover_(arena, config_, cursor_, sampler, counters),
       record_(arena, config, config.sampler.chains),
       budget_(config, config.sampler.chains),
-      publisher_(config_, snapshots, clock, counters),
+      publisher_(arena, config_, snapshots, clock, counters),
       team_(
           [](void* learner, int task, int worker) noexcept {
             auto& self = *static_cast<WindowLearner*>(learner);
@@ -52,6 +52,7 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
 
 void WindowLearner::reset() noexcept {
   estimator_.reset(config_);
+  estimator_.set_target_scale(models_[0]->target().scale);
   sums_.reset();
   chains_.reset();
   mover_.reset();
@@ -289,12 +290,13 @@ void WindowLearner::publish() noexcept {
       std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains_.size()));
   e.replay_is_target = !budget_.unlimited();
   e.replay_ratio = replay_ratio_.value();
+  e.prior_conflict = p.prior_conflict;
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
   if (network) describe_by_draws(posterior);
-  publisher_.end(posterior);
+  publisher_.end(posterior, estimator_, *models_[0]);
   dirty_ = false;
 }
 

@@ -109,6 +109,7 @@ class WindowLearner final : public Learner {
   void ask_for_draws(double forgetting) noexcept;
   void ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
   void start_over_if_lost() noexcept;
+  void start_over() noexcept;
   bool noise_known() const noexcept {
     return phase_ == Phase::kSettling || phase_ == Phase::kSampling;
   }

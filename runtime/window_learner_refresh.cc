@@ -87,7 +87,7 @@ void WindowLearner::complete_pass() noexcept {
   const bool damped = mover_.damped();
   if (damped) record_.compare_soon();
   mover_.end_pass();
-  scan_.scan_targets(cursor_, estimator_);
+  scan_.scan_targets(cursor_, *models_[0], estimator_);
   const double relaxation_before = mover_.sampler().relaxation();
   const bool refreshed = refresh(background);
   law_moved_ = (refreshed && law_moved()) || !known;
@@ -112,6 +112,7 @@ void WindowLearner::complete_pass() noexcept {
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.
   if (model().quadratic() || !estimator_.anchor_is_far()) sums_.pass().scores().end_pass();
+  if (scan_.target_units_due()) return start_over();
   start_over_if_lost();
 }
 
@@ -274,6 +275,11 @@ void WindowLearner::ask_again(DrawBudget::Cause cause, double forgetting) noexce
 // those of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
   if (!model().log_concave() || estimator_.steps_are_safe() || estimator_.step_is_trusted()) return;
+  start_over();
+}
+
+void WindowLearner::start_over() noexcept {
+  scan_.take_up_target_units();
   estimator_.start_over();
   sums_.pass().scores().reset();
   phase_ = Phase::kWarmingUp;

@@ -21,15 +21,19 @@ struct ModelConfig {
   std::uint32_t features = 0;      // columns of a row, without the intercept
   std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
   bool intercept = true;           // a constant 1, the last coefficient
-  double prior_precision = 1.0;    // of every coefficient but the intercept; Gaussian, mean 0
-  double intercept_precision = 0.1;
+  // Of a Gaussian prior of mean 0 of every coefficient but the intercept. 0: weakly informative,
+  // that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are standardised unless
+  // EngineConfig says otherwise. A number is meant in the units that the features and y are in.
+  double prior_precision = 0.0;
+  double intercept_precision = 0.0;  // 0: with the default prior the same, otherwise 0.1
   // Learns the prior precision from the rows, beginning with the one above and within these bounds:
   // one for all features, or one for each group (runtime/prior_precision.h). Not of networks.
   bool learn_prior_precision = false;
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
   std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one for all
-  // linear: variance of y given x; student-t: the square of its scale. 0 learns it.
+  // linear: variance of y given x; student-t: the square of its scale; in units of y^2. 0 learns
+  // it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
   std::uint32_t classes =
@@ -43,6 +47,10 @@ struct ModelConfig {
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
   // Parameters of the model of this name; columns() when there is none. Defined by the registry.
   std::uint32_t dimension() const noexcept;
+  // The numbers that 0 stands for in the prior. Of networks the default stays 1 and 0.1: weights
+  // are divided by the root of the fan-in, and what comes in is of size 1. Likewise.
+  bool default_prior() const { return prior_precision == 0; }
+  ModelConfig with_prior() const noexcept;
 };
 
 // How the gradient-noise covariance C is estimated.

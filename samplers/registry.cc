@@ -34,11 +34,24 @@ namespace {
 
 // Blocks of one coefficient a column, the intercept's last.
 void block_precision(const ModelConfig& config, double* precision) noexcept {
-  const std::uint32_t columns = config.columns();
-  for (std::uint32_t j = 0; j < config.dimension(); ++j) {
-    const bool intercept = config.intercept && j % columns == config.features;
-    precision[j] = intercept ? config.intercept_precision : config.prior_precision;
+  const ModelConfig full = config.with_prior();
+  const std::uint32_t columns = full.columns();
+  for (std::uint32_t j = 0; j < full.dimension(); ++j) {
+    const bool intercept = full.intercept && j % columns == full.features;
+    precision[j] = intercept ? full.intercept_precision : full.prior_precision;
   }
+}
+
+ParameterLayout block_layout(const ModelConfig& config) noexcept {
+  const std::uint32_t columns = config.columns();
+  return {config.dimension(), config.dimension() / columns, columns, config.intercept, 0};
+}
+
+ParameterLayout network_layout(const NetworkShape& shape) noexcept {
+  const NetworkShape::Unit hidden = shape.unit(1, 0);
+  const std::size_t next = shape.width[1] > 1 ? shape.unit(1, 1).first : shape.unit(2, 0).first;
+  return {shape.dimension(), shape.width[1], static_cast<std::uint32_t>(next - hidden.first), true,
+          static_cast<std::uint32_t>(shape.unit(shape.layers, 0).first)};
 }
 
 template <class M>
@@ -63,6 +76,7 @@ constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
           false,
           [](const ModelConfig& config) noexcept { return config.columns(); },
           block_precision,
+          block_layout,
           make_model<M>,
           reset_model<M>};
 }
@@ -80,7 +94,10 @@ constexpr ModelEntry network_entry(std::string_view likelihood, std::string_view
       true,
       [](const ModelConfig& config) noexcept { return NetworkShape(config, kHead).dimension(); },
       [](const ModelConfig& config, double* precision) noexcept {
-        NetworkShape(config, kHead).prior_precision(config, precision);
+        NetworkShape(config, kHead).prior_precision(config.with_prior(), precision);
+      },
+      [](const ModelConfig& config) noexcept {
+        return network_layout(NetworkShape(config, kHead));
       },
       [](Arena& arena, const ModelConfig& config) noexcept {
         return static_cast<Model*>(arena.make<NetworkModel>(arena, config, kName, kHead));
@@ -168,7 +185,7 @@ constexpr std::array kModels = {
                                                 "Lange, Little and Taylor 1989, appendix B"),
     ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",
                "256 F + 64 C^2", "Bishop 2006, section 4.3.4", SoftmaxModel::kResponse, false,
-               SoftmaxModel::dimension, block_precision, make_model<SoftmaxModel>,
+               SoftmaxModel::dimension, block_precision, block_layout, make_model<SoftmaxModel>,
                reset_model<SoftmaxModel>},
     network_entry<kNetworkLinear, Response::kGaussian>("y ~ normal(f(x; theta), sigma)",
                                                        kBackPropagation),
@@ -194,6 +211,17 @@ std::span<const SamplerEntry> sampler_registry() noexcept { return kSamplers; }
 std::span<const ModelEntry> model_registry() noexcept { return kModels; }
 const SamplerEntry* find_sampler(std::string_view name) noexcept { return find(kSamplers, name); }
 const ModelEntry* find_model(std::string_view name) noexcept { return find(kModels, name); }
+
+ModelConfig ModelConfig::with_prior() const noexcept {
+  constexpr double kWeak = 1 / (2.5 * 2.5);
+  const ModelEntry* entry = find_model(name);
+  const bool network = entry != nullptr && entry->network;
+  ModelConfig full = *this;
+  if (default_prior()) full.prior_precision = network ? 1.0 : kWeak;
+  if (intercept_precision == 0)
+    full.intercept_precision = default_prior() && !network ? kWeak : 0.1;
+  return full;
+}
 
 std::uint32_t ModelConfig::dimension() const noexcept {
   const ModelEntry* entry = find_model(name);

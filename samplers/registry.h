@@ -42,6 +42,17 @@ struct SamplerEntry {
   AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
 };
 
+// Which parameters multiply features, and which are in units of y.
+struct ParameterLayout {
+  std::uint32_t dimension;
+  // Coefficients of the features, then of a constant 1 where there is one, so many times.
+  std::uint32_t blocks;
+  std::uint32_t stride;  // from one block to the next
+  bool constant;
+  // Parameters from here on, the last of them added to the linear predictor as it is.
+  std::uint32_t first_of_target;
+};
+
 struct ModelEntry {
   std::string_view name;
   std::string_view likelihood;
@@ -54,6 +65,7 @@ struct ModelEntry {
   std::uint32_t (*dimension)(const ModelConfig& config) noexcept;
   // Lambda, the prior precision of each parameter: `dimension` numbers.
   void (*prior_precision)(const ModelConfig& config, double* precision) noexcept;
+  ParameterLayout (*layout)(const ModelConfig& config) noexcept;
   Model* (*make)(Arena& arena, const ModelConfig& config) noexcept;
   void (*reset)(Model& model) noexcept;
 };

@@ -87,6 +87,7 @@ ordered_json to_json(const Provenance& p) {
           {"ou_ratio", p.ou_ratio},
           {"law_ratio", p.law_ratio},
           {"misspecification_index", p.misspecification_index},
+          {"prior_conflict", p.prior_conflict},
           {"score_autocorrelation", p.score_autocorrelation},
           {"drift_score", p.drift_score},
           {"repeated_rows", p.repeated_rows},
@@ -233,6 +234,11 @@ std::string reason_text(const Provenance& p) {
       return fmt::format("only {:.2f} draws per observation", p.draws_per_observation);
     case StatusReason::kNotDefinite:
       return "numbers too large to compute with: this is the posterior of before them";
+    case StatusReason::kPrior:
+      return fmt::format(
+          "prior and rows contradict each other, prior_conflict {:.3g} where at most 1 is chance: "
+          "leave model.prior_precision at 0, or state a prior in the units of y / x",
+          p.prior_conflict);
   }
   return "";
 }

@@ -22,7 +22,7 @@ struct Options {
   std::string separator = ",";
   std::string positive;
   std::string reference;
-  std::string prior_precision = "1";
+  std::string prior_precision = "0";
   std::string prior_groups = "one";
   bool no_header = false;
   bool no_intercept = false;
@@ -77,7 +77,8 @@ void run(Options& o) {
     const std::optional<double> value = parse_number(o.prior_precision);
     if (!value) {
       throw UserError(fmt::format(
-          "--prior-precision \"{}\" is not allowed: a number greater than 0, or \"learn\"",
+          "--prior-precision \"{}\" is not allowed: a number greater than 0, 0 for the default, or "
+          "\"learn\"",
           o.prior_precision));
     }
     o.fit.prior_precision = *value;
@@ -151,13 +152,18 @@ void add_fit(CLI::App& app) {
       ->type_name("{tanh,relu,logistic}")
       ->default_str("tanh");
   command
-      ->add_option("--prior-precision", o.prior_precision,
-                   "Of every coefficient but the intercept; a number, or \"learn\"")
+      ->add_option(
+          "--prior-precision", o.prior_precision,
+          "Of every coefficient but the intercept; a number, or \"learn\"; 0: an sd of 2.5 "
+          "sd(y) / sd(x)")
       ->capture_default_str();
   command->add_option("--prior-groups", o.prior_groups, "What learns a precision of its own")
       ->check(CLI::IsMember({"one", "features"}))
       ->capture_default_str();
-  command->add_option("--intercept-precision", o.fit.intercept_precision)->capture_default_str();
+  command
+      ->add_option("--intercept-precision", o.fit.intercept_precision,
+                   "0: the same with the default prior, otherwise 0.1")
+      ->capture_default_str();
   command->add_option("--sampler", o.fit.sampler)
       ->check(CLI::IsMember(registry_names(sampler_registry())))
       ->capture_default_str();

@@ -155,12 +155,12 @@ void compare_with_exact(Client& client, const Options& o, const Schema& schema,
   const Provenance& p = served.provenance;
   const Dataset rows = encoded_rows(o.data(), schema, p.sequence - p.n_eff, p.sequence);
   const std::vector<double> shift(rows.columns(), 0.0), scale(rows.columns(), 1.0);
-  const EngineConfig defaults;
+  const ModelConfig defaults = ModelConfig{.name = "logistic"}.with_prior();
   const ReferencePosterior exact =
       exact_posterior(rows,
                       {.logistic = true,
-                       .prior_precision = defaults.model.prior_precision,
-                       .intercept_precision = defaults.model.intercept_precision},
+                       .prior_precision = defaults.prior_precision,
+                       .intercept_precision = defaults.intercept_precision},
                       shift, scale);
   result.provenance = p;
   result.kl_summary = gaussian_kl(served.mean, served.covariance, exact.mode, exact.covariance);

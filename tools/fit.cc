@@ -12,6 +12,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner.h"
+#include "windhover/runtime/units.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit_parameters.h"
@@ -28,18 +29,40 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
-// How features enter; a constant column cannot be scaled and is only centred.
+// How features and y enter; a constant column cannot be scaled and is only centred.
 struct Transform {
   std::vector<double> shift;
   std::vector<double> scale;
+  bool of_features = false;
+  TargetTransform target;
 };
 
-Transform transform_of(const Dataset& data, bool standardize) {
+// What is asked for, or what belongs to the prior: as an engine's cold start, of the whole file.
+Transform transform_of(const FitOptions& options, const Dataset& data) {
   Transform t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
-  if (!standardize) return t;
-  t.shift = data.mean;
-  for (std::size_t j = 0; j < data.columns(); ++j) {
-    if (data.sd[j] > 0) t.scale[j] = data.sd[j];
+  EngineConfig config;
+  config.model.name = options.model;
+  config.model.intercept = options.intercept;
+  config.model.prior_precision = options.prior_precision;
+  config = with_defaults(config);
+  if (options.standardize) {
+    t.shift = data.mean;
+    for (std::size_t j = 0; j < data.columns(); ++j) {
+      if (data.sd[j] > 0) t.scale[j] = data.sd[j];
+    }
+  } else if (scans_features(config)) {
+    for (std::size_t j = 0; j < data.columns(); ++j) {
+      const Column column =
+          column_of(0, data.rows(), 1, [&](std::size_t i) { return data.row(i)[j]; });
+      const FeatureUnits units = feature_units(config, column);
+      t.shift[j] = units.shift;
+      t.scale[j] = 1 / units.inverse_scale;
+    }
+  }
+  t.of_features = options.standardize || scans_features(config);
+  if (config.standardize_target == Standardize::kColdStart) {
+    t.target = scanned_target_units(
+        config, column_of(0, data.rows(), 1, [&](std::size_t i) { return data.targets[i]; }));
   }
   return t;
 }
@@ -83,13 +106,19 @@ std::optional<ReferencePosterior> reference_of(const FitOptions& options, const 
                                                std::optional<double> noise_variance,
                                                std::vector<double> prior_precisions) {
   if (options.model != "linear" && options.model != "logistic") return std::nullopt;
+  const ModelConfig model = ModelConfig{.name = options.model,
+                                        .prior_precision = options.prior_precision,
+                                        .intercept_precision = options.intercept_precision}
+                                .with_prior();
   return exact_posterior(data,
                          {.logistic = options.model == "logistic",
                           .intercept = options.intercept,
-                          .prior_precision = options.prior_precision,
+                          .prior_precision = model.prior_precision,
                           .prior_precisions = std::move(prior_precisions),
-                          .intercept_precision = options.intercept_precision,
-                          .noise_variance = noise_variance},
+                          .intercept_precision = model.intercept_precision,
+                          .noise_variance = noise_variance,
+                          .target_shift = transform.target.shift,
+                          .target_scale = transform.target.scale},
                          transform.shift, transform.scale);
 }
 
@@ -100,6 +129,10 @@ void check_reference(const FitOptions& options, const Dataset& data, const Trans
     throw UserError(
         fmt::format("{} is not the posterior of this fit: {}", *options.reference, what));
   };
+  if (transform.target.shift != 0 || transform.target.scale != 1) {
+    throw UserError(
+        "--reference FILE needs the prior it is of: --prior-precision and --intercept-precision");
+  }
   const Index dimension = static_cast<Index>(data.columns()) + (options.intercept ? 1 : 0);
   if (r.dimension() != dimension) {
     fail(fmt::format("it has {} parameters, the model {}", r.dimension(), dimension));
@@ -160,10 +193,14 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.forgetting_spread = options.horizon.forgetting_spread;
   config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
   expect_all(config, data);
-  if (options.standardize) {
-    config.standardize = Standardize::kGiven;
-    config.feature_shift = transform.shift;
-    config.feature_scale = transform.scale;
+  config.standardize = transform.of_features ? Standardize::kGiven : Standardize::kOff;
+  config.feature_shift = transform.shift;
+  config.feature_scale = transform.scale;
+  config.standardize_target = Standardize::kOff;
+  if (has_target_units(find_model(options.model)->response)) {
+    config.standardize_target = Standardize::kGiven;
+    config.target_shift = transform.target.shift;
+    config.target_scale = transform.target.scale;
   }
   config.max_query_rows = 1;
   config.seed = options.seed;
@@ -190,7 +227,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 ordered_json fit(const FitOptions& options) {
   const Dataset data = load_dataset(options.path, options.data);
   check_labels(options, data);
-  const Transform transform = transform_of(data, options.standardize);
+  const Transform transform = transform_of(options, data);
   std::optional<ReferencePosterior> published;
   if (options.reference) {
     published = read_reference(*options.reference);
@@ -299,6 +336,7 @@ ordered_json fit(const FitOptions& options) {
   out["ou_ratio_max"] = provenance.ou_ratio;
   out["law_ratio"] = provenance.law_ratio;
   out["misspecification_index"] = provenance.misspecification_index;
+  out["prior_conflict"] = provenance.prior_conflict;
   out["score_autocorrelation"] = provenance.score_autocorrelation;
   out["drift_score"] = provenance.drift_score;
   out["repeated_rows"] = provenance.repeated_rows;

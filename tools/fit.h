@@ -19,10 +19,11 @@ struct FitOptions {
   bool standardize = false;
   bool intercept = true;
   std::string noise_variance = "learn";  // a number, "learn", or "reference"
-  double prior_precision = 1.0;
+  // As in ModelConfig; with the default prior features and y are standardised by the whole file.
+  double prior_precision = 0.0;
   bool learn_prior_precision = false;  // begins there
   bool prior_group_a_feature = false;  // learned for each by itself; otherwise one for all
-  double intercept_precision = 0.1;
+  double intercept_precision = 0.0;
   double degrees_of_freedom = 4.0;
   std::uint32_t classes = 0;                      // softmax; 0: one more than the largest target
   std::uint32_t hidden = ModelConfig().hidden;    // networks

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <numeric>
 
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/learner.h"
+#include "windhover/runtime/units.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/samplers/sampler.h"
 #include "windhover/samplers/zero_variance.h"
@@ -22,19 +24,25 @@ using nlohmann::ordered_json;
 std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
   const RowLayout layout(config.model);
   std::vector<double> rows(data.rows() * layout.stride());
-  const bool standardized = config.standardize == Standardize::kGiven;
   for (std::size_t i = 0; i < data.rows(); ++i) {
     double* row = rows.data() + i * layout.stride();
-    for (std::size_t j = 0; j < data.columns(); ++j) {
-      const double x = data.row(i)[j];
-      row[j] = standardized ? (x - config.feature_shift[j]) / config.feature_scale[j] : x;
-    }
+    std::copy_n(data.row(i), data.columns(), row);
     row[layout.target_index()] = data.targets[i];
   }
   return rows;
 }
 
-// The gradients of the mean loss over all rows at each of the draws, one after the other.
+// As the engine's: fit() gives them.
+void set_units(const EngineConfig& config, Model& model) {
+  model.target() = given_target_units(config);
+  if (config.standardize != Standardize::kGiven) return;
+  std::ranges::copy(config.feature_shift, model.transform().shift.begin());
+  std::ranges::transform(config.feature_scale, model.transform().inverse_scale.begin(),
+                         [](double scale) { return 1 / scale; });
+}
+
+// The gradients of the mean loss over all rows at each of the draws, one after the other, in the
+// model's own units: averages over draws take any linear function of them.
 std::vector<double> gradients_at(Engine& engine, const Dataset& data,
                                  const std::vector<double>& draws) {
   const EngineConfig& config = engine.config();
@@ -46,6 +54,7 @@ std::vector<double> gradients_at(Engine& engine, const Dataset& data,
   Arena arena(block.bytes());
   Model* model = entry.make(arena, config.model);
   entry.reset(*model);
+  set_units(config, *model);
   const Estimator& estimator = engine.learner().estimator();
   GradientSource gradient(model, engine.dimension(), estimator.prior().values());
   gradient.set_scale(static_cast<double>(data.rows()), estimator.dispersion());
@@ -54,8 +63,11 @@ std::vector<double> gradients_at(Engine& engine, const Dataset& data,
   std::iota(slots.begin(), slots.end(), 0U);
   gradient.set_minibatch({rows.data(), slots.data(), slots.size()});
   std::vector<double> gradients(draws.size());
+  const ParameterLayout layout = entry.layout(config.model);
+  std::vector<double> theta(engine.dimension());
   for (std::size_t at = 0; at < draws.size(); at += engine.dimension()) {
-    gradient(draws.data() + at, gradients.data() + at);
+    to_model_units(layout, model->transform(), model->target(), draws.data() + at, theta.data());
+    gradient(theta.data(), gradients.data() + at);
   }
   return gradients;
 }

@@ -80,9 +80,14 @@ class ReferenceFile {
 // cache is walked in matrix-matrix products without a second copy of it.
 class Design {
  public:
-  Design(const Dataset& data, bool intercept, const std::vector<double>& shift,
+  Design(const Dataset& data, const ReferenceModel& model, const std::vector<double>& shift,
          const std::vector<double>& scale)
-      : data_(data), intercept_(intercept), shift_(shift), inverse_(scale) {
+      : data_(data),
+        intercept_(model.intercept),
+        shift_(shift),
+        inverse_(scale),
+        target_shift_(model.target_shift),
+        target_scale_(model.target_scale) {
     for (double& s : inverse_) s = s > 0 ? 1.0 / s : 1.0;
   }
 
@@ -93,6 +98,7 @@ class Design {
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());
+    VectorXd y(kBlock);
     for (Index begin = 0; begin < rows(); begin += kBlock) {
       const Index count = std::min(kBlock, rows() - begin);
       for (Index i = 0; i < count; ++i) {
@@ -102,7 +108,9 @@ class Design {
         }
         if (intercept_) x(i, dimension() - 1) = 1.0;
       }
-      visit(x.topRows(count), Eigen::Map<const VectorXd>(data_.targets.data() + begin, count));
+      const Eigen::Map<const Eigen::ArrayXd> targets(data_.targets.data() + begin, count);
+      y.head(count) = (targets - target_shift_) / target_scale_;
+      visit(x.topRows(count), y.head(count));
     }
   }
 
@@ -111,6 +119,8 @@ class Design {
   bool intercept_;
   const std::vector<double>& shift_;
   std::vector<double> inverse_;
+  double target_shift_;
+  double target_scale_;
 };
 
 VectorXd prior_precisions(const ReferenceModel& model, Index dimension) {
@@ -169,7 +179,8 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
         [&](const auto& x, const auto& y) { sum += (y - x * reference.mode).squaredNorm(); });
     return sum;
   };
-  double variance = model.noise_variance.value_or(0.0);
+  const double unit = model.target_scale * model.target_scale;
+  double variance = model.noise_variance.value_or(0.0) / unit;
   if (!model.noise_variance) {
     variance = std::max(squares / reference.rows, 1e-300);
     for (int iteration = 0; iteration < 200; ++iteration) {
@@ -182,7 +193,7 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
     }
   }
   solve_at(variance);
-  reference.noise_variance = variance;
+  reference.noise_variance = variance * unit;
   VectorXd gradient = VectorXd::Zero(d);
   MatrixXd outer = MatrixXd::Zero(d, d);
   design.for_each_block([&](const auto& x, const auto& y) {
@@ -273,7 +284,7 @@ ReferencePosterior read_reference(const std::string& path) {
 ReferencePosterior exact_posterior(const Dataset& data, const ReferenceModel& model,
                                    const std::vector<double>& shift,
                                    const std::vector<double>& scale) {
-  const Design design(data, model.intercept, shift, scale);
+  const Design design(data, model, shift, scale);
   ReferencePosterior reference =
       model.logistic ? logistic_posterior(design, model) : linear_posterior(design, model);
   reference.feature_shift = shift;

@@ -18,7 +18,7 @@ struct ReferencePosterior {
   Eigen::MatrixXd covariance;         // (N A)^-1: exact for a linear model, Laplace otherwise
   Eigen::MatrixXd curvature;          // A, the Hessian of L at the mode, prior included
   Eigen::MatrixXd noise;              // C, covariance over rows of the gradient at the mode
-  double noise_variance = 0;          // linear; otherwise 0
+  double noise_variance = 0;          // linear: of y; otherwise 0
   std::vector<double> feature_shift;  // how the features were standardised: (x - shift) / scale
   std::vector<double> feature_scale;
 
@@ -38,6 +38,9 @@ struct ReferenceModel {
   // Linear: the variance of y given x. Nothing: learned as the average squared residual over the
   // posterior, the fixed point sigma^2 = E[RSS(theta)] / N.
   std::optional<double> noise_variance = std::nullopt;
+  // Linear: the posterior is that of (y - shift) / scale; noise variances stay those of y.
+  double target_shift = 0;
+  double target_scale = 1;
 };
 
 // The same of a file, by the normal equations or by Newton's method. Features enter as

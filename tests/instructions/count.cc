@@ -135,6 +135,7 @@ EngineConfig config_of(const LoadRows& rows) {
   EngineConfig config;
   config.model.features = rows.features;
   config.model.max_nonzeros = rows.nonzeros;
+  config.model.prior_precision = 1;
   return config;
 }
 

@@ -58,6 +58,7 @@ Provenance full_provenance() {
   p.status = PosteriorStatus::kDrifting;
   p.reason = StatusReason::kLostChains;
   p.law_ratio = 1.75;
+  p.prior_conflict = 0.25;
   p.horizon = Horizon::kAll;
   return p;
 }
@@ -80,6 +81,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));
   EXPECT_EQ(static_cast<int>(theirs.reason()), static_cast<int>(ours.reason));
   EXPECT_EQ(theirs.law_ratio(), ours.law_ratio);
+  EXPECT_EQ(theirs.prior_conflict(), ours.prior_conflict);
   EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 

@@ -42,10 +42,16 @@ std::vector<Violation> violations() {
   add("model.features", [](EngineConfig& c) { c.model.features = 0; });
   add("model.features", [](EngineConfig& c) { c.model.features = 65'537; });
   add("model.max_nonzeros", [](EngineConfig& c) { c.model.max_nonzeros = 4; });
-  for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
+  for (const double bad : {-1.0, kNan, kInfinity}) {
     add("model.prior_precision", [bad](EngineConfig& c) { c.model.prior_precision = bad; });
     add("model.intercept_precision", [bad](EngineConfig& c) { c.model.intercept_precision = bad; });
+  }
+  for (const double bad : {0.0, -1.0, kNan, kInfinity}) {
     add("sampler.decay_constant", [bad](EngineConfig& c) { c.sampler.decay_constant = bad; });
+    add("target_scale", [bad](EngineConfig& c) {
+      c.standardize_target = Standardize::kGiven;
+      c.target_scale = bad;
+    });
   }
   for (const double bad : {-1.0, kNan, kInfinity}) {
     add("model.noise_variance", [bad](EngineConfig& c) { c.model.noise_variance = bad; });
@@ -88,6 +94,7 @@ std::vector<Violation> violations() {
   const auto add_learned = [&add](const char* field, auto commit) {
     add(field, [commit](EngineConfig& c) {
       c.model.learn_prior_precision = true;
+      c.model.prior_precision = 1;
       commit(c.model);
     });
   };
@@ -124,6 +131,25 @@ std::vector<Violation> violations() {
   add("window_slack", [](EngineConfig& c) { c.window_slack = 1'000'000'001; });
   add("max_frame_rows", [](EngineConfig& c) { c.max_frame_rows = 0; });
   add("feature_shift", [](EngineConfig& c) { c.standardize = Standardize::kGiven; });
+  add("standardize_target", [](EngineConfig& c) { c.standardize_target = Standardize::kScaled; });
+  add("standardize_target", [](EngineConfig& c) {
+    c.model.name = "logistic";
+    c.standardize_target = Standardize::kColdStart;
+  });
+  add("target_shift", [](EngineConfig& c) {
+    c.standardize_target = Standardize::kGiven;
+    c.target_shift = kNan;
+  });
+  add("target_shift", [](EngineConfig& c) {
+    c.model.intercept = false;
+    c.standardize_target = Standardize::kGiven;
+    c.target_shift = 1;
+  });
+  add("target_scale", [](EngineConfig& c) {
+    c.model.name = "poisson";
+    c.standardize_target = Standardize::kGiven;
+    c.target_scale = 2;
+  });
   add("feature_scale", [](EngineConfig& c) {
     c.standardize = Standardize::kGiven;
     c.feature_shift = kOnes;

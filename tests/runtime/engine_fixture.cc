@@ -258,6 +258,8 @@ EngineConfig small_config(const char* model, std::uint32_t features, std::uint64
   EngineConfig c;
   c.model.name = model;
   c.model.features = features;
+  c.model.prior_precision = 1;  // in the units of the data as they come
+  c.model.intercept_precision = 0.1;
   c.model.noise_variance = std::strcmp(model, "linear") == 0 ? 1.0 : 0.0;
   c.window_size = window;
   c.window_slack = 1024;

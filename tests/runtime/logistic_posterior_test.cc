@@ -160,14 +160,20 @@ TEST(LogisticPosterior, ScalesAMillionApartAreNoObstacle) {
     config.standardize = standardize;
     Fit fit(config, data);
     Data fitted = data;
+    MatrixXd to_raw = MatrixXd::Identity(4, 4);
     if (standardize == Standardize::kColdStart) {
       const auto mean = data.x.colwise().mean().eval();
       fitted.x.rowwise() -= mean;
       for (Index j = 0; j < 3; ++j) {
-        fitted.x.col(j) /= std::sqrt(fitted.x.col(j).squaredNorm() / 500.0);
+        const double scale = std::sqrt(fitted.x.col(j).squaredNorm() / 500.0);
+        fitted.x.col(j) /= scale;
+        to_raw(j, j) = 1 / scale;
+        to_raw(3, j) = -mean[j] / scale;
       }
     }
-    expect_mode(fit, LogisticReference(fitted.design(), data.y, config.model).laplace(), 1e-3);
+    const Gaussian laplace = LogisticReference(fitted.design(), data.y, config.model).laplace();
+    expect_mode(fit, {to_raw * laplace.mean, to_raw * laplace.covariance * to_raw.transpose()},
+                1e-3);
   }
 }
 
@@ -178,8 +184,10 @@ TEST(LogisticPosterior, StandardizedConstantColumnStaysFinite) {
   EngineConfig config = small_config("logistic", 3, 400);
   config.standardize = Standardize::kColdStart;
   Fit fit(config, data);
-  fit.expect_sensible(3.2);
+  // The intercept at x = 0 is five prior sd of this column away from any row.
+  fit.expect_sensible(6);
   EXPECT_NEAR(fit.parameters[1].sd, 1.0, 1e-6);
+  EXPECT_NEAR(fit.parameters[3].sd, 5.0, 0.1);
 }
 
 }  // namespace

@@ -167,10 +167,14 @@ TEST(Fit, RepeatsItselfForTheSameSeed) {
 TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {
   FitOptions o = options_of(false);
   o.learn_prior_precision = true;
+  o.prior_precision = 1;  // a number: y as it comes
   const auto one = fit(o);
   ASSERT_EQ(one["prior_precision"].size(), 1U);
   EXPECT_EQ(one["prior_precision"][0]["group"], "all");
-  EXPECT_EQ(one["parameters"][0]["prior_precision"], one["prior_precision"][0]["precision"]);
+  // That of the standardised feature, and of the feature as it comes: sd(sin) is the root of 1/2.
+  EXPECT_NEAR(one["parameters"][0]["prior_precision"].get<double>() /
+                  one["prior_precision"][0]["precision"].get<double>(),
+              0.5, 1e-3);
   EXPECT_LT(one["kl_summary"].get<double>(), 1e-3);
   EXPECT_LT(one["kl_draws"].get<double>(), 0.1);
   o.prior_group_a_feature = true;
@@ -185,6 +189,48 @@ TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {
   EXPECT_NEAR(p["prior_precision"].get<double>() * square, 1.0, 1e-4);
 }
 
+// Prices as they come. The answer of N(0, 1) on them is its prior's, and says so.
+TEST(Fit, DefaultPriorIsInTheUnitsOfTheFile) {
+  std::string text = "sqm,rooms,balcony,price\n";
+  for (int i = 0; i < 1500; ++i) {
+    const double sqm = 100 + 40 * std::sin(i * 1.7);
+    const int rooms = 1 + i * 7 % 5;
+    const int balcony = i % 3 == 0 ? 1 : 0;
+    const double price =
+        20'000 + 3'000 * sqm + 5'000 * rooms + 8'000 * balcony + 28'000 * std::sin(i * 12.9898);
+    text += std::to_string(sqm) + "," + std::to_string(rooms) + "," + std::to_string(balcony) +
+            "," + std::to_string(price) + "\n";
+  }
+  FitOptions o;
+  o.path = file_with("fit_prices.csv", text);
+  o.data.target = "price";
+  o.steps = 40'000;
+  o.sampler_config.chains = 4;
+  const auto out = fit(o);
+  EXPECT_EQ(out["status"], "ok") << out["status_reason"];
+  EXPECT_LT(out["kl_summary"].get<double>(), 1e-6);
+  EXPECT_LT(out["kl_draws"].get<double>(), 0.1);
+  EXPECT_NEAR(out["noise_variance"].get<double>() / out["noise_variance_reference"].get<double>(),
+              1.0, 0.02);
+  const double truth[] = {3'000, 5'000, 8'000, 20'000};
+  for (std::size_t j = 0; j < 4; ++j) {
+    const auto& p = out["parameters"][j];
+    const double sd = p["sd"].get<double>();
+    EXPECT_NEAR(p["mean"].get<double>(), truth[j], 5 * sd) << j;
+    EXPECT_NEAR(p["mean_zero_variance"].get<double>(), p["mean"].get<double>(), 1e-6 * sd) << j;
+    EXPECT_NEAR(p["mean_draws"].get<double>(), p["mean"].get<double>(), 5 * sd / 8) << j;
+  }
+  // 2.5 sd(y), about 88,000, over the range of a column of two values.
+  const double prior_sd = 1 / std::sqrt(out["parameters"][2]["prior_precision"].get<double>());
+  EXPECT_NEAR(prior_sd / 2.5, 88'000, 3'000);
+  o.prior_precision = 1;
+  o.intercept_precision = 0.1;
+  const auto raw = fit(o);
+  EXPECT_EQ(raw["status"], "degraded");
+  EXPECT_EQ(raw["status_reason"], "prior");
+  EXPECT_GT(raw["prior_conflict"].get<double>(), 1);
+}
+
 TEST(Fit, RefusesWhatDoesNotGoTogether) {
   FitOptions o = options_of(false);
   o.noise_variance = "reference";
@@ -195,12 +241,14 @@ TEST(Fit, RefusesWhatDoesNotGoTogether) {
   o.model = "logistic";
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "wants 0 or 1"));
   o = options_of(false);
-  o.prior_precision = 0;
+  o.prior_precision = -1;
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "prior_precision"));
   o = options_of(false);
   o.reference = file_with("other.json",
                           R"({"N": 5, "map": [1], "A": [[1]], "C": [[1]], "posterior_cov": [[1]],
                              "noise_variance_sigma2": 1, "feature_shift": [], "feature_scale": []})");
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "needs the prior it is of"));
+  o.prior_precision = 1;
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "it has 1 parameters, the model 3"));
 }
 

@@ -94,6 +94,8 @@ class LearningEngine {
     EngineConfig config;
     config.model.name = c.model;
     config.model.features = c.dimension - 1;
+    config.model.prior_precision = 1;
+    config.model.intercept_precision = 0.1;
     config.model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
     config.sampler.name = c.sampler;
     config.sampler.minibatch_size = c.minibatch_size;

@@ -24,6 +24,8 @@ EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
   EngineConfig config;
   config.model.features = dimension - 1;
   config.model.max_nonzeros = nonzeros;
+  config.model.prior_precision = 1;
+  config.model.intercept_precision = 0.1;
   config.sampler.chains = options.chains;
   config.window_size = window_rows(dimension);
   config.max_readers = kServerReaders + 1;  // one for settle()

@@ -133,6 +133,8 @@ class MicroStream {
     EngineConfig config;
     config.model.name = model;
     config.model.features = dimension - 1;
+    config.model.prior_precision = 1;
+    config.model.intercept_precision = 0.1;
     config.model.classes = 4;
     config.model.noise_variance = model == "linear" ? 1.0 : 0.0;
     config.sampler.minibatch_size = 100;

@@ -22,6 +22,8 @@ ModelConfig model_of(const RigConfig& c) {
   ModelConfig model;
   model.name = c.model;
   model.features = c.dimension - 1;
+  model.prior_precision = 1;
+  model.intercept_precision = 0.1;
   model.max_nonzeros = c.nonzeros;
   model.noise_variance = has_dispersion(entry->response) ? 1.0 : 0.0;
   model.classes = kClasses;

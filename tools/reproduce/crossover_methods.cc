@@ -67,6 +67,8 @@ class Kept {
 EngineConfig engine_config(const char* sampler, std::uint64_t seed) {
   EngineConfig config;
   config.model.name = "logistic";
+  config.model.prior_precision = 1;
+  config.model.intercept_precision = 0.1;
   config.model.intercept = false;
   config.sampler.name = sampler;
   config.seed = seed;
@@ -245,7 +247,8 @@ ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uin
 
 ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
                          std::uint64_t seed) {
-  ModelConfig config{.name = "logistic", .features = kFeatures, .intercept = false};
+  ModelConfig config{
+      .name = "logistic", .features = kFeatures, .intercept = false, .prior_precision = 1};
   const double begin = thread_seconds();
   OwnedModel model(config, data);
   constexpr double kStep = 1e-3;

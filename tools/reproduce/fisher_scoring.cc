@@ -38,7 +38,10 @@ Problem load_sevens_and_nines(const Context& context) {
     if (rows.size() == kRows) break;
   }
   Problem problem{.name = "MNIST 7 v 9",
-                  .model = {.name = "logistic", .features = kProjected, .intercept_precision = 1},
+                  .model = {.name = "logistic",
+                            .features = kProjected,
+                            .prior_precision = 1,
+                            .intercept_precision = 1},
                   .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
                   .minibatch_size = kFisherMinibatch};
   for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;

@@ -141,6 +141,7 @@ Problem iasg_problem(std::uint64_t seed) {
                   .model = {.name = "linear",
                             .features = kFeaturesThere,
                             .intercept = false,
+                            .prior_precision = 1,
                             .noise_variance = 1},
                   .data = {},
                   .minibatch_size = kIasgMinibatch};

@@ -14,11 +14,14 @@ using Eigen::VectorXd;
 
 Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size) {
   constexpr std::size_t kRows = 100;
-  Problem problem{
-      .name = "regression",
-      .model = {.name = "linear", .features = 2, .intercept = false, .noise_variance = 1},
-      .data = {},
-      .minibatch_size = minibatch_size};
+  Problem problem{.name = "regression",
+                  .model = {.name = "linear",
+                            .features = 2,
+                            .intercept = false,
+                            .prior_precision = 1,
+                            .noise_variance = 1},
+                  .data = {},
+                  .minibatch_size = minibatch_size};
   problem.data.names = {"x1", "x2"};
   problem.data.features.resize(2 * kRows);
   problem.data.targets.resize(kRows);
