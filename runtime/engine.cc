@@ -56,6 +56,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "not_definite";
     case StatusReason::kPrior:
       return "prior";
+    case StatusReason::kMisfit:
+      return "misfit";
   }
   return "unknown";
 }

@@ -68,6 +68,7 @@ StatusReason reason_of(const Evidence& e) noexcept {
   if (law_is_off(e)) return StatusReason::kSamplersLaw;
   if (spread_is_off(e)) return StatusReason::kSpread;
   if (e.prior_conflict > 1) return StatusReason::kPrior;
+  if (e.misfit) return StatusReason::kMisfit;
   if (e.replay_is_target && e.replay_ratio < 1 - kRounding) return StatusReason::kPace;
   return StatusReason::kNone;
 }

@@ -31,6 +31,7 @@ struct Evidence {
   bool replay_is_target = false;
   double replay_ratio = 0;
   double prior_conflict = 0;  // above 1: prior and rows contradict each other
+  bool misfit = false;        // the rows scatter unlike the model (misfit.h)
 };
 
 struct Judgement {

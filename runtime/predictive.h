@@ -34,7 +34,8 @@ enum class StatusReason : std::uint8_t {
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
   kPace = 8,           // draws_per_observation below 1
-  kPrior = 10          // prior_conflict: the prior expects other rows than these
+  kPrior = 10,         // prior_conflict: the prior expects other rows than these
+  kMisfit = 12         // misspecification_index: the rows scatter unlike the model; read sd_robust
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
@@ -63,7 +64,9 @@ struct Provenance {
   // one, and where the law is not predicted (below: has_law; D above 32); infinity where the
   // sampler has none, because its steps are too long. *
   double law_ratio = 1;
-  double misspecification_index = 0;  // Tr(A^-1 C) / D: 1 when the model holds *; networks: NaN
+  // Tr(A^-1 C) / D: 1 when the model holds; beyond 4 and 1/4, and what chance adds, `status` is not
+  // ok (runtime/misfit.h). Networks: NaN. *
+  double misspecification_index = 0;
   // How far the rows' own mode lies from what the prior expects, over the most that chance makes of
   // it in one of 100,000 cases: above 1 `status` is not ok (runtime/prior_conflict.h). 0: networks.
   double prior_conflict = 0;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "windhover/runtime/judgement.h"
+#include "windhover/runtime/misfit.h"
 
 namespace windhover {
 
@@ -286,6 +287,7 @@ void SinglePassLearner::publish() noexcept {
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;
+  e.misfit = misfits(p.misspecification_index, estimator_.n());
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

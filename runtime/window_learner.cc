@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "windhover/runtime/judgement.h"
+#include "windhover/runtime/misfit.h"
 
 namespace windhover {
 
@@ -291,6 +292,7 @@ void WindowLearner::publish() noexcept {
   e.replay_is_target = !budget_.unlimited();
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;
+  e.misfit = misfits(p.misspecification_index, estimator_.n());
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

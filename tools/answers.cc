@@ -239,6 +239,11 @@ std::string reason_text(const Provenance& p) {
           "prior and rows contradict each other, prior_conflict {:.3g} where at most 1 is chance: "
           "leave model.prior_precision at 0, or state a prior in the units of y / x",
           p.prior_conflict);
+    case StatusReason::kMisfit:
+      return fmt::format(
+          "rows scatter unlike the model, misspecification_index {:.3g}: read sd_robust, or take "
+          "another model.name or model.noise_variance",
+          p.misspecification_index);
   }
   return "";
 }

@@ -117,6 +117,10 @@ constexpr Row kRows[] = {
      kDegraded, StatusReason::kSpread},
     {"spread not known", [](Evidence& e) { e.spread_smallest = e.spread_largest = kNan; }, kOk,
      StatusReason::kNone},
+    {"prior contradicted", [](Evidence& e) { e.prior_conflict = 1.01; }, kDegraded,
+     StatusReason::kPrior},
+    {"prior not contradicted", [](Evidence& e) { e.prior_conflict = 1; }, kOk, StatusReason::kNone},
+    {"misfit", [](Evidence& e) { e.misfit = true; }, kDegraded, StatusReason::kMisfit},
     {"replay below 1", [](Evidence& e) { e.replay_ratio = 0.999; }, kDegraded, StatusReason::kPace},
     {"replay of 1", [](Evidence& e) { e.replay_ratio = 1; }, kOk, StatusReason::kNone},
     {"replay of 1 but for rounding", [](Evidence& e) { e.replay_ratio = 1 - 1e-12; }, kOk,
@@ -146,6 +150,8 @@ TEST(Judgement, NamesTheFirstReasonThatApplies) {
     StatusReason reason;
   } kFromLast[] = {
       {[](Evidence& e) { e.replay_ratio = 0.5; }, StatusReason::kPace},
+      {[](Evidence& e) { e.misfit = true; }, StatusReason::kMisfit},
+      {[](Evidence& e) { e.prior_conflict = 2; }, StatusReason::kPrior},
       {[](Evidence& e) { e.spread_largest = 9; }, StatusReason::kSpread},
       {[](Evidence& e) { e.law_largest = 9; }, StatusReason::kSamplersLaw},
       {[](Evidence& e) { e.network = true; }, StatusReason::kNetwork},
