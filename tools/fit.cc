@@ -34,7 +34,7 @@ struct Transform {
   std::vector<double> shift;
   std::vector<double> scale;
   bool of_features = false;
-  TargetTransform target;
+  TargetTransform target = {};
 };
 
 // What is asked for, or what belongs to the prior: as an engine's cold start, of the whole file.

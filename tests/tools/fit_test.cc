@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/moments.h"
 
@@ -192,12 +194,14 @@ TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {
 // Prices as they come. The answer of N(0, 1) on them is its prior's, and says so.
 TEST(Fit, DefaultPriorIsInTheUnitsOfTheFile) {
   std::string text = "sqm,rooms,balcony,price\n";
-  for (int i = 0; i < 1500; ++i) {
-    const double sqm = 100 + 40 * std::sin(i * 1.7);
-    const int rooms = 1 + i * 7 % 5;
-    const int balcony = i % 3 == 0 ? 1 : 0;
-    const double price =
-        20'000 + 3'000 * sqm + 5'000 * rooms + 8'000 * balcony + 28'000 * std::sin(i * 12.9898);
+  std::vector<double> noise(1500);
+  fill_normals(17, {.purpose = Purpose::kTest}, noise);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const auto at = static_cast<double>(i);
+    const double sqm = 100 + 40 * std::sin(at * 1.7);
+    const auto rooms = static_cast<double>(1 + i * 7 % 5);
+    const double balcony = i % 3 == 0 ? 1 : 0;
+    const double price = 20'000 + 3'000 * sqm + 5'000 * rooms + 8'000 * balcony + 20'000 * noise[i];
     text += std::to_string(sqm) + "," + std::to_string(rooms) + "," + std::to_string(balcony) +
             "," + std::to_string(price) + "\n";
   }
