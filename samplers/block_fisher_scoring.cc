@@ -111,6 +111,21 @@ Status BlockFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& rng
   return finite_or_diverged(chain.theta, static_cast<std::uint32_t>(dimension_));
 }
 
+void BlockFisherScoring::apply_law(double* vector, double* noise, double* room) const noexcept {
+  apply(vector, room);
+  VectorMap(noise, dimension_).setZero();
+  if (!noisy_) return;
+  for (Index block = 0; block < blocks_; ++block) {
+    const Index begin = first(block);
+    const Index size = width(block);
+    const auto lower =
+        ConstMatrixMap(root(block), block_size_, block_size_).topLeftCorner(size, size);
+    VectorMap inner(room, size);
+    inner.noalias() = lower.transpose() * ConstVectorMap(vector + begin, size);
+    VectorMap(noise + begin, size).noalias() = lower * inner;
+  }
+}
+
 void BlockFisherScoring::law(double* h, double* injected) const noexcept {
   MatrixMap preconditioner(h, dimension_, dimension_);
   MatrixMap covariance(injected, dimension_, dimension_);

@@ -23,6 +23,7 @@ class BlockFisherScoring {
   // Complexity 2 D b.
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:

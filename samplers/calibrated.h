@@ -28,6 +28,9 @@ class Calibrated {
   }
   double relaxation() const noexcept { return relaxation_; }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
 
   // tau, or 0 where (n/S) C - tau A is positive definite. Overwrites the scratch. O(D^3).
   static double noise_to_inject(double tau, const Estimates& estimates,

@@ -24,6 +24,9 @@ class ScalarConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
@@ -42,6 +45,9 @@ class DiagonalConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
@@ -61,6 +67,9 @@ class FullConstantSgd {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return relaxation_; }
 
  private:

@@ -39,6 +39,9 @@ class ScalarFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
@@ -60,6 +63,9 @@ class DiagonalFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
 
  private:
@@ -81,6 +87,9 @@ class FullFisherScoring {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return relaxation_; }
 
  private:

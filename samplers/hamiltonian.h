@@ -37,6 +37,9 @@ class Hamiltonian {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double momentum() const noexcept { return 1.0 - friction_; }
   // Overdamped a / h, underdamped 2 / a.
   double relaxation() const noexcept { return friction_ / step_size_ + 2.0 / friction_; }

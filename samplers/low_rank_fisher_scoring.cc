@@ -105,6 +105,19 @@ Status LowRankFisherScoring::step(Chain& chain, GradientSource& gradient, Rng& r
   return finite_or_diverged(chain.theta, static_cast<std::uint32_t>(dimension_));
 }
 
+void LowRankFisherScoring::apply_law(double* vector, double* noise, double* room) const noexcept {
+  apply(vector, room);
+  VectorMap covered(noise, dimension_);
+  covered.setZero();
+  if (!noisy_) return;
+  const ConstVectorMap v(vector, dimension_);
+  const ConstMatrixMap loadings(noise_loadings_, dimension_, rank_);
+  VectorMap inner(room, rank_);
+  inner.noalias() = loadings.transpose() * v;
+  covered.array() = ConstVectorMap(noise_deviation_, dimension_).array().square() * v.array();
+  covered.noalias() += loadings * inner;
+}
+
 void LowRankFisherScoring::law(double* h, double* injected) const noexcept {
   const Index d = dimension_;
   const ConstMatrixMap corrections(corrections_, d, rank_);

@@ -25,6 +25,7 @@ class LowRankFisherScoring {
   // Complexity O(D r).
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  private:

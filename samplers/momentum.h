@@ -37,6 +37,9 @@ class Momentum {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double momentum() const noexcept { return momentum_; }
   // The velocity's, beside the n / S that every sampler is taken to need.
   double relaxation() const noexcept { return relaxation_; }

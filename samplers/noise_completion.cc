@@ -74,6 +74,16 @@ void NoiseCompletion::law(double* h, double* injected) const noexcept {
   }
 }
 
+void NoiseCompletion::apply_law(double* vector, double* noise, double* room) const noexcept {
+  const Index d = dimension_;
+  VectorMap v(vector, d);
+  v.array() *= ConstVectorMap(step_size_, d).array();
+  const ConstMatrixMap root(noise_root_, d, d);
+  VectorMap inner(room, d);
+  inner.noalias() = root.transpose() * v;
+  VectorMap(noise, d).noalias() = root * inner;
+}
+
 Status ScalarNoiseCompletion::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   std::fill_n(shape(), e.dimension, 1.0);

@@ -25,6 +25,7 @@ class NoiseCompletion {
   NoiseCompletion(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* h, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
 
  protected:

@@ -24,6 +24,9 @@ class PreconditionedSgld {
     return preconditioner_.step(chain, gradient, rng);
   }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
+  void apply_law(double* vector, double* noise, double* room) const noexcept {
+    preconditioner_.apply_law(vector, noise, room);
+  }
   double relaxation() const noexcept { return 1.0 / step_size_; }
 
  private:

@@ -66,6 +66,13 @@ void DiagonalPreconditioner::law(double* preconditioner, double* injected) const
   }
 }
 
+void DiagonalPreconditioner::apply_law(double* vector, double* noise, double*) const noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    vector[j] *= step_size_[j];
+    noise[j] = noise_deviation_[j] * noise_deviation_[j] * vector[j];
+  }
+}
+
 FullPreconditioner::FullPreconditioner(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
       preconditioner_(
@@ -182,6 +189,25 @@ void FullPreconditioner::law(double* preconditioner, double* injected) const noe
   for (Index j = 0; j < d; ++j) {
     for (Index k = 0; k < d; ++k) e.col(j).noalias() += root(j, k) * root.col(k);
   }
+}
+
+// `noise` is room of its own until it is written.
+void FullPreconditioner::apply_law(double* vector, double* noise, double* room) const noexcept {
+  const std::size_t d = dimension_;
+  std::fill_n(room, d, 0.0);
+  if (rooted_) {
+    std::fill_n(noise, d, 0.0);
+    kernels().triangular_product(preconditioner_, d, vector, noise);
+    kernels().triangular_transposed_product(preconditioner_, d, scale_, noise, room);
+  } else {
+    kernels().symmetric_product(preconditioner_, d, 1.0, vector, room);
+  }
+  std::copy_n(room, d, vector);
+  std::fill_n(noise, d, 0.0);
+  if (!noisy_) return;
+  std::fill_n(room, d, 0.0);
+  kernels().triangular_transposed_product(noise_root_, d, 1.0, vector, room);
+  kernels().triangular_product(noise_root_, d, room, noise);
 }
 
 }  // namespace windhover

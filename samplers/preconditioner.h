@@ -54,6 +54,7 @@ class DiagonalPreconditioner {
 
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
 
  private:
   void stabilize(const double* curvature) noexcept;
@@ -95,6 +96,7 @@ class FullPreconditioner {
                 double* target) const noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
   // Moves in which the slowest direction forgets. Complexity that of slowest_rate().
   double relaxation(const double* curvature, Interlude* interlude = nullptr) noexcept;
 

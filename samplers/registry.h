@@ -17,8 +17,9 @@ class AnySampler {
   // Call whenever theta was put somewhere else than the last step left it.
   virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
   virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept = 0;
-  // See HasLaw; writes nothing where the entry says there is none.
+  // See HasLaw for both; they write nothing where the entry says there is none.
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
+  virtual void apply_law(double* vector, double* noise, double* room) const noexcept = 0;
   virtual double momentum() const noexcept = 0;
   // Moves in which a chain forgets, as the last refresh() tells; 0: about n / S.
   virtual double relaxation() const noexcept = 0;

@@ -109,9 +109,15 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
 // `injected`, both D x D, mean-loss scale, of
 //   v <- momentum v - H (gradient + injected),  theta <- theta + v,
 // where momentum is 0 for all that have no momentum(). For diagnostics and tests.
+//
+// apply_law() says it without a matrix: vector <- H vector, noise <- Cov(injected) H vector. `room`
+// holds D numbers, and none of the three overlap. Complexity about that of a step without its
+// gradient.
 template <class S>
-concept HasLaw = Sampler<S> && requires(const S s, double* matrix) {
+concept HasLaw = Sampler<S> && requires(const S s, double* matrix, double* vector) {
   { s.law(matrix, matrix) }
+  noexcept;
+  { s.apply_law(vector, vector, vector) }
   noexcept;
 };
 

@@ -27,6 +27,10 @@ class SamplerAdapter final : public AnySampler {
            [[maybe_unused]] double* injected) const noexcept override {
     if constexpr (HasLaw<S>) sampler_.law(preconditioner, injected);
   }
+  void apply_law([[maybe_unused]] double* vector, [[maybe_unused]] double* noise,
+                 [[maybe_unused]] double* room) const noexcept override {
+    if constexpr (HasLaw<S>) sampler_.apply_law(vector, noise, room);
+  }
   double momentum() const noexcept override {
     if constexpr (requires(const S s) { s.momentum(); }) return sampler_.momentum();
     return 0;

@@ -83,6 +83,14 @@ Status Sgld::step(Chain& chain, GradientSource& gradient, Rng& rng) const noexce
   return finite_or_diverged(chain.theta, dimension_);
 }
 
+void Sgld::apply_law(double* vector, double* noise, double*) const noexcept {
+  const double variance = 2.0 * temperature_.last() * inverse_n_ / step_size_;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    vector[j] *= step_size_;
+    noise[j] = variance * vector[j];
+  }
+}
+
 void Sgld::law(double* preconditioner, double* injected) const noexcept {
   const Index d = dimension_;
   MatrixMap h(preconditioner, d, d);

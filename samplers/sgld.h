@@ -27,6 +27,7 @@ class Sgld {
   double relaxation() const noexcept { return relaxation_; }
   // At the first step and the last temperature.
   void law(double* h, double* injected) const noexcept;
+  void apply_law(double* vector, double* noise, double* room) const noexcept;
 
  private:
   static bool counts(const SamplerConfig& config) noexcept;

@@ -211,6 +211,27 @@ TEST_P(SamplerContract, slowest_direction_forgets_as_fast_as_it_says) {
   }
 }
 
+// Without a matrix it is the same law, and memory that is not a number does no harm.
+TEST_P(SamplerContract, applies_its_law_as_it_says_it) {
+  if (!entry.has_law) GTEST_SKIP() << "its coefficients are not constant";
+  for (const Index d : {Index{1}, Index{7}, Index{40}}) {
+    AnySampler& sampler = make(SamplerConfig{}, d);
+    ASSERT_EQ(sampler.refresh(ordinary_estimates(d).view()), Status::kOk);
+    const Law law = law_of(sampler, d);
+    const Vector direction = normals(5, d, 1);
+    const Vector expected = law.h * direction;
+    const Vector covered = law.injected * expected;
+    Vector vector = direction;
+    Vector noise = Vector::Constant(d, std::numeric_limits<double>::quiet_NaN());
+    Vector room = noise;
+    const auto before = test_heap_calls();
+    sampler.apply_law(vector.data(), noise.data(), room.data());
+    EXPECT_EQ(test_heap_calls(), before) << d;
+    EXPECT_LT((vector - expected).norm(), 1e-10 * expected.norm()) << d;
+    EXPECT_LE((noise - covered).norm(), 1e-10 * covered.norm()) << d;
+  }
+}
+
 // The mean of many moves is -H g and their covariance H E H: law() is what step() does.
 TEST_P(SamplerContract, moves_by_its_law) {
   if (!entry.has_law) GTEST_SKIP() << "its coefficients are not constant";
