@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "windhover/runtime/draw_budget.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -19,13 +20,21 @@ bool is_checked(const EngineConfig& config) noexcept {
   return config.sampler.noise_structure == NoiseStructure::kFull;
 }
 
+// Of a network nothing is compared.
+Consistency::Follows followed(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kWindow || find_model(config.model.name)->network) return {};
+  const SamplerEntry& sampler = *find_sampler(config.sampler.name);
+  const bool has_state = sampler.state_size(config.sampler, config.model.dimension()) > 0;
+  return {true, sampler.has_law, has_state};
+}
+
 }  // namespace
 
 ChainRecord::ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept
     : dimension_(config.model.dimension()),
       temperature_(config.sampler.temperature),
       diagnostics_(arena, chains, dimension_),
-      consistency_(arena, dimension_, is_checked(config)),
+      consistency_(arena, dimension_, is_checked(config), followed(config)),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * chains).data()) {}
 
 void ChainRecord::reset() noexcept {

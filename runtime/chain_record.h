@@ -77,6 +77,11 @@ class ChainRecord {
                            estimator.noise_covariance().data(), estimator.covariance(),
                            minibatch_size, estimator.n(), temperature, static_cast<Law&&>(law));
   }
+  // See Consistency::follow().
+  void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {
+    consistency_.follow(terms, interlude);
+  }
+  Consistency::Band band(double draws) const noexcept { return consistency_.band(ratio_, draws); }
   const Consistency::Ratio& ratio() const noexcept { return ratio_; }
   // Relaxations that the ratio stands on, and those since the spread was begun anew.
   double compared_relaxations() const noexcept { return ratio_relaxations_; }

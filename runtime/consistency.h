@@ -8,20 +8,33 @@
 #include <limits>
 
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/law_check.h"
+#include "windhover/runtime/spread_directions.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
 
-// One thread. Memory 9 D^2 up to kLyapunovDimension, 3 D above; none when not `checked`: with a
-// diagonal C there is no law to predict, every ratio is NaN.
+// Up to kLyapunovDimension the prediction solves the discrete Lyapunov equation, and the draws are
+// compared with it in every direction. Above, follow() asks whether the law is the posterior
+// (law_check.h), and the draws are compared with the posterior in their own variances and in a few
+// directions (spread_directions.h).
+//
+// One thread. Memory 9 D^2 up to kLyapunovDimension, about 65 D above; none when not `checked`:
+// with a diagonal C there is no law to predict, every ratio is NaN.
 class Consistency {
  public:
-  // Up to here the prediction solves the discrete Lyapunov equation; above, it is the posterior's
-  // own covariance (what a calibrated sampler should have) and only the parameters' own variances
-  // are compared.
   static constexpr std::uint32_t kLyapunovDimension = 32;
+  // The law, and the draws beyond what chance and a lag leave open, may be this far off.
+  static constexpr double kTolerance = LawCheck::kTolerance;
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  Consistency(Arena& arena, std::uint32_t dimension, bool checked) noexcept;
+  // What follow() will be called for.
+  struct Follows {
+    bool draws = false;
+    bool law = false;  // of a sampler that says it; `has_state`: and keeps something, like momentum
+    bool has_state = false;
+  };
+  Consistency(Arena& arena, std::uint32_t dimension, bool checked, const Follows& follows) noexcept;
   // Times count relaxations of a chain.
   void reset(double now) noexcept;
 
@@ -35,17 +48,26 @@ class Consistency {
   // the chains is forgotten then.
   double since() const noexcept { return older_.since; }
 
+  // Goes on with the check of the law and of the directions that draws are compared in: call it
+  // eight times a relaxation. terms.sampler is null where no law is said. Complexity that of
+  // LawCheck::advance() and SpreadDirections::follow(); nothing below kLyapunovDimension, but for
+  // momentum.
+  void follow(const LawTerms& terms, Interlude* interlude) noexcept;
+
   // Largest and smallest ratio of observed to predicted variance over directions, given estimates
   // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
   // covariance, times the temperature, is the prediction. O(60 D^3) up to kLyapunovDimension. Both
-  // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared).
-  // Beside them the same two of the predicted variance to the posterior's: 1 where the posterior is
-  // the prediction, infinity where a law was said that does not exist. NaN is unknown.
+  // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared), and
+  // follow() knows enough.
+  // Beside them the same two of the law's variance to the posterior's: infinity where a law was
+  // said that does not exist, NaN where it is not known.
   struct Ratio {
     double largest = 0;
     double smallest = 0;
-    double law_largest = 1;
-    double law_smallest = 1;
+    double law_largest = kUnknown;
+    double law_smallest = kUnknown;
+    // Whether the law, or the draws in every direction, were compared with the posterior.
+    bool decided = false;
     // The worse of these two.
     double law() const noexcept {
       return law_largest * law_smallest >= 1 ? law_largest : law_smallest;
@@ -56,24 +78,32 @@ class Consistency {
               const double* covariance, double minibatch_size, double n, double temperature,
               Law&& law) noexcept {
     if (!checked_) {
-      return {kUnknown, kUnknown, kUnknown, kUnknown};
+      return {kUnknown, kUnknown, kUnknown, kUnknown, false};
     }
     if (!suffices()) return {};
-    if (!dense()) return diagonal_ratio(temperature);
-    if (!law(preconditioner_, noise_)) {
+    if (!dense()) return with_checked_law(variance_ratio(temperature));
+    const bool predicted = law(preconditioner_, noise_);
+    if (!predicted) {
       MatrixMap(predicted_, dimension_, dimension_) =
           temperature * ConstMatrixMap(covariance, dimension_, dimension_);
     } else if (!ok(predict(curvature, noise_covariance, minibatch_size))) {
       return no_law();
     }
-    return dense_ratio(factor, n, temperature);
+    const Ratio ratio = dense_ratio(factor, n, temperature);
+    return predicted ? ratio : with_checked_law(ratio);
   }
-  // Whether there are deviations enough for a ratio.
-  bool suffices() const noexcept { return !checked_ || newer_.weight + older_.weight >= least(); }
+  // Whether there are deviations enough for a ratio, and the law was looked at.
+  bool suffices() const noexcept;
+  // What the ratios of draws that spread as predicted lie between: kTolerance, and what `ess`
+  // effective draws leave open.
+  struct Band {
+    double narrow;
+    double wide;
+  };
+  Band band(const Ratio& ratio, double ess) const noexcept;
 
  private:
   static constexpr double kLeast = 20;
-  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   static constexpr double kSpan = 32;         // relaxations that make up a part
   static constexpr double kMostPart = 10000;  // deviations
 
@@ -82,6 +112,8 @@ class Consistency {
     double* sum = nullptr;  // of outer products of the deviations; dense() or the diagonal
     double weight = 0;      // how many they are
     double since = 0;
+    SpreadDirections::Numbers squares{};  // sums of them
+    double directed = 0;                  // and of how many deviations
   };
 
   double least() const noexcept { return kLeast * (dense() ? dimension_ : 10); }
@@ -91,9 +123,10 @@ class Consistency {
   void start_part(double now) noexcept;
   bool dense() const noexcept { return dimension_ <= kLyapunovDimension; }
   static Ratio no_law() noexcept {
-    return {kUnknown, kUnknown, std::numeric_limits<double>::infinity(), 1};
+    return {kUnknown, kUnknown, std::numeric_limits<double>::infinity(), 1, true};
   }
-  Ratio diagonal_ratio(double temperature) const noexcept;
+  Ratio variance_ratio(double temperature) const noexcept;
+  Ratio with_checked_law(Ratio ratio) const noexcept;
   Status predict(const double* curvature, const double* noise_covariance,
                  double minibatch_size) noexcept;
   Ratio dense_ratio(const Factor& factor, double n, double temperature) noexcept;
@@ -103,6 +136,8 @@ class Consistency {
   bool checked_;
   Part newer_;
   Part older_;
+  LawCheck* law_ = nullptr;                 // null: not followed
+  SpreadDirections* directions_ = nullptr;  // likewise
   double* deviation_ = nullptr;
   double* predicted_ = nullptr;
   double* preconditioner_ = nullptr;

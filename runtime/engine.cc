@@ -48,6 +48,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "lost_chains";
     case StatusReason::kSamplersLaw:
       return "samplers_law";
+    case StatusReason::kLawUnknown:
+      return "law_unknown";
     case StatusReason::kSpread:
       return "spread";
     case StatusReason::kPace:

@@ -1,6 +1,5 @@
 #include "windhover/runtime/judgement.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace windhover {
@@ -25,32 +24,19 @@ PosteriorStatus status_of(StatusReason reason) noexcept {
 
 bool law_is_off(const Evidence& e) noexcept {
   if (std::isinf(e.law_largest)) return e.step_given;
-  if (!e.law_is_posterior || std::isnan(e.law_largest)) return false;
-  return !(e.law_smallest > 1 / kSpreadTolerance && e.law_largest < kSpreadTolerance);
-}
-
-// What observed variance over predicted may be.
-struct Band {
-  double narrow;
-  double wide;
-};
-
-Band band_of(const Evidence& e) noexcept {
-  const double spread = std::sqrt(e.dimension / std::max(e.compared_draws, 1.0));
-  const double least = 1 - std::min(spread, 1.0);
-  return {least * least / kSpreadTolerance, (1 + spread) * (1 + spread) * kSpreadTolerance};
+  constexpr double kTolerance = Consistency::kTolerance;
+  return e.law_asked && (e.law_smallest <= 1 / kTolerance || e.law_largest >= kTolerance);
 }
 
 bool spread_is_off(const Evidence& e) noexcept {
-  const Band band = band_of(e);
-  return e.spread_largest >= band.wide || e.spread_smallest <= band.narrow;
+  return e.spread_largest >= e.band.wide || e.spread_smallest <= e.band.narrow;
 }
 
 // Both are 0 where nothing has been compared. Inside the band what is further from 1 is the worse.
 double worst_spread(const Evidence& e) noexcept {
-  const Band band = band_of(e);
-  if (e.spread_largest >= band.wide && e.spread_smallest > band.narrow) return e.spread_largest;
-  if (e.spread_smallest <= band.narrow && e.spread_largest < band.wide) return e.spread_smallest;
+  const bool wide = e.spread_largest >= e.band.wide;
+  const bool narrow = e.spread_smallest <= e.band.narrow;
+  if (wide != narrow) return wide ? e.spread_largest : e.spread_smallest;
   return e.spread_largest * e.spread_smallest >= 1 ? e.spread_largest : e.spread_smallest;
 }
 
@@ -66,6 +52,7 @@ StatusReason reason_of(const Evidence& e) noexcept {
   if (e.chains_lost) return StatusReason::kLostChains;
   if (e.network) return StatusReason::kNetwork;
   if (law_is_off(e)) return StatusReason::kSamplersLaw;
+  if (!e.law_decided) return StatusReason::kLawUnknown;
   if (spread_is_off(e)) return StatusReason::kSpread;
   if (e.prior_conflict > 1) return StatusReason::kPrior;
   if (e.misfit) return StatusReason::kMisfit;

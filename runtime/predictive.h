@@ -32,6 +32,7 @@ enum class StatusReason : std::uint8_t {
   kLostChains = 5,     // divergences: until passes without one have made the steps whole again
   kNetwork = 4,        // several modes: nothing checks the spread of the draws
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
+  kLawUnknown = 11,    // law_ratio NaN: nothing tells whether it does
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
   kPace = 8,           // draws_per_observation below 1
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
@@ -41,7 +42,8 @@ const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
 
 // Where an answer comes from; it stands on every answer.
-// * NaN with NoiseStructure::kDiagonal: it takes the full C; `status` does not look at it then.
+// * NaN with NoiseStructure::kDiagonal: it takes the full C. The status is not ok then
+// (kLawUnknown), as nothing tells whether the sampler draws from the posterior.
 struct Provenance {
   std::uint64_t snapshot_id = 0;  // 1, 2, ... within the life of an engine
   std::uint64_t sequence = 0;     // all observations below it are in the answer
@@ -61,9 +63,9 @@ struct Provenance {
   double draws_per_observation = 0;  // R reached, per chain
   double ou_ratio = 0;               // observed over predicted variance, the worst direction *
   // Variance of the sampler's own law over the posterior's, the worst direction: 1 for a calibrated
-  // one, and where the law is not predicted (below: has_law; D above 32); infinity where the
-  // sampler has none, because its steps are too long. *
-  double law_ratio = 1;
+  // one; infinity where the sampler has no law, because its steps are too long; NaN where it is not
+  // known. Above 32 parameters it is a bound over all directions, or what is certain of one. *
+  double law_ratio = std::numeric_limits<double>::quiet_NaN();
   // Tr(A^-1 C) / D: 1 when the model holds; beyond 4 and 1/4, and what chance adds, `status` is not
   // ok (runtime/misfit.h). Networks: NaN. *
   double misspecification_index = 0;

@@ -277,13 +277,13 @@ void SinglePassLearner::publish() noexcept {
   e.dependent_rows = pass_.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
   e.chains_lost = record_.relaxations() < lost_until_;
-  e.dimension = config_.model.dimension();
   e.law_smallest = ratio.law_smallest;
   e.law_largest = ratio.law_largest;
   e.spread_smallest = ratio.smallest;
   e.spread_largest = ratio.largest;
   // An ensemble starts as independent draws and is compared at later times too.
   e.compared_draws = p.ess_bulk * (1 + record_.observed_relaxations());
+  e.band = record_.band(e.compared_draws);
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;

@@ -236,12 +236,12 @@ void WindowLearner::count_moves(std::size_t first, std::size_t last) noexcept {
 // Diagnostics at eight times the rate at which a chain forgets, retained draws at that rate.
 void WindowLearner::record_draws() noexcept {
   const ChainRecord::Step step = record_.advance(1.0 / mover_.relaxation());
-  if (std::ranges::all_of(chains_.all(), &Chain::is_draw)) {
-    record_.count_draws();
-    if (step.passed(8, 0)) {
-      recover(ChainMover::Lost::kTooFar);
-      record_.add_iterates(chains_.all(), estimator_);
-    }
+  const bool all_draws = std::ranges::all_of(chains_.all(), &Chain::is_draw);
+  const bool recorded = all_draws && step.passed(8, 0);
+  if (all_draws) record_.count_draws();
+  if (recorded) {
+    recover(ChainMover::Lost::kTooFar);
+    record_.add_iterates(chains_.all(), estimator_);
   }
   for (const Chain& chain : chains_.all()) {
     const double offset = chain.index / static_cast<double>(chains_.size());
@@ -249,6 +249,17 @@ void WindowLearner::record_draws() noexcept {
     chains_.retain(chain, estimator_);
     dirty_ = true;
   }
+  // Chains may move between its pieces: what they left is recorded by now.
+  if (recorded) follow_law();
+}
+
+void WindowLearner::follow_law() noexcept {
+  const bool has_law = find_sampler(config_.sampler.name)->has_law;
+  record_.follow_law(
+      {has_law ? &mover_.sampler() : nullptr, estimator_.curvature(),
+       estimator_.noise_covariance().data(), estimator_.covariance(), minibatch_size(),
+       estimator_.n(), config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
+      background_moves());
 }
 
 void WindowLearner::publish() noexcept {
@@ -280,8 +291,8 @@ void WindowLearner::publish() noexcept {
   e.chains_lost = mover_.damped();
   e.law_refused = law_refused_;
   e.step_given = config_.sampler.step_size > 0;
-  e.law_is_posterior = mover_.posterior_is_target();
-  e.dimension = config_.model.dimension();
+  e.law_asked = find_sampler(config_.sampler.name)->targets_posterior;
+  e.law_decided = ratio.decided;
   e.law_smallest = ratio.law_smallest;
   e.law_largest = ratio.law_largest;
   e.spread_smallest = ratio.smallest;
@@ -289,6 +300,7 @@ void WindowLearner::publish() noexcept {
   // Of the chains' draws, those that the comparison stands on count.
   e.compared_draws =
       std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains_.size()));
+  e.band = record_.band(e.compared_draws);
   e.replay_is_target = !budget_.unlimited();
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;

@@ -84,6 +84,7 @@ class WindowLearner final : public Learner {
   void end_move() noexcept;
   void count_moves(std::size_t first, std::size_t last) noexcept;
   void record_draws() noexcept;
+  void follow_law() noexcept;
   void publish() noexcept;
 
   // Passes and refreshes (window_learner_refresh.cc).

@@ -228,6 +228,8 @@ std::string reason_text(const Provenance& p) {
     case StatusReason::kSamplersLaw:
       return fmt::format("the sampler's own law has {:.2g} times the posterior's variance",
                          p.law_ratio);
+    case StatusReason::kLawUnknown:
+      return "nothing tells whether this sampler draws from the posterior here";
     case StatusReason::kSpread:
       return fmt::format("the draws do not spread as predicted, ou_ratio {:.2f}", p.ou_ratio);
     case StatusReason::kPace:

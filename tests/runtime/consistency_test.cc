@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
+#include <Eigen/Dense>
 #include <cmath>
 #include <vector>
 
 #include "windhover/platform/memory.h"
+#include "windhover/platform/random.h"
 
 namespace windhover {
 namespace {
@@ -25,7 +26,7 @@ class ScalarRate {
       : block_(1 << 20),
         arena_(block_.bytes()),
         factor_(arena_, 2),
-        consistency_(arena_, 2, checked) {
+        consistency_(arena_, 2, checked, {}) {
     EXPECT_EQ(factor_.compute(identity_.data()), Status::kOk);
     consistency_.reset(0);
   }
@@ -113,6 +114,86 @@ TEST(ConsistencyRatio, IsUnknownWhereNothingIsChecked) {
   const Consistency::Ratio ratio = rate.ratio(0.5);
   EXPECT_TRUE(std::isnan(ratio.largest));
   EXPECT_TRUE(std::isnan(ratio.law()));
+}
+
+// Of more parameters than are compared in every direction: draws of a posterior of correlated
+// parameters, some of them with one combination three times as wide.
+class ManyParameters {
+ public:
+  static constexpr std::uint32_t kDimension = 60;
+
+  ManyParameters()
+      : posterior_(kDimension, kDimension),
+        block_(1 << 22),
+        arena_(block_.bytes()),
+        factor_(arena_, kDimension),
+        consistency_(arena_, kDimension, true, {true, false, false}) {
+    for (Eigen::Index i = 0; i < kDimension; ++i) {
+      for (Eigen::Index j = 0; j < kDimension; ++j) {
+        posterior_(i, j) = std::pow(0.9, std::abs(static_cast<double>(i - j)));
+      }
+    }
+    vectors_.compute(posterior_);
+    consistency_.reset(0);
+  }
+  // The eigenvector of this number has `inflated` times its variance.
+  void observe(Eigen::Index number, double inflated, int deviations) {
+    Eigen::VectorXd scale = vectors_.eigenvalues();
+    scale[number] *= inflated;
+    scale = scale.cwiseSqrt();
+    const Eigen::VectorXd centre = Eigen::VectorXd::Zero(kDimension);
+    LawTerms terms;
+    terms.covariance = posterior_.data();
+    terms.version = 1;
+    Eigen::VectorXd z(kDimension);
+    for (int i = 0; i < deviations; ++i) {
+      Rng rng(3, {static_cast<std::uint64_t>(i), 0, Purpose::kTest});
+      rng.fill_normals({z.data(), kDimension});
+      const Eigen::VectorXd theta = vectors_.eigenvectors() * scale.cwiseProduct(z);
+      now_ += 0.125;
+      consistency_.follow(terms, nullptr);
+      consistency_.add(theta.data(), centre.data(), 1, factor_, posterior_.data(), now_);
+    }
+  }
+  Consistency::Ratio ratio() {
+    return consistency_.ratio(nullptr, factor_, nullptr, posterior_.data(), 1, 1, 1.0,
+                              [](double*, double*) { return false; });
+  }
+  bool predicted(double ess) {
+    const Consistency::Ratio found = ratio();
+    const Consistency::Band band = consistency_.band(found, ess);
+    return found.largest < band.wide && found.smallest > band.narrow;
+  }
+
+ private:
+  Eigen::MatrixXd posterior_;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> vectors_;
+  MappedBlock block_;
+  Arena arena_;
+  Factor factor_;
+  Consistency consistency_;
+  double now_ = 0;
+};
+
+// The best determined combination has a 20th of a parameter's variance: three times as much of it
+// is a tenth in a parameter's own.
+TEST(ConsistencyRatio, SeesTheBestAndTheWorstDeterminedCombinationAmongManyParameters) {
+  constexpr int kDraws = 2000;
+  for (const double inflated : {1.0, 3.0, 1.0 / 3}) {
+    for (const Eigen::Index number :
+         {Eigen::Index{0}, Eigen::Index{ManyParameters::kDimension - 1}}) {
+      ManyParameters many;
+      many.observe(number, inflated, kDraws);
+      EXPECT_EQ(many.predicted(kDraws), inflated == 1.0) << inflated << ", eigenvector " << number;
+      if (inflated > 1) {
+        EXPECT_GT(many.ratio().largest, 2.5) << number;
+      } else if (inflated < 1) {
+        EXPECT_LT(many.ratio().smallest, 0.4) << number;
+      }
+      EXPECT_FALSE(many.ratio().decided);
+      EXPECT_TRUE(std::isnan(many.ratio().law()));
+    }
+  }
 }
 
 }  // namespace

@@ -80,18 +80,21 @@ TEST_P(DiagonalNoise, WhatTakesTheFullMatrixIsNanAndTheRestIsNot) {
     EXPECT_TRUE(std::isnan(p.ou_ratio));
     EXPECT_TRUE(std::isnan(p.law_ratio));
     EXPECT_TRUE(std::isnan(p.misspecification_index));
-    EXPECT_EQ(p.status, fed ? PosteriorStatus::kOk : PosteriorStatus::kWarmingUp);
+    // Nothing tells whether the chains spread as the posterior does, and the answer says so.
+    EXPECT_EQ(p.status, fed ? PosteriorStatus::kDegraded : PosteriorStatus::kWarmingUp);
+    EXPECT_EQ(p.reason, fed ? StatusReason::kLawUnknown : StatusReason::kFewDraws);
   }
   EXPECT_TRUE(engine.draws().allFinite());
 }
 
 TEST(DiagonalNoiseMemory, FootprintIsSmallerByThreeSquares) {
   EngineConfig config = config_of("sgd-d", NoiseEstimator::kWindowSweep, NoiseStructure::kFull);
-  config.model.features = 299;  // D = 300: 2 D^2 of sums and 1 of C; above 32 no Lyapunov equation
+  // D = 1000: 2 D^2 of sums and 1 of C; what is compared above 32 parameters takes some 65 D.
+  config.model.features = 999;
   const auto full = static_cast<double>(Engine::footprint(config).value());
   config.sampler.noise_structure = NoiseStructure::kDiagonal;
   const auto diagonal = static_cast<double>(Engine::footprint(config).value());
-  const double square = 300.0 * 300.0 * sizeof(double);
+  const double square = 1000.0 * 1000.0 * sizeof(double);
   EXPECT_NEAR((full - diagonal) / square, 3.0, 0.1);
 }
 

@@ -16,8 +16,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 Evidence good() {
   Evidence e;
   e.sampling = true;
-  e.law_is_posterior = true;
-  e.dimension = 4;
+  e.law_asked = true;
   e.spread_smallest = 0.95;
   e.spread_largest = 1.05;
   e.compared_draws = 1e6;
@@ -67,12 +66,18 @@ constexpr Row kRows[] = {
     {"law not too narrow", [](Evidence& e) { e.law_smallest = 0.78; }, kOk, StatusReason::kNone},
     {"law of another target",
      [](Evidence& e) {
-       e.law_is_posterior = false;
+       e.law_asked = false;
        e.law_largest = 5;
      },
      kOk, StatusReason::kNone},
-    {"law not known", [](Evidence& e) { e.law_largest = e.law_smallest = kNan; }, kOk,
-     StatusReason::kNone},
+    {"law not known, but the draws in every direction",
+     [](Evidence& e) { e.law_largest = e.law_smallest = kNan; }, kOk, StatusReason::kNone},
+    {"neither law nor draws known",
+     [](Evidence& e) {
+       e.law_largest = e.law_smallest = kNan;
+       e.law_decided = false;
+     },
+     kDegraded, StatusReason::kLawUnknown},
     {"steps given, too long for a law",
      [](Evidence& e) {
        e.step_given = true;
@@ -93,26 +98,26 @@ constexpr Row kRows[] = {
      StatusReason::kSpread},
     {"as wide as few draws leave open",
      [](Evidence& e) {
-       e.compared_draws = 400;  // (1 + sqrt(4 / 400))^2 = 1.21
-       e.spread_largest = 1.57;
+       e.band.wide = 1.6;
+       e.spread_largest = 1.59;
      },
      kOk, StatusReason::kNone},
     {"wider than few draws leave open",
      [](Evidence& e) {
-       e.compared_draws = 400;
-       e.spread_largest = 1.58;
+       e.band.wide = 1.6;
+       e.spread_largest = 1.6;
      },
      kDegraded, StatusReason::kSpread},
     {"as narrow as few draws leave open",
      [](Evidence& e) {
-       e.compared_draws = 400;  // 0.81
-       e.spread_smallest = 0.63;
+       e.band.narrow = 0.6;
+       e.spread_smallest = 0.61;
      },
      kOk, StatusReason::kNone},
     {"narrower than few draws leave open",
      [](Evidence& e) {
-       e.compared_draws = 400;
-       e.spread_smallest = 0.62;
+       e.band.narrow = 0.6;
+       e.spread_smallest = 0.6;
      },
      kDegraded, StatusReason::kSpread},
     {"spread not known", [](Evidence& e) { e.spread_smallest = e.spread_largest = kNan; }, kOk,
@@ -153,6 +158,7 @@ TEST(Judgement, NamesTheFirstReasonThatApplies) {
       {[](Evidence& e) { e.misfit = true; }, StatusReason::kMisfit},
       {[](Evidence& e) { e.prior_conflict = 2; }, StatusReason::kPrior},
       {[](Evidence& e) { e.spread_largest = 9; }, StatusReason::kSpread},
+      {[](Evidence& e) { e.law_decided = false; }, StatusReason::kLawUnknown},
       {[](Evidence& e) { e.law_largest = 9; }, StatusReason::kSamplersLaw},
       {[](Evidence& e) { e.network = true; }, StatusReason::kNetwork},
       {[](Evidence& e) { e.chains_lost = true; }, StatusReason::kLostChains},
@@ -178,7 +184,7 @@ TEST(Judgement, PublishesTheSpreadThatTrippedIt) {
   e.spread_smallest = 0.95;
   EXPECT_EQ(judge(e).spread_ratio, 1.25);
   // Few draws leave more room below 1 than above, in proportion.
-  e.compared_draws = 100;  // (1 +- 0.2)^2: 0.49 to 1.87
+  e.band = {0.49, 1.87};
   e.spread_smallest = 0.5;
   e.spread_largest = 1.9;
   EXPECT_EQ(judge(e).reason, StatusReason::kSpread);
