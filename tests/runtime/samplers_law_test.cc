@@ -74,5 +74,24 @@ TEST(SamplersLaw, ThatNobodyKnowsIsSaidAboveTheDimensionsWhereDrawsTell) {
   }
 }
 
+TEST(SamplersLaw, ThatNoSamplerSaysIsNeverOkAboveTheDimensionsWhereDrawsTell) {
+  int silent = 0;
+  for (const SamplerEntry& entry : sampler_registry()) {
+    if (entry.has_law) continue;
+    EngineConfig config = small_config("linear", 40, 4000);
+    config.sampler.name = entry.name;
+    config.draws_per_observation = 0;  // the learner never rests
+    TestEngine engine(config);
+    engine.feed(linear_data(4000, 40, 1.0, 132, 0.0));
+    EXPECT_TRUE(engine.poll_until_sampling()) << entry.name;
+    engine.poll_rounds(2000);
+    const Provenance p = engine.provenance();
+    EXPECT_NE(p.status, PosteriorStatus::kOk) << entry.name;
+    EXPECT_TRUE(std::isnan(p.law_ratio)) << entry.name;
+    silent += p.reason == StatusReason::kLawUnknown;
+  }
+  EXPECT_GE(silent, 3);  // the others take longer to be judged
+}
+
 }  // namespace
 }  // namespace windhover::test
