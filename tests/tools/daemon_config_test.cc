@@ -153,6 +153,24 @@ TEST(DaemonConfig, LearnsThePriorPrecisionOfEachFeature) {
   EXPECT_TRUE(says(refusal_of([&] { config.check(); }), "model.prior_groups must be empty"));
 }
 
+TEST(DaemonConfig, GivesTheTargetUnitsOfItsOwn) {
+  DaemonConfig config;
+  config.read_toml(
+      "model.features = 3\n[engine]\nstandardize = \"scaled\"\nstandardize_target = \"given\"\n"
+      "target_shift = 335000\ntarget_scale = 1e5\n",
+      "c.toml");
+  config.check();
+  EXPECT_EQ(config.engine().standardize, Standardize::kScaled);
+  EXPECT_EQ(config.engine().standardize_target, Standardize::kGiven);
+  EXPECT_EQ(config.engine().target_shift, 335'000);
+  EXPECT_EQ(config.engine().target_scale, 1e5);
+  EXPECT_EQ(config.engine().model.prior_precision, 0);
+  config.set("engine.target_scale", "0", "--engine.target_scale");
+  EXPECT_TRUE(says(refusal_of([&] { config.check(); }), "target_scale must be positive"));
+  config.set("model.name", "logistic", "--model.name");
+  EXPECT_TRUE(says(refusal_of([&] { config.check(); }), "standardize_target must be off"));
+}
+
 TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {
   DaemonConfig config;
   config.set("model.features", "2", "test");

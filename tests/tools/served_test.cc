@@ -77,6 +77,8 @@ class Served {
     EngineConfig config;
     config.model.name = model;
     config.model.features = schema.features();
+    config.model.prior_precision = 1;  // in the units of the encoded rows, as the reference's
+    config.model.intercept_precision = 0.1;
     config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     config.window_size = 2000;
     config.max_frame_rows = 1000;
