@@ -118,6 +118,7 @@ Status Client::reconnect() {
   const auto deadline = steady_clock::now() + options_.connect_timeout;
   if (options_.producer == 0) {
     rows_lost_ = rows_lost_ || !unacknowledged_.empty();
+    totals_.unknown += outstanding_rows_;
     outstanding_rows_ = 0;
     unacknowledged_.clear();
     return open_connection();

@@ -54,14 +54,16 @@ struct ClientRefusedRow {
   Status reason = Status::kOk;
 };
 
-// What became of the rows: once everything is acknowledged, sent = accepted + refused + duplicate,
-// where a row that was sent again after a reconnection counts as sent once and is either accepted
-// or, if the first copy had arrived, duplicate.
+// What became of the rows: once everything is acknowledged, sent = accepted + refused + duplicate +
+// unknown, where a row that was sent again after a reconnection counts as sent once and is either
+// accepted or, if the first copy had arrived, duplicate. Unknown are rows that were on their way
+// when a connection without a producer broke: they were learned or lost, and are not sent again.
 struct ObserveTotals {
   std::uint64_t sent = 0;
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;
   std::uint64_t duplicate = 0;
+  std::uint64_t unknown = 0;
   std::uint64_t frames_sent = 0;
   std::uint64_t frames_acknowledged = 0;
   std::uint64_t head = 0;           // of the newest acknowledgement
@@ -83,8 +85,8 @@ class Client {
 
   // Connects to the same address again and sends again every frame that was not acknowledged.
   // Waits up to connect_timeout for a server that still believes the old connection alive. Without
-  // a producer nothing is sent again: what was outstanding counts as lost (kClosed is returned by
-  // wait_acknowledged()).
+  // a producer nothing is sent again: what was outstanding is unknown (wait_acknowledged() returns
+  // kClosed once).
   Status reconnect();
 
   void close();

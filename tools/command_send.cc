@@ -42,6 +42,7 @@ void run(Options& o) {
     }
   }
   if (!report.adds_up()) throw RunError("rows are unaccounted for");
+  if (const std::string loss = report.loss_text(); !loss.empty()) throw RunError(loss);
   if (report.totals.sent > 0 && report.totals.refused == report.totals.sent) {
     throw RunError("the server refused every row");
   }
@@ -50,10 +51,10 @@ void run(Options& o) {
 }  // namespace
 
 void add_send(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("send", "Stream a file to a server");
+  CLI::App* command = app.add_subcommand("send", "Stream a file or a pipe to a server");
   auto options = std::make_shared<Options>();
   SendOptions& o = options->send;
-  command->add_option("FILE", o.path, "CSV, plain or .gz")->required();
+  command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
   command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
       ->required();
   command->add_option("--schema", o.schema, "TOML schema of the file")->required();
@@ -71,6 +72,10 @@ void add_send(CLI::App& app) {
                    "With --producer: the number of the file's first row in its stream, for a file "
                    "that goes on where another ended")
       ->transform(whole_number());
+  command
+      ->add_option("--retry-for", o.retry_for,
+                   "Seconds for which a broken connection is tried again")
+      ->capture_default_str();
   command->add_option("--limit", o.limit, "Rows at most; 0: all")->transform(whole_number());
   command->add_flag("--float", o.wire_float, "Send 32-bit floats");
   command->add_flag("--progress", options->progress,

@@ -18,6 +18,12 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A UserError about one row of a file: the rows behind it can be read.
+class RowError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 // Something that is not the user's doing (the network, the disk, the other side): exit code 1.
 class RunError : public std::runtime_error {
  public:

@@ -16,13 +16,22 @@
 namespace windhover {
 namespace {
 
+using std::chrono::milliseconds;
 using Time = std::chrono::steady_clock::time_point;
+
+Time now() { return std::chrono::steady_clock::now(); }
 
 // Rows on the way before the sender waits: what a reconnection may have to send again is kept in
 // memory, and a server that stalls must not make the sender grow.
 constexpr std::uint64_t kMaxOutstandingRows = 200'000;
 constexpr std::size_t kRefusalsListed = 10;
-constexpr int kReconnections = 20;
+// How long a row of a live pipe waits for others to share its frame.
+constexpr milliseconds kLongestWait{20};
+// A connection on which nothing is sent for longer is used for a question, so that the server does
+// not let it go (its idle_timeout is a minute by default).
+constexpr milliseconds kQuietTime{5'000};
+constexpr milliseconds kFirstPause{50};
+constexpr milliseconds kLongestPause{2'000};
 
 struct Batch {
   std::vector<double> features;
@@ -64,6 +73,10 @@ class Sender {
     if (options.first_sequence > 0 && options.producer == 0) {
       throw UserError("--first-sequence is not allowed without --producer");
     }
+    if (!(options.retry_for >= 0)) {
+      throw UserError(
+          fmt::format("--retry-for {} is not allowed: at least 0 is expected", options.retry_for));
+    }
     if (!(options.rate >= 0)) {
       throw UserError(
           fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
@@ -77,6 +90,7 @@ class Sender {
           fmt::format("{} is the query endpoint; send to the observe endpoint", options.address));
     }
     check_schema(client_, schema_);
+    note_connection();
     if (options.score_every > 0) {
       if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
         throw UserError("--score needs a server with a logistic model");
@@ -88,7 +102,7 @@ class Sender {
   }
 
   SendReport run() {
-    start_ = std::chrono::steady_clock::now();
+    start_ = now();
     std::string bad_row;
     try {
       read_and_send();
@@ -113,16 +127,42 @@ class Sender {
     const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
     const auto batch = static_cast<std::uint64_t>(paced);
     EncodedRow row;
-    while ((options_.limit == 0 || rows_ < options_.limit) && table_.next()) {
+    while (options_.limit == 0 || rows_ < options_.limit) {
+      if (!table_.row_waits()) await_row();
+      if (!table_.next()) break;
       if (!encoder_.encode(table_, row)) {
         ++report_.skipped;
         continue;
       }
       if (report_.score) score(row);
       positive_ += row.target == 1.0 ? 1 : 0;
+      if (batch_.targets.empty()) batch_began_ = now();
       batch_.add(row, schema_.sparse());
       ++rows_;
       if (batch_.targets.size() >= batch) hand_over();
+    }
+  }
+
+  // Until the next row of a pipe has come. What was read before goes out meanwhile.
+  void await_row() {
+    if (!batch_.targets.empty()) {
+      if (table_.ready_by(batch_began_ + kLongestWait)) return;
+      hand_over();
+    }
+    if (table_.ready_by(now())) return;
+    carry_through([this] { return client_.flush(); });
+    Time quiet_until = now() + kQuietTime;
+    for (;;) {
+      const bool on_the_way = client_.outstanding_rows() > 0;
+      if (table_.ready_by(on_the_way ? now() + milliseconds(1) : quiet_until)) return;
+      if (on_the_way) {
+        carry_through([this] { return client_.poll_acknowledgements(); });
+        note_acknowledgements();
+      } else if (now() >= quiet_until) {
+        v1::StatusResult ignored;
+        carry_through([this, &ignored] { return client_.status(ignored); });
+        quiet_until = now() + kQuietTime;
+      }
     }
   }
 
@@ -134,9 +174,6 @@ class Sender {
           fmt::format("producer {} had sent all of these before: rows of another file need "
                       "another --producer, or --first-sequence {}",
                       options_.producer, t.producer_next));
-    }
-    if (report_.reconnections > 0 && t.accepted > t.head) {
-      note(fmt::format("the server was started anew meanwhile: it holds {} rows", t.head));
     }
     if (schema_.positive() && rows_ > 0 && positive_ == 0) {
       note(fmt::format("no row's target was \"{}\"", *schema_.positive()));
@@ -171,13 +208,18 @@ class Sender {
 
   void hand_over() {
     wait_for_pace();
+    // A server that went while nothing was on its way has taken nothing with it: rows that were
+    // written to the old connection would be unknown.
+    if (client_.outstanding_rows() == 0) {
+      carry_through([this] { return client_.poll_acknowledgements(); });
+    }
     // What the client has taken it will send again by itself; the rest of a batch is ours.
     while (!batch_.targets.empty()) {
       const std::uint64_t before = client_.totals().sent;
       carry_through([this] { return client_.send_observe(batch_.rows()); });
       batch_.drop(client_.totals().sent - before);
     }
-    in_flight_.emplace_back(client_.totals().sent, std::chrono::steady_clock::now());
+    in_flight_.emplace_back(client_.totals().sent, now());
     // At full speed the client's own buffer decides when bytes go out.
     if (options_.rate > 0) carry_through([this] { return client_.flush(); });
     carry_through([this] { return client_.poll_acknowledgements(); });
@@ -193,9 +235,9 @@ class Sender {
     const double due = static_cast<double>(rows_) / options_.rate;
     const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                    std::chrono::duration<double>(due));
-    while (std::chrono::steady_clock::now() < when) {
+    while (now() < when) {
       // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
-      const Time soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      const Time soon = now() + std::chrono::milliseconds(1);
       std::this_thread::sleep_until(std::min(when, soon));
       if (client_.outstanding_rows() == 0) continue;
       carry_through([this] { return client_.poll_acknowledgements(); });
@@ -203,36 +245,78 @@ class Sender {
     }
   }
 
-  // Does one thing over the connection; when that breaks, connects again and lets the client send
-  // what was not acknowledged. The thing itself is not repeated.
+  // Does one thing over the connection; when that breaks, connects again, and the client sends
+  // again what was not acknowledged, if there is a producer. The thing itself is not repeated.
   void carry_through(const auto& action) {
-    Status status = action();
+    const Status status = action();
     if (ok(status)) return;
     const bool broken = status == Status::kClosed || status == Status::kIoError ||
                         status == Status::kTimeout || status == Status::kUnavailable;
-    if (!broken || options_.producer == 0) {
-      throw RunError(fmt::format(
-          "{} ({}); {} rows handed over, {} of them not acknowledged{}", client_.error_text(),
-          to_string(status), client_.totals().sent, client_.outstanding_rows(),
-          options_.producer == 0 && broken ? "; with --producer they would be sent again" : ""));
+    if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
+    connect_again();
+  }
+
+  void connect_again() {
+    note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
+    const Time until = now() + std::chrono::duration_cast<Time::duration>(
+                                   std::chrono::duration<double>(options_.retry_for));
+    for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+      std::this_thread::sleep_until(std::min<Time>(now() + pause, until));
+      const std::uint64_t head = newest_head();
+      if (ok(client_.reconnect())) {
+        ++report_.reconnections;
+        note_restart(head);
+        // Without a producer this only reports that rows are unknown, which their number says.
+        const Status status = client_.wait_acknowledged();
+        if (ok(status) || options_.producer == 0) return;
+      }
+      if (now() >= until) {
+        give_up(fmt::format("the connection is lost: {}", client_.error_text()));
+      }
     }
-    note(fmt::format("{}; trying again, {} times", client_.error_text(), kReconnections));
-    for (int attempt = 0; attempt < kReconnections; ++attempt) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50 * (attempt + 1)));
-      if (!ok(client_.reconnect())) continue;
-      ++report_.reconnections;
-      if (ok(client_.wait_acknowledged())) return;
+  }
+
+  [[noreturn]] void give_up(const std::string& why) const {
+    throw RunError(fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}",
+                               why, client_.totals().sent,
+                               client_.outstanding_rows() + client_.totals().unknown,
+                               options_.producer == 0 ? "" : ", send the file again"));
+  }
+
+  // The number of rows that the server has seen, as it said last.
+  std::uint64_t newest_head() const {
+    const ObserveTotals& t = client_.totals();
+    return t.frames_acknowledged > frames_before_ ? t.head : head_at_connecting_;
+  }
+  void note_connection() {
+    head_at_connecting_ = client_.welcome().head();
+    frames_before_ = client_.totals().frames_acknowledged;
+  }
+
+  // A server that has seen fewer rows than before was started anew, without what it had learned.
+  void note_restart(std::uint64_t head_before) {
+    note_connection();
+    try {
+      check_schema(client_, schema_);
+    } catch (const UserError& error) {
+      give_up(fmt::format("the server was started anew: {}", error.what()));
     }
-    throw RunError(fmt::format("the connection is lost: {}; {} rows are not acknowledged",
-                               client_.error_text(), client_.outstanding_rows()));
+    if (head_at_connecting_ >= head_before) return;
+    const std::uint64_t gone =
+        std::min(head_before - head_at_connecting_, client_.totals().accepted - report_.forgotten);
+    report_.forgotten += gone;
+    note(
+        fmt::format("the server was started anew and holds {} rows; {} of those it had accepted "
+                    "from here are forgotten",
+                    head_at_connecting_, gone));
   }
 
   void note_acknowledgements() {
     const ObserveTotals& t = client_.totals();
-    const std::uint64_t answered = t.accepted + t.refused + t.duplicate;
-    const Time now = std::chrono::steady_clock::now();
+    const std::uint64_t answered = t.accepted + t.refused + t.duplicate + t.unknown;
+    const Time here = now();
     while (!in_flight_.empty() && in_flight_.front().first <= answered) {
-      last_lag_ns_ = std::chrono::nanoseconds(now - in_flight_.front().second).count();
+      last_lag_ns_ = std::chrono::nanoseconds(here - in_flight_.front().second).count();
       lag_.record(last_lag_ns_);
       in_flight_.pop_front();
     }
@@ -241,14 +325,12 @@ class Sender {
     }
   }
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(now() - start_).count(); }
 
   void report_progress(bool last) {
-    const Time now = std::chrono::steady_clock::now();
-    if (!options_.on_progress || (!last && now < next_progress_)) return;
-    next_progress_ = now + std::chrono::milliseconds(200);
+    const Time here = now();
+    if (!options_.on_progress || (!last && here < next_progress_)) return;
+    next_progress_ = here + milliseconds(200);
     const double part = options_.limit > 0
                             ? static_cast<double>(rows_) / static_cast<double>(options_.limit)
                             : table_.progress();
@@ -277,9 +359,12 @@ class Sender {
   Time next_progress_;
   SendReport report_;
   Batch batch_;
+  Time batch_began_;  // its first row was read then
   std::vector<PredictiveSummary> summaries_;
   std::uint64_t rows_ = 0;
   std::uint64_t positive_ = 0;
+  std::uint64_t head_at_connecting_ = 0;  // of the server, and the frames acknowledged by then
+  std::uint64_t frames_before_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
   Histogram lag_;
@@ -287,45 +372,6 @@ class Sender {
 };
 
 }  // namespace
-
-bool SendReport::adds_up() const {
-  return totals.sent == totals.accepted + totals.refused + totals.duplicate;
-}
-
-std::string SendReport::closing_line() const {
-  return fmt::format(
-      "sent {} = accepted {} + refused {} + duplicate {}{}; {} rows of the file passed over; "
-      "{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
-      totals.sent, totals.accepted, totals.refused, totals.duplicate,
-      adds_up() ? "" : " (DOES NOT ADD UP)", skipped,
-      reconnections > 0 ? fmt::format("connected anew {} times; ", reconnections) : "", seconds,
-      seconds > 0 ? static_cast<double>(totals.sent) / seconds : 0.0,
-      duration_text(static_cast<double>(lag_p50_ns)),
-      duration_text(static_cast<double>(lag_p99_ns)),
-      duration_text(static_cast<double>(lag_max_ns)));
-}
-
-nlohmann::ordered_json SendReport::to_json() const {
-  nlohmann::ordered_json out = {{"sent", totals.sent},
-                                {"accepted", totals.accepted},
-                                {"refused", totals.refused},
-                                {"duplicate", totals.duplicate},
-                                {"adds_up", adds_up()},
-                                {"skipped", skipped},
-                                {"frames", totals.frames_sent},
-                                {"reconnections", reconnections},
-                                {"seconds", seconds},
-                                {"rows_per_second", static_cast<double>(totals.sent) / seconds},
-                                {"lag_p50_ns", lag_p50_ns},
-                                {"lag_p99_ns", lag_p99_ns},
-                                {"lag_max_ns", lag_max_ns},
-                                {"first_refusals", nlohmann::ordered_json::array()}};
-  for (const ClientRefusedRow& row : refused) {
-    out["first_refusals"].push_back({{"row", row.row}, {"reason", to_string(row.reason)}});
-  }
-  if (score) out["prequential"] = score->to_json();
-  return out;
-}
 
 SendReport send_file(const SendOptions& options) { return Sender(options).run(); }
 

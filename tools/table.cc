@@ -3,16 +3,15 @@
 #include <csv.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <span>
 #include <utility>
 
+#include "windhover/tools/byte_source.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -37,30 +36,14 @@ struct Table::Parser {
     std::size_t cells;
   };
 
-  Parser(std::string file_path, const TableOptions& table_options)
-      : path(std::move(file_path)), options(table_options) {
-    std::error_code failure;
-    if (std::filesystem::is_directory(path, failure)) {
-      throw UserError(fmt::format("{} is a folder; a CSV file, plain or .gz, is expected", path));
-    }
-    file_bytes = static_cast<double>(std::filesystem::file_size(path, failure));
-    if (failure) file_bytes = 0;
-    file = gzopen(path.c_str(), "rb");
-    if (file == nullptr)
-      throw UserError(fmt::format("cannot open {}: no such file, or not readable", path));
-    gzbuffer(file, 2 * kChunkBytes);
+  Parser(const std::string& file_path, const TableOptions& table_options)
+      : source(file_path), path(source.name()), options(table_options) {
     // CSV_REPALL_NL reports every line end, which is what line numbers are counted from.
-    if (csv_init(&csv, CSV_REPALL_NL) != 0) {
-      gzclose(file);
-      throw RunError("no memory for the CSV parser");
-    }
+    if (csv_init(&csv, CSV_REPALL_NL) != 0) throw RunError("no memory for the CSV parser");
     csv_set_delim(&csv, static_cast<unsigned char>(options.separator));
   }
 
-  ~Parser() {
-    csv_free(&csv);
-    gzclose(file);
-  }
+  ~Parser() { csv_free(&csv); }
 
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
@@ -101,37 +84,43 @@ struct Table::Parser {
     next_row = 0;
   }
 
-  bool fill() {
+  // Reads and parses once, waiting where nothing has come.
+  void fill_once() {
+    const std::size_t bytes = source.read_some(chunk);
+    if (!source.trouble().empty()) {
+      throw UserError(
+          fmt::format("{} is damaged or cut off after line {}: {}", path, line, source.trouble()));
+    }
+    since_row_end += bytes;
+    if (csv_parse(&csv, chunk.data(), bytes, &on_cell, &on_row, this) != bytes) {
+      throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
+    }
+    if (since_row_end > kMaxRowBytes || text.size() > kMaxRowBytes + kChunkBytes) {
+      throw UserError(fmt::format("{}, line {}: a row longer than {} bytes; is a quote left open?",
+                                  path, line, kMaxRowBytes));
+    }
+    if (source.finished()) {
+      finished = true;
+      csv_fini(&csv, &on_cell, &on_row, this);
+    }
+  }
+
+  bool row_waits() const { return next_row < rows.size(); }
+
+  bool ready_by(std::chrono::steady_clock::time_point deadline) {
+    if (row_waits() || finished) return true;
     drop_finished_rows();
     while (rows.empty() && !finished) {
-      const int got = gzread(file, chunk.data(), static_cast<unsigned>(chunk.size()));
-      int code = Z_OK;
-      const char* message = gzerror(file, &code);
-      if (got < 0 || (got == 0 && code != Z_OK && code != Z_STREAM_END)) {
-        throw UserError(
-            fmt::format("{} is damaged or cut off after line {}: {}", path, line, message));
-      }
-      if (got == 0) {
-        finished = true;
-        csv_fini(&csv, &on_cell, &on_row, this);
-        break;
-      }
-      const auto bytes = static_cast<std::size_t>(got);
-      since_row_end += bytes;
-      if (csv_parse(&csv, chunk.data(), bytes, &on_cell, &on_row, this) != bytes) {
-        throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
-      }
-      if (since_row_end > kMaxRowBytes || text.size() > kMaxRowBytes + kChunkBytes) {
-        throw UserError(
-            fmt::format("{}, line {}: a row longer than {} bytes; is a quote left open?", path,
-                        line, kMaxRowBytes));
-      }
+      if (!source.wait_until(deadline)) return false;
+      fill_once();
     }
-    return !rows.empty();
+    return true;
   }
 
   bool next() {
-    if (next_row == rows.size() && !fill()) return false;
+    if (!row_waits()) drop_finished_rows();
+    while (rows.empty() && !finished) fill_once();
+    if (rows.empty()) return false;
     current = rows[next_row++];
     return true;
   }
@@ -141,10 +130,9 @@ struct Table::Parser {
     return {text.data() + begin, size};
   }
 
+  ByteSource source;
   std::string path;
   TableOptions options;
-  double file_bytes = 0;
-  gzFile file = nullptr;
   csv_parser csv{};
   std::array<char, kChunkBytes> chunk{};
   bool finished = false;
@@ -163,8 +151,8 @@ struct Table::Parser {
   bool first_row_waits = false;  // no header: the first row was read to count the columns
 };
 
-Table::Table(std::string path, const TableOptions& options)
-    : parser_(std::make_unique<Parser>(std::move(path), options)) {
+Table::Table(const std::string& path, const TableOptions& options)
+    : parser_(std::make_unique<Parser>(path, options)) {
   Parser& p = *parser_;
   if (!p.next()) throw UserError(fmt::format("{} is empty", p.path));
   for (std::size_t i = 0; i < p.current.cells; ++i) {
@@ -203,12 +191,18 @@ std::size_t Table::column(std::string_view name_or_number) const {
                               names.size() > kListed ? ", ..." : "", names.size()));
 }
 
+bool Table::row_waits() const { return parser_->first_row_waits || parser_->row_waits(); }
+
+bool Table::ready_by(std::chrono::steady_clock::time_point deadline) {
+  return row_waits() || parser_->ready_by(deadline);
+}
+
 bool Table::next() {
   Parser& p = *parser_;
   if (std::exchange(p.first_row_waits, false)) return true;
   if (!p.next()) return false;
   if (p.current.cells != p.columns.size()) {
-    throw UserError(
+    throw RowError(
         fmt::format("{}, line {}: {} cells, but {} are expected (separator \"{}\")", p.path,
                     p.current.line, p.current.cells, p.columns.size(),
                     p.options.separator == '\t' ? "tab" : std::string(1, p.options.separator)));
@@ -237,11 +231,7 @@ std::string Table::place(std::size_t column) const {
 
 const std::string& Table::path() const { return parser_->path; }
 
-double Table::progress() const {
-  if (parser_->finished && parser_->next_row == parser_->rows.size()) return 1.0;
-  if (parser_->file_bytes <= 0) return 0.0;
-  return std::min(1.0, static_cast<double>(gzoffset(parser_->file)) / parser_->file_bytes);
-}
+double Table::progress() const { return parser_->source.progress(); }
 
 std::optional<double> parse_number(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";

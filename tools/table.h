@@ -1,6 +1,7 @@
 #ifndef WINDHOVER_TOOLS_TABLE_H_
 #define WINDHOVER_TOOLS_TABLE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,14 +23,14 @@ enum class MissingPolicy : std::uint8_t {
   kSkip,    // the row is passed over and counted
 };
 
-// Reads a CSV file, plain or gzip-compressed, row by row in bounded memory: quoted cells, any
-// separator, LF or CRLF, with or without a newline at the end. Blank lines are passed over. Every
-// row must have as many cells as the first. All errors are UserError, naming file and line.
-// One thread.
+// Reads a CSV file, plain or gzip-compressed, or a pipe ("-": standard input), row by row in
+// bounded memory: quoted cells, any separator, LF or CRLF, with or without a newline at the end.
+// Blank lines are skipped. Every row must have as many cells as the first. All errors are
+// UserError, naming file and line. One thread.
 class Table {
  public:
   // Opens the file and reads its header.
-  Table(std::string path, const TableOptions& options);
+  Table(const std::string& path, const TableOptions& options);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -41,8 +42,14 @@ class Table {
   // number counted from 1.
   std::size_t column(std::string_view name_or_number) const;
 
-  // The next row; false at the end.
+  // The next row; false at the end. Of a pipe it waits for a whole row. RowError when the row has
+  // another number of cells: the next call goes on behind it.
   bool next();
+
+  // Whether next() would not wait, because a row has come or the file has ended. row_waits() looks
+  // at what has been read; ready_by() reads on, and waits for that until `deadline`.
+  bool row_waits() const;
+  bool ready_by(std::chrono::steady_clock::time_point deadline);
 
   // Of the current row. The text is valid until the next call of next().
   std::string_view text(std::size_t column) const;
@@ -57,7 +64,7 @@ class Table {
   std::string place(std::size_t column) const;
   const std::string& path() const;
 
-  // The part of the file read so far, 0 to 1.
+  // The part of the file read so far, 0 to 1; 0 of a pipe until its end.
   double progress() const;
 
  private:

@@ -298,6 +298,11 @@ TEST(Conservation, WithoutAProducerABrokenConnectionIsReported) {
   ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
   EXPECT_EQ(client.wait_acknowledged(), Status::kClosed);
   EXPECT_EQ(client.wait_acknowledged(), Status::kOk);
+  EXPECT_EQ(client.totals().sent, 100U);
+  EXPECT_EQ(client.totals().unknown, 100U);
+  ASSERT_EQ(client.observe(TestRows(50).rows()), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.totals().accepted, 50U);
+  EXPECT_EQ(client.totals().unknown, 100U);
 }
 
 TEST(Conservation, StoppingDrainsWhatWasReceivedAndAcknowledgesIt) {

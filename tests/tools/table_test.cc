@@ -1,11 +1,16 @@
 #include "windhover/tools/table.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/tests/tools/support.h"
@@ -58,6 +63,56 @@ TEST(Table, ReadsCompressedFilesLargerThanAChunk) {
     ++rows;
   }
   EXPECT_EQ(rows, 50'000);
+}
+
+TEST(Table, ReadsOnAfterARowOfAnotherLength) {
+  Table table(file_with("short.csv", "a,b\n1,2\n3\n4,5\n"), {});
+  ASSERT_TRUE(table.next());
+  EXPECT_THROW((void)table.next(), RowError);
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.text(1), "5");
+  EXPECT_FALSE(table.next());
+}
+
+TEST(Table, ReadsCompressedFilesOfSeveralMembers) {
+  const std::string path = path_of("members.csv.gz");
+  for (const char* part : {"a,b\n1,2\n", "3,4\n"}) {
+    gzFile out = gzopen(path.c_str(), "ab");
+    gzputs(out, part);
+    gzclose(out);
+  }
+  Table table(path, {});
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.text(1), "4");
+  EXPECT_FALSE(table.next());
+}
+
+// A pipe: what has come is there at once, half a row is none, and the end is no row.
+TEST(Table, SaysWhetherARowOfAPipeHasCome) {
+  const std::string path = path_of("pipe.csv");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int pipe = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const auto write = [pipe](std::string_view text) {
+    EXPECT_EQ(::write(pipe, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  };
+  const auto ready = [](Table& table, int ms) {
+    return table.ready_by(std::chrono::steady_clock::now() + std::chrono::milliseconds(ms));
+  };
+  write("a,b\n1,2\n3,");
+  Table table(path, {});
+  EXPECT_TRUE(table.row_waits());
+  ASSERT_TRUE(table.next());
+  EXPECT_FALSE(table.row_waits());
+  EXPECT_FALSE(ready(table, 1));
+  write("4\n");
+  ASSERT_TRUE(ready(table, 60'000));
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.text(1), "4");
+  EXPECT_FALSE(ready(table, 1));
+  ::close(pipe);
+  ASSERT_TRUE(ready(table, 60'000));
+  EXPECT_FALSE(table.next());
 }
 
 TEST(Table, SaysThatACompressedFileIsCutOff) {
