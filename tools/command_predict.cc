@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "windhover/tools/answers.h"
 #include "windhover/tools/command_numbers.h"
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/questions.h"
 
 namespace windhover {
 namespace {
@@ -19,6 +23,7 @@ struct Options {
   std::vector<std::string> vectors;
   std::string schema;
   std::vector<std::string> set;
+  std::string file;
   std::vector<double> quantiles;
   std::vector<double> thresholds;
   std::vector<double> outcomes;
@@ -41,31 +46,9 @@ std::vector<double> parse_vector(const std::string& text) {
   return values;
 }
 
-std::map<std::string, std::string> parse_fields(const std::vector<std::string>& set) {
-  std::map<std::string, std::string> fields;
-  for (const std::string& text : set) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UserError(fmt::format("--set \"{}\" is not allowed: NAME=VALUE is expected", text));
-    }
-    if (!fields.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
-      throw UserError(fmt::format("--set gives {} twice", text.substr(0, equals)));
-    }
-  }
-  return fields;
-}
-
-// The question's rows in the form the server takes.
-struct Question {
-  std::size_t rows = 0;
-  std::vector<double> features;
-  std::vector<std::uint32_t> indices;
-  std::vector<std::uint32_t> row_ends;
-};
-
 // Rows given as numbers are dense; a server of sparse rows gets what is not 0 in them.
-Question from_vectors(const std::vector<std::string>& vectors, const v1::Welcome& welcome) {
-  Question q;
+QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Welcome& welcome) {
+  QuestionRows q;
   for (const std::string& text : vectors) {
     const std::vector<double> x = parse_vector(text);
     if (x.size() != welcome.features()) {
@@ -86,20 +69,20 @@ Question from_vectors(const std::vector<std::string>& vectors, const v1::Welcome
   return q;
 }
 
-Question from_fields(const Options& o, const Client& client) {
-  const Schema schema = Schema::from_file(o.schema);
-  const std::map<std::string, std::string> fields = parse_fields(o.set);
-  EncodedRow row = schema.encode(fields);
-  check_schema(client, schema);
-  for (const std::string& field : row.unlisted) {
-    fmt::print(stderr, "note: {} = \"{}\" is not listed in {}; answered as for any other {}\n",
-               field, fields.at(field), o.schema, field);
+QuestionRows from_fields(const Options& o, const Schema& schema,
+                         const std::vector<WhatIf>& questions) {
+  QuestionRows q;
+  std::set<std::string> unlisted;
+  for (const WhatIf& question : questions) {
+    const EncodedRow row = schema.encode(question.fields);
+    q.add(row, schema.sparse());
+    for (const std::string& field : row.unlisted) {
+      const std::string& value = question.fields.at(field);
+      if (!unlisted.insert(field + "=" + value).second) continue;
+      fmt::print(stderr, "note: {} = \"{}\" is not listed in {}; answered as for any other {}\n",
+                 field, value, o.schema, field);
+    }
   }
-  Question q;
-  q.rows = 1;
-  q.features = std::move(row.values);
-  q.indices = std::move(row.indices);
-  if (schema.sparse()) q.row_ends = {static_cast<std::uint32_t>(q.indices.size())};
   return q;
 }
 
@@ -109,35 +92,77 @@ void check_probability(const char* option, double value) {
       fmt::format("{} {} is not allowed: a number between 0 and 1 is expected", option, value));
 }
 
-void run(const Options& o) {
-  if (o.vectors.empty() == o.schema.empty()) {
-    throw UserError(
-        "give the question either as --x NUMBERS or as --schema FILE with --set fields");
-  }
-  Client client;
-  connect_or_throw(client, o.address);
-  const v1::Welcome& welcome = client.welcome();
-  const Question q = o.schema.empty() ? from_vectors(o.vectors, welcome) : from_fields(o, client);
-  if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
-    throw UserError(
-        fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
-  }
+// The options that say what is asked, and what is asked for.
+void check_options(const Options& o, const v1::Welcome& welcome) {
   check_probability("--interval", o.interval);
   for (const double p : o.quantiles) check_probability("--quantile", p);
   const bool classes = welcome.model() == v1::MODEL_KIND_LOGISTIC || welcome.classes() > 0;
   if (classes && !o.thresholds.empty()) {
     throw UserError("--threshold is for regression and counts; the server's model has classes");
   }
+  if (o.file.empty()) return;
+  if (!o.set.empty()) throw UserError("give either --file or --set, not both");
+  if (!o.outcomes.empty()) throw UserError("--outcome is not allowed with --file");
+  if (o.json) throw UserError("--json is not allowed with --file: its answers are CSV");
+}
+
+PredictRequest wanted(const Options& o) {
   PredictRequest request;
-  request.rows = q.rows;
-  request.features = q.features;
-  request.indices = q.indices;
-  request.row_ends = q.row_ends;
   request.quantile_probabilities = o.quantiles;
   request.thresholds = o.thresholds;
   request.outcomes = o.outcomes;
   request.interval_probability = o.interval;
   request.thompson_id = o.thompson;
+  return request;
+}
+
+void run_file(const Options& o, Client& client) {
+  QuestionFile file;
+  file.path = o.file;
+  file.wanted = wanted(o);
+  file.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
+  file.on_lines = [](std::string_view lines) {
+    fmt::print("{}", lines);
+    if (std::fflush(stdout) != 0) throw RunError("the answers cannot be written");
+  };
+  const QuestionReport report = answer_questions(client, Schema::from_file(o.schema), file);
+  fmt::print(stderr, "{} questions answered, {} rows skipped{}{}\n", report.answered,
+             report.skipped, report.answered > 0 ? "; " : "",
+             report.answered > 0 ? describe(report.provenance) : "");
+  if (report.skipped > 0) {
+    throw RunError(fmt::format("{} rows of {} could not be read and are not answered",
+                               report.skipped, o.file));
+  }
+}
+
+void run(const Options& o) {
+  if (o.vectors.empty() == o.schema.empty()) {
+    throw UserError(
+        "give the question either as --x NUMBERS or as --schema FILE with --set fields or --file "
+        "CSV");
+  }
+  if (o.schema.empty() && !o.file.empty()) throw UserError("--file needs --schema FILE");
+  Client client;
+  connect_or_throw(client, o.address);
+  const v1::Welcome& welcome = client.welcome();
+  check_options(o, welcome);
+  if (!o.file.empty()) return run_file(o, client);
+  std::vector<WhatIf> questions;
+  QuestionRows q;
+  if (o.schema.empty()) {
+    q = from_vectors(o.vectors, welcome);
+  } else {
+    questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
+    const Schema schema = Schema::from_file(o.schema);
+    q = from_fields(o, schema, questions);
+    check_schema(client, schema);
+  }
+  if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
+    throw UserError(
+        fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
+  }
+  PredictRequest request = wanted(o);
+  q.put_into(request);
   std::vector<PredictiveSummary> summaries;
   Provenance provenance;
   check_reply(client, client.predict(request, summaries, provenance), "predicting");
@@ -145,15 +170,18 @@ void run(const Options& o) {
   if (o.json) {
     nlohmann::ordered_json out;
     out["predictions"] = nlohmann::ordered_json::array();
-    for (const PredictiveSummary& s : summaries) {
-      out["predictions"].push_back(to_json(s, request, welcome.model()));
+    for (std::size_t i = 0; i < summaries.size(); ++i) {
+      auto answer = to_json(summaries[i], request, welcome.model());
+      if (i < questions.size()) answer["question"] = questions[i].fields;
+      out["predictions"].push_back(std::move(answer));
     }
     out["provenance"] = to_json(provenance);
     fmt::print("{}\n", out.dump(2));
     return;
   }
-  for (const PredictiveSummary& s : summaries) {
-    fmt::print("{}\n", describe(s, request, welcome.model()));
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
+    fmt::print("{}\n", describe(summaries[i], request, welcome.model()));
   }
   fmt::print("{}\n", describe(provenance));
 }
@@ -168,9 +196,15 @@ void add_predict(CLI::App& app) {
   command->add_option("--to", o.address, "host:port or unix:/path")->required();
   command->add_option("--x", o.vectors, "Features, 1,2,3; may be given several times")
       ->allow_extra_args(false);
-  command->add_option("--schema", o.schema, "TOML schema for --set");
-  command->add_option("--set", o.set, "NAME=VALUE of a field of the schema")
+  command->add_option("--schema", o.schema, "TOML schema for --set and --file");
+  command
+      ->add_option(
+          "--set", o.set,
+          "NAME=VALUE of a field of the schema; a field given several times takes each value "
+          "in turn")
       ->allow_extra_args(false);
+  command->add_option("--file", o.file,
+                      "CSV of questions, plain or .gz; -: standard input; answered as CSV");
   command->add_option("--quantile", o.quantiles, "Probability in (0, 1); several times");
   command->add_option("--threshold", o.thresholds,
                       "Regression and counts: P(y > t); several times");

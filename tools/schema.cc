@@ -218,8 +218,10 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
   return row;
 }
 
-RowEncoder::RowEncoder(const Schema& schema, const Table& table)
-    : schema_(schema), target_column_(table.column(schema.target_)) {
+RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use)
+    : schema_(schema),
+      skips_(use == RowUse::kObservation && schema.missing_ == MissingPolicy::kSkip) {
+  if (use == RowUse::kObservation) target_column_ = table.column(schema.target_);
   if (schema.is_draft()) {
     throw UserError(
         fmt::format("{} is a draft: complete it with `windhover schema FILE --schema {}`",
@@ -227,12 +229,16 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table)
   }
   for (const FeatureRule& rule : schema.rules_) {
     const DerivedField* derived = schema.derived_field(rule.field);
+    const auto& columns = table.columns();
+    const bool by_its_own_name =
+        use == RowUse::kQuestion &&
+        std::find(columns.begin(), columns.end(), rule.field) != columns.end();
+    if (by_its_own_name) derived = nullptr;
     sources_.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
   }
 }
 
 bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
-  const bool skips = schema_.missing_ == MissingPolicy::kSkip;
   row.indices.clear();
   if (schema_.sparse_) {
     row.values.clear();
@@ -244,30 +250,31 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     const std::string_view text = table.text(source.column);
     if (schema_.rules_[r].kind == FeatureRule::Kind::kCategory && source.derived == nullptr) {
       if (schema_.encode_category(r, text, row)) continue;
-      if (skips) return false;
-      throw UserError(table.place(source.column) + ": " + schema_.unknown_category(r, text));
+      if (skips_) return false;
+      throw RowError(table.place(source.column) + ": " + schema_.unknown_category(r, text));
     }
     const std::optional<double> value =
         source.derived != nullptr ? derive(*source.derived, text) : parse_number(text);
     if (!value) {
-      if (skips) return false;
-      throw UserError(fmt::format(
+      if (skips_) return false;
+      throw RowError(fmt::format(
           "{}: \"{}\" where {} is expected", table.place(source.column), text,
           source.derived != nullptr ? source.derived->format : std::string("a finite number")));
     }
     if (schema_.rules_[r].kind == FeatureRule::Kind::kCategory) {
       const std::string category = fmt::format("{}", *value);
       if (schema_.encode_category(r, category, row)) continue;
-      if (skips) return false;
-      throw UserError(table.place(source.column) + ": " + schema_.unknown_category(r, category));
+      if (skips_) return false;
+      throw RowError(table.place(source.column) + ": " + schema_.unknown_category(r, category));
     }
     schema_.encode_number(r, *value, row);
   }
-  const std::optional<double> target = schema_.encode_target(table.text(target_column_));
+  if (!target_column_) return true;
+  const std::optional<double> target = schema_.encode_target(table.text(*target_column_));
   if (!target) {
-    if (skips) return false;
-    throw UserError(fmt::format("{}: \"{}\" where a finite number is expected",
-                                table.place(target_column_), table.text(target_column_)));
+    if (skips_) return false;
+    throw RowError(fmt::format("{}: \"{}\" where a finite number is expected",
+                               table.place(*target_column_), table.text(*target_column_)));
   }
   row.target = *target;
   return true;

@@ -153,12 +153,17 @@ class Schema {
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
 };
 
+// What the rows of a file are for. A question needs no target, and a derived field may stand in it
+// under its own name.
+enum class RowUse : std::uint8_t { kObservation, kQuestion };
+
 // Encodes the rows of one file. The table's columns are looked up once.
 class RowEncoder {
  public:
-  RowEncoder(const Schema& schema, const Table& table);
+  RowEncoder(const Schema& schema, const Table& table, RowUse use = RowUse::kObservation);
 
-  // False when a number is missing and such rows are passed over; UserError otherwise.
+  // False when a number is missing and such rows are skipped, which those of questions never are;
+  // RowError otherwise.
   bool encode(const Table& table, EncodedRow& row) const;
 
  private:
@@ -167,8 +172,9 @@ class RowEncoder {
     const DerivedField* derived;  // null: the cell itself
   };
   const Schema& schema_;
-  std::size_t target_column_;
-  std::vector<Source> sources_;  // of each rule
+  bool skips_;
+  std::optional<std::size_t> target_column_;  // nothing: a question
+  std::vector<Source> sources_;               // of each rule
 };
 
 // The letter that stands for a part in a format.
