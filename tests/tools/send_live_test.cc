@@ -42,7 +42,10 @@ class LivePipe {
     // Also for reading, so that opening it does not wait for the reader.
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
   }
-  ~LivePipe() { end(); }
+  ~LivePipe() {
+    end();
+    ::unlink(path_.c_str());
+  }
   LivePipe(const LivePipe&) = delete;
   LivePipe& operator=(const LivePipe&) = delete;
 
@@ -97,10 +100,10 @@ TEST(SendLive, CompressedRowsGoOutWhileThePipeStaysOpen) {
   o.path = pipe.path();
   report = std::async(std::launch::async, [&o] { return send_file(o); });
   const gzFile out = gzopen(pipe.path().c_str(), "wb");
-  pipe.end();  // the compressor holds it open
   gzputs(out, ("a,c,y\n" + rows(3)).c_str());
   gzflush(out, Z_SYNC_FLUSH);
   EXPECT_TRUE(eventually([&] { return served.engine().head() == 3; }));
+  pipe.end();  // the compressor holds it open, and the sender has opened it by now
   gzputs(out, rows(5).c_str());
   gzclose(out);
   EXPECT_EQ(report.get().totals.accepted, 8U);

@@ -76,6 +76,7 @@ TEST(Table, ReadsOnAfterARowOfAnotherLength) {
 
 TEST(Table, ReadsCompressedFilesOfSeveralMembers) {
   const std::string path = path_of("members.csv.gz");
+  ::unlink(path.c_str());
   for (const char* part : {"a,b\n1,2\n", "3,4\n"}) {
     gzFile out = gzopen(path.c_str(), "ab");
     gzputs(out, part);
@@ -111,6 +112,7 @@ TEST(Table, SaysWhetherARowOfAPipeHasCome) {
   EXPECT_EQ(table.text(1), "4");
   EXPECT_FALSE(ready(table, 1));
   ::close(pipe);
+  ::unlink(path.c_str());
   ASSERT_TRUE(ready(table, 60'000));
   EXPECT_FALSE(table.next());
 }
