@@ -80,6 +80,10 @@ class Snapshots {
     writing_ = kNone;
   }
 
+  // The newest slot, as readers may be seeing it; null before the first publication. The publisher
+  // alone may ask.
+  Slot* published() noexcept { return published_ == kNone ? nullptr : &slots_[published_]; }
+
   // The newest slot, unchanging until unpin(reader); null before the first publication.
   // REQUIRES: reader < max_readers(), and it holds no pin.
   const Slot* pin(std::size_t reader) noexcept {

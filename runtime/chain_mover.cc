@@ -42,6 +42,7 @@ bool ChainMover::refresh(const Estimator& estimator, bool noise_known,
   counters_.add(RuntimeCounter::kRefreshes);
   const bool refreshed = ok(sampler_->refresh(estimates));
   if (refreshed) law_n_ = estimator.n();
+  has_law_ = has_law_ || refreshed;
   if (!refreshed) counters_.add(RuntimeCounter::kFactorizationFailures);
   return refreshed;
 }

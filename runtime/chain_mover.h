@@ -80,6 +80,13 @@ class ChainMover {
   bool damped() const noexcept { return damping_ != 1; }
   void undamp() noexcept { damping_ = 1; }
 
+  // Between rounds, which each count their moves from 0.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("sampler");
+    visitor.values(damping_, law_n_, lost_in_pass_, has_law_);
+    if (has_law_) sampler_->visit_state(visitor);
+  }
+
  private:
   std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
   void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept;
@@ -93,7 +100,8 @@ class ChainMover {
   bool first_order_ = false;          // the sampler has a law, without momentum
   bool posterior_is_target_ = false;  // of that law
   double damping_ = 1;
-  double law_n_ = 1;  // n of the estimates behind the law
+  double law_n_ = 1;      // n of the estimates behind the law
+  bool has_law_ = false;  // a refresh has succeeded
   bool lost_in_pass_ = false;
   std::uint64_t round_ = 0;
   std::uint64_t asides_ = 0;

@@ -90,6 +90,16 @@ class ChainRecord {
   // Effective draws, R-hat, Monte Carlo error and autocorrelation time of `chains` chains.
   void summarize(std::size_t chains, Posterior& posterior) const noexcept;
 
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("record of the chains");
+    visitor.values(relaxations_, last_draw_, recorded_moves_);
+    diagnostics_.visit_state(visitor);
+    consistency_.visit_state(visitor);
+    visitor.section("comparison of spreads");
+    visitor.values(ratio_.largest, ratio_.smallest, ratio_.law_largest, ratio_.law_smallest,
+                   ratio_due_, ratio_relaxations_);
+  }
+
  private:
   bool comparison_due() noexcept;
 

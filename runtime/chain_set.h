@@ -62,8 +62,13 @@ class ChainSet {
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.visit(std::span<double>(thetas_, chains_.size() * dimension_));
-    visitor.visit(std::span<double>(states_, chains_.size() * state_size_));
+    visitor.section("chains");
+    visitor.visit(thetas_, chains_.size() * dimension_);
+    visitor.section("what the sampler keeps for each chain");
+    visitor.visit(states_, chains_.size() * state_size_);
+    for (Chain& chain : chains_) visitor.value(chain.is_draw);
+    visitor.section("retained draws");
+    draws_.visit_state(visitor);
   }
 
   void set_trace(TraceFunction trace, void* context) noexcept {

@@ -34,8 +34,12 @@ ColdStart::ColdStart(Arena& arena, const EngineConfig& config, const WindowCurso
       previous_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(dimension_).data()) {}
 
+void ColdStart::reset(Model* model) noexcept {
+  model_ = model;
+  std::fill_n(previous_, dimension_, 0.0);
+}
+
 void ColdStart::begin(std::span<LearnerWorker> workers) noexcept {
-  model_ = workers[0].model;
   running_ = true;
   iterations_ = 0;
   halvings_ = 0;

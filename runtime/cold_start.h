@@ -28,8 +28,9 @@ class ColdStart {
   ColdStart(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
             Estimator& estimator, WindowPass& pass, RowScan& scan,
             Counters<RuntimeCounter>& counters) noexcept;
+  void reset(Model* model) noexcept;
   // Forgets the run under way; the next one may begin at once.
-  void reset() noexcept {
+  void start_over() noexcept {
     running_ = false;
     due_ = 0;
   }
@@ -43,6 +44,12 @@ class ColdStart {
   // Whether a run that is over has seen rows enough for chains.
   bool enough_rows() const noexcept {
     return estimator_.done().rows() >= static_cast<double>(rows_for_chains_);
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("cold start");
+    visitor.values(running_, due_, iterations_, halvings_, near_, end_, rows_, first_, slope_);
+    visitor.visit(previous_, dimension_);
   }
 
  private:

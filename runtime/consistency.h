@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/law_check.h"
 #include "windhover/runtime/spread_directions.h"
 #include "windhover/samplers/linear_algebra.h"
@@ -101,6 +102,16 @@ class Consistency {
     double wide;
   };
   Band band(const Ratio& ratio, double ess) const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    for (Part* part : {&newer_, &older_}) {
+      visitor.values(part->weight, part->since, part->directed);
+      visitor.visit(part->squares.data(), part->squares.size());
+      if (checked_) visitor.visit(part->sum, size());
+    }
+    if (law_ != nullptr) law_->visit_state(visitor);
+    if (directions_ != nullptr) directions_->visit_state(visitor);
+  }
 
  private:
   static constexpr double kLeast = 20;

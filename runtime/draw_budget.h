@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 
 namespace windhover {
@@ -64,6 +65,11 @@ class DrawBudget {
   // Whether the chains have moved, since a row came, for as long as any is waited for.
   bool exhausted(double longest_relaxation) const noexcept {
     return static_cast<double>(quiet_moves_) >= longest_relaxation;
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("draw budget");
+    visitor.values(credit_, until_, quiet_moves_, times_[0], times_[1]);
   }
 
   static constexpr double kMostPending = 32;  // relaxations

@@ -259,6 +259,18 @@ int Engine::assist(std::uint32_t worker) noexcept {
   return layout_->parts.learner->assist(worker);
 }
 
+void Engine::visit_state(StateVisitor& visitor) noexcept {
+  layout_->parts.window.visit_state(visitor);
+  layout_->parts.learner->visit_state(visitor);
+  visitor.section("counters");
+  for (std::size_t id = 0; id < layout_->counters.size(); ++id) {
+    const auto counter = static_cast<RuntimeCounter>(id);
+    std::uint64_t count = layout_->counters.get(counter);
+    visitor.value(count);
+    if (visitor.restores()) layout_->counters.set(counter, count);
+  }
+}
+
 Learner& Engine::learner() noexcept { return *layout_->parts.learner; }
 
 Result<Reader> Engine::reader() noexcept {

@@ -24,6 +24,7 @@
 #include "windhover/platform/clock.h"
 #include "windhover/platform/counters.h"
 #include "windhover/platform/result.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/observation.h"
@@ -100,6 +101,13 @@ class Engine {
 
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;
+
+  // All that the engine goes on from: rows, learner, newest snapshot, counters. What is restored
+  // into an engine of the same configuration goes on bit for bit as the one that was shown would
+  // have, and answers at once as it did. On the learner's thread, between polls, while nobody is in
+  // observe() or assist(); Readers may go on. Writing changes nothing. See
+  // platform/state_visitor.h.
+  void visit_state(StateVisitor& visitor) noexcept;
 
   // What tests, experiments and replay need: traces, phases, state. The learner's thread only.
   Learner& learner() noexcept;

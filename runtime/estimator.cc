@@ -80,6 +80,7 @@ void Estimator::start_over() noexcept {
   pass_.begin(mode_, dispersion_);
   done_.begin(mode_, dispersion_);
   noise_.reset();
+  std::fill_n(noise_reference_, dimension_, 0.0);
   noise_reference_known_ = false;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/prior_precision.h"
 #include "windhover/samplers/curvature.h"
@@ -157,6 +158,9 @@ class Estimator {
   double prior_conflict() const noexcept { return prior_conflict_; }
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept { return misspecification_index_; }
+
+  // Between refreshes; what before() gives is read right after one, and left out.
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   Status compute(double target_variance, double longest, double prior_move) noexcept;

@@ -196,4 +196,16 @@ void LawCheck::decide_by_orbits() noexcept {
   smallest_ratio_ = within(smallest_.ratio()) ? smallest_.ratio() : intervals_[1].high;
 }
 
+void LawCheck::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("law check");
+  visitor.values(begun_, version_, decided_version_, turn_, orbit_side_, verdict_, largest_ratio_,
+                 smallest_ratio_);
+  largest_.visit_state(visitor);
+  smallest_.visit_state(visitor);
+  visitor.values(orbit_.numerator, orbit_.denominator, orbit_.total, orbit_.steps);
+  visitor.visit(orbit_.w, dimension_);
+  orbit_.sum.visit_state(visitor, dimension_);
+  for (Interval& interval : intervals_) visitor.values(interval.low, interval.high);
+}
+
 }  // namespace windhover

@@ -76,6 +76,8 @@ class LawCheck {
     return {largest_.direction(), smallest_.direction()};
   }
 
+  void visit_state(StateVisitor& visitor) noexcept;
+
  private:
   static constexpr double kBudget = 1e6;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

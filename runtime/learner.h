@@ -38,7 +38,8 @@ class Learner {
   // See Engine::assist.
   virtual int assist(std::uint32_t) noexcept { return 0; }
 
-  // For replay tests: numbers in which any difference between two runs soon shows.
+  // Between polls: all it goes on from but the window and the counters, see Engine::visit_state.
+  // The hooks below are the host's and stay as they are.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
   virtual void set_trace(TraceFunction trace, void* context) noexcept = 0;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/predictive.h"
 #include "windhover/samplers/inverse_factor.h"
@@ -44,6 +45,9 @@ struct Posterior {
 
   // P = variance_scale() A^-1.
   double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
+
+  // All but when it was made.
+  void visit_state(StateVisitor& visitor) noexcept;
 
   std::uint32_t dimension;
   std::uint32_t draws;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
 
 namespace windhover {
@@ -47,6 +48,13 @@ class PriorPrecision {
                 double longest) noexcept;
   // The largest |log lambda - log lambda at the mark|.
   double moved() const noexcept;
+
+  // What is learned; values() follow.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.visit(precision_);
+    visitor.visit(marked_);
+    if (visitor.restores()) spread();
+  }
 
  private:
   void spread() noexcept;  // of_groups() into values()

@@ -65,6 +65,27 @@ void Publisher::hand_over(Posterior& posterior) noexcept {
   counters_.add(RuntimeCounter::kSnapshots);
 }
 
+void Publisher::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("snapshot");
+  const std::int64_t now = clock_.now_ns();
+  std::int64_t age = now - last_ns_;
+  visitor.values(snapshot_id_, age);
+  Posterior* published = snapshots_.published();
+  bool any = published != nullptr;
+  visitor.value(any);
+  if (!visitor.restores()) {
+    if (any) published->visit_state(visitor);
+    return;
+  }
+  last_ns_ = now - age;
+  if (!any) return;
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.visit_state(visitor);
+  posterior.made_ns = last_ns_;
+  newest_ = &posterior;
+  snapshots_.publish();
+}
+
 // Of a diagonal C there is no sandwich: NaN, from the start.
 void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator,
                                 const ScoreSeries& scores) const noexcept {

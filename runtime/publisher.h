@@ -39,6 +39,10 @@ class Publisher {
   // The newest snapshot's numbers stand, as those of a learner that is warming up again.
   void withdraw() noexcept;
 
+  // The newest snapshot, published anew by a visitor that restores, and its age: clocks start
+  // anywhere. Copies O(draws x D + D^2) numbers.
+  void visit_state(StateVisitor& visitor) noexcept;
+
  private:
   void describe_spread(Posterior& posterior, const Estimator& estimator,
                        const ScoreSeries& scores) const noexcept;

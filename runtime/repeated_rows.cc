@@ -87,6 +87,20 @@ void RepeatedRows::count(std::uint64_t hash) noexcept {
   counts_[size_++] = 1;
 }
 
+void RepeatedRows::find_places() noexcept {
+  clear_places();
+  for (std::uint32_t k = 0; k < size_; ++k) {
+    if (std::uint32_t* at = place(hashes_[k]); at != nullptr) *at = k;
+  }
+}
+
+void RepeatedRows::visit_state(StateVisitor& visitor) noexcept {
+  visitor.values(size_, stride_, share_);
+  visitor.visit(std::span<std::uint64_t>(hashes_, size_));
+  visitor.visit(std::span<std::uint32_t>(counts_, size_));
+  if (visitor.restores()) find_places();
+}
+
 void RepeatedRows::keep_half() noexcept {
   stride_ *= 2;
   clear_places();

@@ -38,7 +38,8 @@ class RepeatedRows {
   // before the first pass.
   double share() const noexcept { return share_; }
 
-  void visit_state(StateVisitor& visitor) noexcept { visitor.values(share_); }
+  // The places follow from the hashes and their order.
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -48,6 +49,7 @@ class RepeatedRows {
   bool kept(std::uint64_t hash) const noexcept { return ((hash >> 32) & (stride_ - 1)) == 0; }
   void keep_half() noexcept;
   void clear_places() noexcept;
+  void find_places() noexcept;
 
   std::uint32_t most_;
   std::uint64_t* hashes_;  // most_, in the order in which they came

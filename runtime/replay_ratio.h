@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "windhover/platform/state_visitor.h"
+
 namespace windhover {
 
 // R: minibatch rows that one chain has drawn for each new row, over the newest quarter to half of a
@@ -38,6 +40,11 @@ class ReplayRatio {
   }
   // As of the last update().
   double value() const noexcept { return value_; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("replay ratio");
+    visitor.values(mark_, drawn_, due_at_mark_, fresh_before_, drawn_before_, value_);
+  }
 
  private:
   std::uint64_t mark_ = 0;

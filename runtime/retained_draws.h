@@ -9,6 +9,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/random.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -66,6 +67,11 @@ class RetainedDraws {
     for (std::size_t i = 0; i < static_cast<std::size_t>(dimension_) * draws_; ++i) {
       out[i] = scale * deviations_[i];
     }
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.value(next_);
+    visitor.visit(deviations_, static_cast<std::size_t>(dimension_) * draws_);
   }
 
  private:

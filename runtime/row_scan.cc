@@ -75,6 +75,15 @@ void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
   if (!target_units_known_ && targets.varies()) target_units_due_ = true;
 }
 
+void RowScan::visit_state(StateVisitor& visitor, std::span<LearnerWorker> workers) noexcept {
+  visitor.section("row scan");
+  visitor.values(frozen_, target_units_known_, target_units_due_, target_variance_);
+  TargetTransform& target = workers[0].model->target();
+  visitor.values(target.shift, target.scale);
+  workers[0].model->transform().visit_state(visitor);
+  if (visitor.restores()) share_transform(workers);
+}
+
 void RowScan::share_transform(std::span<LearnerWorker> workers) noexcept {
   Model& leader = *workers[0].model;
   for (const LearnerWorker& worker : workers.subspan(1)) {

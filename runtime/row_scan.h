@@ -32,6 +32,9 @@ class RowScan {
   // Of the targets at the last scan(), in the model's units.
   double target_variance() const noexcept { return target_variance_; }
 
+  // With the transforms, which all workers have.
+  void visit_state(StateVisitor& visitor, std::span<LearnerWorker> workers) noexcept;
+
   // The first worker's transforms, to all.
   static void share_transform(std::span<LearnerWorker> workers) noexcept;
 

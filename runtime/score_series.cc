@@ -45,6 +45,17 @@ void ScoreSeries::reset() noexcept {
   begin_pass(0);
 }
 
+void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
+  visitor.values(known_, autocorrelation_, drift_, newest_rows_, batch_rows_, newest_batches_);
+  visitor.visit(influence_variance_, dimension_);
+  influences_.visit_state(visitor);
+  for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
+                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
+    visitor.visit(sums, dimension_);
+  }
+  visitor.visit(scores_, batch_rows_ * dimension_);
+}
+
 void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
   newest_rows_ = rows / 10;
   batch_rows_ = 0;

@@ -60,10 +60,7 @@ class ScoreSeries {
   double drift() const noexcept { return drift_; }
   bool drifting() const noexcept { return drift_ > drift_threshold_; }
 
-  void visit_state(StateVisitor& visitor) noexcept {
-    visitor.visit(std::span<double>(influence_variance_, dimension_));
-    visitor.values(autocorrelation_, drift_);
-  }
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   // Sums of the products of scores that are close in the stream: those within a stretch of `rows`

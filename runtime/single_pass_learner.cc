@@ -42,6 +42,7 @@ void SinglePassLearner::reset() noexcept {
   chains_.reset();
   record_.reset();
   worker().model = model_;
+  cold_start_.reset(model_);
   worker().gradient =
       GradientSource(model_, config_.model.dimension(), estimator_.prior().values());
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
@@ -132,7 +133,6 @@ void SinglePassLearner::start_chains(bool from_mode) noexcept {
   weights_.reset(rows);
   single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
                        estimator_.prior().values());
-  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
   for (Chain& chain : chains_.all()) {
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
     single_pass_.start(chain, estimator_.mode(), rng);
@@ -144,6 +144,7 @@ bool SinglePassLearner::seed_chains() noexcept {
   const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
   const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
   const double variance = weights_.weight_variance();
+  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
   estimator_.noise().add_rows(*model_, rows, estimator_.mode());
   for (Chain& chain : chains_.all()) {
     if (!single_pass_.weighs_rows()) break;
@@ -309,20 +310,6 @@ void SinglePassLearner::summarize(Posterior& posterior) const noexcept {
   for (std::uint32_t j = 0; j < dimension; ++j) {
     posterior.mcse_mean[j] = sampling ? posterior.sd[j] / std::sqrt(draws) : kUnknown;
   }
-}
-
-void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
-  chains_.visit_state(visitor);
-  double weights[] = {weights_.sum(), weights_.kish()};
-  visitor.visit(std::span<double>(weights));
-  visitor.values(round_);
-  std::uint64_t head = cursor_.head();
-  visitor.values(head);
-  const std::uint32_t dimension = config_.model.dimension();
-  visitor.visit(std::span<double>(const_cast<double*>(estimator_.prior().values()), dimension));
-  visitor.visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension));
-  const std::span<const double> noise = estimator_.noise_covariance();
-  visitor.visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
 }
 
 }  // namespace windhover

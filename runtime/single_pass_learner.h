@@ -58,6 +58,7 @@ class SinglePassLearner final : public Learner {
   void compare_spread() noexcept;
   void publish() noexcept;
   void summarize(Posterior& posterior) const noexcept;
+  void visit_law(StateVisitor& visitor) noexcept;
 
   LearnerWorker& worker() noexcept { return workers_[0]; }
 

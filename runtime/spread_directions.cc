@@ -102,4 +102,13 @@ bool SpreadDirections::squares(const double* deviation, Numbers& squares) const 
   return true;
 }
 
+void SpreadDirections::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("spread directions");
+  visitor.values(begun_, chosen_, version_, choices_);
+  worst_.visit_state(visitor);
+  best_.visit_state(visitor);
+  visitor.visit(directions_, kCount * dimension_);
+  visitor.visit(variances_.data(), variances_.size());
+}
+
 }  // namespace windhover

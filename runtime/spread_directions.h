@@ -38,6 +38,8 @@ class SpreadDirections {
   // Complexity kCount D.
   bool squares(const double* deviation, Numbers& squares) const noexcept;
 
+  void visit_state(StateVisitor& visitor) noexcept;
+
  private:
   double* direction(std::size_t i) const noexcept { return directions_ + i * dimension_; }
   void search(const double* covariance, Interlude* interlude) noexcept;

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
@@ -66,7 +67,13 @@ class Window {
   const RowLayout& layout() const noexcept { return layout_; }
   const double* rows() const noexcept { return rows_; }
 
+  // The rows that the learner may read and those it has not seen, head and lease; the writer's
+  // limit follows. While neither thread is at work. O(rows).
+  void visit_state(StateVisitor& visitor) noexcept;
+
  private:
+  void visit_row(StateVisitor& visitor, double* row) noexcept;
+
   RowLayout layout_;
   std::uint64_t size_;
   std::uint64_t slack_;

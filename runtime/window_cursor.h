@@ -37,6 +37,9 @@ class WindowCursor {
     window_.advance_lease(head);
   }
 
+  // What is fresh belongs to a round.
+  void visit_state(StateVisitor& visitor) noexcept { visitor.value(head_); }
+
   const double* row(std::uint64_t sequence) const noexcept { return window_.slot_of(sequence); }
   const double* rows_in_place() const noexcept { return window_.rows(); }
   const RowLayout& layout() const noexcept { return window_.layout(); }

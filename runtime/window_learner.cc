@@ -64,6 +64,7 @@ void WindowLearner::reset() noexcept {
         GradientSource(models_[w], config_.model.dimension(), estimator_.prior().values());
   }
   RowScan::share_transform(workers_);
+  cold_start_.reset(models_[0]);
   budget_.ask(0, 0);
   // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
   if (ok(estimator_.refresh(1.0, 1.0))) {
@@ -312,20 +313,6 @@ void WindowLearner::publish() noexcept {
   if (network) describe_by_draws(posterior);
   publisher_.end(posterior, estimator_, *models_[0]);
   dirty_ = false;
-}
-
-void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
-  chains_.visit_state(visitor);
-  visitor.values(round_, passes_, prior_move_);
-  sums_.pass().scores().visit_state(visitor);
-  sums_.pass().repeats().visit_state(visitor);
-  std::uint64_t head = cursor_.head();
-  visitor.values(head);
-  const std::uint32_t dimension = config_.model.dimension();
-  visitor.visit(std::span<double>(const_cast<double*>(estimator_.prior().values()), dimension));
-  visitor.visit(std::span<double>(const_cast<double*>(estimator_.mode()), dimension));
-  const std::span<const double> noise = estimator_.noise_covariance();
-  visitor.visit(std::span<double>(const_cast<double*>(noise.data()), noise.size()));
 }
 
 }  // namespace windhover

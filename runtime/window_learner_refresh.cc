@@ -283,7 +283,7 @@ void WindowLearner::start_over() noexcept {
   estimator_.start_over();
   sums_.pass().scores().reset();
   phase_ = Phase::kWarmingUp;
-  cold_start_.reset();
+  cold_start_.start_over();
   mover_.undamp();
   publisher_.withdraw();
   dirty_ = false;

@@ -49,6 +49,14 @@ class WindowPass {
   void sum_noise(const double* at, LearnerWorker& worker) noexcept;
   bool end_sweep() noexcept;
 
+  // Between sweeps.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("window pass");
+    visitor.values(position_, end_);
+    scores_.visit_state(visitor);
+    repeats_.visit_state(visitor);
+  }
+
   ScoreSeries& scores() noexcept { return scores_; }
   const ScoreSeries& scores() const noexcept { return scores_; }
   RepeatedRows& repeats() noexcept { return repeats_; }

@@ -63,6 +63,13 @@ class WindowSums {
   std::uint64_t quiet_passes() const noexcept { return quiet_passes_; }
   void stream_went_on() noexcept { quiet_passes_ = 0; }
 
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("window sums");
+    visitor.values(state_, pass_exact_, outrun_rows_, previous_end_, quiet_passes_, joined_,
+                   tail_rows_);
+    pass_.visit_state(visitor);
+  }
+
   static constexpr double kFewRows = 1.0 / 32;  // of the window
 
  private:

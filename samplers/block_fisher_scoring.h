@@ -25,6 +25,12 @@ class BlockFisherScoring {
   void law(double* h, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    const auto numbers = static_cast<std::size_t>(blocks_ * block_size_ * block_size_);
+    visitor.values(noisy_, relaxation_);
+    visitor.visit(inverses_, numbers);
+    visitor.visit(roots_, numbers);
+  }
 
  private:
   // The parameters of a block, and the room it takes: block_size_ squared.

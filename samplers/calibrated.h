@@ -27,6 +27,10 @@ class Calibrated {
     return preconditioner_.step(chain, gradient, rng);
   }
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
   void law(double* h, double* injected) const noexcept { preconditioner_.law(h, injected); }
   void apply_law(double* vector, double* noise, double* room) const noexcept {
     preconditioner_.apply_law(vector, noise, room);

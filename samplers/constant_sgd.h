@@ -28,6 +28,7 @@ class ScalarConstantSgd {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   DiagonalPreconditioner preconditioner_;
@@ -49,6 +50,7 @@ class DiagonalConstantSgd {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   DiagonalPreconditioner preconditioner_;
@@ -71,6 +73,10 @@ class FullConstantSgd {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   double relaxation_ = 1;

@@ -29,6 +29,12 @@ class ControlVariateSgld {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(anchored_, step_size_, inverse_n_, relaxation_);
+    if (!anchored_) return;
+    visitor.visit(anchor_, dimension_);
+    visitor.visit(anchor_gradient_, dimension_);
+  }
 
  private:
   std::uint32_t dimension_;

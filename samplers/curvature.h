@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
@@ -90,6 +91,14 @@ class AnchorSums {
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }
   double dispersion() const noexcept { return dispersion_; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(dispersion_, largest_squares_, sums_.rows, sums_.squares);
+    for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
+      visitor.visit(of_each, dimension_);
+    }
+    visitor.visit(sums_.curvature, width_ * width_);
+  }
 
  private:
   double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }

@@ -32,6 +32,9 @@ class CyclicalSgld {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, inverse_n_, relaxation_);
+  }
 
  private:
   std::uint32_t dimension_;

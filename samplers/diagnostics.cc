@@ -38,6 +38,16 @@ void ChainDiagnostics::reset() noexcept {
   filling_ = 0;
 }
 
+void ChainDiagnostics::visit_state(StateVisitor& visitor) noexcept {
+  const std::size_t cells = static_cast<std::size_t>(chains_) * dimension_;
+  visitor.values(count_, batch_length_, full_, filling_);
+  visitor.visit(batches_, cells * kBatches);
+  visitor.visit(squares_, cells);
+  visitor.visit(pending_, cells);
+  visitor.visit(origin_, dimension_);
+  series_.visit_state(visitor);
+}
+
 void ChainDiagnostics::add(const double* theta) noexcept {
   if (count_ == 0) std::copy_n(theta, dimension_, origin_);
   if (full_ == kBatches) merge();

@@ -45,6 +45,8 @@ class ChainDiagnostics {
   std::uint64_t iterates() const noexcept { return count_; }  // of one chain
   bool suffices() const noexcept { return count_ >= kLeastIterates; }
 
+  void visit_state(StateVisitor& visitor) noexcept;
+
  private:
   double& batch(std::uint32_t chain, std::uint32_t index, std::uint32_t parameter) const noexcept {
     return batches_[(static_cast<std::size_t>(chain) * kBatches + index) * dimension_ + parameter];

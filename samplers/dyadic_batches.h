@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 
 namespace windhover {
 
@@ -38,6 +39,12 @@ class DyadicBatches {
   };
   Autocovariance at(std::uint32_t level, std::uint32_t series) const noexcept;
   double mean(std::uint32_t series) const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.value(count_);
+    visitor.visit(sums_, std::size_t{3} * kLevels * width_);
+    visitor.visit(previous_, std::size_t{kLevels} * chains_ * width_);
+  }
 
  private:
   double* sums(std::uint32_t level) const noexcept {

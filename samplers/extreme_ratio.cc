@@ -131,4 +131,13 @@ void ExtremeRatio::replace(const std::array<double, 3>& c) noexcept {
   has_change_ = true;
 }
 
+void RatioVector::visit_state(StateVisitor& visitor, std::uint32_t dimension) noexcept {
+  for (double* numbers : {w, dual, numerator, denominator}) visitor.visit(numbers, dimension);
+}
+
+void ExtremeRatio::visit_state(StateVisitor& visitor) noexcept {
+  visitor.values(stale_, has_change_, indefinite_, steps_, quiet_looks_, ratio_, looked_at_);
+  for (RatioVector* v : {&best_, &gradient_, &change_}) v->visit_state(visitor, dimension_);
+}
+
 }  // namespace windhover

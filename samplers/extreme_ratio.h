@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 
 namespace windhover {
 
@@ -29,6 +30,7 @@ struct RatioVector {
   RatioVector() = default;
   RatioVector(Arena& arena, std::uint32_t dimension) noexcept;
   double ratio(std::uint32_t dimension) const noexcept;
+  void visit_state(StateVisitor& visitor, std::uint32_t dimension) noexcept;
 };
 
 // One thread. Memory 12 D.
@@ -61,6 +63,8 @@ class ExtremeRatio {
   bool settled() const noexcept { return quiet_looks_ >= 2 && !stale_; }
   // There is a direction in which g is not positive.
   bool indefinite() const noexcept { return indefinite_; }
+
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   static constexpr int kLook = 12;

@@ -43,6 +43,7 @@ class ScalarFisherScoring {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   double noise_scale_;
@@ -67,6 +68,7 @@ class DiagonalFisherScoring {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   double noise_scale_;
@@ -91,6 +93,10 @@ class FullFisherScoring {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   Status refresh_bounded(const Estimates& estimates) noexcept;

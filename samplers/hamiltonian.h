@@ -43,6 +43,10 @@ class Hamiltonian {
   double momentum() const noexcept { return 1.0 - friction_; }
   // Overdamped a / h, underdamped 2 / a.
   double relaxation() const noexcept { return friction_ / step_size_ + 2.0 / friction_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   static constexpr double kFriction = 0.1;

@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_SAMPLERS_INTERLUDE_H_
 #define WINDHOVER_SAMPLERS_INTERLUDE_H_
 
+#include "windhover/platform/state_visitor.h"
+
 namespace windhover {
 
 // The computation says what it has done, in products of two numbers: where it stops for a while
@@ -23,6 +25,8 @@ class Interlude {
 
   // What came in between was long enough: the next piece begins now.
   void restart() noexcept { products_ = 0; }
+
+  void visit_state(StateVisitor& visitor) noexcept { visitor.value(products_); }
 
  private:
   Run run_;

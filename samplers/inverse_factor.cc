@@ -57,6 +57,16 @@ void InverseFactor::copy_from(const InverseFactor& other) noexcept {
   std::copy_n(other.panels_, numbers(), panels_);
 }
 
+void InverseFactor::visit_state(StateVisitor& visitor) noexcept {
+  visitor.visit(panels_, numbers());
+  if (visitor.restores()) ++computations_;  // more than any copy has seen
+}
+
+void InverseFactor::visit_copy(StateVisitor& visitor) noexcept {
+  visitor.visit(panels_, numbers());
+  if (visitor.restores()) computations_ = 0;  // fewer than there are
+}
+
 void InverseFactor::whiten(const double* x, std::size_t count, double* whitened) const noexcept {
   std::fill_n(whitened, count * stride_, 0.0);
   for_panels([&](std::size_t first, std::size_t width, std::size_t columns, std::size_t offset) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/linear_algebra.h"
 
 namespace windhover {
@@ -28,6 +29,10 @@ class InverseFactor {
   // Nothing is copied where R is already `other`'s of its last compute(). REQUIRES: always the same
   // `other`, and no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
+
+  // R. What was copied from here, or to here, before a restore does not count as a copy after it.
+  void visit_state(StateVisitor& visitor) noexcept;
+  void visit_copy(StateVisitor& visitor) noexcept;
 
   // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond
   // them `whitened` gets zeros. Complexity D^2 a row; R is read once for four rows. A row's result

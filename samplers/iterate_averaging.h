@@ -35,6 +35,7 @@ class IterateAveraging {
   double rate() const noexcept { return rate_; }
   double window() const noexcept { return window_; }  // T
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(rate_, window_, relaxation_); }
 
  private:
   std::uint32_t dimension_;

@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/platform/status.h"
 #include "windhover/samplers/interlude.h"
 
@@ -81,6 +82,12 @@ class Factor {
   void inverse_root_rows(double* rows, Interlude* interlude = nullptr) const noexcept;
   void copy_from(const Factor& other, Interlude* interlude = nullptr) noexcept;
   Eigen::Index dimension() const noexcept { return dimension_; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    const auto d = static_cast<std::size_t>(dimension_);
+    visitor.visit(lower_, d * d);
+    visitor.visit(scale_, d);
+  }
 
  private:
   Eigen::Index dimension_;

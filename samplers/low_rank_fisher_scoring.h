@@ -27,6 +27,15 @@ class LowRankFisherScoring {
   void law(double* h, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    const auto d = static_cast<std::size_t>(dimension_);
+    const auto loadings = static_cast<std::size_t>(dimension_ * rank_);
+    visitor.values(noisy_, relaxation_);
+    visitor.visit(diagonal_, d);
+    visitor.visit(corrections_, loadings);
+    visitor.visit(noise_deviation_, d);
+    visitor.visit(noise_loadings_, loadings);
+  }
 
  private:
   // vector <- H vector; `room` holds r numbers.

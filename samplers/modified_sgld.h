@@ -33,6 +33,10 @@ class ModifiedSgld {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   std::uint32_t dimension_;

@@ -43,6 +43,10 @@ class Momentum {
   double momentum() const noexcept { return momentum_; }
   // The velocity's, beside the n / S that every sampler is taken to need.
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   std::uint32_t dimension_;

@@ -27,6 +27,11 @@ class NoiseCompletion {
   void law(double* h, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.value(relaxation_);
+    visitor.visit(step_size_, dimension_);
+    visitor.visit(noise_root_, std::size_t{dimension_} * dimension_);
+  }
 
  protected:
   ~NoiseCompletion() = default;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/interlude.h"
 #include "windhover/samplers/models/model.h"
@@ -53,6 +54,13 @@ class NoiseCovariance {
   const double* variances() const noexcept { return estimate_; }
   std::uint64_t updates() const noexcept { return updates_; }
   double rows_in_pass() const noexcept { return rows_; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(updates_, rows_);
+    visitor.visit(estimate_, size());
+    visitor.visit(gradient_, dimension_);
+    visitor.visit(second_, size());
+  }
 
  private:
   // Numbers that make up the estimate.

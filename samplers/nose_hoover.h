@@ -28,6 +28,11 @@ class NoseHoover {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, n_, relaxation_);
+    visitor.visit(variance_, dimension_);
+    visitor.visit(expected_, dimension_);
+  }
 
  private:
   void heat(const double* v, double* alpha) const noexcept;

@@ -28,6 +28,10 @@ class PreconditionedSgld {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return 1.0 / step_size_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   double given_step_;

@@ -55,6 +55,11 @@ class DiagonalPreconditioner {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(noisy_, relaxation_);
+    visitor.visit(step_size_, dimension_);
+    visitor.visit(noise_deviation_, dimension_);
+  }
 
  private:
   void stabilize(const double* curvature) noexcept;
@@ -103,6 +108,13 @@ class FullPreconditioner {
   // D x D, free between calls; elsewhere after each that sets something.
   double* scratch() noexcept { return scratch_; }
   double* work() noexcept { return work_; }  // 6 D, likewise
+  // The factor is of use within a refresh alone.
+  void visit_state(StateVisitor& visitor) noexcept {
+    const std::size_t numbers = std::size_t{dimension_} * dimension_;
+    visitor.values(noisy_, rooted_, scale_, noise_scale_);
+    visitor.visit(preconditioner_, numbers);
+    if (noisy_) visitor.visit(noise_root_, numbers);
+  }
 
  private:
   std::uint32_t dimension_;

@@ -23,6 +23,8 @@ class AnySampler {
   virtual double momentum() const noexcept = 0;
   // Moves in which a chain forgets, as the last refresh() tells; 0: about n / S.
   virtual double relaxation() const noexcept = 0;
+  // What the chains share. REQUIRES: a refresh() has succeeded, or the visitor restores.
+  virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
  protected:
   ~AnySampler() = default;

@@ -30,6 +30,7 @@ class ReverseKlSgd {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   double* column_;

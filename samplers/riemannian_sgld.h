@@ -26,6 +26,12 @@ class RiemannianSgld {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return metric_ != nullptr ? 0.0 : 1.0 / step_size_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, inverse_n_);
+    if (metric_ != nullptr) return;  // evaluated before every step
+    visitor.visit(root_, std::size_t{dimension_} * dimension_);
+    visitor.visit(divergence_, dimension_);
+  }
 
  private:
   std::uint32_t dimension_;

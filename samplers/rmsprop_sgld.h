@@ -35,6 +35,10 @@ class RmspropSgld {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, inverse_n_, relaxation_);
+    visitor.visit(square_, dimension_);
+  }
 
  private:
   std::uint32_t dimension_;

@@ -9,6 +9,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/random.h"
 #include "windhover/platform/result.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/platform/status.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/estimates.h"
@@ -89,7 +90,7 @@ inline Status finite_or_diverged(const double* theta, std::uint32_t dimension) n
 template <class S>
 concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfig& config,
                            Chain& chain, GradientSource& gradient, const Estimates& estimates,
-                           Rng& rng) {
+                           Rng& rng, StateVisitor& visitor) {
   { S::kName } -> std::convertible_to<std::string_view>;
   // Is this configuration possible? Set-up only.
   { S::check(config) }
@@ -103,6 +104,10 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
   // Threads may move different chains at once, each with a gradient source and scratch of its own.
   { shared.step(chain, gradient, rng) }
   noexcept->std::same_as<Status>;
+  // All that a refresh() leaves and step(), start(), law() or the next refresh() reads. After a
+  // refresh() that succeeded.
+  { s.visit_state(visitor) }
+  noexcept->std::same_as<void>;
 };
 
 // A sampler that moves by a law of constant coefficients can say it: H and the covariance of

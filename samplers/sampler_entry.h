@@ -39,6 +39,7 @@ class SamplerAdapter final : public AnySampler {
     if constexpr (requires(const S s) { s.relaxation(); }) return sampler_.relaxation();
     return 0;
   }
+  void visit_state(StateVisitor& visitor) noexcept override { sampler_.visit_state(visitor); }
 
  private:
   S sampler_;

@@ -30,6 +30,10 @@ class Sandwich {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(relaxation_);
+    preconditioner_.visit_state(visitor);
+  }
 
  private:
   double step_size_;  // k

@@ -35,6 +35,10 @@ class Santa {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, n_, relaxation_);
+    visitor.visit(square_, dimension_);
+  }
 
  private:
   struct Move;

@@ -25,6 +25,9 @@ class Sgld {
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   double relaxation() const noexcept { return relaxation_; }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(step_size_, inverse_n_, relaxation_);
+  }
   // At the first step and the last temperature.
   void law(double* h, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;

@@ -26,10 +26,7 @@ SinglePass::SinglePass(Arena& arena, std::uint32_t dimension, SinglePassNoise no
 void SinglePass::refresh(const Estimates& estimates, const Factor& factor,
                          const double* prior_precision) noexcept {
   n_ = estimates.n;
-  factor_ = &factor;
-  curvature_ = estimates.curvature;
-  noise_covariance_ = estimates.noise_covariance;
-  prior_precision_ = prior_precision;
+  look_at(estimates, factor, prior_precision);
   if (weighs_rows()) return;
   const Index d = dimension_;
   const bool curvature = noise_ == SinglePassNoise::kCurvature;
@@ -37,6 +34,19 @@ void SinglePass::refresh(const Estimates& estimates, const Factor& factor,
   root = ConstMatrixMap(curvature ? curvature_ : noise_covariance_, d, d);
   for (Index j = 0; curvature && j < d; ++j) root(j, j) -= prior_precision_[j] / n_;
   semidefinite_root(root_, d);
+}
+
+void SinglePass::look_at(const Estimates& estimates, const Factor& factor,
+                         const double* prior_precision) noexcept {
+  factor_ = &factor;
+  curvature_ = estimates.curvature;
+  noise_covariance_ = estimates.noise_covariance;
+  prior_precision_ = prior_precision;
+}
+
+void SinglePass::visit_state(StateVisitor& visitor) noexcept {
+  visitor.value(n_);
+  if (!weighs_rows()) visitor.visit(root_, std::size_t{dimension_} * dimension_);
 }
 
 RowBatch SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,

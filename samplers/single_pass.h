@@ -26,6 +26,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/random.h"
+#include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/estimates.h"
 #include "windhover/samplers/linear_algebra.h"
 #include "windhover/samplers/sampler.h"
@@ -51,6 +52,8 @@ class RowWeights {
   }
   double weight_variance() const noexcept { return sum_ > 0 ? kish() / effective() : 1; }  // v
 
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(sum_, squares_); }
+
  private:
   double effective_size_;
   ForgettingSpread spread_;
@@ -67,6 +70,11 @@ class SinglePass {
   // `factor` is that of A and must live on. Complexity O(D^3) with injected noise, else O(1).
   void refresh(const Estimates& estimates, const Factor& factor,
                const double* prior_precision) noexcept;
+  // Looks for A, C and the prior there from now on, as refresh() does.
+  void look_at(const Estimates& estimates, const Factor& factor,
+               const double* prior_precision) noexcept;
+  // In the last refresh() something else than A stood for C.
+  bool noise_known() const noexcept { return noise_covariance_ != curvature_; }
 
   bool weighs_rows() const noexcept { return noise_ == SinglePassNoise::kWeights; }
   // The rows of `fresh` whose weight is not 0 under this chain's draw; what the others have is
@@ -93,6 +101,9 @@ class SinglePass {
 
   // H and noise of the constant-rate chain with the same stationary covariance.
   void law(double minibatch_size, double* preconditioner, double* injected) const noexcept;
+
+  // Not what it looks at, which is its owner's. REQUIRES: refresh(), or on a restore look_at().
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   void move(Chain& chain, double scale) noexcept;  // theta += scale A^-1 gradient_

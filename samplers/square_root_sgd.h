@@ -27,6 +27,7 @@ class SquareRootSgd {
     preconditioner_.apply_law(vector, noise, room);
   }
   double relaxation() const noexcept { return preconditioner_.relaxation(); }
+  void visit_state(StateVisitor& visitor) noexcept { preconditioner_.visit_state(visitor); }
 
  private:
   DiagonalPreconditioner preconditioner_;

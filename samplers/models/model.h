@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "windhover/platform/state_visitor.h"
 #include "windhover/platform/status.h"
 #include "windhover/samplers/rows.h"
 
@@ -20,6 +21,11 @@ namespace windhover {
 struct FeatureTransform {
   std::span<double> shift;
   std::span<double> inverse_scale;
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.visit(shift);
+    visitor.visit(inverse_scale);
+  }
 };
 
 // y = shift + scale y', with y' what the parameters describe; a count's linear predictor likewise,

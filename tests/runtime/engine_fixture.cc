@@ -136,8 +136,9 @@ Gaussian Trace::moments() const {
   return {centre_ + mean, squares_ / count_ - mean * mean.transpose()};
 }
 
-TestEngine::TestEngine(const EngineConfig& config, Clock* clock)
+TestEngine::TestEngine(const EngineConfig& config, Clock* clock, unsigned char fill)
     : block_(bytes_for(config)), engine_(nullptr) {
+  if (fill != 0) std::memset(block_.bytes().data(), fill, block_.bytes().size());
   const auto created =
       Engine::create(config, block_.bytes(), clock != nullptr ? *clock : real_clock());
   if (!created.ok()) {

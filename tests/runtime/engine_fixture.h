@@ -89,7 +89,8 @@ class Trace {
 // An engine in a block of exactly its footprint, driven from the test's thread.
 class TestEngine {
  public:
-  explicit TestEngine(const EngineConfig& config, Clock* clock = nullptr);
+  // `fill`: what every byte of the block is before.
+  explicit TestEngine(const EngineConfig& config, Clock* clock = nullptr, unsigned char fill = 0);
 
   Engine& operator*() { return *engine_; }
   Engine* operator->() { return engine_; }

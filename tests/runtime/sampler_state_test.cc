@@ -6,6 +6,7 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
+#include "windhover/tests/runtime/saved_state.h"
 
 namespace windhover::test {
 namespace {
@@ -18,26 +19,11 @@ EngineConfig config_for(std::string_view sampler) {
   return config;
 }
 
-// All that visit_state() visits.
-struct Collector final : StateVisitor {
-  std::vector<std::uint64_t> bits;
-  std::vector<std::size_t> sizes;
-  void visit(std::span<double> numbers) noexcept override {
-    sizes.push_back(numbers.size());
-    for (const double x : numbers) bits.push_back(std::bit_cast<std::uint64_t>(x));
-  }
-  void visit(std::span<std::uint64_t> numbers) noexcept override {
-    bits.insert(bits.end(), numbers.begin(), numbers.end());
-  }
-  void visit(std::span<std::uint32_t> numbers) noexcept override {
-    bits.insert(bits.end(), numbers.begin(), numbers.end());
-  }
-};
-
-Collector state_of(TestEngine& engine) {
-  Collector collector;
-  engine->learner().visit_state(collector);
-  return collector;
+// What the sampler keeps for three chains: behind the section's version, before a flag each.
+std::vector<std::uint64_t> chain_states(TestEngine& engine) {
+  std::vector<std::uint64_t> bits =
+      save(engine->learner()).bits_of("what the sampler keeps for each chain");
+  return {bits.begin() + 1, bits.end() - 3};
 }
 
 class SamplerInEngine : public testing::TestWithParam<std::string> {};
@@ -66,9 +52,10 @@ TEST_P(SamplerInEngine, footprint_is_exact) {
 TEST_P(SamplerInEngine, runs_without_divergence_and_repeats_itself) {
   const EngineConfig config = config_for(GetParam());
   const Data data = linear_data(900, 3, 1.0, 5);
-  std::vector<std::uint64_t> bits[2];
-  for (auto& run : bits) {
-    TestEngine engine(config);
+  SavedState states[2];
+  for (auto& run : states) {
+    ManualClock clock;
+    TestEngine engine(config, &clock);
     for (Index row = 0; row < data.rows(); row += 30) {
       engine.feed(data, row, row + 30);
       engine->poll(20);
@@ -76,13 +63,13 @@ TEST_P(SamplerInEngine, runs_without_divergence_and_repeats_itself) {
     EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
     EXPECT_EQ(engine->counters().get(RuntimeCounter::kFactorizationFailures), 0u);
     EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
-    const Collector state = state_of(engine);
     const std::size_t size =
         find_sampler(GetParam())->state_size(config.sampler, engine->dimension());
-    EXPECT_EQ(state.sizes.at(1), 3 * size) << "visit_state() leaves the chains' state out";
-    run = state.bits;
+    EXPECT_EQ(chain_states(engine).size(), 3 * size)
+        << "visit_state() leaves the chains' state out";
+    run = save(*engine);
   }
-  EXPECT_EQ(bits[0], bits[1]);
+  EXPECT_EQ(difference(states[0], states[1]), "");
 }
 
 // A chain that left for good begins again, and its state with it: the count of moves that annealing
@@ -97,13 +84,9 @@ TEST(SamplerState, begins_anew_after_a_divergence) {
   engine.poll_rounds(3000);
   EXPECT_GT(engine->counters().get(RuntimeCounter::kDivergences), 3u);
   for (const double theta : engine->learner().chains()) EXPECT_TRUE(std::isfinite(theta));
-  const Collector state = state_of(engine);
-  ASSERT_EQ(state.sizes.at(1), 3u);
-  const std::size_t first = state.sizes[0];
-  for (std::size_t chain = 0; chain < 3; ++chain) {
-    const double moves = std::bit_cast<double>(state.bits[first + chain]);
-    EXPECT_LT(moves, 2000.0);
-  }
+  const std::vector<std::uint64_t> states = chain_states(engine);
+  ASSERT_EQ(states.size(), 3u);
+  for (const std::uint64_t moves : states) EXPECT_LT(std::bit_cast<double>(moves), 2000.0);
 }
 
 // The chains' own moments in the engine: the same bars as for the calibrated sampler, plus the 5 %

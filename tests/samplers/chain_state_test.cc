@@ -66,6 +66,7 @@ class Remembering {
     return Status::kOk;
   }
   void law(double*, double*) const noexcept {}
+  void visit_state(StateVisitor&) noexcept {}
 
  private:
   std::uint32_t dimension_;
