@@ -117,7 +117,7 @@ TEST_F(WindowSumsTest, hold_the_rows_that_joined_and_have_not_left) {
     const auto rows = static_cast<int>((burst ? 20 : 4) * u[4 * round]);
     for (int i = 0; i < rows; ++i) ASSERT_NO_FATAL_FAILURE(write(u[4 * round + 1]));
     take(window.head());
-    (void)sums.join(static_cast<std::uint64_t>(5 * u[4 * round + 2]), workers[0]);
+    (void)sums.join(static_cast<std::uint64_t>(3 * u[4 * round + 2]), workers[0]);
     if (sums.exact()) {
       ASSERT_NO_FATAL_FAILURE(expect_brute_force()) << "round " << round;
       ++exact;
