@@ -130,6 +130,24 @@ TEST_F(WindowSumsTest, hold_the_rows_that_joined_and_have_not_left) {
   EXPECT_GT(outrun, 10);
 }
 
+TEST_F(WindowSumsTest, are_outrun_by_rows_that_leave_before_they_joined) {
+  for (int i = 0; i < 40; ++i) write(1);
+  take(40);
+  sweep(50);
+  for (std::uint64_t head = 41; head <= 79; ++head) {
+    write(2);
+    take(head);
+    ASSERT_TRUE(sums.exact()) << "row " << head - 41 << " was in the sums";
+    ASSERT_EQ(estimator.done().rows(), static_cast<double>(80 - head));
+  }
+  write(2);
+  write(2);
+  take(81);  // the last row that was in them leaves, and one that was not
+  EXPECT_FALSE(sums.exact());
+  EXPECT_FALSE(sums.unusable());
+  EXPECT_EQ(estimator.done().rows(), 1.0) << "a row was taken out that was never in";
+}
+
 TEST_F(WindowSumsTest, are_unusable_after_a_row_that_swallowed_the_others) {
   write(1e30);
   for (int i = 0; i < 39; ++i) write(1);
