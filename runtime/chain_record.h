@@ -97,7 +97,7 @@ class ChainRecord {
     consistency_.visit_state(visitor);
     visitor.section("comparison of spreads");
     visitor.values(ratio_.largest, ratio_.smallest, ratio_.law_largest, ratio_.law_smallest,
-                   ratio_due_, ratio_relaxations_);
+                   ratio_.decided, ratio_due_, ratio_relaxations_);
   }
 
  private:

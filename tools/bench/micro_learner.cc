@@ -9,7 +9,12 @@
 #include <numeric>
 #include <vector>
 
+#include "windhover/runtime/consistency.h"
 #include "windhover/runtime/estimator.h"
+#include "windhover/runtime/repeated_rows.h"
+#include "windhover/runtime/retained_draws.h"
+#include "windhover/runtime/score_series.h"
+#include "windhover/samplers/diagnostics.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
@@ -178,7 +183,7 @@ void consistency_add(benchmark::State& state) {
   Pass pass(dimension_of(state));
   const Estimator& estimator = pass.estimator();
   const std::vector<double> theta = pass.draw();
-  Placed<Consistency> consistency(dimension_of(state), true);
+  Placed<Consistency> consistency(dimension_of(state), true, Consistency::Follows{});
   consistency->reset(0);
   double now = 0;
   const HeapColumn heap(state);
@@ -193,7 +198,7 @@ void consistency_ratio(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", dimension_of(state)));
   const Learner& learner = stream.engine().learner();
   const Estimator& estimator = learner.estimator();
-  Placed<Consistency> consistency(dimension_of(state), true);
+  Placed<Consistency> consistency(dimension_of(state), true, Consistency::Follows{});
   consistency->reset(0);
   std::vector<double> theta(dimension_of(state));
   for (std::uint64_t i = 0; i < 40 * theta.size() + 400; ++i) {
