@@ -146,4 +146,16 @@ double ByteSource::progress() const {
   return std::min(1.0, (bytes_read_ - static_cast<double>(in_end_ - in_begin_)) / file_bytes_);
 }
 
+void refuse_pipe(const std::string& path) {
+  struct stat file {};
+  // What is not there or is a folder is refused where it is opened.
+  const bool no_pipe =
+      ::stat(path.c_str(), &file) != 0 || S_ISREG(file.st_mode) || S_ISDIR(file.st_mode);
+  if (path != "-" && no_pipe) return;
+  throw UserError(
+      fmt::format("{} is read several times, which a pipe cannot be: save it to a file first, or "
+                  "give a complete --schema",
+                  path == "-" ? "standard input" : path));
+}
+
 }  // namespace windhover

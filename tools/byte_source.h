@@ -60,6 +60,10 @@ class ByteSource {
   z_stream gzip_{};
 };
 
+// UserError when what is under the path is a pipe or standard input, for what reads it several
+// times.
+void refuse_pipe(const std::string& path);
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_BYTE_SOURCE_H_

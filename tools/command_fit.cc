@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "windhover/tools/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit.h"
+#include "windhover/tools/reading_options.h"
 #include "windhover/tools/sampler_options.h"
 
 namespace windhover {
@@ -19,14 +21,10 @@ namespace {
 
 struct Options {
   FitOptions fit;
-  std::string separator = ",";
-  std::string positive;
   std::string reference;
   std::string prior_precision = "0";
   std::string prior_groups = "one";
-  bool no_header = false;
   bool no_intercept = false;
-  bool skip_missing = false;
   bool json = false;
 };
 
@@ -45,8 +43,9 @@ std::string shown(const nlohmann::ordered_json& value) {
 }
 
 void print_result(const nlohmann::ordered_json& result) {
+  if (result.contains("file")) fmt::print("{}\n", describe_file(result["file"], ""));
   for (const auto& [key, value] : result.items()) {
-    if (key != "parameters") fmt::print("{:<24} {}\n", key, shown(value));
+    if (key != "parameters" && key != "file") fmt::print("{:<24} {}\n", key, shown(value));
   }
   const auto& parameters = result["parameters"];
   std::size_t width = 9;
@@ -66,10 +65,13 @@ void print_result(const nlohmann::ordered_json& result) {
 }
 
 void run(Options& o) {
-  o.fit.data.table = {parse_separator(o.separator), !o.no_header};
-  if (!o.positive.empty()) o.fit.data.positive = o.positive;
+  if (o.fit.data.target.empty() && !o.fit.schema) {
+    throw UserError(
+        fmt::format("which column is to be predicted? Say --target COLUMN, or --schema FILE; the "
+                    "columns of {} are {}",
+                    o.fit.path, fmt::join(columns_of(o.fit.path, o.fit.data), ", ")));
+  }
   if (!o.reference.empty()) o.fit.reference = o.reference;
-  if (o.skip_missing) o.fit.data.missing = MissingPolicy::kSkip;
   o.fit.intercept = !o.no_intercept;
   o.fit.learn_prior_precision = o.prior_precision == "learn";
   o.fit.prior_group_a_feature = o.prior_groups == "features";
@@ -116,16 +118,16 @@ void add_fit(CLI::App& app) {
   auto options = std::make_shared<Options>();
   Options& o = *options;
   command->add_option("FILE", o.fit.path, "CSV, plain or .gz")->required();
-  command->add_option("--target", o.fit.data.target, "Column, by name or number from 1")
-      ->required();
-  command->add_option("--separator", o.separator, "One character, \"tab\" or \"space\"");
-  command->add_flag("--no-header", o.no_header, "The first row is data; columns are numbers");
-  command->add_option("--positive", o.positive, "The target's text that means 1; others are 0");
-  command->add_flag("--skip-missing", o.skip_missing,
-                    "Pass over rows with cells that are no number");
-  command->add_option("--model", o.fit.model)
-      ->check(CLI::IsMember(registry_names(model_registry())))
-      ->capture_default_str();
+  auto* target =
+      command->add_option("--target", o.fit.data.target, "Column, by name or number from 1");
+  command
+      ->add_option("--schema", o.fit.schema,
+                   "A complete TOML schema, instead of --target and what is found out of the file; "
+                   "numbers enter by its shift and scale")
+      ->excludes(target);
+  add_reading_options(*command, o.fit.data);
+  command->add_option("--model", o.fit.model, "Nothing: linear, logistic or softmax, as the target")
+      ->check(CLI::IsMember(registry_names(model_registry())));
   command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
   command

@@ -31,7 +31,8 @@ struct DaemonConfig::Values {
   EngineConfig engine;
   ServerConfig server;
   std::string schema;
-  std::string model = "linear";
+  std::string model = "auto";
+  TargetRule target;  // of the schema
   std::string sampler = "calibrated";
   std::vector<double> feature_shift;
   std::vector<double> feature_scale;
@@ -87,6 +88,12 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
   return std::nullopt;
 }
 
+Choices<std::string> model_names() {
+  Choices<std::string> names = names_of(model_registry());
+  names.emplace_back("auto", "auto");
+  return names;
+}
+
 // Calls visit(dotted name, node) for every leaf.
 void for_each_leaf(const toml::table& table, const std::string& prefix, const auto& visit) {
   for (const auto& [key, node] : table) {
@@ -110,7 +117,8 @@ void DaemonConfig::describe_options() {
   };
   options_ = {
       text("model.schema", "schema of the rows: sets features and max_nonzeros", v.schema),
-      choice("model.name", "likelihood", v.model, names_of(model_registry())),
+      choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
+             v.model, model_names()),
       number("model.features", "columns of a row, without the intercept", m.features),
       number("model.max_nonzeros", "of a sparse row; 0: rows are dense", m.max_nonzeros),
       boolean("model.intercept", "a constant 1, the last coefficient", m.intercept),
@@ -278,6 +286,17 @@ void DaemonConfig::check() {
       throw UserError(fmt::format(
           "model.schema = \"{}\" is a draft; complete it with `windhover schema`", v.schema));
     }
+    check_model(schema.target_rule(), v.model, schema.target(), v.schema);
+    v.target = schema.target_rule();
+    const std::uint32_t classes = v.target.class_count();
+    const std::uint32_t said = v.engine.model.classes;
+    if (classes > 0 && said != classes && said != ModelConfig().classes) {
+      throw UserError(
+          fmt::format("model.classes = {} contradicts the schema {}, whose target {} has {} "
+                      "categories; leave model.classes out",
+                      said, v.schema, schema.target(), classes));
+    }
+    if (classes > 0) v.engine.model.classes = classes;
     v.engine.model.features = schema.features();
     v.engine.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     v.engine.schema_fingerprint = schema.fingerprint();
@@ -307,7 +326,9 @@ void DaemonConfig::check() {
 
 EngineConfig DaemonConfig::engine() const {
   EngineConfig engine = values_->engine;
-  engine.model.name = values_->model;
+  // A view of the registry's own names or of the option's text, which lives as long as this.
+  engine.model.name =
+      values_->model == "auto" ? values_->target.default_model() : std::string_view(values_->model);
   engine.sampler.name = values_->sampler;
   engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;

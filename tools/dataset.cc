@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/schema.h"
 
 namespace windhover {
 namespace {
@@ -27,63 +30,78 @@ void find_moments(Dataset& data) {
   for (double& sd : data.sd) sd = std::sqrt(sd / rows);
 }
 
-// Appends the current row; false when a cell is missing and such rows are passed over.
-bool append_row(const Table& table, std::size_t target, const DatasetOptions& options,
-                Dataset& data) {
+void append_features(const EncodedRow& row, Dataset& data) {
+  if (row.indices.empty() && row.values.size() == data.columns()) {
+    data.features.insert(data.features.end(), row.values.begin(), row.values.end());
+    return;
+  }
   const std::size_t begin = data.features.size();
-  const bool skips = options.missing == MissingPolicy::kSkip;
-  for (std::size_t column = 0; column < table.columns().size(); ++column) {
-    if (column == target) continue;
-    const std::optional<double> value = table.number(column);
-    if (!value && skips) {
-      data.features.resize(begin);
-      return false;
-    }
-    data.features.push_back(value ? *value : table.require_number(column));
+  data.features.resize(begin + data.columns(), 0.0);
+  for (std::size_t k = 0; k < row.indices.size(); ++k) {
+    data.features[begin + row.indices[k]] = row.values[k];
   }
-  if (options.positive) {
-    data.targets.push_back(table.text(target) == *options.positive ? 1.0 : 0.0);
-    return true;
-  }
-  const std::optional<double> value = table.number(target);
-  if (!value && skips) {
-    data.features.resize(begin);
-    return false;
-  }
-  data.targets.push_back(value ? *value : table.require_number(target));
-  return true;
 }
 
-}  // namespace
-
-Dataset load_dataset(const std::string& path, const DatasetOptions& options) {
-  Table table(path, options.table);
-  Dataset data;
+// Numbers as they stand, in the order of the file.
+Schema schema_of_numbers(const std::string& path, const DatasetOptions& options) {
+  const Table table(path, options.table);
+  SchemaParts parts;
+  parts.path = path;
+  parts.table = options.table;
+  parts.missing = options.missing;
   const std::size_t target = table.column(options.target);
-  data.target_name = table.columns()[target];
-  for (std::size_t column = 0; column < table.columns().size(); ++column) {
-    if (column != target) data.names.push_back(table.columns()[column]);
+  parts.target = table.columns()[target];
+  if (options.positive) {
+    parts.target_rule.kind = TargetRule::Kind::kBinary;
+    parts.target_rule.positive = options.positive;
   }
-  if (data.names.empty()) {
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    if (column == target) continue;
+    FeatureRule& rule = parts.rules.emplace_back();
+    rule.field = table.columns()[column];
+    rule.shift = 0.0;
+    rule.scale = 1.0;
+  }
+  if (parts.rules.empty()) {
     throw UserError(
         fmt::format("{} has no column but the target; at least one feature is needed "
                     "(is the separator right?)",
                     path));
   }
+  return Schema(std::move(parts));
+}
+
+}  // namespace
+
+Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled) {
+  constexpr std::size_t kLinesListed = 10;
+  Table table(path, schema.table_options());
+  const RowEncoder encoder(schema, table, RowUse::kObservation, scaled);
+  Dataset data;
+  data.names = schema.feature_names();
+  data.target_name = schema.target();
+  EncodedRow row;
   while (table.next()) {
-    if (!append_row(table, target, options, data)) ++data.skipped_rows;
+    if (!encoder.encode(table, row)) {
+      ++data.skipped_rows;
+      if (data.skipped_lines.size() < kLinesListed) data.skipped_lines.push_back(table.line());
+      continue;
+    }
+    append_features(row, data);
+    data.targets.push_back(row.target);
   }
   if (data.rows() == 0) throw UserError(fmt::format("{} has no usable row", path));
-  if (options.positive) {
-    bool found = false;
-    for (const double y : data.targets) found = found || y == 1.0;
-    if (!found) {
-      throw UserError(fmt::format("no row of {} has \"{}\" in column {}, which is to mean 1", path,
-                                  *options.positive, data.target_name));
-    }
+  const auto& positive = schema.target_rule().positive;
+  if (positive && std::ranges::find(data.targets, 1.0) == data.targets.end()) {
+    throw UserError(fmt::format("no row of {} has \"{}\" in column {}, which is to mean 1", path,
+                                *positive, data.target_name));
   }
   find_moments(data);
   return data;
+}
+
+Dataset load_dataset(const std::string& path, const DatasetOptions& options) {
+  return load_dataset(path, schema_of_numbers(path, options), false);
 }
 
 }  // namespace windhover

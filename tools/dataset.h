@@ -11,6 +11,9 @@
 
 namespace windhover {
 
+class Schema;
+
+// Of a file of numbers: every column but the target is a feature.
 struct DatasetOptions {
   TableOptions table = {};
   std::string target;  // name, or number counted from 1
@@ -19,7 +22,7 @@ struct DatasetOptions {
   MissingPolicy missing = MissingPolicy::kRefuse;
 };
 
-// A whole file in memory: every column but the target is a feature.
+// A whole file in memory.
 struct Dataset {
   std::vector<std::string> names;  // of the features, in the order of the file
   std::string target_name;
@@ -27,14 +30,20 @@ struct Dataset {
   std::vector<double> targets;   // rows
   std::vector<double> mean;      // of each feature
   std::vector<double> sd;        // of the population: divided by the rows, not by rows - 1
+  // Rows without a target, or that the schema skips; the lines of the first ones.
   std::uint64_t skipped_rows = 0;
+  std::vector<std::uint64_t> skipped_lines;
 
   std::size_t rows() const { return targets.size(); }
   std::size_t columns() const { return names.size(); }
   const double* row(std::size_t i) const { return features.data() + i * columns(); }
 };
 
-// Throws UserError naming file, line and column.
+// The rows by a complete schema, dense. Numbers enter as they stand unless `scaled`. UserError
+// names file, line and column.
+Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled);
+
+// The rows of a file of numbers.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);
 
 }  // namespace windhover

@@ -14,6 +14,7 @@
 #include "windhover/runtime/learner.h"
 #include "windhover/runtime/units.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/dataset.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit_parameters.h"
 #include "windhover/tools/heap_counter.h"
@@ -29,7 +30,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
-// How features and y enter; a constant column cannot be scaled and is only centred.
+// How features and y enter. Features that are 0 or 1 by what a category is stay so where numbers
+// are standardised; a constant one cannot be scaled.
 struct Transform {
   std::vector<double> shift;
   std::vector<double> scale;
@@ -37,8 +39,9 @@ struct Transform {
   TargetTransform target = {};
 };
 
-// What is asked for, or what belongs to the prior: as an engine's cold start, of the whole file.
-Transform transform_of(const FitOptions& options, const Dataset& data) {
+// What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
+// start, of the whole file.
+Transform transform_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
   Transform t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
   EngineConfig config;
   config.model.name = options.model;
@@ -46,9 +49,11 @@ Transform transform_of(const FitOptions& options, const Dataset& data) {
   config.model.prior_precision = options.prior_precision;
   config = with_defaults(config);
   if (options.standardize) {
-    t.shift = data.mean;
-    for (std::size_t j = 0; j < data.columns(); ++j) {
-      if (data.sd[j] > 0) t.scale[j] = data.sd[j];
+    for (std::size_t r = 0; r < schema.rules().size(); ++r) {
+      const FeatureRule& rule = schema.rules()[r];
+      if (rule.kind != FeatureRule::Kind::kNumber) continue;
+      t.shift[schema.first_column(r)] = *rule.shift;
+      t.scale[schema.first_column(r)] = *rule.scale;
     }
   } else if (scans_features(config)) {
     for (std::size_t j = 0; j < data.columns(); ++j) {
@@ -85,18 +90,6 @@ std::optional<double> noise_variance_of(const FitOptions& options,
                     options.noise_variance));
   }
   return value;
-}
-
-void check_labels(const FitOptions& options, const Dataset& data) {
-  if (options.model != "logistic") return;
-  for (std::size_t i = 0; i < data.rows(); ++i) {
-    const double y = data.targets[i];
-    if (y == 0.0 || y == 1.0) continue;
-    throw UserError(fmt::format(
-        "{}: the target {} is {} in row {}; a logistic model wants 0 or 1 (--positive VALUE makes "
-        "them)",
-        options.path, data.target_name, y, i + 1));
-  }
 }
 
 // The posterior to measure against; nothing when it has no closed form and none was given. Under a
@@ -151,15 +144,23 @@ void check_reference(const FitOptions& options, const Dataset& data, const Trans
   }
 }
 
-std::uint32_t classes_of(const FitOptions& options, const Dataset& data) {
+std::uint32_t classes_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
   if (find_model(options.model)->response != Response::kCategorical) return ModelConfig().classes;
-  if (options.classes != 0) return options.classes;
-  const double largest = *std::max_element(data.targets.begin(), data.targets.end());
-  if (!(largest >= 0 && largest < kMaxClasses)) {
-    throw UserError(fmt::format("{}: the target {} goes up to {}; classes are numbered 0 to {}",
-                                options.path, data.target_name, largest, kMaxClasses - 1));
+  // A schema that says nothing of the target: the rows show what is there.
+  std::uint32_t shown = schema.target_rule().class_count();
+  if (shown == 0) {
+    const double largest = *std::max_element(data.targets.begin(), data.targets.end());
+    if (!(largest >= 0 && largest < kMaxClasses)) {
+      throw UserError(fmt::format("{}: the target {} goes up to {}; classes are numbered 0 to {}",
+                                  options.path, data.target_name, largest, kMaxClasses - 1));
+    }
+    shown = std::max(2U, static_cast<std::uint32_t>(largest) + 1);
   }
-  return std::max(2U, static_cast<std::uint32_t>(largest) + 1);
+  if (options.classes != 0 && options.classes < shown) {
+    throw UserError(fmt::format("--classes {} is refused: the target {} has {} of them",
+                                options.classes, data.target_name, shown));
+  }
+  return options.classes != 0 ? options.classes : shown;
 }
 
 // A group for each feature, where that is wanted.
@@ -169,7 +170,7 @@ std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Data
   return groups;
 }
 
-EngineConfig engine_config(const FitOptions& options, const Dataset& data,
+EngineConfig engine_config(const FitOptions& options, const Schema& schema, const Dataset& data,
                            const Transform& transform, std::optional<double> noise_variance,
                            const std::vector<std::uint32_t>& prior_groups) {
   EngineConfig config;
@@ -182,7 +183,7 @@ EngineConfig engine_config(const FitOptions& options, const Dataset& data,
   config.model.intercept_precision = options.intercept_precision;
   config.model.noise_variance = noise_variance.value_or(0.0);
   config.model.degrees_of_freedom = options.degrees_of_freedom;
-  config.model.classes = classes_of(options, data);
+  config.model.classes = classes_of(options, schema, data);
   config.model.hidden = options.hidden;
   config.model.hidden2 = options.hidden2;
   config.model.activation = options.activation;
@@ -224,10 +225,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-ordered_json fit(const FitOptions& options) {
-  const Dataset data = load_dataset(options.path, options.data);
-  check_labels(options, data);
-  const Transform transform = transform_of(options, data);
+ordered_json fit(const FitOptions& given) {
+  FitOptions options = given;
+  options.data.model = options.model;
+  std::optional<Inspection> inspection;
+  if (options.schema) {
+    options.standardize = true;
+  } else {
+    inspection = inspect(options.path, options.data);
+  }
+  const Schema schema = inspection ? inspection->schema : Schema::from_file(*options.schema);
+  check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
+  if (options.model.empty()) options.model = schema.target_rule().default_model();
+  const Dataset data = load_dataset(options.path, schema, false);
+  const Transform transform = transform_of(options, schema, data);
   std::optional<ReferencePosterior> published;
   if (options.reference) {
     published = read_reference(*options.reference);
@@ -235,7 +246,8 @@ ordered_json fit(const FitOptions& options) {
   }
   const std::optional<double> noise_variance = noise_variance_of(options, published);
   const std::vector<std::uint32_t> prior_groups = prior_groups_of(options, data);
-  const EngineConfig config = engine_config(options, data, transform, noise_variance, prior_groups);
+  const EngineConfig config =
+      engine_config(options, schema, data, transform, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
   // Of the whole file, each row counting the same.
   const bool whole_file = config.horizon != Horizon::kForgetting &&
@@ -305,6 +317,7 @@ ordered_json fit(const FitOptions& options) {
   out["model"] = options.model;
   out["rows"] = data.rows();
   out["skipped_rows"] = data.skipped_rows;
+  out["skipped_lines"] = data.skipped_lines;  // the first ones
   out["dimension"] = dimension;
   out["minibatch"] = learner.minibatch_size();
   out["chains"] = engine.config().sampler.chains;
@@ -357,10 +370,11 @@ ordered_json fit(const FitOptions& options) {
     out["allocations_after_start"] = nullptr;
   }
   out["footprint_bytes"] = footprint;
+  if (inspection) out["file"] = to_json(*inspection);
   const bool whole_window = window && config.window_size >= data.rows();
-  out["parameters"] =
-      parameters_of(data, options.intercept, find_model(options.model)->network, summaries,
-                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
+  out["parameters"] = parameters_of(data, schema.target_rule().class_names(), options.intercept,
+                                    find_model(options.model)->network, summaries,
+                                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
   return out;
 }
 

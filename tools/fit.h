@@ -8,14 +8,15 @@
 #include <string>
 
 #include "windhover/runtime/config.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/inspect.h"
 
 namespace windhover {
 
 struct FitOptions {
   std::string path;
-  DatasetOptions data;
-  std::string model = "linear";
+  InspectOptions data;                // its model is the one below
+  std::optional<std::string> schema;  // instead of `data`: a complete one; numbers enter by it
+  std::string model;                  // empty: what the target asks for
   bool standardize = false;
   bool intercept = true;
   std::string noise_variance = "learn";  // a number, "learn", or "reference"
@@ -25,7 +26,7 @@ struct FitOptions {
   bool prior_group_a_feature = false;  // learned for each by itself; otherwise one for all
   double intercept_precision = 0.0;
   double degrees_of_freedom = 4.0;
-  std::uint32_t classes = 0;                      // softmax; 0: one more than the largest target
+  std::uint32_t classes = 0;                      // softmax; 0: the target's categories
   std::uint32_t hidden = ModelConfig().hidden;    // networks
   std::uint32_t hidden2 = ModelConfig().hidden2;  // likewise
   Activation activation = Activation::kTanh;

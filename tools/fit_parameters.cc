@@ -104,7 +104,8 @@ DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data) {
   return means;
 }
 
-ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
+ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
+                           bool intercept, bool network,
                            std::span<const ParameterSummary> summaries, const DrawMeans& means) {
   ordered_json list = ordered_json::array();
   const auto entry = [](const std::vector<double>& values, std::size_t i) {
@@ -114,7 +115,10 @@ ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
     const std::size_t columns = data.columns() + (intercept ? 1 : 0);
     const std::size_t column = i % columns;
     std::string name = column == data.columns() ? "intercept" : data.names[column];
-    if (summaries.size() > columns) name = fmt::format("{}: {}", i / columns + 1, name);
+    if (summaries.size() > columns) {
+      const std::size_t c = i / columns + 1;
+      name = fmt::format("{}: {}", c < classes.size() ? classes[c] : fmt::to_string(c), name);
+    }
     if (network) name = fmt::format("theta{}", i);
     ordered_json parameter = {{"name", name}};
     parameter.update(to_json(summaries[i]));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "windhover/runtime/engine.h"
@@ -24,8 +25,10 @@ struct DrawMeans {
 // columns + dimension^2 (draws + dimension)) for each parameter.
 DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data);
 
-// Empty means are null.
-nlohmann::ordered_json parameters_of(const Dataset& data, bool intercept, bool network,
+// Empty means are null. Softmax: parameters of every class but the first, by its name where there
+// are names, else by its number.
+nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
+                                     bool intercept, bool network,
                                      std::span<const ParameterSummary> summaries,
                                      const DrawMeans& means);
 

@@ -25,6 +25,9 @@ std::optional<double> digits_under(char letter, std::string_view format, std::st
   return value;
 }
 
+// As the categories of a derived field are written.
+std::string number_text(double value) { return fmt::format("{}", value); }
+
 }  // namespace
 
 char format_letter(DerivedField::Part part) {
@@ -52,8 +55,22 @@ std::optional<double> derive(const DerivedField& field, std::string_view text) {
   return *value + minutes / 60.0 + seconds / 3600.0;
 }
 
+std::size_t FeatureRule::value_columns() const {
+  switch (kind) {
+    case Kind::kNumber:
+      return 1;
+    case Kind::kHarmonic:
+      return 2 * std::size_t{harmonics};
+    case Kind::kCategory:
+      break;
+  }
+  return categories.size() + (other == Other::kColumn ? 1 : 0);
+}
+
+Schema::Schema(SchemaParts parts) : parts_(std::move(parts)) { index_features(); }
+
 bool Schema::is_draft() const {
-  return std::any_of(rules_.begin(), rules_.end(), [](const FeatureRule& rule) {
+  const auto unfilled = [](const FeatureRule& rule) {
     switch (rule.kind) {
       case FeatureRule::Kind::kNumber:
         return !rule.shift || !rule.scale;
@@ -62,15 +79,30 @@ bool Schema::is_draft() const {
       default:
         return false;
     }
-  });
+  };
+  return parts_.target_rule.is_draft() || std::ranges::any_of(parts_.rules, unfilled);
+}
+
+void Schema::require_complete() const {
+  if (!is_draft()) return;
+  throw UserError(fmt::format("{} is a draft: complete it with `windhover schema FILE --schema {}`",
+                              parts_.path, parts_.path));
+}
+
+bool Schema::is_missing(std::string_view text) const {
+  return is_missing_text(text) ||
+         std::ranges::find(parts_.missing_texts, text) != parts_.missing_texts.end();
 }
 
 void Schema::index_features() {
   names_.clear();
   first_columns_.clear();
-  category_index_.assign(rules_.size(), {});
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
-    const FeatureRule& rule = rules_[r];
+  category_index_.assign(parts_.rules.size(), {});
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    const std::string wave = rule.reads == Reads::kNumber
+                                 ? rule.field
+                                 : fmt::format("{} period {:g}", rule.field, rule.period);
     first_columns_.push_back(names_.size());
     switch (rule.kind) {
       case FeatureRule::Kind::kNumber:
@@ -78,8 +110,8 @@ void Schema::index_features() {
         break;
       case FeatureRule::Kind::kHarmonic:
         for (std::uint32_t k = 1; k <= rule.harmonics; ++k) {
-          names_.push_back(fmt::format("{} sin {}", rule.field, k));
-          names_.push_back(fmt::format("{} cos {}", rule.field, k));
+          names_.push_back(fmt::format("{} sin {}", wave, k));
+          names_.push_back(fmt::format("{} cos {}", wave, k));
         }
         break;
       case FeatureRule::Kind::kCategory:
@@ -91,31 +123,33 @@ void Schema::index_features() {
           names_.push_back(fmt::format("{}=other", rule.field));
         break;
     }
+    if (rule.missing == FeatureRule::Missing::kColumn)
+      names_.push_back(fmt::format("{} missing", rule.field));
   }
 }
 
 std::uint32_t Schema::max_nonzeros() const {
   std::uint32_t count = 0;
-  for (const FeatureRule& rule : rules_) {
+  for (const FeatureRule& rule : parts_.rules) {
     count += rule.kind == FeatureRule::Kind::kHarmonic ? 2 * rule.harmonics : 1;
   }
   return count;
 }
 
 std::string Schema::target_description() const {
-  if (positive_above_) return fmt::format("{} > {}", target_, *positive_above_);
-  if (positive_) return fmt::format("{} is {}", target_, *positive_);
-  return target_;
+  const TargetRule& rule = parts_.target_rule;
+  if (rule.positive_above) return fmt::format("{} > {}", parts_.target, *rule.positive_above);
+  if (rule.positive) return fmt::format("{} is {}", parts_.target, *rule.positive);
+  return parts_.target;
 }
 
 const DerivedField* Schema::derived_field(std::string_view name) const {
-  const auto found = std::find_if(derived_.begin(), derived_.end(),
-                                  [&](const DerivedField& field) { return field.name == name; });
-  return found != derived_.end() ? &*found : nullptr;
+  const auto found = std::ranges::find(parts_.derived, name, &DerivedField::name);
+  return found != parts_.derived.end() ? &*found : nullptr;
 }
 
 void Schema::append(std::size_t column, double value, EncodedRow& row) const {
-  if (!sparse_) {
+  if (!parts_.sparse) {
     row.values[column] = value;
   } else if (value != 0.0) {
     row.values.push_back(value);
@@ -123,11 +157,18 @@ void Schema::append(std::size_t column, double value, EncodedRow& row) const {
   }
 }
 
-void Schema::encode_number(std::size_t rule, double value, EncodedRow& row) const {
-  const FeatureRule& r = rules_[rule];
+void Schema::append_missing(std::size_t rule, EncodedRow& row, bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (r.kind == FeatureRule::Kind::kNumber) append_number(rule, *r.shift, row, scaled);
+  if (r.missing == FeatureRule::Missing::kColumn)
+    append(first_columns_[rule] + r.value_columns(), 1.0, row);
+}
+
+void Schema::append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
   const std::size_t first = first_columns_[rule];
   if (r.kind == FeatureRule::Kind::kNumber) {
-    append(first, (value - *r.shift) / *r.scale, row);
+    append(first, scaled ? (value - *r.shift) / *r.scale : value, row);
     return;
   }
   for (std::uint32_t k = 1; k <= r.harmonics; ++k) {
@@ -137,46 +178,55 @@ void Schema::encode_number(std::size_t rule, double value, EncodedRow& row) cons
   }
 }
 
-bool Schema::encode_category(std::size_t rule, std::string_view text, EncodedRow& row) const {
-  const auto& index = category_index_[rule];
-  const auto found = index.find(text);
-  if (found != index.end()) {
+bool Schema::append_category(std::size_t rule, std::string_view text, EncodedRow& row) const {
+  const FeatureRule& r = parts_.rules[rule];
+  const auto found = category_index_[rule].find(text);
+  if (found != category_index_[rule].end()) {
     append(found->second, 1.0, row);
     return true;
   }
-  if (rules_[rule].other == FeatureRule::Other::kRefuse) return false;
-  if (rules_[rule].other == FeatureRule::Other::kZero) return true;
-  append(first_columns_[rule] + rules_[rule].categories.size(), 1.0, row);
+  if (r.other == FeatureRule::Other::kRefuse) return false;
+  if (r.other == FeatureRule::Other::kColumn)
+    append(first_columns_[rule] + r.categories.size(), 1.0, row);
   return true;
 }
 
-std::string Schema::unknown_category(std::size_t rule, std::string_view text) const {
-  const FeatureRule& r = rules_[rule];
+Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, EncodedRow& row,
+                                 bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (r.missing != FeatureRule::Missing::kUnsaid && is_missing(text)) {
+    if (!r.stands_for_missing()) return Cell::kMissing;
+    append_missing(rule, row, scaled);
+    return Cell::kEncoded;
+  }
+  if (r.kind == FeatureRule::Kind::kCategory)
+    return append_category(rule, text, row) ? Cell::kEncoded : Cell::kUnlisted;
+  const std::optional<double> value = read_cell(text, r.reads, parts_.decimal);
+  if (!value) return is_missing(text) ? Cell::kMissing : Cell::kUnreadable;
+  append_number(rule, *value, row, scaled);
+  return Cell::kEncoded;
+}
+
+std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
+    return fmt::format("\"{}\" where a category of {} is expected", text, r.field);
+  if (cell != Cell::kUnlisted)
+    return fmt::format("\"{}\" where {} is expected", text, reads_text(r.reads, parts_.decimal));
   constexpr std::size_t kListed = 12;
   const auto listed = std::span(r.categories).first(std::min(r.categories.size(), kListed));
   return fmt::format("\"{}\" is no {} of the schema {}; there are {} of them: {}{}", text, r.field,
-                     path_, r.categories.size(), fmt::join(listed, ", "),
+                     parts_.path, r.categories.size(), fmt::join(listed, ", "),
                      r.categories.size() > kListed ? ", ..." : "");
 }
 
-std::optional<double> Schema::encode_target(std::string_view text) const {
-  if (text.empty()) return std::nullopt;
-  if (positive_) return text == *positive_ ? 1.0 : 0.0;
-  const std::optional<double> value = parse_number(text);
-  if (!value || !positive_above_) return value;
-  return *value > *positive_above_ ? 1.0 : 0.0;
-}
-
 EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) const {
-  if (is_draft()) {
-    throw UserError(fmt::format(
-        "{} is a draft: complete it with `windhover schema FILE --schema {}`", path_, path_));
-  }
+  require_complete();
   EncodedRow row;
-  if (!sparse_) row.values.assign(names_.size(), 0.0);
+  if (!parts_.sparse) row.values.assign(names_.size(), 0.0);
   std::vector<std::string> known;
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
-    const FeatureRule& rule = rules_[r];
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
     known.push_back(rule.field);
     const DerivedField* derived = derived_field(rule.field);
     if (derived != nullptr) known.push_back(derived->from);
@@ -191,43 +241,43 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
         throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from, source,
                                     derived->format));
       }
-      text = fmt::format("{}", *value);
+      if (rule.kind != FeatureRule::Kind::kCategory) {
+        append_number(r, *value, row, true);
+        continue;
+      }
+      text = number_text(*value);
     } else {
-      throw UserError(
-          fmt::format("the schema {} also needs {}: give {}=VALUE", path_, rule.field, rule.field));
+      throw UserError(fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path,
+                                  rule.field, rule.field));
     }
-    if (rule.kind == FeatureRule::Kind::kCategory) {
-      if (!encode_category(r, text, row)) throw UserError(unknown_category(r, text));
-      if (!category_index_[r].contains(text)) row.unlisted.push_back(rule.field);
-      continue;
+    const Cell cell = encode_cell(r, text, row, true);
+    if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
+    if (cell != Cell::kEncoded) {
+      throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
+                                  reads_text(rule.reads, parts_.decimal)));
     }
-    const std::optional<double> value = parse_number(text);
-    if (!value) {
-      throw UserError(
-          fmt::format("{} = \"{}\" is not allowed: a finite number is expected", rule.field, text));
-    }
-    encode_number(r, *value, row);
+    const bool listed = rule.kind != FeatureRule::Kind::kCategory ||
+                        category_index_[r].contains(text) ||
+                        (rule.stands_for_missing() && is_missing(text));
+    if (!listed) row.unlisted.push_back(rule.field);
   }
   for (const auto& [name, value] : fields) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
     throw UserError(fmt::format("\"{}\" is no field of the schema {}; its fields are {}", name,
-                                path_, fmt::join(known, ", ")));
+                                parts_.path, fmt::join(known, ", ")));
   }
   return row;
 }
 
-RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use)
+RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, bool scaled)
     : schema_(schema),
-      skips_(use == RowUse::kObservation && schema.missing_ == MissingPolicy::kSkip) {
-  if (use == RowUse::kObservation) target_column_ = table.column(schema.target_);
-  if (schema.is_draft()) {
-    throw UserError(
-        fmt::format("{} is a draft: complete it with `windhover schema FILE --schema {}`",
-                    schema.path_, schema.path_));
-  }
-  for (const FeatureRule& rule : schema.rules_) {
+      scaled_(scaled),
+      skips_(use == RowUse::kObservation && schema.parts().missing == MissingPolicy::kSkip) {
+  if (use == RowUse::kObservation) target_column_ = table.column(schema.target());
+  schema.require_complete();
+  for (const FeatureRule& rule : schema.rules()) {
     const DerivedField* derived = schema.derived_field(rule.field);
     const auto& columns = table.columns();
     const bool by_its_own_name =
@@ -239,42 +289,46 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use)
 }
 
 bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
+  using Cell = Schema::Cell;
+  const SchemaParts& parts = schema_.parts();
   row.indices.clear();
-  if (schema_.sparse_) {
+  if (parts.sparse) {
     row.values.clear();
   } else {
-    row.values.assign(schema_.names_.size(), 0.0);
+    row.values.assign(schema_.features(), 0.0);
   }
   for (std::size_t r = 0; r < sources_.size(); ++r) {
     const Source& source = sources_[r];
-    const std::string_view text = table.text(source.column);
-    if (schema_.rules_[r].kind == FeatureRule::Kind::kCategory && source.derived == nullptr) {
-      if (schema_.encode_category(r, text, row)) continue;
-      if (skips_) return false;
-      throw RowError(table.place(source.column) + ": " + schema_.unknown_category(r, text));
+    std::string_view text = table.text(source.column);
+    std::string derived;
+    if (source.derived != nullptr) {
+      const std::optional<double> value = derive(*source.derived, text);
+      if (!value && skips_) return false;
+      if (!value) {
+        throw RowError(fmt::format("{}: \"{}\" where {} is expected", table.place(source.column),
+                                   text, source.derived->format));
+      }
+      if (parts.rules[r].kind != FeatureRule::Kind::kCategory) {
+        schema_.append_number(r, *value, row, scaled_);
+        continue;
+      }
+      derived = number_text(*value);
+      text = derived;
     }
-    const std::optional<double> value =
-        source.derived != nullptr ? derive(*source.derived, text) : parse_number(text);
-    if (!value) {
-      if (skips_) return false;
-      throw RowError(fmt::format(
-          "{}: \"{}\" where {} is expected", table.place(source.column), text,
-          source.derived != nullptr ? source.derived->format : std::string("a finite number")));
-    }
-    if (schema_.rules_[r].kind == FeatureRule::Kind::kCategory) {
-      const std::string category = fmt::format("{}", *value);
-      if (schema_.encode_category(r, category, row)) continue;
-      if (skips_) return false;
-      throw RowError(table.place(source.column) + ": " + schema_.unknown_category(r, category));
-    }
-    schema_.encode_number(r, *value, row);
+    const Cell cell = schema_.encode_cell(r, text, row, scaled_);
+    if (cell == Cell::kEncoded) continue;
+    if (skips_) return false;
+    throw RowError(table.place(source.column) + ": " + schema_.refusal(r, cell, text));
   }
   if (!target_column_) return true;
-  const std::optional<double> target = schema_.encode_target(table.text(*target_column_));
+  const std::string_view text = table.text(*target_column_);
+  const bool missing = schema_.is_missing(text) && !parts.target_rule.lists(text);
+  const std::optional<double> target =
+      missing ? std::nullopt : parts.target_rule.encode(text, parts.decimal);
   if (!target) {
-    if (skips_) return false;
-    throw RowError(fmt::format("{}: \"{}\" where a finite number is expected",
-                               table.place(*target_column_), table.text(*target_column_)));
+    if (skips_ && (missing || !parts.target_rule.lists_all())) return false;
+    throw RowError(fmt::format("{}: \"{}\" where {} is expected", table.place(*target_column_),
+                               text, parts.target_rule.allowed()));
   }
   row.target = *target;
   return true;

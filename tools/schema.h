@@ -1,39 +1,8 @@
 // How a record of named fields becomes the features and the target of a model: a small TOML file,
-// used alike for the rows of a file and for a question asked by name.
+// used alike for the rows of a file and for a question asked by name. Its keys: schema.md.
 //
-//   target = "delay"          # a field
-//   positive_above = 15       # y = 1 when it is greater, else 0; or positive = "yes"; or neither
-//   separator = ","           # of the file; header = false numbers the columns from 1
-//   header = true
-//   missing = "skip"          # or "refuse", the default: what a row with a missing number gets
-//   sparse = true             # rows are sent as indices and values; default false
-//
-//   [derived.hour]            # a field made from another: characters picked by a format
-//   from = "date"
-//   format = "MMDDhhmm"       # Y M D h m s; any other character stands for itself
-//   part = "hour"             # hour (with its fraction), minute, day, month, year
-//
-//   [[feature]]
-//   field = "distance"
-//   kind = "number"           # (value - shift) / scale
-//   shift = 700.0
-//   scale = 550.0
-//
-//   [[feature]]
-//   field = "hour"
-//   kind = "harmonic"         # sin and cos of 2 pi k value / period, k = 1 .. harmonics
-//   period = 24.0
-//   harmonics = 3
-//
-//   [[feature]]
-//   field = "origin"
-//   kind = "category"         # one column a category
-//   categories = ["ATL", "ORD"]
-//   other = "column"          # one more column for all categories not listed; or "zero": none of
-//                             # the columns is set, they are the baseline; or "refuse", the default
-//
-// A draft may leave out categories (and say most = 100 of them), shift and scale: `windhover schema
-// FILE` fills them in. For users: schema.md.
+// A draft may leave out categories (and say most = 100 of them), shift and scale, and the
+// categories of the target: `windhover schema FILE` fills them in.
 #ifndef WINDHOVER_TOOLS_SCHEMA_H_
 #define WINDHOVER_TOOLS_SCHEMA_H_
 
@@ -45,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "windhover/tools/cell.h"
 #include "windhover/tools/table.h"
+#include "windhover/tools/target.h"
 
 namespace windhover {
 
@@ -61,6 +32,7 @@ struct FeatureRule {
   enum class Kind : std::uint8_t { kNumber, kHarmonic, kCategory };
   std::string field;
   Kind kind = Kind::kNumber;
+  Reads reads = Reads::kNumber;        // number, harmonic: how the text becomes a number
   std::optional<double> shift, scale;  // number
   double period = 0;                   // harmonic
   std::uint32_t harmonics = 1;
@@ -68,6 +40,31 @@ struct FeatureRule {
   enum class Other : std::uint8_t { kRefuse, kColumn, kZero };
   Other other = Other::kRefuse;
   std::uint32_t most = 0;  // draft: only so many of the most frequent; 0: all
+  // What a row without a value gets. kRow: what the schema says of rows. kColumn and kZero: a
+  // number counts as `shift`, waves and categories as all 0, and with kColumn one more column is 1.
+  // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed.
+  enum class Missing : std::uint8_t { kUnsaid, kRow, kColumn, kZero };
+  Missing missing = Missing::kUnsaid;
+  bool stands_for_missing() const {
+    return missing == Missing::kColumn || missing == Missing::kZero;
+  }
+
+  // Columns for the values, without the one for missing ones.
+  std::size_t value_columns() const;
+};
+
+// What a schema says, as its file says it.
+struct SchemaParts {
+  std::string path;  // of errors
+  std::string target;
+  TargetRule target_rule;
+  TableOptions table;
+  char decimal = '.';
+  MissingPolicy missing = MissingPolicy::kRefuse;
+  std::vector<std::string> missing_texts;  // beside those of is_missing_text()
+  bool sparse = false;
+  std::vector<DerivedField> derived;
+  std::vector<FeatureRule> rules;
 };
 
 // One encoded record. Dense: `values` holds every feature. Sparse: `values` holds those that are
@@ -86,10 +83,11 @@ class Schema {
  public:
   static Schema from_file(const std::string& path);
   static Schema from_text(std::string_view toml, const std::string& path);
+  explicit Schema(SchemaParts parts);
 
-  TableOptions table_options() const { return {separator_, header_}; }
-  MissingPolicy missing() const { return missing_; }
-  bool sparse() const { return sparse_; }
+  const SchemaParts& parts() const { return parts_; }
+  TableOptions table_options() const { return parts_.table; }
+  bool sparse() const { return parts_.sparse; }
   // A draft cannot encode.
   bool is_draft() const;
 
@@ -98,21 +96,18 @@ class Schema {
   std::uint32_t max_nonzeros() const;
   // "distance", "hour sin 1", "hour cos 1", "origin=ORD", "origin=other", ...
   const std::vector<std::string>& feature_names() const { return names_; }
-  const std::string& target() const { return target_; }
+  const std::string& target() const { return parts_.target; }
+  const TargetRule& target_rule() const { return parts_.target_rule; }
   // What y is, for display: "delay > 15".
   std::string target_description() const;
 
-  const std::vector<FeatureRule>& rules() const { return rules_; }
-  const std::vector<DerivedField>& derived() const { return derived_; }
+  const std::vector<FeatureRule>& rules() const { return parts_.rules; }
   // The place of the first column of a rule among the features.
   std::size_t first_column(std::size_t rule) const { return first_columns_[rule]; }
 
   // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
   std::string description() const;
   std::uint64_t fingerprint() const;
-  // The target's text that means 1, where there is one.
-  const std::optional<std::string>& positive() const { return positive_; }
-
   // As TOML again; what from_text() reads.
   std::string to_toml() const;
 
@@ -120,34 +115,32 @@ class Schema {
   // Every feature must be given; fields the schema does not know are refused.
   EncodedRow encode(const std::map<std::string, std::string>& fields) const;
 
-  // The target's value from its text; nothing when it is missing.
-  std::optional<double> encode_target(std::string_view text) const;
+  // The text says that there is no value.
+  bool is_missing(std::string_view text) const;
 
-  // The schema with every gap of a draft filled from the file in one pass.
+  // The schema with every gap of a draft filled from the file, which is read twice. Means and
+  // standard deviations are of the cells that hold a number.
   Schema collected_from(const std::string& data_path) const;
 
  private:
   friend class RowEncoder;
+  enum class Cell : std::uint8_t { kEncoded, kMissing, kUnreadable, kUnlisted };
+
   void index_features();
   const DerivedField* derived_field(std::string_view name) const;
   void append(std::size_t column, double value, EncodedRow& row) const;
+  void append_missing(std::size_t rule, EncodedRow& row, bool scaled) const;
   // For numbers and harmonics.
-  void encode_number(std::size_t rule, double value, EncodedRow& row) const;
+  void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
   // False when the category is not listed and there is no column for others.
-  bool encode_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
-  std::string unknown_category(std::size_t rule, std::string_view text) const;
+  bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
+  // What a cell makes of a row, but for what it is derived from.
+  Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
+  // Why encode_cell() did not encode it.
+  std::string refusal(std::size_t rule, Cell cell, std::string_view text) const;
+  void require_complete() const;
 
-  std::string path_;
-  std::string target_;
-  std::optional<double> positive_above_;
-  std::optional<std::string> positive_;
-  char separator_ = ',';
-  bool header_ = true;
-  MissingPolicy missing_ = MissingPolicy::kRefuse;
-  bool sparse_ = false;
-  std::vector<DerivedField> derived_;
-  std::vector<FeatureRule> rules_;
-
+  SchemaParts parts_;
   std::vector<std::string> names_;
   std::vector<std::size_t> first_columns_;
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
@@ -160,10 +153,13 @@ enum class RowUse : std::uint8_t { kObservation, kQuestion };
 // Encodes the rows of one file. The table's columns are looked up once.
 class RowEncoder {
  public:
-  RowEncoder(const Schema& schema, const Table& table, RowUse use = RowUse::kObservation);
+  // Without `scaled`, numbers enter as they stand, not shifted and scaled.
+  RowEncoder(const Schema& schema, const Table& table, RowUse use = RowUse::kObservation,
+             bool scaled = true);
 
-  // False when a number is missing and such rows are skipped, which those of questions never are;
-  // RowError otherwise.
+  // False when a value is missing, or a category not listed, and such rows are skipped, which those
+  // of questions never are; RowError otherwise, and always for a target outside of the categories
+  // listed.
   bool encode(const Table& table, EncodedRow& row) const;
 
  private:
@@ -172,6 +168,7 @@ class RowEncoder {
     const DerivedField* derived;  // null: the cell itself
   };
   const Schema& schema_;
+  bool scaled_;
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::vector<Source> sources_;               // of each rule

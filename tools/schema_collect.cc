@@ -6,25 +6,21 @@
 #include <map>
 #include <utility>
 
+#include "windhover/tools/byte_source.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/schema.h"
 
 namespace windhover {
 namespace {
 
-// What one pass finds out about one rule. Mean and variance by Welford's recurrence.
+// What the passes find out about one rule.
 struct Seen {
   double count = 0;
+  double sum = 0;
   double mean = 0;
-  double squares = 0;
+  double squares = 0;  // of the distances from the mean
   std::map<std::string, std::uint64_t, std::less<>> categories;
 
-  void add(double value) {
-    count += 1;
-    const double delta = value - mean;
-    mean += delta / count;
-    squares += delta * (value - mean);
-  }
   void add(std::string_view category) {
     const auto found = categories.find(category);
     if (found != categories.end()) {
@@ -52,39 +48,58 @@ std::vector<std::string> chosen(const Seen& seen, std::uint32_t most) {
 }  // namespace
 
 Schema Schema::collected_from(const std::string& data_path) const {
-  Table table(data_path, table_options());
-  (void)table.column(target_);
   struct Source {
     std::size_t column;
     const DerivedField* derived;
   };
-  std::vector<Source> sources;
-  for (const FeatureRule& rule : rules_) {
-    const DerivedField* derived = derived_field(rule.field);
-    sources.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
-  }
-  std::vector<Seen> seen(rules_.size());
-  while (table.next()) {
-    for (std::size_t r = 0; r < rules_.size(); ++r) {
-      const std::string_view text = table.text(sources[r].column);
-      const bool category = rules_[r].kind == FeatureRule::Kind::kCategory;
-      if (category && sources[r].derived == nullptr) {
-        if (!text.empty()) seen[r].add(text);
-        continue;
+  refuse_pipe(data_path);
+  std::vector<Seen> seen(parts_.rules.size());
+  TargetTexts target_texts;
+  // Twice: the mean must be known before the squares can be summed without losing digits.
+  for (const bool second : {false, true}) {
+    Table table(data_path, table_options());
+    const std::size_t target = table.column(parts_.target);
+    std::vector<Source> sources;
+    for (const FeatureRule& rule : parts_.rules) {
+      const DerivedField* derived = derived_field(rule.field);
+      sources.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
+    }
+    while (table.next()) {
+      if (const auto text = table.text(target);
+          !second && (!is_missing(text) || parts_.target_rule.lists(text))) {
+        target_texts.add(text);
       }
-      const auto value =
-          sources[r].derived != nullptr ? derive(*sources[r].derived, text) : parse_number(text);
-      if (!value) continue;
-      if (category) {
-        seen[r].add(fmt::format("{}", *value));
-      } else {
-        seen[r].add(*value);
+      for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+        const FeatureRule& rule = parts_.rules[r];
+        const bool category = rule.kind == FeatureRule::Kind::kCategory;
+        if (second && category) continue;
+        const std::string_view text = table.text(sources[r].column);
+        if (category && sources[r].derived == nullptr) {
+          const bool counts =
+              rule.missing == FeatureRule::Missing::kUnsaid ? !text.empty() : !is_missing(text);
+          if (counts) seen[r].add(text);
+          continue;
+        }
+        const auto value = sources[r].derived != nullptr
+                               ? derive(*sources[r].derived, text)
+                               : read_cell(text, rule.reads, parts_.decimal);
+        if (!value) continue;
+        if (category) {
+          seen[r].add(fmt::format("{}", *value));
+        } else if (second) {
+          seen[r].squares += (*value - seen[r].mean) * (*value - seen[r].mean);
+        } else {
+          seen[r].count += 1;
+          seen[r].sum += *value;
+        }
       }
     }
+    for (Seen& s : seen) s.mean = s.count > 0 ? s.sum / s.count : 0.0;
   }
-  Schema schema = *this;
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
-    FeatureRule& rule = schema.rules_[r];
+  SchemaParts parts = parts_;
+  complete(parts.target_rule, target_texts, parts.target, data_path);
+  for (std::size_t r = 0; r < parts.rules.size(); ++r) {
+    FeatureRule& rule = parts.rules[r];
     if (rule.kind == FeatureRule::Kind::kCategory && rule.categories.empty()) {
       rule.categories = chosen(seen[r], rule.most);
       if (rule.categories.empty()) {
@@ -104,8 +119,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
       }
     }
   }
-  schema.index_features();
-  return schema;
+  return Schema(std::move(parts));
 }
 
 }  // namespace windhover

@@ -11,8 +11,10 @@
 #include <sstream>
 #include <utility>
 
+#include "windhover/samplers/config.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/schema.h"
+#include "windhover/tools/toml_keys.h"
 #include "windhover/tools/toml_text.h"
 
 namespace windhover {
@@ -38,6 +40,27 @@ constexpr std::array<std::pair<std::string_view, FeatureRule::Other>, 3> kOthers
     {"zero", FeatureRule::Other::kZero},
 }};
 
+constexpr std::array<std::pair<std::string_view, FeatureRule::Missing>, 3> kMissing = {{
+    {"row", FeatureRule::Missing::kRow},
+    {"column", FeatureRule::Missing::kColumn},
+    {"zero", FeatureRule::Missing::kZero},
+}};
+constexpr std::array<std::pair<std::string_view, Reads>, 6> kReads = {{
+    {"number", Reads::kNumber},
+    {"boolean", Reads::kBoolean},
+    {"year-month-day", Reads::kYearMonthDay},
+    {"day-month-year", Reads::kDayMonthYear},
+    {"month-day-year", Reads::kMonthDayYear},
+    {"time", Reads::kTime},
+}};
+constexpr std::array<std::pair<std::string_view, TargetRule::Kind>, 4> kTargetKinds = {{
+    {"number", TargetRule::Kind::kNumber},
+    {"count", TargetRule::Kind::kCount},
+    {"binary", TargetRule::Kind::kBinary},
+    {"classes", TargetRule::Kind::kClasses},
+}};
+constexpr std::array<std::pair<std::string_view, char>, 2> kDecimals = {{{".", '.'}, {",", ','}}};
+
 template <class Names, class Value>
 std::string_view name_of(const Names& names, Value value) {
   for (const auto& [name, named] : names) {
@@ -45,77 +68,6 @@ std::string_view name_of(const Names& names, Value value) {
   }
   return "?";
 }
-
-// One TOML table, every key of which must be asked for by finish().
-class Keys {
- public:
-  Keys(const toml::table& table, std::string place) : table_(table), place_(std::move(place)) {}
-
-  bool has(std::string_view key) {
-    asked_.emplace(key);
-    return table_.contains(key);
-  }
-
-  template <class T>
-  std::optional<T> get(std::string_view key, std::string_view expected) {
-    if (!has(key)) return std::nullopt;
-    std::optional<T> value = table_[key].value<T>();
-    if (!value) fail(fmt::format("{} must be {}", key, expected));
-    return value;
-  }
-
-  std::optional<std::string> text(std::string_view key) {
-    return get<std::string>(key, "a text in quotes");
-  }
-  std::optional<bool> flag(std::string_view key) { return get<bool>(key, "true or false"); }
-  std::optional<double> number(std::string_view key) {
-    const auto value = get<double>(key, "a finite number");
-    if (value && !std::isfinite(*value)) fail(fmt::format("{} must be a finite number", key));
-    return value;
-  }
-  std::optional<std::uint32_t> count(std::string_view key, std::uint32_t most) {
-    const auto value = get<std::int64_t>(key, "a whole number");
-    if (!value) return std::nullopt;
-    if (*value < 1 || *value > most)
-      fail(fmt::format("{} = {} must be 1 to {}", key, *value, most));
-    return static_cast<std::uint32_t>(*value);
-  }
-  std::string required_text(std::string_view key) {
-    const auto value = text(key);
-    if (!value || value->empty()) fail(fmt::format("{} is missing: a text in quotes", key));
-    return *value;
-  }
-
-  template <class Names>
-  auto required_name(std::string_view key, const Names& names) {
-    const std::string given = required_text(key);
-    std::vector<std::string_view> allowed;
-    for (const auto& [name, value] : names) {
-      if (name == given) return value;
-      allowed.push_back(name);
-    }
-    fail(fmt::format("{} = \"{}\" must be one of {}", key, given, fmt::join(allowed, ", ")));
-  }
-
-  void finish() {
-    for (const auto& [key, value] : table_) {
-      if (asked_.contains(key.str())) continue;
-      fail(fmt::format("unknown key \"{}\"; allowed here are {}", key.str(),
-                       fmt::join(asked_, ", ")));
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& sentence) const {
-    throw UserError(place_ + ": " + sentence);
-  }
-
-  const toml::table& table() const { return table_; }
-
- private:
-  const toml::table& table_;
-  std::string place_;
-  std::set<std::string, std::less<>> asked_;
-};
 
 DerivedField read_derived(std::string name, Keys keys) {
   DerivedField field;
@@ -136,6 +88,9 @@ FeatureRule read_rule(Keys keys) {
   FeatureRule rule;
   rule.field = keys.required_text("field");
   rule.kind = keys.required_name("kind", kKinds);
+  if (keys.has("missing")) rule.missing = keys.required_name("missing", kMissing);
+  const bool category = rule.kind == FeatureRule::Kind::kCategory;
+  if (!category && keys.has("reads")) rule.reads = keys.required_name("reads", kReads);
   switch (rule.kind) {
     case FeatureRule::Kind::kNumber:
       rule.shift = keys.number("shift");
@@ -149,27 +104,61 @@ FeatureRule read_rule(Keys keys) {
       if (!(rule.period > 0)) keys.fail("period is missing: a number greater than 0");
       rule.harmonics = keys.count("harmonics", kMaxHarmonics).value_or(1);
       break;
-    case FeatureRule::Kind::kCategory: {
+    case FeatureRule::Kind::kCategory:
       if (keys.has("other")) rule.other = keys.required_name("other", kOthers);
       rule.most = keys.count("most", 1'000'000).value_or(0);
-      if (!keys.has("categories")) break;
-      const toml::array* list = keys.table()["categories"].as_array();
-      std::set<std::string> seen;
-      if (list != nullptr) {
-        for (const toml::node& node : *list) {
-          const auto category = node.value<std::string>();
-          if (!category || !seen.insert(*category).second) {
-            keys.fail("categories must be different texts in quotes");
-          }
-          rule.categories.push_back(*category);
-        }
-      }
-      if (rule.categories.empty()) keys.fail("categories must be a list of at least one text");
+      rule.categories = keys.texts("categories", 1);
       break;
-    }
   }
   keys.finish();
   return rule;
+}
+
+// The kind follows from what the categories are said to be, or is said and agrees with them.
+TargetRule read_target(Keys& keys) {
+  using Kind = TargetRule::Kind;
+  TargetRule rule;
+  rule.positive_above = keys.number("positive_above");
+  rule.positive = keys.text("positive");
+  rule.negative = keys.text("negative");
+  rule.classes = keys.texts("classes", 2);
+  if (rule.positive_above && rule.positive) keys.fail("give positive or positive_above, not both");
+  if (rule.negative && !rule.positive) keys.fail("negative needs positive: the text that means 1");
+  if (rule.negative && same_category(*rule.negative, *rule.positive))
+    keys.fail(fmt::format("positive and negative are both \"{}\"", *rule.positive));
+  const bool binary = rule.positive || rule.positive_above;
+  if (binary && !rule.classes.empty()) keys.fail("give classes or a positive one, not both");
+  if (rule.classes.size() > kMaxClasses) {
+    keys.fail(fmt::format("classes has {} texts; at most {} are allowed", rule.classes.size(),
+                          kMaxClasses));
+  }
+  for (std::size_t i = 0; i < rule.classes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same_category(rule.classes[i], rule.classes[j]))
+        keys.fail(fmt::format("classes \"{}\" and \"{}\" are the same number", rule.classes[j],
+                              rule.classes[i]));
+    }
+  }
+  if (binary) rule.kind = Kind::kBinary;
+  if (!rule.classes.empty()) rule.kind = Kind::kClasses;
+  if (!keys.has("target_kind")) return rule;
+  const Kind said = keys.required_name("target_kind", kTargetKinds);
+  if (rule.kind != Kind::kUnstated && rule.kind != said) {
+    keys.fail(fmt::format("target_kind = \"{}\" contradicts {}, which means \"{}\"",
+                          name_of(kTargetKinds, said), binary ? "the positive one" : "classes",
+                          name_of(kTargetKinds, rule.kind)));
+  }
+  rule.kind = said;
+  return rule;
+}
+
+std::string toml_texts(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    out += i == 0 ? "" : i % 10 == 0 ? ",\n  " : ", ";
+    out += toml_text(texts[i]);
+  }
+  return out + "]";
 }
 
 }  // namespace
@@ -193,23 +182,22 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
     throw UserError(fmt::format("{}, line {}: {}", path, error.source().begin.line,
                                 std::string(error.description())));
   }
-  Schema schema;
-  schema.path_ = path;
+  SchemaParts parts;
+  parts.path = path;
   Keys keys(document, path);
-  schema.target_ = keys.required_text("target");
-  schema.positive_above_ = keys.number("positive_above");
-  schema.positive_ = keys.text("positive");
-  if (schema.positive_above_ && schema.positive_)
-    keys.fail("give positive or positive_above, not both");
+  parts.target = keys.required_text("target");
+  parts.target_rule = read_target(keys);
   if (const auto separator = keys.text("separator"))
-    schema.separator_ = parse_separator(*separator);
-  schema.header_ = keys.flag("header").value_or(true);
+    parts.table.separator = parse_separator(*separator);
+  parts.table.header = keys.flag("header").value_or(true);
+  if (keys.has("decimal")) parts.decimal = keys.required_name("decimal", kDecimals);
   if (keys.has("missing")) {
     constexpr std::array<std::pair<std::string_view, MissingPolicy>, 2> kPolicies = {
         {{"refuse", MissingPolicy::kRefuse}, {"skip", MissingPolicy::kSkip}}};
-    schema.missing_ = keys.required_name("missing", kPolicies);
+    parts.missing = keys.required_name("missing", kPolicies);
   }
-  schema.sparse_ = keys.flag("sparse").value_or(false);
+  parts.missing_texts = keys.texts("missing_texts", 0);
+  parts.sparse = keys.flag("sparse").value_or(false);
 
   if (keys.has("derived")) {
     const toml::table* fields = document["derived"].as_table();
@@ -217,37 +205,50 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
     for (const auto& [name, node] : *fields) {
       const std::string place = fmt::format("{}, derived.{}", path, name.str());
       if (!node.is_table()) throw UserError(place + " must be a table with from, format and part");
-      schema.derived_.push_back(
-          read_derived(std::string(name.str()), Keys(*node.as_table(), place)));
+      parts.derived.push_back(read_derived(std::string(name.str()), Keys(*node.as_table(), place)));
     }
   }
   const toml::array* features = keys.has("feature") ? document["feature"].as_array() : nullptr;
   if (features == nullptr || features->empty()) keys.fail("no [[feature]]; at least one is needed");
   for (const toml::node& node : *features) {
-    const std::string place = fmt::format("{}, feature {}", path, schema.rules_.size() + 1);
+    const std::string place = fmt::format("{}, feature {}", path, parts.rules.size() + 1);
     if (!node.is_table()) throw UserError(place + " must be written as [[feature]]");
-    schema.rules_.push_back(read_rule(Keys(*node.as_table(), place)));
+    parts.rules.push_back(read_rule(Keys(*node.as_table(), place)));
   }
   keys.finish();
-  schema.index_features();
-  return schema;
+  return Schema(std::move(parts));
 }
 
 std::string Schema::to_toml() const {
-  std::string out = fmt::format("target = {}\n", toml_text(target_));
-  if (positive_above_) out += fmt::format("positive_above = {}\n", toml_number(*positive_above_));
-  if (positive_) out += fmt::format("positive = {}\n", toml_text(*positive_));
-  out += fmt::format("separator = {}\nheader = {}\nmissing = \"{}\"\nsparse = {}\n",
-                     separator_ == '\t' ? "\"tab\"" : toml_text(std::string(1, separator_)),
-                     header_, missing_ == MissingPolicy::kSkip ? "skip" : "refuse", sparse_);
-  for (const DerivedField& field : derived_) {
+  const TargetRule& target = parts_.target_rule;
+  std::string out = fmt::format("target = {}\n", toml_text(parts_.target));
+  if (target.kind != TargetRule::Kind::kUnstated)
+    out += fmt::format("target_kind = \"{}\"\n", name_of(kTargetKinds, target.kind));
+  if (target.positive_above)
+    out += fmt::format("positive_above = {}\n", toml_number(*target.positive_above));
+  if (target.positive) out += fmt::format("positive = {}\n", toml_text(*target.positive));
+  if (target.negative) out += fmt::format("negative = {}\n", toml_text(*target.negative));
+  if (!target.classes.empty()) out += fmt::format("classes = {}\n", toml_texts(target.classes));
+  const char separator = parts_.table.separator;
+  out += fmt::format("separator = {}\nheader = {}\n",
+                     separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
+                     parts_.table.header);
+  if (parts_.decimal != '.') out += fmt::format("decimal = \"{}\"\n", parts_.decimal);
+  out +=
+      fmt::format("missing = \"{}\"\n", parts_.missing == MissingPolicy::kSkip ? "skip" : "refuse");
+  if (!parts_.missing_texts.empty())
+    out += fmt::format("missing_texts = {}\n", toml_texts(parts_.missing_texts));
+  out += fmt::format("sparse = {}\n", parts_.sparse);
+  for (const DerivedField& field : parts_.derived) {
     out += fmt::format("\n[derived.{}]\nfrom = {}\nformat = {}\npart = \"{}\"\n",
                        toml_text(field.name), toml_text(field.from), toml_text(field.format),
                        name_of(kParts, field.part));
   }
-  for (const FeatureRule& rule : rules_) {
+  for (const FeatureRule& rule : parts_.rules) {
     out += fmt::format("\n[[feature]]\nfield = {}\nkind = \"{}\"\n", toml_text(rule.field),
                        name_of(kKinds, rule.kind));
+    if (rule.reads != Reads::kNumber)
+      out += fmt::format("reads = \"{}\"\n", name_of(kReads, rule.reads));
     if (rule.shift) out += fmt::format("shift = {}\n", toml_number(*rule.shift));
     if (rule.scale) out += fmt::format("scale = {}\n", toml_number(*rule.scale));
     if (rule.kind == FeatureRule::Kind::kHarmonic) {
@@ -255,34 +256,31 @@ std::string Schema::to_toml() const {
     }
     if (rule.kind == FeatureRule::Kind::kCategory) {
       if (!rule.categories.empty()) {
-        out += "categories = [";
-        for (std::size_t i = 0; i < rule.categories.size(); ++i) {
-          out += fmt::format("{}{}",
-                             i == 0        ? ""
-                             : i % 10 == 0 ? ",\n  "
-                                           : ", ",
-                             toml_text(rule.categories[i]));
-        }
-        out += "]\n";
+        out += fmt::format("categories = {}\n", toml_texts(rule.categories));
       } else if (rule.most > 0) {
         out += fmt::format("most = {}\n", rule.most);
       }
       out += fmt::format("other = \"{}\"\n", name_of(kOthers, rule.other));
     }
+    if (rule.missing != FeatureRule::Missing::kUnsaid)
+      out += fmt::format("missing = \"{}\"\n", name_of(kMissing, rule.missing));
   }
   return out;
 }
 
 // How the file is cut into cells and how missing cells are met does not change what a feature is.
 std::string Schema::description() const {
+  const TargetRule& target = parts_.target_rule;
   std::string out = "y: " + target_description() + "\n";
-  for (const DerivedField& field : derived_) {
+  if (target.negative) out += fmt::format("  else {}\n", *target.negative);
+  if (!target.classes.empty()) out += fmt::format("  one of {}\n", toml_texts(target.classes));
+  for (const DerivedField& field : parts_.derived) {
     out += fmt::format("{}: {} of {} as {}\n", field.name, name_of(kParts, field.part), field.from,
                        field.format);
   }
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
-    const FeatureRule& rule = rules_[r];
-    const std::size_t end = r + 1 < rules_.size() ? first_columns_[r + 1] : names_.size();
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    const std::size_t end = r + 1 < parts_.rules.size() ? first_columns_[r + 1] : names_.size();
     for (std::size_t i = first_columns_[r]; i < end; ++i) out += names_[i] + "\n";
     if (rule.kind == FeatureRule::Kind::kNumber) {
       out += fmt::format("  ({} - {}) / {}\n", rule.field, rule.shift.value_or(NAN),
@@ -292,6 +290,10 @@ std::string Schema::description() const {
     } else {
       out += fmt::format("  others: {}\n", name_of(kOthers, rule.other));
     }
+    if (rule.reads != Reads::kNumber)
+      out += fmt::format("  reads: {}\n", name_of(kReads, rule.reads));
+    if (rule.missing != FeatureRule::Missing::kUnsaid)
+      out += fmt::format("  missing: {}\n", name_of(kMissing, rule.missing));
   }
   return out;
 }

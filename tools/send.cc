@@ -175,8 +175,9 @@ class Sender {
                       "another --producer, or --first-sequence {}",
                       options_.producer, t.producer_next));
     }
-    if (schema_.positive() && rows_ > 0 && positive_ == 0) {
-      note(fmt::format("no row's target was \"{}\"", *schema_.positive()));
+    const auto& positive = schema_.target_rule().positive;
+    if (positive && rows_ > 0 && positive_ == 0) {
+      note(fmt::format("no row's target was \"{}\"", *positive));
     }
   }
   void note(const std::string& text) {

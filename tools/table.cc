@@ -13,6 +13,7 @@
 
 #include "windhover/tools/byte_source.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/nearest.h"
 
 namespace windhover {
 namespace {
@@ -24,6 +25,15 @@ constexpr std::size_t kMaxRowBytes = 1 << 20;
 std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 40;
   return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
+}
+
+// Names are what columns are asked for by.
+std::string unused_name(const std::vector<std::string>& names, const std::string& wanted) {
+  std::string name = wanted;
+  for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {
+    name = fmt::format("{} ({})", wanted, number);
+  }
+  return name;
 }
 
 }  // namespace
@@ -86,13 +96,27 @@ struct Table::Parser {
 
   // Reads and parses once, waiting where nothing has come.
   void fill_once() {
-    const std::size_t bytes = source.read_some(chunk);
+    const std::size_t bytes = source.read_some(std::span(chunk).subspan(held));
     if (!source.trouble().empty()) {
       throw UserError(
           fmt::format("{} is damaged or cut off after line {}: {}", path, line, source.trouble()));
     }
-    since_row_end += bytes;
-    if (csv_parse(&csv, chunk.data(), bytes, &on_cell, &on_row, this) != bytes) {
+    std::string_view input(chunk.data(), held + bytes);
+    if (at_begin) {
+      // Before a quote the mark would make the quote a part of the cell. Of a pipe it may come in
+      // pieces.
+      constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+      const bool undecided = input.size() < kByteOrderMark.size() && !source.finished();
+      if (undecided && kByteOrderMark.starts_with(input)) {
+        held = input.size();
+        return;
+      }
+      if (input.starts_with(kByteOrderMark)) input.remove_prefix(kByteOrderMark.size());
+      at_begin = false;
+      held = 0;
+    }
+    since_row_end += input.size();
+    if (csv_parse(&csv, input.data(), input.size(), &on_cell, &on_row, this) != input.size()) {
       throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
     }
     if (since_row_end > kMaxRowBytes || text.size() > kMaxRowBytes + kChunkBytes) {
@@ -135,6 +159,8 @@ struct Table::Parser {
   TableOptions options;
   csv_parser csv{};
   std::array<char, kChunkBytes> chunk{};
+  bool at_begin = true;
+  std::size_t held = 0;  // bytes of a mark that may go on
   bool finished = false;
 
   std::string text;
@@ -156,11 +182,9 @@ Table::Table(const std::string& path, const TableOptions& options)
   Parser& p = *parser_;
   if (!p.next()) throw UserError(fmt::format("{} is empty", p.path));
   for (std::size_t i = 0; i < p.current.cells; ++i) {
-    p.columns.push_back(options.header ? std::string(p.cell(i)) : std::to_string(i + 1));
-  }
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (options.header && p.columns[0].starts_with(kByteOrderMark)) {
-    p.columns[0].erase(0, kByteOrderMark.size());
+    const bool named = options.header && !p.cell(i).empty();
+    p.columns.push_back(named ? unused_name(p.columns, std::string(p.cell(i)))
+                              : std::to_string(i + 1));
   }
   p.first_row_waits = !options.header;
 }
@@ -186,8 +210,10 @@ std::size_t Table::column(std::string_view name_or_number) const {
   }
   constexpr std::size_t kListed = 20;
   const auto listed = std::span(names).first(std::min(names.size(), kListed));
-  throw UserError(fmt::format("{} has no column \"{}\"; it has {}{}, or the numbers 1 to {}",
-                              parser_->path, name_or_number, fmt::join(listed, ", "),
+  const std::vector<std::string> near = nearest_names(name_or_number, names);
+  throw UserError(fmt::format("{} has no column \"{}\"{}{}; it has {}{}, or the numbers 1 to {}",
+                              parser_->path, name_or_number, near.empty() ? "" : "; did you mean ",
+                              fmt::join(near, " or "), fmt::join(listed, ", "),
                               names.size() > kListed ? ", ..." : "", names.size()));
 }
 

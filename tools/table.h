@@ -24,9 +24,10 @@ enum class MissingPolicy : std::uint8_t {
 };
 
 // Reads a CSV file, plain or gzip-compressed, or a pipe ("-": standard input), row by row in
-// bounded memory: quoted cells, any separator, LF or CRLF, with or without a newline at the end.
-// Blank lines are skipped. Every row must have as many cells as the first. All errors are
-// UserError, naming file and line. One thread.
+// bounded memory: quoted cells, any separator, LF or CRLF, with or without a byte-order mark and a
+// newline at the end. Blanks around cells that are not quoted are dropped, blank lines skipped.
+// Every row must have as many cells as the first. All errors are UserError, naming file and line.
+// One thread.
 class Table {
  public:
   // Opens the file and reads its header.
@@ -35,7 +36,8 @@ class Table {
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  // In the order of the file; "1", "2", ... where there is no header.
+  // In the order of the file. A column without a name has its number, counted from 1; the second of
+  // a name has " (2)" after it.
   const std::vector<std::string>& columns() const;
 
   // The place of a column, counted from 0, by its name or, when no column has that name, by its

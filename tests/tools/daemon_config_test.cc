@@ -137,6 +137,48 @@ TEST(DaemonConfig, TakesTheShapeOfRowsFromASchema) {
   EXPECT_TRUE(std::ranges::equal(config.engine().model.prior_groups, std::vector{0U, 0U, 1U}));
 }
 
+std::string schema_with(const std::string& target) {
+  return file_with("target.toml", "target = \"y\"\n" + target +
+                                      "[[feature]]\nfield = \"x\"\nkind = \"number\"\n"
+                                      "shift = 0\nscale = 1\n");
+}
+
+TEST(DaemonConfig, TakesTheModelFromTheTargetOfTheSchema) {
+  const auto model = [](const std::string& target) {
+    DaemonConfig config;
+    config.set("model.schema", schema_with(target), "test");
+    config.check();
+    return std::string(config.engine().model.name) + " " +
+           std::to_string(config.engine().model.classes);
+  };
+  EXPECT_EQ(model(""), "linear 2");
+  EXPECT_EQ(model("positive = \"yes\"\n"), "logistic 2");
+  EXPECT_EQ(model("positive_above = 15\n"), "logistic 2");
+  EXPECT_EQ(model("classes = [\"a\", \"b\"]\n"), "logistic 2");
+  EXPECT_EQ(model("classes = [\"a\", \"b\", \"c\"]\n"), "softmax 3");
+  EXPECT_EQ(model("target_kind = \"count\"\n"), "poisson 2");
+  EXPECT_EQ(model("target_kind = \"number\"\n"), "linear 2");
+}
+
+TEST(DaemonConfig, RefusesAModelThatContradictsTheSchema) {
+  const auto refusal = [](const std::string& target, const std::string& model) {
+    return refusal_of([&] {
+      DaemonConfig config;
+      config.set("model.schema", schema_with(target), "test");
+      config.set("model.name", model, "test");
+      config.check();
+    });
+  };
+  EXPECT_TRUE(
+      says(refusal("positive = \"yes\"\n", "linear"), "the model linear is not for the target y"));
+  EXPECT_TRUE(says(refusal("positive = \"yes\"\n", "linear"), "which means logistic"));
+  EXPECT_TRUE(says(refusal("target_kind = \"number\"\n", "logistic"), "one of linear, student-t"));
+  EXPECT_TRUE(says(refusal("target_kind = \"number\"\n", "poisson"), "is a number"));
+  EXPECT_TRUE(says(refusal("classes = [\"a\", \"b\", \"c\"]\n", "logistic"), "softmax"));
+  EXPECT_EQ(refusal("", "logistic"), "nothing was refused");
+  EXPECT_EQ(refusal("positive = \"yes\"\n", "mlp-logistic"), "nothing was refused");
+}
+
 TEST(DaemonConfig, LearnsThePriorPrecisionOfEachFeature) {
   DaemonConfig first;
   first.read_toml(

@@ -28,7 +28,7 @@ std::string file_of(bool binary) {
 FitOptions options_of(bool binary) {
   FitOptions o;
   o.path = file_of(binary);
-  o.data.target = "y";
+  o.data = {.target = "y"};
   o.standardize = true;
   o.steps = 40'000;
   o.sampler_config.chains = 4;
@@ -233,6 +233,82 @@ TEST(Fit, DefaultPriorIsInTheUnitsOfTheFile) {
   EXPECT_EQ(raw["status"], "degraded");
   EXPECT_EQ(raw["status_reason"], "prior");
   EXPECT_GT(raw["prior_conflict"].get<double>(), 1);
+}
+
+// Rows of three towns, with empty cells. Of town b a price is 30,000 higher.
+FitOptions towns() {
+  std::string text = "sqm,town,price\n";
+  std::vector<double> noise(1200);
+  fill_normals(18, {.purpose = Purpose::kTest}, noise);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double sqm = 100 + 40 * std::sin(static_cast<double>(i) * 1.7);
+    const char* town = i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c";
+    const double price = 3'000 * sqm + (i % 3 == 1 ? 30'000 : 0) + 20'000 * noise[i];
+    if (i % 50 != 7) text += std::to_string(sqm);
+    text += std::string(",") + town + "," + std::to_string(price) + "\n";
+  }
+  FitOptions o;
+  o.path = file_with("fit_towns.csv", text);
+  o.data.target = "price";
+  o.steps = 20'000;
+  o.sampler_config.chains = 4;
+  return o;
+}
+
+// The prior of a column in units of it, times its unit.
+double unit_of(const nlohmann::ordered_json& parameter, double prior_precision) {
+  return std::sqrt(parameter["prior_precision"].get<double>() / prior_precision);
+}
+
+TEST(Fit, StandardisesNumbersAndLeavesCategoriesAsTheyAre) {
+  FitOptions o = towns();
+  o.standardize = true;
+  o.prior_precision = 4;
+  o.intercept_precision = 1;
+  const auto out = fit(o);
+  ASSERT_EQ(out["model"], "linear");
+  ASSERT_EQ(out["parameters"].size(), 6U);
+  EXPECT_EQ(out["parameters"][2]["name"], "town=a");
+  EXPECT_NEAR(unit_of(out["parameters"][0], 4), 40 / std::sqrt(2.0), 0.5);
+  for (std::size_t j = 1; j < 5; ++j) {
+    EXPECT_NEAR(unit_of(out["parameters"][j], 4), 1, 1e-9) << j;
+  }
+  o.standardize = false;
+  const auto raw = fit(o);
+  EXPECT_NEAR(unit_of(raw["parameters"][0], 4), 1, 1e-9);
+  // By a schema numbers enter as it says.
+  o.schema = file_with("fit_towns.toml", inspect(o.path, o.data).schema.to_toml());
+  o.data = {};
+  o.standardize = false;
+  const auto by_schema = fit(o);
+  EXPECT_EQ(by_schema["parameters"], out["parameters"]);
+}
+
+TEST(Fit, DefaultPriorTakesTextAndEmptyCells) {
+  for (const bool standardize : {false, true}) {
+    FitOptions o = towns();
+    o.standardize = standardize;
+    const auto out = fit(o);
+    EXPECT_EQ(out["status"], "ok") << out["status_reason"];
+    EXPECT_LT(out["kl_summary"].get<double>(), 1e-6);
+    ASSERT_EQ(out["parameters"].size(), 6U);
+    const auto& sqm = out["parameters"][0];
+    EXPECT_NEAR(sqm["mean"].get<double>(), 3'000, 5 * sqm["sd"].get<double>());
+    const double b_over_a =
+        out["parameters"][3]["mean"].get<double>() - out["parameters"][2]["mean"].get<double>();
+    // Of 400 rows each, with noise of 20,000 and one number in 50 unknown (its sd is 85,000): the
+    // sd of the difference is 1,650.
+    EXPECT_NEAR(b_over_a, 30'000, 5 * 1'650);
+    // 2.5 sd(y), about 88,000, for a column that is 0 or 1.
+    const double prior_sd = 1 / std::sqrt(out["parameters"][3]["prior_precision"].get<double>());
+    EXPECT_NEAR(prior_sd / 2.5, 88'000, 5'000);
+  }
+}
+
+TEST(Fit, ReadsAPipeOnlyByACompleteSchema) {
+  FitOptions o = towns();
+  o.path = std::string("-");
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "standard input is read several times"));
 }
 
 TEST(Fit, RefusesWhatDoesNotGoTogether) {

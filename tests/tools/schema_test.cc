@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {
@@ -89,6 +90,45 @@ TEST(Schema, EncodesRowsOfAFile) {
   EXPECT_FALSE(encoder.encode(table, row)) << "the target is missing";
   ASSERT_TRUE(table.next());
   EXPECT_FALSE(encoder.encode(table, row)) << "a category that is not listed";
+}
+
+// A question has no target, takes part in what features do with empty cells, and is never skipped.
+TEST(Schema, EncodesQuestionsOfAFileByTheSameRules) {
+  const Schema schema = parsed(R"(
+target = "y"
+positive = "yes"
+negative = "no"
+missing = "skip"
+[[feature]]
+field = "x"
+kind = "number"
+shift = 3
+scale = 2
+missing = "column"
+[[feature]]
+field = "z"
+kind = "number"
+shift = 0
+scale = 1
+)");
+  Table table(file_with("asked.csv", "z,x\n5,7\n5,\n,7\n4,3\n"), schema.table_options());
+  EXPECT_TRUE(says(refusal_of([&] { (void)RowEncoder(schema, table); }), "has no column \"y\""));
+  const RowEncoder scaled(schema, table, RowUse::kQuestion);
+  const RowEncoder as_it_stands(schema, table, RowUse::kQuestion, false);
+  EncodedRow row;
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(scaled.encode(table, row));
+  EXPECT_EQ(row.values, (Numbers{2, 0, 5}));
+  ASSERT_TRUE(as_it_stands.encode(table, row));
+  EXPECT_EQ(row.values, (Numbers{7, 0, 5}));
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(scaled.encode(table, row));
+  EXPECT_EQ(row.values, (Numbers{0, 1, 5}));
+  ASSERT_TRUE(table.next());
+  EXPECT_THROW((void)scaled.encode(table, row), RowError);
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(scaled.encode(table, row));
+  EXPECT_EQ(row.values, (Numbers{0, 0, 4}));
 }
 
 TEST(Schema, GivesTheSameNumbersSparse) {

@@ -89,6 +89,24 @@ TEST(Table, ReadsCompressedFilesOfSeveralMembers) {
   EXPECT_FALSE(table.next());
 }
 
+// The members of the compressed file are read one by one, as the pieces of a pipe are.
+TEST(Table, DropsAByteOrderMarkThatComesInPieces) {
+  const auto columns_of_pieces = [](const std::vector<std::string>& pieces) {
+    const std::string path = path_of("mark.csv.gz");
+    ::unlink(path.c_str());
+    for (const std::string& piece : pieces) {
+      gzFile out = gzopen(path.c_str(), "ab");
+      gzwrite(out, piece.data(), static_cast<unsigned>(piece.size()));
+      gzclose(out);
+    }
+    return Table(path, {}).columns();
+  };
+  EXPECT_EQ(columns_of_pieces({"\xEF", "\xBB", "\xBF\"a\",b\n1,2\n"}), (Names{"a", "b"}));
+  EXPECT_EQ(columns_of_pieces({"\xEF\xBB\xBF", "\"a\",b\n"}), (Names{"a", "b"}));
+  EXPECT_EQ(columns_of_pieces({"\xEF", "x,b\n"}), (Names{"\xEFx", "b"}));
+  EXPECT_EQ(columns_of_pieces({"\xEF\xBB"}), (Names{"\xEF\xBB"}));
+}
+
 // A pipe: what has come is there at once, half a row is none, and the end is no row.
 TEST(Table, SaysWhetherARowOfAPipeHasCome) {
   const std::string path = path_of("pipe.csv");
