@@ -92,12 +92,15 @@ void check_probability(const char* option, double value) {
       fmt::format("{} {} is not allowed: a number between 0 and 1 is expected", option, value));
 }
 
+bool has_classes(const v1::Welcome& welcome) {
+  return welcome.model() == v1::MODEL_KIND_LOGISTIC || welcome.classes() > 0;
+}
+
 // The options that say what is asked, and what is asked for.
 void check_options(const Options& o, const v1::Welcome& welcome) {
   check_probability("--interval", o.interval);
   for (const double p : o.quantiles) check_probability("--quantile", p);
-  const bool classes = welcome.model() == v1::MODEL_KIND_LOGISTIC || welcome.classes() > 0;
-  if (classes && !o.thresholds.empty()) {
+  if (has_classes(welcome) && !o.thresholds.empty()) {
     throw UserError("--threshold is for regression and counts; the server's model has classes");
   }
   if (o.file.empty()) return;
@@ -182,6 +185,10 @@ void run(const Options& o) {
   for (std::size_t i = 0; i < summaries.size(); ++i) {
     if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
     fmt::print("{}\n", describe(summaries[i], request, welcome.model()));
+  }
+  if (!o.schema.empty() && has_classes(welcome)) {
+    const std::vector<std::string> names = Schema::from_file(o.schema).target_rule().class_names();
+    for (std::size_t c = 0; c < names.size(); ++c) fmt::print("class {} is {}\n", c, names[c]);
   }
   fmt::print("{}\n", describe(provenance));
 }
