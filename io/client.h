@@ -26,7 +26,7 @@
 #include "windhover/io/windhover.pb.h"
 #include "windhover/platform/status.h"
 #include "windhover/runtime/observation.h"
-#include "windhover/runtime/predictive.h"
+#include "windhover/runtime/prediction/predictive.h"
 
 namespace windhover {
 

@@ -11,7 +11,7 @@
 
 #include "windhover/platform/status.h"
 #include "windhover/runtime/observation.h"
-#include "windhover/runtime/predictive.h"
+#include "windhover/runtime/prediction/predictive.h"
 
 namespace windhover {
 

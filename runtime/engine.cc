@@ -6,14 +6,14 @@
 #include <memory>
 
 #include "windhover/platform/snapshots.h"
-#include "windhover/runtime/gaussian_mixture.h"
-#include "windhover/runtime/ingest.h"
-#include "windhover/runtime/posterior.h"
-#include "windhover/runtime/predict.h"
-#include "windhover/runtime/single_pass_learner.h"
-#include "windhover/runtime/units.h"
-#include "windhover/runtime/window.h"
-#include "windhover/runtime/window_learner.h"
+#include "windhover/runtime/learning/single_pass_learner.h"
+#include "windhover/runtime/learning/units.h"
+#include "windhover/runtime/learning/window_learner.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/window/ingest.h"
+#include "windhover/runtime/window/window.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {

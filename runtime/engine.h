@@ -28,7 +28,7 @@
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/observation.h"
-#include "windhover/runtime/predictive.h"
+#include "windhover/runtime/prediction/predictive.h"
 
 namespace windhover {
 

@@ -27,7 +27,8 @@ struct ModelConfig {
   double prior_precision = 0.0;
   double intercept_precision = 0.0;  // 0: with the default prior the same, otherwise 0.1
   // Learns the prior precision from the rows, beginning with the one above and within these bounds:
-  // one for all features, or one for each group (runtime/prior_precision.h). Not of networks.
+  // one for all features, or one for each group (runtime/learning/prior_precision.h). Not of
+  // networks.
   bool learn_prior_precision = false;
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
@@ -107,14 +108,14 @@ struct SamplerConfig {
   DecaySchedule decay = DecaySchedule::kPolynomial;
   double decay_constant = 4.0;
   double injected_noise = 5.0;   // calibrated, momentum: tau of calibrated.h, >= 0
-  double noise_scale = 1.0;      // SGFS: alpha of samplers/fisher_scoring.h, >= 0
+  double noise_scale = 1.0;      // SGFS: alpha of samplers/fisher_scoring/fisher_scoring.h, >= 0
   double step_size_max = 0.0;    // SGFS: h_max, 0: none
   std::uint32_t block_size = 8;  // sgfs-block: parameters a block, >= 1
   std::uint32_t rank = 4;        // sgfs-lr: factors beside the diagonal
   double momentum = 0.9;         // momentum: beta, in [0, 1)
 
-  // The Langevin family: samplers/langevin.h and the page of each sampler in samplers/docs.
-  // h (santa: eta); also the rate of sandwich.h and noise_completion.h. 0: computed
+  // The Langevin family: samplers/langevin/langevin.h and the page of each sampler in
+  // samplers/docs. h (santa: eta); also the rate of sandwich.h and noise_completion.h. 0: computed
   double step_size = 0.0;
   double step_decay = 0.0;              // sgld: gamma of h (1 + t / b)^-gamma
   double step_offset = 1000.0;          // sgld: b

@@ -12,7 +12,7 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/platform/status.h"
 #include "windhover/samplers/config.h"
-#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/estimates/estimates.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {

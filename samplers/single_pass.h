@@ -27,8 +27,8 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/random.h"
 #include "windhover/platform/state_visitor.h"
-#include "windhover/samplers/estimates.h"
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/estimates/estimates.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/sampler.h"
 
 namespace windhover {

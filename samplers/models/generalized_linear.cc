@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 
 namespace windhover {
 

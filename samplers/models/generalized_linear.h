@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "windhover/platform/arena.h"
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/models/likelihoods.h"
 #include "windhover/samplers/models/model.h"
 

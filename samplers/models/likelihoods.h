@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "windhover/samplers/kernels.h"
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/kernels/kernels.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/models/generalized_linear.h"
 
 namespace windhover {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/models/network.h"
 
 namespace windhover {

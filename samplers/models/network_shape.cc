@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "windhover/platform/random.h"
-#include "windhover/samplers/kernels.h"
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/kernels/kernels.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/models/generalized_linear.h"
 #include "windhover/samplers/models/network.h"
 

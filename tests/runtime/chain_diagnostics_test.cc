@@ -11,8 +11,8 @@
 #include <numeric>
 #include <vector>
 
-#include "windhover/runtime/gaussian_mixture.h"
-#include "windhover/samplers/diagnostics.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

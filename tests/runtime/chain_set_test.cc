@@ -1,5 +1,5 @@
 // Transport of chains to a new posterior.
-#include "windhover/runtime/chain_set.h"
+#include "windhover/runtime/learning/chain_set.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "windhover/runtime/cold_start.h"
-#include "windhover/runtime/publisher.h"
+#include "windhover/runtime/learning/cold_start.h"
+#include "windhover/runtime/posterior/publisher.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

@@ -1,5 +1,5 @@
 // The sampler's own law beside the posterior, against closed forms.
-#include "windhover/runtime/consistency.h"
+#include "windhover/runtime/diagnostics/consistency.h"
 
 #include <gtest/gtest.h>
 

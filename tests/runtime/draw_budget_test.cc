@@ -1,9 +1,9 @@
 // How much the chains still have to do, and how often each row has been drawn.
-#include "windhover/runtime/draw_budget.h"
+#include "windhover/runtime/learning/draw_budget.h"
 
 #include <gtest/gtest.h>
 
-#include "windhover/runtime/replay_ratio.h"
+#include "windhover/runtime/learning/replay_ratio.h"
 
 namespace windhover {
 namespace {

@@ -15,7 +15,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/platform/random.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tests/long_tests.h"
 
 namespace windhover::test {

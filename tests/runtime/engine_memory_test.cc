@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/runtime/repeated_rows.h"
+#include "windhover/runtime/window/repeated_rows.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

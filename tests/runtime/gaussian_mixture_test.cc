@@ -1,4 +1,4 @@
-#include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 
 #include <gtest/gtest.h>
 

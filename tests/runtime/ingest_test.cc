@@ -1,4 +1,4 @@
-#include "windhover/runtime/ingest.h"
+#include "windhover/runtime/window/ingest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Status and reason as a table over their evidence.
-#include "windhover/runtime/judgement.h"
+#include "windhover/runtime/diagnostics/judgement.h"
 
 #include <gtest/gtest.h>
 

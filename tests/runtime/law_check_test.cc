@@ -1,6 +1,6 @@
 // What the check of a sampler's law says, beside the law itself: the dense solution of the discrete
 // Lyapunov equation, for every sampler of the registry that has one.
-#include "windhover/runtime/law_check.h"
+#include "windhover/runtime/diagnostics/law_check.h"
 
 #include <gtest/gtest.h>
 

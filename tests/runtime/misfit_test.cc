@@ -1,4 +1,4 @@
-#include "windhover/runtime/misfit.h"
+#include "windhover/runtime/diagnostics/misfit.h"
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

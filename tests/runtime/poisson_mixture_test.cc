@@ -1,4 +1,4 @@
-#include "windhover/runtime/poisson_mixture.h"
+#include "windhover/runtime/prediction/poisson_mixture.h"
 
 #include <gtest/gtest.h>
 

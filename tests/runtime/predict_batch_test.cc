@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/runtime/predict.h"
+#include "windhover/runtime/prediction/predict.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

@@ -1,4 +1,4 @@
-#include "windhover/runtime/predict.h"
+#include "windhover/runtime/prediction/predict.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

@@ -1,4 +1,4 @@
-#include "windhover/runtime/prediction_kernels.h"
+#include "windhover/runtime/prediction/prediction_kernels.h"
 
 #include <gtest/gtest.h>
 

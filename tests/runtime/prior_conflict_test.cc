@@ -1,4 +1,4 @@
-#include "windhover/runtime/prior_conflict.h"
+#include "windhover/runtime/diagnostics/prior_conflict.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // Prior precisions learned online against the fixed point of variational EM computed offline, and
 // the posterior that is served at them.
-#include "windhover/runtime/prior_precision.h"
+#include "windhover/runtime/learning/prior_precision.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

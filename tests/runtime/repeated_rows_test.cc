@@ -1,4 +1,4 @@
-#include "windhover/runtime/repeated_rows.h"
+#include "windhover/runtime/window/repeated_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "windhover/samplers/metric.h"
+#include "windhover/samplers/langevin/metric.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

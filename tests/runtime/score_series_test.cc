@@ -1,12 +1,12 @@
 // Drift and dependence of rows in the order of the stream, without an engine around.
-#include "windhover/runtime/score_series.h"
+#include "windhover/runtime/diagnostics/score_series.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
-#include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "windhover/runtime/class_probabilities.h"
+#include "windhover/runtime/prediction/class_probabilities.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "windhover/runtime/gaussian_mixture.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {

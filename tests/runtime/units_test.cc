@@ -1,5 +1,5 @@
 // Answers in units of the rows as they came, whatever these are.
-#include "windhover/runtime/units.h"
+#include "windhover/runtime/learning/units.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // The parts of a learner that know which rows are where, alone: cursor, pass, sums, scan.
-#include "windhover/runtime/window_sums.h"
+#include "windhover/runtime/learning/window_sums.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "windhover/runtime/row_scan.h"
+#include "windhover/runtime/window/row_scan.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 #include "windhover/tests/runtime/saved_state.h"

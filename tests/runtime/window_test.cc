@@ -1,4 +1,4 @@
-#include "windhover/runtime/window.h"
+#include "windhover/runtime/window/window.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What a sampler keeps for a chain: theta and state are all there is.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/calibrated.h"
+#include "windhover/samplers/constant_rate/calibrated.h"
 #include "windhover/samplers/sampler_entry.h"
 #include "windhover/tests/samplers/sampler_contract.h"
 

@@ -1,8 +1,8 @@
 // Gradients with less noise, and averages with less noise.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/control_variate_sgld.h"
-#include "windhover/samplers/zero_variance.h"
+#include "windhover/samplers/estimates/zero_variance.h"
+#include "windhover/samplers/langevin/control_variate_sgld.h"
 #include "windhover/tests/samplers/regression.h"
 #include "windhover/tests/samplers/walk.h"
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/curvature.h"
+#include "windhover/samplers/estimates/curvature.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/diagnostics.h"
+#include "windhover/samplers/estimates/diagnostics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/dyadic_batches.h"
+#include "windhover/samplers/estimates/dyadic_batches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/factor_analysis.h"
+#include "windhover/samplers/estimates/factor_analysis.h"
 
 #include <gtest/gtest.h>
 

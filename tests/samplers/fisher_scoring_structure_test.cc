@@ -1,9 +1,9 @@
 // SGFS with less than a full matrix: scalar, blocks, diagonal plus low rank.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/block_fisher_scoring.h"
-#include "windhover/samplers/fisher_scoring.h"
-#include "windhover/samplers/low_rank_fisher_scoring.h"
+#include "windhover/samplers/fisher_scoring/block_fisher_scoring.h"
+#include "windhover/samplers/fisher_scoring/fisher_scoring.h"
+#include "windhover/samplers/fisher_scoring/low_rank_fisher_scoring.h"
 #include "windhover/tests/samplers/laws.h"
 
 namespace windhover {

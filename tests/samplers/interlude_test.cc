@@ -1,5 +1,5 @@
 // What comes in between the pieces of a long computation, and what it finds there.
-#include "windhover/samplers/interlude.h"
+#include "windhover/samplers/linear_algebra/interlude.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "windhover/platform/memory.h"
-#include "windhover/samplers/calibrated.h"
-#include "windhover/samplers/constant_sgd.h"
-#include "windhover/samplers/fisher_scoring.h"
-#include "windhover/samplers/inverse_factor.h"
-#include "windhover/samplers/momentum.h"
+#include "windhover/samplers/constant_rate/calibrated.h"
+#include "windhover/samplers/constant_rate/constant_sgd.h"
+#include "windhover/samplers/constant_rate/momentum.h"
+#include "windhover/samplers/fisher_scoring/fisher_scoring.h"
+#include "windhover/samplers/linear_algebra/inverse_factor.h"
 
 namespace windhover {
 namespace {

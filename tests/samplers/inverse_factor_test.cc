@@ -1,4 +1,4 @@
-#include "windhover/samplers/inverse_factor.h"
+#include "windhover/samplers/linear_algebra/inverse_factor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/iterate_averaging.h"
+#include "windhover/samplers/constant_rate/iterate_averaging.h"
 
 #include <gtest/gtest.h>
 

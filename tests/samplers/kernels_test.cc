@@ -1,4 +1,4 @@
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How slowly a preconditioned descent forgets, where curvatures differ by many orders of magnitude.
-#include "windhover/samplers/lanczos.h"
+#include "windhover/samplers/linear_algebra/lanczos.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SGLD and its relatives: computed steps, orders of the bias, schedules, metrics.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/langevin.h"
-#include "windhover/samplers/linear_algebra.h"
-#include "windhover/samplers/metric.h"
+#include "windhover/samplers/langevin/langevin.h"
+#include "windhover/samplers/langevin/metric.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/samplers/walk.h"
 
 namespace windhover {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 
 namespace windhover {
 

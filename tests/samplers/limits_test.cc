@@ -1,9 +1,9 @@
 // Closed forms and limits in which one sampler has to become another.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/calibrated.h"
-#include "windhover/samplers/constant_sgd.h"
-#include "windhover/samplers/fisher_scoring.h"
+#include "windhover/samplers/constant_rate/calibrated.h"
+#include "windhover/samplers/constant_rate/constant_sgd.h"
+#include "windhover/samplers/fisher_scoring/fisher_scoring.h"
 #include "windhover/tests/samplers/laws.h"
 
 namespace windhover {

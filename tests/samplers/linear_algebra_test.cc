@@ -1,4 +1,4 @@
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/momentum.h"
+#include "windhover/samplers/constant_rate/momentum.h"
 
 #include <gtest/gtest.h>
 

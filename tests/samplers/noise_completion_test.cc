@@ -1,4 +1,4 @@
-#include "windhover/samplers/noise_completion.h"
+#include "windhover/samplers/constant_rate/noise_completion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/samplers/noise_covariance.h"
+#include "windhover/samplers/estimates/noise_covariance.h"
 
 #include <gtest/gtest.h>
 

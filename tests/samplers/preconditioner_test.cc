@@ -1,4 +1,4 @@
-#include "windhover/samplers/preconditioner.h"
+#include "windhover/samplers/constant_rate/preconditioner.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/samplers/support.h"
 
 namespace windhover {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/sampler_contract.h"
 

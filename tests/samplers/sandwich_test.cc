@@ -1,4 +1,4 @@
-#include "windhover/samplers/sandwich.h"
+#include "windhover/samplers/constant_rate/sandwich.h"
 
 #include <gtest/gtest.h>
 

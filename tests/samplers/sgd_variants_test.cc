@@ -1,9 +1,9 @@
 // Closed forms and limits of the other constant rates.
 #include <gtest/gtest.h>
 
-#include "windhover/samplers/constant_sgd.h"
-#include "windhover/samplers/reverse_kl_sgd.h"
-#include "windhover/samplers/square_root_sgd.h"
+#include "windhover/samplers/constant_rate/constant_sgd.h"
+#include "windhover/samplers/constant_rate/reverse_kl_sgd.h"
+#include "windhover/samplers/constant_rate/square_root_sgd.h"
 #include "windhover/tests/samplers/laws.h"
 
 namespace windhover {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "windhover/samplers/langevin.h"
+#include "windhover/samplers/langevin/langevin.h"
 #include "windhover/tests/samplers/walk.h"
 
 namespace windhover {

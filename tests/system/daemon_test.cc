@@ -10,7 +10,7 @@
 #include "windhover/io/client.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
-#include "windhover/tools/child_daemon.h"
+#include "windhover/tools/daemon/child_daemon.h"
 
 namespace windhover {
 namespace {

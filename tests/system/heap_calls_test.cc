@@ -17,7 +17,7 @@
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/child_daemon.h"
+#include "windhover/tools/daemon/child_daemon.h"
 
 namespace windhover {
 namespace {

@@ -11,7 +11,7 @@
 #include "windhover/io/client.h"
 #include "windhover/tests/long_tests.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/child_daemon.h"
+#include "windhover/tools/daemon/child_daemon.h"
 
 namespace windhover {
 namespace {

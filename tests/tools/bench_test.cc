@@ -16,8 +16,8 @@
 #include "windhover/tools/bench/ingest.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/commands.h"
-#include "windhover/tools/heap_counter.h"
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
 namespace {

@@ -1,4 +1,4 @@
-#include "windhover/tools/daemon_config.h"
+#include "windhover/tools/daemon/daemon_config.h"
 
 #include <gtest/gtest.h>
 

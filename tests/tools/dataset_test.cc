@@ -1,4 +1,4 @@
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/tools/fit.h"
+#include "windhover/tools/fit/fit.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/moments.h"
+#include "windhover/tools/fit/moments.h"
 
 namespace windhover {
 namespace {

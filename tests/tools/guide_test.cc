@@ -1,4 +1,4 @@
-#include "windhover/tools/guide.h"
+#include "windhover/tools/cli/guide.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/tools/heap_counter.h"
+#include "windhover/tools/heap/heap_counter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "windhover/tools/inspect.h"
+#include "windhover/tools/data/inspect.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover {
 namespace {

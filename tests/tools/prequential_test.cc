@@ -1,4 +1,4 @@
-#include "windhover/tools/prequential.h"
+#include "windhover/tools/client/prequential.h"
 
 #include <gtest/gtest.h>
 

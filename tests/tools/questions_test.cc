@@ -1,4 +1,4 @@
-#include "windhover/tools/questions.h"
+#include "windhover/tools/client/questions.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "windhover/tests/tools/served.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/answers.h"
+#include "windhover/tools/client/answers.h"
 
 namespace windhover {
 namespace {

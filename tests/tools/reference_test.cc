@@ -1,4 +1,4 @@
-#include "windhover/tools/reference.h"
+#include "windhover/tools/fit/reference.h"
 
 #include <gtest/gtest.h>
 

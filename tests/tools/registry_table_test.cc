@@ -1,4 +1,4 @@
-#include "windhover/tools/registry_table.h"
+#include "windhover/tools/cli/registry_table.h"
 
 #include <gtest/gtest.h>
 

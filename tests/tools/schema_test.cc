@@ -1,4 +1,4 @@
-#include "windhover/tools/schema.h"
+#include "windhover/tools/data/schema.h"
 
 #include <gtest/gtest.h>
 

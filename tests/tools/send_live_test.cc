@@ -18,8 +18,8 @@
 #include "windhover/io/framing.h"
 #include "windhover/tests/tools/served.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/answers.h"
-#include "windhover/tools/send.h"
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/send.h"
 
 namespace windhover {
 namespace {

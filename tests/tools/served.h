@@ -13,8 +13,8 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner_thread.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/schema.h"
-#include "windhover/tools/send.h"
+#include "windhover/tools/client/send.h"
+#include "windhover/tools/data/schema.h"
 
 namespace windhover {
 

@@ -1,4 +1,4 @@
-#include "windhover/tools/table.h"
+#include "windhover/tools/data/table.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "windhover/platform/memory.h"
-#include "windhover/tools/heap_counter.h"
+#include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
 

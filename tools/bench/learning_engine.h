@@ -10,7 +10,7 @@
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 
 namespace windhover {
 

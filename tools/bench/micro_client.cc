@@ -16,7 +16,7 @@
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/wire_sink.h"
-#include "windhover/tools/schema.h"
+#include "windhover/tools/data/schema.h"
 
 namespace windhover {
 namespace {

@@ -9,12 +9,12 @@
 #include <numeric>
 #include <vector>
 
-#include "windhover/runtime/consistency.h"
-#include "windhover/runtime/estimator.h"
-#include "windhover/runtime/repeated_rows.h"
-#include "windhover/runtime/retained_draws.h"
-#include "windhover/runtime/score_series.h"
-#include "windhover/samplers/diagnostics.h"
+#include "windhover/runtime/diagnostics/consistency.h"
+#include "windhover/runtime/diagnostics/score_series.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/posterior/retained_draws.h"
+#include "windhover/runtime/window/repeated_rows.h"
+#include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"

@@ -8,7 +8,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/platform/random_kernels.h"
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/tools/bench/heap_column.h"
 
 namespace windhover {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "windhover/platform/histogram.h"
-#include "windhover/samplers/linear_algebra.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"

@@ -12,7 +12,7 @@
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 

@@ -7,7 +7,7 @@
 
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
-#include "windhover/samplers/interlude.h"
+#include "windhover/samplers/linear_algebra/interlude.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"

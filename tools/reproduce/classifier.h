@@ -9,7 +9,7 @@
 
 #include "windhover/platform/memory.h"
 #include "windhover/samplers/models/network.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

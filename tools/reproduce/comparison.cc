@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "windhover/tools/reference.h"
+#include "windhover/tools/fit/reference.h"
 
 namespace windhover::reproduce {
 namespace {

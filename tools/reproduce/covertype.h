@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

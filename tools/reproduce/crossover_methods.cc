@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/reference/effective_draws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/moments_json.h"

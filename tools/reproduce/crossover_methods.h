@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 #include "windhover/tools/reproduce/logistic_nuts.h"
 
 namespace windhover::reproduce {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/estimates/estimates.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {

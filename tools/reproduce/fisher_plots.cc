@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "windhover/tools/reference.h"
+#include "windhover/tools/fit/reference.h"
 
 namespace windhover::reproduce {
 namespace {

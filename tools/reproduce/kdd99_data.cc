@@ -6,8 +6,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "windhover/tools/data/table.h"
 #include "windhover/tools/reproduce/mnist.h"
-#include "windhover/tools/table.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/moments.h"
-#include "windhover/tools/reference.h"
+#include "windhover/tools/fit/moments.h"
+#include "windhover/tools/fit/reference.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "windhover/samplers/estimates.h"
+#include "windhover/samplers/estimates/estimates.h"
 #include "windhover/tools/reproduce/problem.h"
 
 namespace windhover::reproduce {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/whole_file.h"
+#include "windhover/tools/fit/whole_file.h"
 
 namespace windhover::reproduce {
 namespace {

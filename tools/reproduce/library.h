@@ -11,7 +11,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/samplers/registry.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

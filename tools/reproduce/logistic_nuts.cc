@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "windhover/samplers/kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/reference/effective_draws.h"
 
 namespace windhover::reproduce {

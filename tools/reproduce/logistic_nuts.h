@@ -6,7 +6,7 @@
 
 #include "windhover/samplers/reference/hamiltonian_monte_carlo.h"
 #include "windhover/samplers/rows.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

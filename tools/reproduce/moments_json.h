@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "windhover/tools/moments.h"
+#include "windhover/tools/fit/moments.h"
 
 namespace windhover::reproduce {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tools/reproduce/adam.h"
 #include "windhover/tools/reproduce/bbvi.h"
 #include "windhover/tools/reproduce/library.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "windhover/samplers/config.h"
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "windhover/samplers/config.h"
-#include "windhover/tools/dataset.h"
-#include "windhover/tools/reference.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/fit/reference.h"
 #include "windhover/tools/reproduce/context.h"
 
 namespace windhover::reproduce {

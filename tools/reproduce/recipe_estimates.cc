@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "windhover/platform/memory.h"
-#include "windhover/samplers/zero_variance.h"
+#include "windhover/samplers/estimates/zero_variance.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/samplers/metric.h"
+#include "windhover/samplers/langevin/metric.h"
 #include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/report.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "windhover/tools/dataset.h"
+#include "windhover/tools/data/dataset.h"
 
 namespace windhover::reproduce {
 

@@ -8,7 +8,7 @@
 
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner.h"
+#include "windhover/runtime/learning/learner.h"
 #include "windhover/tools/error.h"
 
 namespace windhover::reproduce {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "windhover/samplers/noise_covariance.h"
+#include "windhover/samplers/estimates/noise_covariance.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {

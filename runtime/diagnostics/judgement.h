@@ -1,0 +1,55 @@
+// Whether an answer is to be believed: a pure function of its evidence.
+#ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_JUDGEMENT_H_
+#define WINDHOVER_RUNTIME_DIAGNOSTICS_JUDGEMENT_H_
+
+#include <cstdint>
+
+#include "windhover/runtime/diagnostics/consistency.h"
+#include "windhover/runtime/prediction/predictive.h"
+
+namespace windhover {
+
+// NaN is unknown and raises no alarm.
+struct Evidence {
+  bool sampling = false;        // the chains have forgotten where they started
+  bool network = false;         // several modes: of the draws' spread nothing is known
+  bool drifting = false;        // ScoreSeries
+  bool dependent_rows = false;  // ScoreSeries
+  bool not_definite = false;    // the last estimates could not be computed
+  bool chains_lost = false;     // and not made good yet
+  bool law_refused = false;     // the sampler has never had a law
+  bool step_given = false;      // the host chose how long its steps are
+  bool law_asked = false;       // the law is to be the posterior: not of the sandwich
+  bool law_decided = true;      // the law, or the draws in every direction, have been compared
+  // Variance of the sampler's law over the posterior's, in the least and the most of directions;
+  // the latter is infinity where no law could be computed.
+  double law_smallest = 1;
+  double law_largest = 1;
+  // Observed variance over predicted, likewise; 0 and 0 while nothing has been compared. What draws
+  // that spread as predicted lie between.
+  double spread_smallest = 0;
+  double spread_largest = 0;
+  Consistency::Band band{1 / Consistency::kTolerance, Consistency::kTolerance};
+  double compared_draws = 0;  // independent ones behind the comparison
+  double prior_conflict = 0;  // above 1: prior and rows contradict each other
+  bool misfit = false;        // the rows scatter unlike the model (misfit.h)
+  bool replay_is_target = false;
+  double replay_ratio = 0;
+};
+
+struct Judgement {
+  PosteriorStatus status = PosteriorStatus::kWarmingUp;
+  StatusReason reason = StatusReason::kFewDraws;
+  // Observed over predicted variance in the direction that is furthest off for what chance leaves
+  // open; NaN where it is not known.
+  double spread_ratio = 0;
+};
+
+// The first reason that applies, in the order of runtime/README.md's table. The tolerance of
+// spreads is for what chains lag behind a stream: 12 % at R = 4, tau (1 - exp(-1 / tau)) with tau =
+// 1 / (2 R).
+Judgement judge(const Evidence& evidence) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_DIAGNOSTICS_JUDGEMENT_H_

@@ -1,0 +1,211 @@
+#include "windhover/runtime/diagnostics/law_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/kernels/kernels.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+namespace {
+
+// The search comes to the bounds from inside, so that they may be a little wider than they look.
+constexpr double kShort = 1.02;
+
+bool within(double ratio) noexcept {
+  return ratio * kShort < LawCheck::kTolerance && ratio * LawCheck::kTolerance > kShort;
+}
+
+}  // namespace
+
+LawCheck::LawCheck(Arena& arena, std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      largest_(arena, dimension, true),
+      smallest_(arena, dimension, false),
+      room_(arena.allocate<double>(2 * std::size_t{dimension}).data()) {
+  orbit_.w = arena.allocate<double>(dimension).data();
+  orbit_.sum = RatioVector(arena, dimension);
+}
+
+void LawCheck::reset() noexcept {
+  begun_ = false;
+  orbit_side_ = 0;
+  verdict_ = Verdict::kOpen;
+  largest_ratio_ = smallest_ratio_ = kNaN;
+}
+
+double LawCheck::cost() const noexcept {
+  return 4.0 * static_cast<double>(dimension_) * dimension_;
+}
+
+// The images of w: H w, (n/T) (C/S + E) H w and (1 - beta) (2 w - A H w / (1 + beta)). Products of
+// H w with the other two are n times the forms of Q / T and of G.
+void LawCheck::apply(const LawTerms& terms, const RatioVector& v, Interlude* interlude) noexcept {
+  const Index d = dimension_;
+  const double swept = kSweptNumber * static_cast<double>(d * d);
+  const double beta = terms.sampler->momentum();
+  std::copy_n(v.w, d, v.dual);
+  terms.sampler->apply_law(v.dual, v.numerator, room_);
+  windhover::advance(interlude, 2 * swept);
+  VectorMap(v.numerator, d) *= terms.n / terms.temperature;
+  kernels().symmetric_product(terms.noise_covariance, dimension_,
+                              terms.n / (terms.temperature * terms.minibatch_size), v.dual,
+                              v.numerator);
+  windhover::advance(interlude, swept);
+  VectorMap(v.denominator, d) = 2 * (1 - beta) * ConstVectorMap(v.w, d);
+  kernels().symmetric_product(terms.curvature, dimension_, -(1 - beta) / (1 + beta), v.dual,
+                              v.denominator);
+  windhover::advance(interlude, swept);
+}
+
+void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
+  if (!begun_) {
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      room_[j] = std::sqrt(terms.curvature[std::size_t{j} * (dimension_ + 1)]);
+    }
+    largest_.reset(room_);
+    smallest_.reset(room_);
+    begun_ = true;
+    version_ = terms.version;
+  }
+  if (version_ != terms.version) {
+    version_ = terms.version;
+    // Where there was no law, there is nothing to go on from.
+    if (verdict_ == Verdict::kNone) return reset();
+    largest_.forms_changed();
+    smallest_.forms_changed();
+  }
+  for (double spent = 0; spent < kBudget; spent += cost()) {
+    if (search(terms, interlude)) return;
+  }
+}
+
+// One step. Whether there is no more to find for now.
+bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
+  const bool settled = largest_.settled() && smallest_.settled();
+  const bool decided = verdict_ != Verdict::kOpen && decided_version_ == version_;
+  if (orbit_side_ != 0) {
+    if (!advance_orbit(terms, interlude)) return false;
+    if (orbit_side_ == 1 && !within(smallest_.ratio())) {
+      orbit_side_ = 2;
+      begin_orbit(terms, smallest_.direction());
+      return false;
+    }
+    orbit_side_ = 0;
+    decide_by_orbits();
+    return true;
+  }
+  if (settled && !decided) {
+    if (bounds_suffice()) {
+      decide_by_bounds();
+      return true;
+    }
+    intervals_ = {Interval{smallest_.ratio(), largest_.ratio()},
+                  Interval{smallest_.ratio(), largest_.ratio()}};
+    orbit_side_ = within(largest_.ratio()) ? 2 : 1;
+    begin_orbit(terms, orbit_side_ == 1 ? largest_.direction() : smallest_.direction());
+    return false;
+  }
+  const auto images = [&](const RatioVector& v) { apply(terms, v, interlude); };
+  turn_ = settled ? !turn_ : largest_.settled() || (!smallest_.settled() && !turn_);
+  (turn_ ? smallest_ : largest_).step(images);
+  if (largest_.indefinite() || smallest_.indefinite()) {
+    verdict_ = Verdict::kNone;
+    decided_version_ = version_;
+    largest_ratio_ = std::numeric_limits<double>::infinity();
+    smallest_ratio_ = 1;
+    return true;
+  }
+  return settled;
+}
+
+bool LawCheck::bounds_suffice() const noexcept {
+  return within(largest_.ratio()) && within(smallest_.ratio());
+}
+
+void LawCheck::decide_by_bounds() noexcept {
+  verdict_ = Verdict::kWithin;
+  decided_version_ = version_;
+  largest_ratio_ = largest_.ratio();
+  smallest_ratio_ = smallest_.ratio();
+}
+
+void LawCheck::begin_orbit(const LawTerms& terms, const double* direction) noexcept {
+  const Index d = dimension_;
+  std::copy_n(direction, d, orbit_.w);
+  std::copy_n(direction, d, orbit_.sum.w);
+  std::fill_n(room_, d, 0.0);
+  kernels().symmetric_product(terms.covariance, dimension_, terms.n, direction, room_);
+  orbit_.total = ConstVectorMap(direction, d).dot(ConstVectorMap(room_, d));
+  orbit_.numerator = orbit_.denominator = 0;
+  orbit_.steps = 0;
+}
+
+// w <- w - A H c, velocity's part <- beta c, c <- the sum of both. Whether it has come to an end.
+bool LawCheck::advance_orbit(const LawTerms& terms, Interlude* interlude) noexcept {
+  constexpr int kEnough = 256;  // where it is certain already
+  constexpr int kMost = 4096;
+  constexpr double kClosed = 0.03;
+  const Index d = dimension_;
+  const double beta = terms.sampler->momentum();
+  RatioVector& c = orbit_.sum;
+  apply(terms, c, interlude);
+  orbit_.numerator += ConstVectorMap(c.dual, d).dot(ConstVectorMap(c.numerator, d));
+  orbit_.denominator += ConstVectorMap(c.dual, d).dot(ConstVectorMap(c.denominator, d));
+  VectorMap w(orbit_.w, d);
+  VectorMap sum(c.w, d);
+  w += (1 + beta) * (ConstVectorMap(c.denominator, d) / (1 - beta) - 2 * sum);
+  sum = w + beta * sum;
+  ++orbit_.steps;
+  const Interval found = orbit_interval();
+  const bool closed = found.high - found.low <= kClosed * found.high;
+  const bool certain = found.beyond() && orbit_.steps >= kEnough;
+  if (!closed && !certain && orbit_.steps < kMost) return false;
+  intervals_[orbit_side_ == 1 ? 0 : 1] = found;
+  return true;
+}
+
+LawCheck::Interval LawCheck::orbit_interval() const noexcept {
+  const double left = std::max(0.0, orbit_.total - orbit_.denominator);
+  return {(orbit_.numerator + smallest_.ratio() * left) / orbit_.total,
+          (orbit_.numerator + largest_.ratio() * left) / orbit_.total};
+}
+
+void LawCheck::decide_by_orbits() noexcept {
+  decided_version_ = version_;
+  constexpr double kAttained = 1.05;
+  const bool high = within(largest_.ratio()) || intervals_[0].low * kAttained >= largest_.ratio();
+  const bool low = within(smallest_.ratio()) || intervals_[1].high <= kAttained * smallest_.ratio();
+  if (high && low) {  // the bounds are those of the law itself
+    largest_ratio_ = largest_.ratio();
+    smallest_ratio_ = smallest_.ratio();
+    const bool beyond = Interval{largest_ratio_, smallest_ratio_}.beyond();
+    verdict_ = beyond ? Verdict::kBeyond : Verdict::kWithin;
+    return;
+  }
+  if (!intervals_[0].beyond() && !intervals_[1].beyond()) {
+    verdict_ = Verdict::kUnknown;
+    largest_ratio_ = smallest_ratio_ = kNaN;
+    return;
+  }
+  verdict_ = Verdict::kBeyond;
+  largest_ratio_ = within(largest_.ratio()) ? largest_.ratio() : intervals_[0].low;
+  smallest_ratio_ = within(smallest_.ratio()) ? smallest_.ratio() : intervals_[1].high;
+}
+
+void LawCheck::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("law check");
+  visitor.values(begun_, version_, decided_version_, turn_, orbit_side_, verdict_, largest_ratio_,
+                 smallest_ratio_);
+  largest_.visit_state(visitor);
+  smallest_.visit_state(visitor);
+  visitor.values(orbit_.numerator, orbit_.denominator, orbit_.total, orbit_.steps);
+  visitor.visit(orbit_.w, dimension_);
+  orbit_.sum.visit_state(visitor, dimension_);
+  for (Interval& interval : intervals_) visitor.values(interval.low, interval.high);
+}
+
+}  // namespace windhover

@@ -1,0 +1,128 @@
+// Is the law that a sampler draws from the posterior, in every direction? Asked of its
+// coefficients, without solving an equation, in a few products with the matrices at a time.
+//
+// The sampler's law has the covariance X = R X R^T + Q, where R = I - H A and Q = H (C/S + E) H.
+// The posterior's P = A^-1 / n (times the temperature) solves the same equation with
+// G = P - R P R^T in place of Q. If a G <= Q <= b G as matrices then a P <= X <= b P: X is the sum
+// of R^k Q R^kT over k, and P that of R^k G R^kT. The extreme eigenvalues of (Q, G) therefore bound
+// the ratio of the law's variance to the posterior's over all directions. They are that ratio where
+// H^-1, C and E are combinations of two matrices at most, as for all samplers that move by a full
+// matrix, and where H A and H C commute.
+//
+// With H w for the vectors, Q and G need no inverse: H^-1 G H^-1 = (2 H^-1 - A) / n. With momentum
+// beta the pair (theta, velocity) has such an equation too; there both right-hand sides are one
+// D x D block, four times, and G = (1 - beta) (2 H - H A H / (1 + beta)) / n.
+//
+// Where the bounds leave it open, the ratio in one direction w is found as a quotient of two sums,
+// over k, of the forms Q and G at (R^T)^k w. What the sums leave out lies between a and b times
+// what is left of w^T P w, so that each side is certain.
+#ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_LAW_CHECK_H_
+#define WINDHOVER_RUNTIME_DIAGNOSTICS_LAW_CHECK_H_
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/linear_algebra/extreme_ratio.h"
+#include "windhover/samplers/linear_algebra/interlude.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// What the check looks at, borrowed for one call. D x D matrices have both triangles filled.
+struct LawTerms {
+  const AnySampler* sampler = nullptr;       // of an entry that has_law
+  const double* curvature = nullptr;         // A
+  const double* noise_covariance = nullptr;  // C
+  const double* covariance = nullptr;        // P at temperature 1
+  double minibatch_size = 0;
+  double n = 0;
+  double temperature = 1;
+  std::uint64_t version = 0;  // of all these: another number where any of them changed
+};
+
+// One thread. Memory 31 D.
+class LawCheck {
+ public:
+  // A law farther than this from the posterior in some direction is not the posterior.
+  static constexpr double kTolerance = 1.3;
+
+  enum class Verdict : std::uint8_t {
+    kOpen,     // not enough has been looked at yet
+    kWithin,   // within kTolerance in every direction
+    kBeyond,   // not so in one direction at least
+    kUnknown,  // the bounds are not within kTolerance, and no direction was found that is beyond it
+    kNone,     // there is no law: steps are too long
+  };
+
+  LawCheck(Arena& arena, std::uint32_t dimension) noexcept;
+  void reset() noexcept;
+
+  // Goes on with the search: about kBudget products of two numbers, at least one step, until the
+  // verdict is found; one step then, which follows what changes. A step is one product with each
+  // of A, C and the sampler's own matrices. An interlude comes in between these.
+  void advance(const LawTerms& terms, Interlude* interlude) noexcept;
+
+  // The last one that was found: what changes since is judged anew meanwhile.
+  Verdict verdict() const noexcept { return verdict_; }
+  // Of the law's variance to the posterior's: bounds over all directions where it is kWithin. Where
+  // it is kBeyond, the farthest that is certain of a direction on that side, or the bound if that
+  // is within; infinity and 1 of kNone. Otherwise NaN.
+  double largest() const noexcept { return largest_ratio_; }
+  double smallest() const noexcept { return smallest_ratio_; }
+  // Where the bounds are attained, or nearly: D numbers each, the largest first.
+  std::array<const double*, 2> directions() const noexcept {
+    return {largest_.direction(), smallest_.direction()};
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  static constexpr double kBudget = 1e6;
+  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+  // The ratio of the law to the posterior in one direction.
+  struct Orbit {
+    double* w = nullptr;     // the part that acts on theta
+    RatioVector sum;         // that, and the part that acts on the velocity
+    double numerator = 0;    // of Q, so far
+    double denominator = 0;  // of G
+    double total = 0;        // n w^T P w of the first w: what the denominator comes to
+    int steps = 0;
+  };
+  struct Interval {
+    double low = 0;
+    double high = 0;
+    bool beyond() const noexcept { return low >= kTolerance || high <= 1 / kTolerance; }
+  };
+
+  void apply(const LawTerms& terms, const RatioVector& vector, Interlude* interlude) noexcept;
+  double cost() const noexcept;
+  bool search(const LawTerms& terms, Interlude* interlude) noexcept;
+  bool bounds_suffice() const noexcept;
+  void begin_orbit(const LawTerms& terms, const double* direction) noexcept;
+  bool advance_orbit(const LawTerms& terms, Interlude* interlude) noexcept;
+  Interval orbit_interval() const noexcept;
+  void decide_by_bounds() noexcept;
+  void decide_by_orbits() noexcept;
+
+  std::uint32_t dimension_;
+  bool begun_ = false;
+  std::uint64_t version_ = 0;
+  std::uint64_t decided_version_ = 0;
+  bool turn_ = false;   // whose step is next
+  int orbit_side_ = 0;  // 0: none is under way; 1: of the largest, 2: of the smallest
+  Verdict verdict_ = Verdict::kOpen;
+  double largest_ratio_ = kNaN;
+  double smallest_ratio_ = kNaN;
+  ExtremeRatio largest_;
+  ExtremeRatio smallest_;
+  Orbit orbit_;
+  std::array<Interval, 2> intervals_;  // what the orbits found, largest first
+  double* room_;                       // 2 D
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_DIAGNOSTICS_LAW_CHECK_H_

@@ -1,0 +1,206 @@
+#include "windhover/runtime/diagnostics/score_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/samplers/kernels/kernels.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t kPairRows = 2;
+
+// A Student t number with `freedom` degrees as the normal number of the same rank (Wallace 1959).
+double normal_of_student(double t, double freedom) noexcept {
+  return (8 * freedom + 1) / (8 * freedom + 3) * std::sqrt(freedom * std::log1p(t * t / freedom));
+}
+
+}  // namespace
+
+ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      // Over all parameters; drift has two sides, dependence two lengths of stretches.
+      drift_threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
+      dependence_quantile_(drift_threshold_),
+      influence_variance_(arena.allocate<double>(dimension).data()),
+      influences_(arena, 1, dimension),
+      scores_(arena.allocate<double>(kBatchRows * dimension).data()) {
+  const auto numbers = [&] { return arena.allocate<double>(dimension).data(); };
+  pairs_ = {kPairRows, numbers(), numbers(), numbers()};
+  batches_ = {kBatchRows, numbers(), numbers(), numbers()};
+  for (double** sums :
+       {&batch_, &total_, &total_squares_, &influence_, &newest_, &newest_squares_}) {
+    *sums = numbers();
+  }
+}
+
+void ScoreSeries::reset() noexcept {
+  known_ = false;
+  autocorrelation_ = drift_ = kNotKnown;
+  std::fill_n(influence_variance_, dimension_, 0.0);
+  begin_pass(0);
+}
+
+void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
+  visitor.values(known_, autocorrelation_, drift_, newest_rows_, batch_rows_, newest_batches_);
+  visitor.visit(influence_variance_, dimension_);
+  influences_.visit_state(visitor);
+  for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
+                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
+    visitor.visit(sums, dimension_);
+  }
+  visitor.visit(scores_, batch_rows_ * dimension_);
+}
+
+void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
+  newest_rows_ = rows / 10;
+  batch_rows_ = 0;
+  newest_batches_ = 0;
+  influences_.reset();
+  for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
+                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
+    std::fill_n(sums, dimension_, 0.0);
+  }
+}
+
+void ScoreSeries::add(Model& model, const RowBatch& rows, const double* anchor,
+                      const double* covariance, double n, double dispersion,
+                      std::uint64_t left) noexcept {
+  for (std::size_t i = 0; i < rows.count;) {
+    const std::size_t part = std::min<std::size_t>(kBatchRows - batch_rows_, rows.count - i);
+    model.row_gradients(rows.part(i, part), dimension_, anchor, scores_ + batch_rows_ * dimension_);
+    i += part;
+    batch_rows_ += part;
+    if (batch_rows_ < kBatchRows) break;
+    batch_rows_ = 0;
+    add_batch();
+    add_influence(covariance, n / dispersion, left + rows.count - i);
+  }
+}
+
+void ScoreSeries::Products::add(std::uint32_t j, double score, double score_squares) noexcept {
+  const double product = score * (score + 2 * previous[j]) - score_squares;
+  sum[j] += product;
+  squares[j] += product * product;
+  previous[j] = score;
+}
+
+void ScoreSeries::add_batch() noexcept {
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    double batch = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < kBatchRows; i += kPairRows) {
+      const double one = scores_[i * dimension_ + j];
+      const double other = scores_[(i + 1) * dimension_ + j];
+      const double pair_squares = one * one + other * other;
+      pairs_.add(j, one + other, pair_squares);
+      batch += one + other;
+      squares += pair_squares;
+    }
+    batches_.add(j, batch, squares);
+    batch_[j] = batch;
+    total_[j] += batch;
+    total_squares_[j] += squares;
+  }
+}
+
+// influence = A^-1 sum of scores / dispersion = scale x covariance x sum of scores.
+void ScoreSeries::add_influence(const double* covariance, double scale,
+                                std::uint64_t left) noexcept {
+  std::fill_n(influence_, dimension_, 0.0);
+  kernels().symmetric_product(covariance, dimension_, scale, batch_, influence_);
+  influences_.add(influence_);
+  if (left + kBatchRows <= newest_rows_) {
+    newest_batches_ += 1;
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      newest_[j] += influence_[j];
+      newest_squares_[j] += influence_[j] * influence_[j];
+    }
+  }
+}
+
+void ScoreSeries::end_pass() noexcept {
+  if (influences_.count() < kLeastBatches || newest_batches_ < 2) return;
+  known_ = true;
+  conclude_dependence();
+  conclude_drift();
+}
+
+void ScoreSeries::conclude_dependence() noexcept {
+  const double rows = static_cast<double>(influences_.count() * kBatchRows);
+  autocorrelation_ = 1;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double mean = total_[j] / rows;
+    const double own = total_squares_[j] - rows * mean * mean;
+    for (const Products& products : {pairs_, batches_}) {
+      // A prior that pulls leaves a mean, which is no dependence.
+      const double sum = products.sum[j] - rows * mean * mean * (3 * products.rows - 1);
+      const double certain = sum - dependence_quantile_ * std::sqrt(products.squares[j]);
+      if (own > 0) autocorrelation_ = std::max(autocorrelation_, 1 + certain / own);
+    }
+  }
+}
+
+// What a difference of mean between the newest rows and the others adds to a batch's variance, per
+// batch of kBatchRows: drift must not hide itself.
+double ScoreSeries::between_parts(std::uint32_t j) const noexcept {
+  const double batches = static_cast<double>(influences_.count());
+  const double share = newest_batches_ / batches;
+  const double off = newest_[j] / newest_batches_ - influences_.mean(j);
+  return off * off * share / (1 - share);
+}
+
+// The shortest batches whose neighbours are all but uncorrelated: for correlations that fall off
+// exponentially 1/8 means that 2 % of their sum are left out. Longer ones only make the estimate
+// less certain.
+std::uint32_t ScoreSeries::level_of(std::uint32_t j) const noexcept {
+  std::uint32_t level = 0;
+  for (; level + 1 < DyadicBatches::kLevels; ++level) {
+    const auto batches = static_cast<double>(influences_.batches(level));
+    const double drift = between_parts(j) * static_cast<double>(std::uint64_t{1} << level);
+    const auto covariance = influences_.at(level, j);
+    // Long batches do not all lie on one side of the shift.
+    if (!(covariance.own > drift)) break;
+    const double correlation = (covariance.lagged - drift) / (covariance.own - drift);
+    const bool uncorrelated = !(correlation > 0.125 + 1 / std::sqrt(batches));
+    if (uncorrelated || influences_.batches(level + 1) < kLeastBatches) break;
+  }
+  return level;
+}
+
+void ScoreSeries::conclude_drift() noexcept {
+  const double batches = static_cast<double>(influences_.count());
+  const double others = batches - newest_batches_;
+  drift_ = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const std::uint32_t level = level_of(j);
+    const double at_level = static_cast<double>(influences_.batches(level));
+    const double drift = between_parts(j) * static_cast<double>(std::uint64_t{1} << level);
+    const auto covariance = influences_.at(level, j);
+    const double first = std::max(influences_.at(0, j).own - between_parts(j), 0.0);
+    const double own = std::max(covariance.own - drift, first);
+    // Estimating the two means takes away 6 of so many; the sum over lags may be anything, even
+    // negative.
+    const double long_run =
+        std::max(own + 2 * (covariance.lagged - drift), 0.5 * own) / (1 - 6 / at_level);
+    // An estimate with so many degrees of freedom makes a Student t number of a normal one: its
+    // variance.
+    const double freedom = at_level / 3;
+    influence_variance_[j] = long_run / kBatchRows * freedom / (freedom - 2);
+    const double newest_mean = newest_[j] / newest_batches_;
+    const double others_mean = (influences_.mean(j) * batches - newest_[j]) / others;
+    // Where the newest rows vary more, as rows of a rare category do, that counts.
+    const double newest_variance = newest_squares_[j] / newest_batches_ - newest_mean * newest_mean;
+    const double more = first > 0 ? std::max(1.0, newest_variance / first) : 1.0;
+    const double variance = long_run * (more / newest_batches_ + 1 / others);
+    if (!(variance > 0)) continue;
+    const double t = (newest_mean - others_mean) / std::sqrt(variance);
+    drift_ = std::max(drift_, normal_of_student(t, freedom));
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,110 @@
+// The rows' scores in the order of the stream: do they depend on one another, and do the newest
+// differ from the rest?
+#ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_SCORE_SERIES_H_
+#define WINDHOVER_RUNTIME_DIAGNOSTICS_SCORE_SERIES_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/estimates/dyadic_batches.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// A score is a row's gradient at the anchor of a pass over the window; A^-1 score is the row's
+// influence on the parameters. Minibatches are drawn in random order and see neither drift nor
+// dependence; a pass goes in stream order and does. One thread. Memory about 80 D; a row costs one
+// gradient and an eighth of a product with a D x D matrix.
+//
+// Every alarm below is raised by chance in at most about kFalseAlarmRate of the passes.
+class ScoreSeries {
+ public:
+  static constexpr double kFalseAlarmRate = 1e-5;
+  // Batches of kBatchRows that a window must hold for any of this to be known.
+  static constexpr std::uint64_t kBatchRows = 8;
+  static constexpr std::uint64_t kLeastBatches = 48;
+  // Dependence that is certain but smaller is not reported: sd is then at most a tenth too small.
+  static constexpr double kHarmlessAutocorrelation = 1.2;
+
+  // Takes memory, writes nothing.
+  ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept;
+  void reset() noexcept;  // forgets what is known, too
+
+  // A pass over about `rows` rows.
+  void begin_pass(std::uint64_t rows) noexcept;
+  // The next rows; `left` more come after them. The inverse of A, for which the scores are divided
+  // by `dispersion`, is n x `covariance`.
+  void add(Model& model, const RowBatch& rows, const double* anchor, const double* covariance,
+           double n, double dispersion, std::uint64_t left) noexcept;
+  // Draws the conclusions. A window that is too small leaves things as they were.
+  void end_pass() noexcept;
+
+  bool known() const noexcept { return known_; }
+
+  // Long-run variance of one row's influence on parameter j, however the rows depend: the variance
+  // of the estimate is this / n (Newey and West 1987, with the batches of DyadicBatches in place of
+  // single lags). REQUIRES: known().
+  double influence_variance(std::uint32_t j) const noexcept { return influence_variance_[j]; }
+
+  // Long-run variance of the scores over what it would be if rows did not depend on one another:
+  // what is certain of it, for the parameter where that is most; 1 when nothing is. NaN when not
+  // known().
+  double autocorrelation() const noexcept { return autocorrelation_; }
+  bool autocorrelated() const noexcept { return autocorrelation_ > kHarmlessAutocorrelation; }
+
+  // Mean influence of the newest tenth of the rows less that of the others, in standard deviations,
+  // for the parameter where that is largest. Dependent rows alone do not make it large. NaN when
+  // not known().
+  double drift() const noexcept { return drift_; }
+  bool drifting() const noexcept { return drift_ > drift_threshold_; }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  // Sums of the products of scores that are close in the stream: those within a stretch of `rows`
+  // rows and twice those with the stretch before. Of independent rows each stretch adds an
+  // uncorrelated number of mean 0, so the sum over the root of the sum of squares is a standard
+  // normal number whatever the scores' sizes are.
+  struct Products {
+    double rows;
+    double* previous;
+    double* sum;
+    double* squares;
+    void add(std::uint32_t j, double score, double score_squares) noexcept;
+  };
+
+  void add_batch() noexcept;
+  void add_influence(const double* covariance, double scale, std::uint64_t left) noexcept;
+  void conclude_dependence() noexcept;
+  void conclude_drift() noexcept;
+  double between_parts(std::uint32_t j) const noexcept;
+  std::uint32_t level_of(std::uint32_t j) const noexcept;
+
+  std::uint32_t dimension_;
+  double drift_threshold_;
+  double dependence_quantile_;
+  bool known_ = false;
+  double autocorrelation_;
+  double drift_;
+  double* influence_variance_;
+
+  std::uint64_t newest_rows_ = 0;  // of the pass, at its end
+  std::uint64_t batch_rows_ = 0;
+  double newest_batches_ = 0;
+  DyadicBatches influences_;  // of batches of kBatchRows rows
+  Products pairs_;
+  Products batches_;
+  double* scores_;  // kBatchRows x dimension: of the batch
+  double* batch_;   // dimension: sums over the rows of the batch, the pass
+  double* total_;
+  double* total_squares_;
+  double* influence_;       // of the batch
+  double* newest_;          // sum of influences of the newest batches
+  double* newest_squares_;  // and of their squares
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_DIAGNOSTICS_SCORE_SERIES_H_

@@ -1,0 +1,113 @@
+// Moves the chains on minibatches of the window, by a sampler's law.
+#ifndef WINDHOVER_RUNTIME_LEARNING_CHAIN_MOVER_H_
+#define WINDHOVER_RUNTIME_LEARNING_CHAIN_MOVER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/counters.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/learning/chain_set.h"
+#include "windhover/runtime/learning/learner_worker.h"
+#include "windhover/runtime/window/window_cursor.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// Each chain draws a minibatch of its own, with replacement. Invariant: the sampler's law is that
+// of the last refresh that succeeded, its steps shortened by damping() where chains have been lost.
+// One thread, but for move() of different chains.
+class ChainMover {
+ public:
+  // Which chains have left for good.
+  enum class Lost : std::uint8_t { kMoveFailed, kTooFar };
+
+  ChainMover(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+             AnySampler* sampler, Counters<RuntimeCounter>& counters) noexcept;
+  void reset() noexcept;
+
+  // S while the window holds the rows it does.
+  double minibatch_size() const noexcept {
+    return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+  }
+  // Moves in which a chain forgets where it was, at least a window.
+  double relaxation() const noexcept;
+  // Chains that take longer are given up: what they leave is not enough, and the status says so.
+  double longest_relaxation() const noexcept;
+  const AnySampler& sampler() const noexcept { return *sampler_; }
+
+  // Takes new estimates into the sampler's law; `noise_known`: C has been measured. false: the old
+  // law stays.
+  bool refresh(const Estimator& estimator, bool noise_known, Interlude* interlude) noexcept;
+  // Writes H and the injected covariance; false: the law is not that of a linear recursion.
+  bool law(double* preconditioner, double* injected) const noexcept {
+    if (first_order_) sampler_->law(preconditioner, injected);
+    return first_order_;
+  }
+  bool posterior_is_target() const noexcept { return posterior_is_target_; }
+
+  // What tells this round's random numbers from all others.
+  void begin_round(std::uint64_t round) noexcept {
+    round_ = round;
+    asides_ = 0;
+  }
+  // Chains `begin` to `end`, with a worker's model and scratch.
+  void move(ChainSet& chains, Estimator& estimator, std::size_t begin, std::size_t end,
+            LearnerWorker& worker) noexcept;
+  // The next chain in turn, beside the round's own moves; which one it was.
+  std::size_t move_aside(ChainSet& chains, Estimator& estimator, LearnerWorker& worker) noexcept;
+  // After move() of these chains: shows and counts them.
+  void count_moves(const ChainSet& chains, std::size_t first, std::size_t last,
+                   bool traced) noexcept;
+
+  // A draw of N(mean, T P), and what the sampler keeps for a chain that begins there.
+  void start(ChainSet& chains, Chain& chain, const Estimator& estimator,
+             std::uint64_t number) noexcept;
+  // Lost chains start again as fresh draws and all steps are halved. Whether there was one.
+  bool recover(ChainSet& chains, const Estimator& estimator, Lost which, bool noise_known) noexcept;
+  // Where no chain is that draws from what it should.
+  bool far_off(const ChainSet& chains, const Chain& chain,
+               const Estimator& estimator) const noexcept;
+
+  // A pass begins, and ends: without a loss in it the steps are doubled again.
+  void begin_pass() noexcept { lost_in_pass_ = false; }
+  bool lost_in_pass() const noexcept { return lost_in_pass_; }
+  void end_pass() noexcept {
+    if (!lost_in_pass_) damping_ = std::min(1.0, 2 * damping_);
+  }
+  bool damped() const noexcept { return damping_ != 1; }
+  void undamp() noexcept { damping_ = 1; }
+
+  // Between rounds, which each count their moves from 0.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("sampler");
+    visitor.values(damping_, law_n_, lost_in_pass_, has_law_);
+    if (has_law_) sampler_->visit_state(visitor);
+  }
+
+ private:
+  std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
+  void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept;
+  Status move_chain(ChainSet& chains, Chain& chain, Estimator& estimator, const RowBatch& minibatch,
+                    LearnerWorker& worker) noexcept;
+
+  const EngineConfig& config_;
+  const WindowCursor& cursor_;
+  AnySampler* sampler_;
+  Counters<RuntimeCounter>& counters_;
+  bool first_order_ = false;          // the sampler has a law, without momentum
+  bool posterior_is_target_ = false;  // of that law
+  double damping_ = 1;
+  double law_n_ = 1;      // n of the estimates behind the law
+  bool has_law_ = false;  // a refresh has succeeded
+  bool lost_in_pass_ = false;
+  std::uint64_t round_ = 0;
+  std::uint64_t asides_ = 0;
+  std::span<Status> moved_;  // of each chain
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_CHAIN_MOVER_H_

@@ -1,0 +1,105 @@
+#include "windhover/runtime/learning/chain_record.h"
+
+#include <algorithm>
+
+#include "windhover/runtime/learning/draw_budget.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two comparisons
+
+// Without a window the spread of the chains is that of the sandwich, which the check above
+// kLyapunovDimension does not know.
+bool is_checked(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kWindow) {
+    return config.model.dimension() <= Consistency::kLyapunovDimension;
+  }
+  return config.sampler.noise_structure == NoiseStructure::kFull;
+}
+
+// Of a network nothing is compared.
+Consistency::Follows followed(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kWindow || find_model(config.model.name)->network) return {};
+  const SamplerEntry& sampler = *find_sampler(config.sampler.name);
+  const bool has_state = sampler.state_size(config.sampler, config.model.dimension()) > 0;
+  return {true, sampler.has_law, has_state};
+}
+
+}  // namespace
+
+ChainRecord::ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept
+    : dimension_(config.model.dimension()),
+      temperature_(config.sampler.temperature),
+      diagnostics_(arena, chains, dimension_),
+      consistency_(arena, dimension_, is_checked(config), followed(config)),
+      deviations_(arena.allocate<double>(std::size_t{dimension_} * chains).data()) {}
+
+void ChainRecord::reset() noexcept {
+  diagnostics_.reset();
+  restart_spread();
+}
+
+void ChainRecord::begin() noexcept {
+  relaxations_ = last_draw_ = recorded_moves_ = 0;
+  diagnostics_.reset();
+  ratio_ = {};
+}
+
+void ChainRecord::add_spread(const Chain& chain, const Estimator& estimator) noexcept {
+  consistency_.add(chain.theta, estimator.mean(), estimator.n(), estimator.factor(),
+                   estimator.covariance(), relaxations_);
+}
+
+void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept {
+  const double hot = temperature_ > 0 ? temperature_ : 1.0;
+  for (const Chain& chain : chains) {
+    add_spread(chain, estimator);
+    // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
+    double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      const double variance = estimator.covariance()[std::size_t{j} * (dimension_ + 1)];
+      deviation[j] = (chain.theta[j] - estimator.mean()[j]) / std::sqrt(hot * variance);
+    }
+  }
+  diagnostics_.add(deviations_);
+}
+
+bool ChainRecord::settled() const noexcept {
+  constexpr double kLongestExploration = 512;
+  const double patience = last_draw_ > 0 ? DrawBudget::kMostPending : kLongestExploration;
+  const bool judged = consistency_.suffices() && diagnostics_.suffices();
+  return judged || relaxations_ - last_draw_ >= patience;
+}
+
+bool ChainRecord::comparison_due() noexcept {
+  const std::uint64_t iterates = diagnostics_.iterates();
+  const bool known = ratio_.largest != 0;
+  if (known && iterates < ratio_due_ && iterates >= kRatioInterval) return false;
+  if (known && !consistency_.suffices()) return false;  // what was found before stands
+  ratio_due_ = iterates + kRatioInterval;
+  return true;
+}
+
+// The few batches of few relaxations are still correlated and would promise too much: as long as
+// that may be, no chain has more effective draws than relaxations behind it.
+void ChainRecord::summarize(std::size_t chains, Posterior& posterior) const noexcept {
+  constexpr double kFewRelaxations = 100;
+  diagnostics_.summarize(
+      {posterior.ess_bulk, posterior.ess_tail, posterior.mcse_mean, posterior.r_hat});
+  const auto count = static_cast<double>(chains);
+  const double most = relaxations_ < kFewRelaxations ? relaxations_ * count : 1e300;
+  const double moves = recorded_moves_ * count;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    double& bulk = posterior.ess_bulk[j];
+    if (bulk > most) posterior.mcse_mean[j] *= std::sqrt(bulk / most);
+    bulk = std::min(bulk, most);
+    posterior.ess_tail[j] = std::min(posterior.ess_tail[j], most);
+    posterior.mcse_mean[j] *= posterior.sd[j];
+    posterior.autocorrelation_time[j] = bulk > 0 ? moves / bulk : 0.0;
+  }
+}
+
+}  // namespace windhover

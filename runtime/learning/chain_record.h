@@ -1,0 +1,121 @@
+// What the chains have been through since sampling began, and what it says about their draws.
+#ifndef WINDHOVER_RUNTIME_LEARNING_CHAIN_RECORD_H_
+#define WINDHOVER_RUNTIME_LEARNING_CHAIN_RECORD_H_
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/diagnostics/consistency.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/samplers/estimates/diagnostics.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// Time is counted in relaxations of a chain. Invariant: the diagnostics stand for recorded_moves_
+// moves of each chain, the ratio for what the chains had done when it was computed. One thread.
+class ChainRecord {
+ public:
+  // Whether a mark of time has been passed by one move.
+  struct Step {
+    double before;
+    double after;
+    // Of `marks` marks a relaxation, shifted by `offset` of the way between two.
+    bool passed(double marks, double offset) const noexcept {
+      return std::floor(marks * after + offset) > std::floor(marks * before + offset);
+    }
+  };
+
+  // `chains` 0: no diagnostics of chains, which say nothing of an ensemble seen once.
+  ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept;
+  void reset() noexcept;
+  // Sampling begins: nothing has been recorded.
+  void begin() noexcept;
+
+  double relaxations() const noexcept { return relaxations_; }
+  Step advance(double relaxations) noexcept {
+    const double before = relaxations_;
+    relaxations_ += relaxations;
+    return {before, relaxations_};
+  }
+  // All chains moved, and where they came to were draws.
+  void count_draws() noexcept {
+    last_draw_ = relaxations_;
+    recorded_moves_ += 1;
+  }
+  // All chains' iterates, around the centre of `estimator`. O(chains x D^2).
+  void add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept;
+  void add_spread(const Chain& chain, const Estimator& estimator) noexcept;
+
+  // The observed spread is that of iterates from now on.
+  void restart_spread() noexcept { consistency_.reset(relaxations_); }
+  // What was compared says nothing about the draws of now.
+  void forget_ratio() noexcept { ratio_ = {}; }
+  void compare_soon() noexcept { ratio_due_ = 0; }
+
+  // Whether the draws can be judged, or never will be: a sampler that has gone on to refine (Santa)
+  // has none that could.
+  bool settled() const noexcept;
+
+  // Compares observed with predicted spread, if that is due. law(H, injected covariance) says
+  // whether there is a law. O(60 D^3) where it is due.
+  template <class Law>
+  void compare(const Estimator& estimator, double minibatch_size, double temperature,
+               Law&& law) noexcept {
+    if (!comparison_due()) return;
+    ratio_relaxations_ = relaxations_ - consistency_.since();
+    compare_now(estimator, minibatch_size, temperature, static_cast<Law&&>(law));
+  }
+  template <class Law>
+  void compare_now(const Estimator& estimator, double minibatch_size, double temperature,
+                   Law&& law) noexcept {
+    ratio_ =
+        consistency_.ratio(estimator.curvature(), estimator.factor(),
+                           estimator.noise_covariance().data(), estimator.covariance(),
+                           minibatch_size, estimator.n(), temperature, static_cast<Law&&>(law));
+  }
+  // See Consistency::follow().
+  void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {
+    consistency_.follow(terms, interlude);
+  }
+  Consistency::Band band(double draws) const noexcept { return consistency_.band(ratio_, draws); }
+  const Consistency::Ratio& ratio() const noexcept { return ratio_; }
+  // Relaxations that the ratio stands on, and those since the spread was begun anew.
+  double compared_relaxations() const noexcept { return ratio_relaxations_; }
+  double observed_relaxations() const noexcept { return relaxations_ - consistency_.since(); }
+
+  // Effective draws, R-hat, Monte Carlo error and autocorrelation time of `chains` chains.
+  void summarize(std::size_t chains, Posterior& posterior) const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("record of the chains");
+    visitor.values(relaxations_, last_draw_, recorded_moves_);
+    diagnostics_.visit_state(visitor);
+    consistency_.visit_state(visitor);
+    visitor.section("comparison of spreads");
+    visitor.values(ratio_.largest, ratio_.smallest, ratio_.law_largest, ratio_.law_smallest,
+                   ratio_.decided, ratio_due_, ratio_relaxations_);
+  }
+
+ private:
+  bool comparison_due() noexcept;
+
+  std::uint32_t dimension_;
+  double temperature_;
+  double relaxations_ = 0;
+  double last_draw_ = 0;       // when all chains' iterates were draws
+  double recorded_moves_ = 0;  // of each chain, that the diagnostics stand for
+  ChainDiagnostics diagnostics_;
+  Consistency consistency_;
+  Consistency::Ratio ratio_;
+  std::uint64_t ratio_due_ = 0;
+  double ratio_relaxations_ = 0;
+  double* deviations_;  // chains x dimension: scratch
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_CHAIN_RECORD_H_

@@ -1,0 +1,160 @@
+#include "windhover/runtime/learning/cold_start.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace windhover {
+
+namespace {
+
+// Passes, those of halved steps included: outlying rows take hundreds.
+constexpr int kMostIterations = 400;
+constexpr int kMostDescentIterations = 200;  // where the posterior is not log-concave
+constexpr int kMostHalvings = 40;            // of a step
+constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
+constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
+constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
+constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+ColdStart::ColdStart(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+                     Estimator& estimator, WindowPass& pass, RowScan& scan,
+                     Counters<RuntimeCounter>& counters) noexcept
+    : cursor_(cursor),
+      estimator_(estimator),
+      pass_(pass),
+      scan_(scan),
+      counters_(counters),
+      dimension_(config.model.dimension()),
+      seed_(config.seed),
+      window_(config.horizon == Horizon::kWindow),
+      rows_for_chains_(cold_start_rows(config)),
+      previous_(arena.allocate<double>(dimension_).data()),
+      scratch_(arena.allocate<double>(dimension_).data()) {}
+
+void ColdStart::reset(Model* model) noexcept {
+  model_ = model;
+  std::fill_n(previous_, dimension_, 0.0);
+}
+
+void ColdStart::begin(std::span<LearnerWorker> workers) noexcept {
+  running_ = true;
+  iterations_ = 0;
+  halvings_ = 0;
+  near_ = false;
+  end_ = cursor_.head();
+  rows_ = cursor_.rows();
+  first_ = cursor_.first();
+  scan_.scan(cursor_, workers, estimator_);
+  if (!model_->quadratic()) {
+    // Not from the mode of fewer rows: it lies far off where categories had one outcome among them,
+    // and where a network has units that do nothing the way back is flat.
+    std::fill_n(scratch_, dimension_, 0.0);
+    if (!model_->log_concave()) model_->initial(seed_, scratch_);
+    estimator_.set_mode(scratch_);
+  }
+  begin_pass();
+}
+
+// A run keeps to the rows it began with until too few of them are left to start chains from.
+void ColdStart::begin_pass() noexcept {
+  pass_.begin(end_ >= cursor_.first() + rows_wanted() ? end_ : cursor_.head());
+}
+
+std::uint64_t ColdStart::rows_wanted() const noexcept { return std::min(rows_, rows_for_chains_); }
+
+ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
+  // The third-order sums are for the mean; far from the mode Newton's method can do without.
+  const bool third = !model_->quadratic() && near_;
+  pass_.begin_sweep(kWarmUpRows);
+  pass_.sum_curvature(starting() ? WindowPass::Terms::kStart
+                      : third    ? WindowPass::Terms::kThird
+                                 : WindowPass::Terms::kSecond,
+                      worker);
+  if (!pass_.end_sweep()) return Outcome::kGoesOn;
+  const bool started = starting();
+  estimator_.end_pass();
+  ++iterations_;
+  if (went_too_far() || !take_step()) return shorten_step();
+  // What the targets suggest is no objective of theta's to compare with.
+  slope_ = started ? kUnknownSlope : -estimator_.newton_decrement();
+  halvings_ = 0;
+  std::copy_n(estimator_.done().anchor(), dimension_, previous_);
+  if (estimator_.newton_decrement() < kNear) near_ = true;
+  // Of rows that leave there is no mode to come to, only one to follow.
+  const bool left = cursor_.first() != first_;
+  first_ = cursor_.first();
+  const int most = model_->log_concave() ? kMostIterations : kMostDescentIterations;
+  const bool near = at_mode() || (left && near_mode_of_a_stream());
+  const auto rows = std::min(static_cast<double>(cursor_.rows()), estimator_.done().rows());
+  const bool found = near && !started && rows >= static_cast<double>(rows_wanted());
+  if (found || model_->quadratic() || iterations_ >= most) return end(found);
+  begin_pass();
+  return Outcome::kGoesOn;
+}
+
+// The estimates of the rows that were summed, and the mode that they lead to.
+bool ColdStart::take_step() noexcept {
+  const bool taken = ok(estimator_.refresh(estimator_.done().rows(), scan_.target_variance()));
+  if (!taken) counters_.add(RuntimeCounter::kFactorizationFailures);
+  return taken;
+}
+
+// Half-way back from the anchor to where the last step began.
+ColdStart::Outcome ColdStart::shorten_step() noexcept {
+  if (iterations_ == 1 || halvings_ >= kMostHalvings) {
+    running_ = false;
+    due_ = pass_.end() + 1;
+    return Outcome::kGaveUp;
+  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    scratch_[j] = 0.5 * (estimator_.done().anchor()[j] + previous_[j]);
+  }
+  estimator_.set_mode(scratch_);
+  slope_ *= 0.5;
+  ++halvings_;
+  begin_pass();
+  return Outcome::kGoesOn;
+}
+
+// Whether the last step, or what is left of it, has passed the lowest point on its way by far: the
+// second condition of Wolfe's on a line search. It asks for the gradient of these rows alone, so
+// rows may have come and gone since the step began; if they are all others, halving comes to an
+// end.
+bool ColdStart::went_too_far() const noexcept {
+  constexpr double kSlope = 0.3;
+  return iterations_ > 1 && halvings_ < kMostHalvings && !estimator_.steps_are_safe() &&
+         estimator_.slope(previous_) > -kSlope * slope_;
+}
+
+// Gauss-Newton steps close in by a factor each, where Newton's square the distance.
+bool ColdStart::at_mode() const noexcept {
+  const double near = model_->log_concave() ? 1e-10 : 1e-4;
+  return estimator_.newton_decrement() < near &&
+         estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
+         estimator_.prior().moved() < kPriorSettled;
+}
+
+// As near as the mode of other rows is to that of these: about 2 D off when all are others.
+bool ColdStart::near_mode_of_a_stream() const noexcept {
+  const bool near = !estimator_.anchor_is_far() || estimator_.newton_decrement() < 2.0 * dimension_;
+  return model_->log_concave() && near && estimator_.step_is_trusted() &&
+         estimator_.dispersion_step() < kFollowed && estimator_.prior().moved() < kFollowed;
+}
+
+// Far from the mode chains would lose their way. The point where the last step was to begin is the
+// best there is; other rows may do better.
+ColdStart::Outcome ColdStart::end(bool found) noexcept {
+  const bool stuck = !found && model_->log_concave() && !estimator_.steps_are_safe() &&
+                     estimator_.newton_decrement() >= kNear;
+  if (stuck) estimator_.set_mode(previous_);
+  running_ = false;
+  due_ = pass_.end() + (stuck ? cursor_.rows() / 64 : 0) + 1;
+  // Without a window none come before the chains have begun.
+  if (!window_) due_ = std::min(due_, rows_for_chains_);
+  return stuck ? Outcome::kStuck : Outcome::kCameNear;
+}
+
+}  // namespace windhover

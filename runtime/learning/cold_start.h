@@ -1,0 +1,94 @@
+// From no posterior to the first: Newton's method over the rows so far, one pass an iteration.
+#ifndef WINDHOVER_RUNTIME_LEARNING_COLD_START_H_
+#define WINDHOVER_RUNTIME_LEARNING_COLD_START_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/counters.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/window/window_pass.h"
+
+namespace windhover {
+
+// Runs of Newton's method, each begun when rows have come since the last one ended. Invariant:
+// while running() the estimator's mode is where the next step begins, and the last step has not
+// been found to lead past the lowest point on its way by far. One thread.
+class ColdStart {
+ public:
+  enum class Outcome : std::uint8_t {
+    kGoesOn,
+    kGaveUp,    // no step led anywhere: the next run begins with the next row
+    kCameNear,  // the run is over, at the mode or near it, or the passes are
+    kStuck,     // the run is over, far from the mode: what is served is the best point it saw
+  };
+
+  ColdStart(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+            Estimator& estimator, WindowPass& pass, RowScan& scan,
+            Counters<RuntimeCounter>& counters) noexcept;
+  void reset(Model* model) noexcept;
+  // Forgets the run under way; the next one may begin at once.
+  void start_over() noexcept {
+    running_ = false;
+    due_ = 0;
+  }
+
+  bool running() const noexcept { return running_; }
+  // Whether there are rows to begin a run with.
+  bool due() const noexcept { return cursor_.head() >= due_; }
+  void begin(std::span<LearnerWorker> workers) noexcept;
+  // Sums some rows and takes a step when the pass is complete. REQUIRES: running().
+  Outcome advance(LearnerWorker& worker) noexcept;
+  // Whether a run that is over has seen rows enough for chains.
+  bool enough_rows() const noexcept {
+    return estimator_.done().rows() >= static_cast<double>(rows_for_chains_);
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("cold start");
+    visitor.values(running_, due_, iterations_, halvings_, near_, end_, rows_, first_, slope_);
+    visitor.visit(previous_, dimension_);
+  }
+
+ private:
+  // A pass's anchor stands at what the targets suggest, not at a theta of the model's.
+  bool starting() const noexcept { return iterations_ == 0 && model_->has_start(); }
+  void begin_pass() noexcept;
+  bool take_step() noexcept;
+  Outcome shorten_step() noexcept;
+  bool went_too_far() const noexcept;
+  bool at_mode() const noexcept;
+  bool near_mode_of_a_stream() const noexcept;
+  Outcome end(bool found) noexcept;
+  std::uint64_t rows_wanted() const noexcept;
+
+  const WindowCursor& cursor_;
+  Estimator& estimator_;
+  WindowPass& pass_;
+  RowScan& scan_;
+  Counters<RuntimeCounter>& counters_;
+  Model* model_ = nullptr;
+  std::uint32_t dimension_;
+  std::uint64_t seed_;
+  bool window_;  // rows leave
+  std::uint64_t rows_for_chains_;
+  bool running_ = false;
+  std::uint64_t due_ = 1;  // rows from which the next run begins
+  int iterations_ = 0;
+  int halvings_ = 0;  // of the last step
+  // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
+  // and the mode with it.
+  bool near_ = false;
+  std::uint64_t end_ = 0;    // where the rows end that the run began with
+  std::uint64_t rows_ = 0;   // how many they were
+  std::uint64_t first_ = 0;  // the first row when the last step began
+  double slope_ = 0;         // of the objective along what is left of it, where it began
+  double* previous_;         // where it began
+  double* scratch_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_COLD_START_H_

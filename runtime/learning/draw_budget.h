@@ -1,0 +1,90 @@
+// How much the chains still have to do.
+#ifndef WINDHOVER_RUNTIME_LEARNING_DRAW_BUDGET_H_
+#define WINDHOVER_RUNTIME_LEARNING_DRAW_BUDGET_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/config.h"
+
+namespace windhover {
+
+// Every new row grants each chain draws_per_observation minibatch rows; beside that the draws of a
+// posterior that has become another one are to be made, whether rows come or not. Invariant: the
+// credit is never negative, and never more than the window is worth. Time is counted in relaxations
+// of a chain since sampling began.
+class DrawBudget {
+ public:
+  // What draws may be asked for again and again, until a row comes: each so many times at most,
+  // because there are rows that never let the chains come to rest.
+  enum class Cause : std::uint8_t { kDivergence, kOtherLaw };
+
+  DrawBudget(const EngineConfig& config, std::size_t chains) noexcept
+      : target_(config.draws_per_observation),
+        to_serve_(std::min(
+            kMostPending,
+            config.retained_draws / static_cast<double>(std::max<std::size_t>(chains, 1)))) {}
+
+  // A row came.
+  void stream_went_on() noexcept { quiet_moves_ = times_[0] = times_[1] = 0; }
+  // And what `fresh` rows grant, in a window of `rows` rows.
+  void grant(double fresh, double rows) noexcept {
+    const double most = std::max(credit_, target_ * rows);
+    credit_ = std::min(credit_ + target_ * fresh, most);
+  }
+  void set_credit(double rows) noexcept { credit_ = rows; }
+  void grant_at_least(double rows) noexcept { credit_ = std::max(credit_, rows); }
+  // A chain drew so many rows.
+  void spend(double rows) noexcept { credit_ = std::max(0.0, credit_ - rows); }
+  // All chains moved once.
+  void count_move() noexcept { ++quiet_moves_; }
+
+  // Whether what was granted is less than a minibatch. Without a target it never is.
+  bool spent(double minibatch_size) const noexcept {
+    return target_ != 0 && credit_ < minibatch_size;
+  }
+  // What is to be drawn of the minibatch that is next.
+  double due(double minibatch_size) const noexcept { return std::min(credit_, minibatch_size); }
+  bool unlimited() const noexcept { return target_ == 0; }
+  double target() const noexcept { return target_; }
+
+  // From `now` on, and after a time in which the chains forget where they are, draws are made that
+  // fill the ring of those retained.
+  void ask(double now, double forgetting) noexcept { until_ = now + forgetting + to_serve_; }
+  // The same, but not for ever; false: asked often enough.
+  bool ask_again(Cause cause, double now, double forgetting) noexcept {
+    std::uint64_t& times = times_[static_cast<std::size_t>(cause)];
+    if (times >= kMostTimes) return false;
+    ++times;
+    ask(now, forgetting);
+    return true;
+  }
+  bool pending(double now) const noexcept { return now < until_; }
+
+  // Whether the chains have moved, since a row came, for as long as any is waited for.
+  bool exhausted(double longest_relaxation) const noexcept {
+    return static_cast<double>(quiet_moves_) >= longest_relaxation;
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("draw budget");
+    visitor.values(credit_, until_, quiet_moves_, times_[0], times_[1]);
+  }
+
+  static constexpr double kMostPending = 32;  // relaxations
+
+ private:
+  static constexpr std::uint64_t kMostTimes = 4;
+
+  double target_;
+  double to_serve_;  // relaxations that fill the ring
+  double credit_ = 0;
+  double until_ = 0;
+  std::uint64_t quiet_moves_ = 0;  // of each chain, since a row came
+  std::uint64_t times_[2] = {0, 0};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_DRAW_BUDGET_H_

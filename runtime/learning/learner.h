@@ -1,0 +1,80 @@
+// What an engine asks of whatever keeps its posterior up to date.
+#ifndef WINDHOVER_RUNTIME_LEARNING_LEARNER_H_
+#define WINDHOVER_RUNTIME_LEARNING_LEARNER_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// Called with every iterate of every chain once the cold start is over. Must not allocate or throw.
+using TraceFunction = void (*)(void* context, std::uint16_t chain, const double* theta) noexcept;
+// Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
+using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
+
+// The regimes: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
+// each row once. Both go through the same phases:
+//   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
+//               then Laplace's.
+//   approach    chains start as Laplace draws while C is measured for the first time.
+//   settling    they forget the law that they came by; nothing is retained yet.
+//   sampling    iterates are retained and counted.
+// Without a window chains start in the approach by its rows, and nothing settles. One thread, but
+// for assist().
+class Learner {
+ public:
+  enum class Phase : std::uint8_t { kWarmingUp, kApproach, kSettling, kSampling };
+
+  virtual void reset() noexcept = 0;  // publishes the prior
+
+  // See Engine::poll.
+  virtual int poll(int max_work) noexcept = 0;
+  // The same with the head given: replay.
+  virtual int replay(std::uint64_t head, int max_work) noexcept = 0;
+  // See Engine::assist.
+  virtual int assist(std::uint32_t) noexcept { return 0; }
+
+  // Between polls: all it goes on from but the window and the counters, see Engine::visit_state.
+  // The hooks below are the host's and stay as they are.
+  virtual void visit_state(StateVisitor& visitor) noexcept = 0;
+
+  virtual void set_trace(TraceFunction trace, void* context) noexcept = 0;
+  void set_head_sink(HeadSink sink, void* context) noexcept {
+    head_sink_ = sink;
+    head_context_ = context;
+  }
+
+  Phase phase() const noexcept { return phase_; }
+  std::uint64_t round() const noexcept { return round_; }
+  // chains x dimension
+  virtual std::span<const double> chains() const noexcept = 0;
+  virtual const Estimator& estimator() const noexcept = 0;
+  virtual double minibatch_size() const noexcept = 0;
+  // Of Horizon::kWindow only: complete passes over the window since chains began; the sampler;
+  // moves in which a chain forgets where it was, at least a window.
+  virtual std::uint64_t passes() const noexcept { return 0; }
+  virtual const AnySampler* sampler() const noexcept { return nullptr; }
+  virtual double relaxation() const noexcept { return 0; }
+
+ protected:
+  ~Learner() = default;  // lives in an arena; nobody deletes it
+
+  void tell_head(std::uint64_t head) const noexcept {
+    if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
+  }
+
+  Phase phase_ = Phase::kWarmingUp;
+  std::uint64_t round_ = 0;  // rounds, also those in which the chains rest
+
+ private:
+  HeadSink head_sink_ = nullptr;
+  void* head_context_ = nullptr;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_LEARNER_H_

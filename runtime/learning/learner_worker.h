@@ -1,0 +1,36 @@
+// What one thread moves chains and sums rows with.
+#ifndef WINDHOVER_RUNTIME_LEARNING_LEARNER_WORKER_H_
+#define WINDHOVER_RUNTIME_LEARNING_LEARNER_WORKER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/models/model.h"
+#include "windhover/samplers/sampler.h"
+
+namespace windhover {
+
+// Rows of a round of the cold start, the most that are summed at a time.
+inline constexpr std::uint64_t kWarmUpRows = 2048;
+
+// Scratch alone: which worker does a piece of work changes no bit of its result. One thread.
+struct LearnerWorker {
+  // Takes memory; `model` and `gradient` are set later.
+  LearnerWorker(Arena& arena, const EngineConfig& config) noexcept
+      : indices(arena.allocate<std::uint32_t>(
+            (config.horizon == Horizon::kWindow ? 1 : 2) *
+            std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))),
+        step_work(arena.allocate<double>(step_scratch(config.model.dimension())).data()) {}
+
+  Model* model = nullptr;
+  GradientSource gradient{nullptr, 0, nullptr};
+  std::span<std::uint32_t> indices;  // of minibatches, or of rows that are summed
+  double* step_work;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_LEARNER_WORKER_H_

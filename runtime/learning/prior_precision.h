@@ -1,0 +1,80 @@
+// The precisions of a Gaussian prior of mean 0: given, or learned group by group from the posterior
+// they lead to (runtime/learning/hyper-parameters.md).
+#ifndef WINDHOVER_RUNTIME_LEARNING_PRIOR_PRECISION_H_
+#define WINDHOVER_RUNTIME_LEARNING_PRIOR_PRECISION_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/config.h"
+
+namespace windhover {
+
+// Variational EM (Mandt, Hoffman and Blei 2017, section 4.4) rests where the precision of a group
+// of D_g coefficients is lambda = D_g / E[|theta_g|^2], the expectation over the posterior
+// N(m, P) under that lambda. Where that holds, so does
+//   lambda = gamma / |m_g|^2,  gamma = D_g - lambda Tr P_gg
+// (MacKay 1992), and the other way round. Steps of the latter are taken: they do not shrink where
+// the prior outweighs the rows.
+//
+// One thread. Memory about 2 D doubles. Groups share nothing with the intercept, which keeps its
+// given precision. An empty group, and one that no row says anything about, stay where they are.
+class PriorPrecision {
+ public:
+  static constexpr std::uint32_t kNoGroup = UINT32_MAX;  // of an intercept
+  static constexpr double kFree = 1e300;                 // update() may go as far as it likes
+
+  PriorPrecision(Arena& arena, const ModelConfig& model) noexcept;
+  void reset(const ModelConfig& model) noexcept;
+  // Back to where reset() put it.
+  void start_over() noexcept;
+
+  bool learned() const noexcept { return learned_; }
+  const double* values() const noexcept { return values_; }  // Lambda: one number a parameter
+  // Of each parameter; in the order of the features for the first so many.
+  std::span<const std::uint32_t> groups() const noexcept { return group_; }
+  std::span<const double> of_groups() const noexcept { return precision_; }
+
+  // What update() measures its way from, and undo() returns to.
+  void mark() noexcept;
+  void undo() noexcept;
+  // One step of every group towards the fixed point, from the posterior's means and variances, to
+  // within a factor of exp(longest) of the mark. A mean that lies x sd from its mode counts as
+  // x / sqrt(1 + x^2) sd off: the first order, which it is of, goes too far where a posterior leans
+  // much to one side. Returns the largest |step| of log lambda. Complexity O(D).
+  double update(const double* mode, const double* mean, const double* variance,
+                double longest) noexcept;
+  // The largest |log lambda - log lambda at the mark|.
+  double moved() const noexcept;
+
+  // What is learned; values() follow.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.visit(precision_);
+    visitor.visit(marked_);
+    if (visitor.restores()) spread();
+  }
+
+ private:
+  void spread() noexcept;  // of_groups() into values()
+
+  struct Sums {
+    double count;       // D_g
+    double determined;  // gamma
+    double squares;     // |m_g|^2
+  };
+  bool learned_ = false;
+  double start_ = 1;
+  double least_ = 0;
+  double most_ = 0;
+  double* values_;
+  std::span<std::uint32_t> group_;
+  std::span<double> precision_;
+  std::span<double> marked_;
+  std::span<Sums> sums_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_PRIOR_PRECISION_H_

@@ -1,0 +1,315 @@
+#include "windhover/runtime/learning/single_pass_learner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/diagnostics/judgement.h"
+#include "windhover/runtime/diagnostics/misfit.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr double kRefreshShare = 0.02;  // of what all rows count for: fresh rows until a refresh
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, Window& window,
+                                     Model* model, Snapshots<Posterior>& snapshots, Clock& clock,
+                                     Counters<RuntimeCounter>& counters) noexcept
+    : config_(config),
+      counters_(counters),
+      model_(model),
+      workers_(arena.make_array<LearnerWorker>(1, arena, config)),
+      cursor_(window),
+      estimator_(arena, config),
+      pass_(arena, config, cursor_, estimator_),
+      scan_(config_),
+      cold_start_(arena, config, cursor_, estimator_, pass_, scan_, counters),
+      chains_(arena, config, config.model.dimension()),
+      record_(arena, config, 0),
+      single_pass_(arena, config.model.dimension(), config.single_pass_noise),
+      weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
+               config.forgetting_spread),
+      publisher_(arena, config_, snapshots, clock, counters) {}
+
+void SinglePassLearner::reset() noexcept {
+  estimator_.reset(config_);
+  estimator_.set_target_scale(model_->target().scale);
+  pass_.reset();
+  chains_.reset();
+  record_.reset();
+  worker().model = model_;
+  cold_start_.reset(model_);
+  worker().gradient =
+      GradientSource(model_, config_.model.dimension(), estimator_.prior().values());
+  // With no rows A is Lambda / 1: the prior. Prior precisions are positive, so this cannot fail.
+  if (ok(estimator_.refresh(1.0, 1.0))) {
+    chains_.refill(estimator_);
+    publish();
+  }
+}
+
+int SinglePassLearner::poll(int max_work) noexcept {
+  int done = 0;
+  while (done < max_work) {
+    take_head(cursor_.published());
+    if (!do_round()) break;
+    ++done;
+  }
+  const bool idle = done < max_work || max_work == 0;
+  if (dirty_ && (idle || publisher_.due())) publish();
+  return done;
+}
+
+int SinglePassLearner::replay(std::uint64_t head, int max_work) noexcept {
+  int done = 0;
+  while (done < max_work) {
+    take_head(head);
+    if (!do_round()) break;
+    ++done;
+  }
+  if (dirty_) publish();
+  return done;
+}
+
+// A minibatch at a time; the rows that a cold start waits for, and none until the chains have
+// begun.
+void SinglePassLearner::take_head(std::uint64_t head) noexcept {
+  const std::uint64_t wanted =
+      phase_ == Phase::kWarmingUp  ? cold_start_rows(config_) - cursor_.head()
+      : phase_ == Phase::kApproach ? 0
+                                   : static_cast<std::uint64_t>(minibatch_size());
+  head = std::min(head, cursor_.head() + wanted);
+  if (head != cursor_.head()) tell_head(head);
+  cursor_.advance(head);
+}
+
+// One round: the fresh rows join the estimates, move every chain, and are never looked at again.
+// false: there is nothing to do.
+bool SinglePassLearner::do_round() noexcept {
+  if (phase_ == Phase::kWarmingUp) return cold_start_round();
+  if (phase_ == Phase::kApproach) return seed_chains();
+  const bool fresh = cursor_.fresh() > 0;
+  if (!fresh && unrefreshed_rows_ == 0) return false;
+  if (fresh) take_in_rows();
+  if (!fresh || unrefreshed_rows_ >= kRefreshShare * weights_.sum()) {
+    refresh();
+    retain_chains();
+  }
+  ++round_;
+  return true;
+}
+
+bool SinglePassLearner::cold_start_round() noexcept {
+  if (!cold_start_.running()) {
+    if (!cold_start_.due()) return false;
+    if (dirty_) publish();  // what the last run came to; from here on the mode is on its way
+    cold_start_.begin(workers_);
+  }
+  ++round_;
+  const ColdStart::Outcome outcome = cold_start_.advance(worker());
+  if (outcome == ColdStart::Outcome::kGoesOn || outcome == ColdStart::Outcome::kGaveUp) return true;
+  refreshed_position_ = pass_.end();
+  chains_.refill(estimator_);
+  dirty_ = true;
+  if (cold_start_.enough_rows()) start_chains(outcome == ColdStart::Outcome::kCameNear);
+  return true;
+}
+
+// The rows of the cold start are still in memory: each chain is given its Newton step from their
+// mode under weights of its own. Chains start even where no mode was found: none of the rows that
+// come later would be taken before they have.
+void SinglePassLearner::start_chains(bool from_mode) noexcept {
+  if (!from_mode) lost_until_ = record_.relaxations() + 1;
+  counters_.add(RuntimeCounter::kColdStarts);
+  phase_ = Phase::kApproach;
+  scan_.freeze();
+  estimator_.set_target_variance(0);  // of the rows to come nothing is known
+  const double rows = static_cast<double>(cursor_.head());
+  replay_ratio_.begin(cursor_.head(), rows, rows);
+  weights_.reset(rows);
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
+                       estimator_.prior().values());
+  for (Chain& chain : chains_.all()) {
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
+    single_pass_.start(chain, estimator_.mode(), rng);
+  }
+  seeded_ = 0;
+}
+
+bool SinglePassLearner::seed_chains() noexcept {
+  const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
+  const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
+  const double variance = weights_.weight_variance();
+  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
+  estimator_.noise().add_rows(*model_, rows, estimator_.mode());
+  for (Chain& chain : chains_.all()) {
+    if (!single_pass_.weighs_rows()) break;
+    choose_rows(rows, chain);
+    single_pass_.seed(chain, estimator_.mode(), worker().gradient, variance);
+  }
+  seeded_ = last;
+  if (last == cursor_.head()) complete_seeding();
+  ++round_;
+  return true;
+}
+
+void SinglePassLearner::complete_seeding() noexcept {
+  refresh();
+  for (Chain& chain : chains_.all()) {
+    if (single_pass_.weighs_rows()) break;
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+    single_pass_.seed_noise(chain, weights_.sum(), weights_.weight_variance(), rng);
+  }
+  phase_ = Phase::kSampling;
+  compare_spread();
+  retain_chains();
+}
+
+void SinglePassLearner::take_in_rows() noexcept {
+  const std::uint64_t fresh = cursor_.fresh();
+  const double rows = static_cast<double>(fresh);
+  const RowBatch batch = cursor_.between(cursor_.head() - fresh, cursor_.head(), worker().indices);
+  const double keep = weights_.add(rows);
+  if (keep < 1) estimator_.fade(keep);
+  estimator_.done().add(*model_, batch, model_->quadratic() ? nullptr : estimator_.covariance());
+  estimator_.noise().add_rows(*model_, batch, estimator_.mean());
+  unrefreshed_rows_ += rows;
+  if (estimator_.outgrown()) {
+    transport_to_new_posterior();
+  } else {
+    move_chains(batch, keep);
+  }
+  replay_ratio_.drew(rows);
+  counters_.add(RuntimeCounter::kSteps, chains_.size());
+  counters_.add(RuntimeCounter::kExamples, chains_.size() * fresh);
+  if (record_.advance(rows / weights_.effective()).passed(8, 0)) compare_spread();
+  dirty_ = true;
+}
+
+void SinglePassLearner::move_chains(const RowBatch& rows, double keep) noexcept {
+  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
+  for (Chain& chain : chains_.all()) {
+    choose_rows(rows, chain);
+    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
+    const Status moved = single_pass_.step(chain, worker().gradient, weights_,
+                                           static_cast<double>(rows.count), keep, rng);
+    if (!ok(moved)) recover(chain);
+    chains_.show(chain);
+  }
+}
+
+// Rows that say much where next to nothing was known: a first row of a category, the end of a
+// collinearity. A step with the A of before would overshoot there, and one with the new A under a
+// weight of 0 would leave a chain as wide as the prior. The chains go to the points of the new
+// posterior that answer to where they stood instead, for all that these rows say.
+void SinglePassLearner::transport_to_new_posterior() noexcept {
+  if (refresh()) chains_.transport(estimator_, 0, nullptr);
+}
+
+void SinglePassLearner::choose_rows(const RowBatch& rows, const Chain& chain) noexcept {
+  Rng rng(config_.seed, {round_, chain.index, Purpose::kMinibatch});
+  const std::span<std::uint32_t> room = worker().indices.subspan(worker().indices.size() / 2);
+  worker().gradient.set_minibatch(single_pass_.choose(rows, weights_.weight_variance(), rng, room));
+}
+
+bool SinglePassLearner::refresh() noexcept {
+  unrefreshed_rows_ = 0;
+  dirty_ = true;
+  counters_.add(RuntimeCounter::kRefreshes);
+  if (!ok(estimator_.refresh_running(weights_.effective(), scan_.target_variance()))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    return false;
+  }
+  refreshed_position_ = cursor_.head();
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
+                       estimator_.prior().values());
+  return true;
+}
+
+// A chain that left for good starts again as a fresh draw.
+void SinglePassLearner::recover(Chain& chain) noexcept {
+  counters_.add(RuntimeCounter::kDivergences);
+  lost_until_ = record_.relaxations() + 1;
+  chains_.place(chain, estimator_, (round_ << 16) + chain.index + 1);
+}
+
+void SinglePassLearner::retain_chains() noexcept {
+  for (Chain& chain : chains_.all()) {
+    if (chains_.diverged(chain, estimator_)) recover(chain);
+    chains_.retain(chain, estimator_);
+  }
+}
+
+// Eight times in n rows.
+void SinglePassLearner::compare_spread() noexcept {
+  for (Chain& chain : chains_.all()) {
+    if (chains_.diverged(chain, estimator_)) recover(chain);
+    record_.add_spread(chain, estimator_);
+  }
+  const double size = minibatch_size();
+  record_.compare_now(estimator_, size, 1.0, [this, size](double* h, double* e) {
+    single_pass_.law(size, h, e);
+    return true;
+  });
+}
+
+void SinglePassLearner::publish() noexcept {
+  const bool sampling = phase_ == Phase::kSampling;
+  Posterior& posterior = publisher_.begin(estimator_, chains_.draws(), *model_, pass_.scores());
+  summarize(posterior);
+  describe_worst(posterior);
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), 0);
+  const Consistency::Ratio& ratio = record_.ratio();
+  Provenance& p = posterior.provenance;
+  p.sequence = refreshed_position_;
+  p.n_seen = cursor_.head();
+  const auto n = static_cast<std::uint64_t>(std::lround(estimator_.n()));
+  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective()))
+                     : std::min(cursor_.rows(), n);
+  p.draws_per_observation = replay_ratio_.value();
+  p.law_ratio = ratio.law();
+  Evidence e;
+  e.sampling = sampling;
+  e.drifting = pass_.scores().drifting();
+  e.dependent_rows = pass_.scores().autocorrelated();
+  e.not_definite = estimator_.refresh_failed();
+  e.chains_lost = record_.relaxations() < lost_until_;
+  e.law_smallest = ratio.law_smallest;
+  e.law_largest = ratio.law_largest;
+  e.spread_smallest = ratio.smallest;
+  e.spread_largest = ratio.largest;
+  // An ensemble starts as independent draws and is compared at later times too.
+  e.compared_draws = p.ess_bulk * (1 + record_.observed_relaxations());
+  e.band = record_.band(e.compared_draws);
+  e.replay_is_target = config_.draws_per_observation != 0;
+  e.replay_ratio = replay_ratio_.value();
+  e.prior_conflict = p.prior_conflict;
+  e.misfit = misfits(p.misspecification_index, estimator_.n());
+  const Judgement judgement = judge(e);
+  p.status = judgement.status;
+  p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
+  publisher_.end(posterior, estimator_, *model_);
+  dirty_ = false;
+}
+
+// Each chain is one draw, independent of the others. Split R-hat and autocorrelation compare a
+// chain with its own past, which says nothing here.
+void SinglePassLearner::summarize(Posterior& posterior) const noexcept {
+  const std::uint32_t dimension = posterior.dimension;
+  const bool sampling = phase_ == Phase::kSampling;
+  const double draws = sampling ? static_cast<double>(chains_.size()) : 0.0;
+  std::fill_n(posterior.ess_bulk, dimension, draws);
+  std::fill_n(posterior.ess_tail, dimension, draws);
+  std::fill_n(posterior.r_hat, dimension, kUnknown);
+  std::fill_n(posterior.autocorrelation_time, dimension, kUnknown);
+  for (std::uint32_t j = 0; j < dimension; ++j) {
+    posterior.mcse_mean[j] = sampling ? posterior.sd[j] / std::sqrt(draws) : kUnknown;
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,90 @@
+// The posterior without a window: all chains see every row once, together, each with noise of its
+// own (samplers/single_pass.h).
+#ifndef WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_LEARNER_H_
+#define WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_LEARNER_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/learning/chain_record.h"
+#include "windhover/runtime/learning/chain_set.h"
+#include "windhover/runtime/learning/cold_start.h"
+#include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/replay_ratio.h"
+#include "windhover/runtime/posterior/publisher.h"
+#include "windhover/runtime/window/row_scan.h"
+#include "windhover/samplers/single_pass.h"
+
+namespace windhover {
+
+// Invariant: every row below the cursor is in the sums and has moved every chain, or has left its
+// mark on where the chains began. Each chain is one draw. One thread.
+class SinglePassLearner final : public Learner {
+ public:
+  // Of one model. All arguments outlive the learner.
+  SinglePassLearner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
+                    Snapshots<Posterior>& snapshots, Clock& clock,
+                    Counters<RuntimeCounter>& counters) noexcept;
+  void reset() noexcept override;
+
+  int poll(int max_work) noexcept override;
+  int replay(std::uint64_t head, int max_work) noexcept override;
+  void visit_state(StateVisitor& visitor) noexcept override;
+  void set_trace(TraceFunction trace, void* context) noexcept override {
+    chains_.set_trace(trace, context);
+  }
+
+  std::span<const double> chains() const noexcept override { return chains_.iterates(); }
+  const Estimator& estimator() const noexcept override { return estimator_; }
+  double minibatch_size() const noexcept override {
+    return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+  }
+
+ private:
+  void take_head(std::uint64_t head) noexcept;
+  bool do_round() noexcept;
+  bool cold_start_round() noexcept;
+  void start_chains(bool from_mode) noexcept;
+  bool seed_chains() noexcept;
+  void complete_seeding() noexcept;
+  void take_in_rows() noexcept;
+  void move_chains(const RowBatch& rows, double keep) noexcept;
+  void transport_to_new_posterior() noexcept;
+  void choose_rows(const RowBatch& rows, const Chain& chain) noexcept;
+  bool refresh() noexcept;
+  void recover(Chain& chain) noexcept;
+  void retain_chains() noexcept;
+  void compare_spread() noexcept;
+  void publish() noexcept;
+  void summarize(Posterior& posterior) const noexcept;
+  void visit_law(StateVisitor& visitor) noexcept;
+
+  LearnerWorker& worker() noexcept { return workers_[0]; }
+
+  const EngineConfig config_;
+  Counters<RuntimeCounter>& counters_;
+  Model* model_;
+  std::span<LearnerWorker> workers_;  // one
+  WindowCursor cursor_;
+  Estimator estimator_;
+  WindowPass pass_;  // of the cold start
+  RowScan scan_;
+  ColdStart cold_start_;
+  ChainSet chains_;
+  ChainRecord record_;
+  SinglePass single_pass_;
+  RowWeights weights_;  // of the rows seen
+  ReplayRatio replay_ratio_;
+  Publisher publisher_;
+
+  std::uint64_t seeded_ = 0;              // rows of the cold start that the chains have seen
+  double unrefreshed_rows_ = 0;           // in the sums, not in the estimates
+  std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
+  double lost_until_ = 0;                 // when a lost chain is forgotten, in relaxations
+  bool dirty_ = false;                    // there is something to publish
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_LEARNER_H_

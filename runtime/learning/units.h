@@ -1,0 +1,85 @@
+// In which units a model sees the features and y, and back again: what is served is in units of the
+// rows as they came.
+#ifndef WINDHOVER_RUNTIME_LEARNING_UNITS_H_
+#define WINDHOVER_RUNTIME_LEARNING_UNITS_H_
+
+#include <cstdint>
+
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/samplers/models/model.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// Mean, variance and kinds of values of one column of some rows.
+class Column {
+ public:
+  void add(double x) noexcept;
+
+  double count() const noexcept { return count_; }
+  double mean() const noexcept { return mean_; }
+  double variance() const noexcept { return count_ > 0 ? squares_ / count_ : 0.0; }
+  // A column that has not varied says nothing about its scale.
+  bool varies() const noexcept { return variance() > 1e-24 * mean_ * mean_; }
+  // Between its two values; 0 where it has others.
+  double range_of_two() const noexcept;
+
+ private:
+  double count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+  double first_ = 0;
+  double second_ = 0;
+  int values_ = 0;  // different ones; 3: more than two
+};
+
+// Of value(s) over s = first, first + stride, ... below last.
+template <class Value>
+Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride,
+                 Value&& value) noexcept {
+  Column column;
+  for (std::uint64_t s = first; s < last; s += stride) column.add(value(s));
+  return column;
+}
+
+// Location and scale of a feature at the cold start. Of a configuration with_defaults() returned,
+// as are those below.
+struct FeatureUnits {
+  double shift;
+  double inverse_scale;
+};
+FeatureUnits feature_units(const EngineConfig& config, const Column& column) noexcept;
+inline bool scans_features(const EngineConfig& config) noexcept {
+  return config.standardize == Standardize::kColdStart ||
+         config.standardize == Standardize::kScaled;
+}
+
+// Of y before any row, and as a cold start finds them. Targets that are all the same and not 0 are
+// taken to be about as uncertain as they are large.
+TargetTransform given_target_units(const EngineConfig& config) noexcept;
+TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept;
+
+// For readers: out <- theta of a snapshot in units of the rows' features. `out` may be `theta`.
+// Complexity O(dimension).
+void to_raw_features(const ParameterLayout& layout, const FeatureTransform& transform,
+                     const double* theta, double* out) noexcept;
+
+// The way back from what readers are served: theta as chains move it. Of one generalized linear or
+// softmax model; complexity and aliasing as above.
+void to_model_units(const ParameterLayout& layout, const FeatureTransform& transform,
+                    const TargetTransform& target, const double* served, double* theta) noexcept;
+
+// A snapshot that is filled but for this, in transformed units: mean, deviations, dispersion and
+// noise variance become those of y, everything that describes a parameter those of the rows' own
+// features as well. An intercept is then what is predicted at x = 0, far from all rows perhaps:
+// sd_robust is that of the sandwich, times what dependent rows add to the fitted one, and mcse_mean
+// has the fitted one's share of sd. `direction` is scratch, dimension numbers. Complexity O(draws x
+// dimension), and where features are shifted O(dimension^2) a block.
+void serve_raw_units(const ParameterLayout& layout, const TargetTransform& target,
+                     Estimator& estimator, double* direction, Posterior& posterior) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_UNITS_H_

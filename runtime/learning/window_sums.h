@@ -1,0 +1,98 @@
+// Which rows of the window the sums of A, C and the mode hold.
+#ifndef WINDHOVER_RUNTIME_LEARNING_WINDOW_SUMS_H_
+#define WINDHOVER_RUNTIME_LEARNING_WINDOW_SUMS_H_
+
+#include <cstdint>
+
+#include "windhover/runtime/window/window_pass.h"
+
+namespace windhover {
+
+// What a pass came to.
+struct PassResult {
+  double replaced;  // share of the window's rows that are others than when the pass before ended
+  // A tenth of the window left the sums as wholes: chains stand, and have left draws, where rows
+  // have been that are gone.
+  bool outrun;
+};
+
+// The sums of the last complete pass, and those of the pass under way. Invariant: while exact(),
+// the former hold the rows [cursor.first(), joined()) and no others. One thread.
+class WindowSums {
+ public:
+  WindowSums(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+             Estimator& estimator) noexcept
+      : cursor_(cursor), estimator_(estimator), pass_(arena, config, cursor, estimator) {}
+  void reset() noexcept { pass_.reset(); }
+
+  WindowPass& pass() noexcept { return pass_; }
+  const WindowPass& pass() const noexcept { return pass_; }
+
+  // Rows about to leave the window, because the head goes on to `head`, are taken out of the sums
+  // that hold them while the lease still protects them. More than `most` rows, or rows that have
+  // not joined yet, outrun the sums: the next pass puts them right. true: the pass under way had to
+  // begin again.
+  bool remove_leaving(std::uint64_t head, std::uint64_t most, LearnerWorker& worker) noexcept;
+  // During a cold start: its passes sum what there is, and nothing is taken out.
+  void skip_leaving(std::uint64_t head) noexcept;
+  // Up to `rows` rows that came since the pass ended join the sums, at the anchor they stand at.
+  // Whether there was one.
+  bool join(std::uint64_t rows, LearnerWorker& worker) noexcept;
+
+  void begin_pass() noexcept;
+  // The pass under way is complete, its sums take the place of those before. `moving`: the chains
+  // have draws that a stream may have outrun.
+  PassResult complete_pass(bool moving) noexcept;
+  // A cold start's passes are over: its sums hold the rows up to where the pass ended.
+  void begin_after_cold_start() noexcept;
+  // Chains start from there.
+  void mark_previous_end() noexcept { previous_end_ = pass_.end(); }
+
+  bool exact() const noexcept { return state_ == State::kExact; }
+  bool unusable() const noexcept { return state_ == State::kUnusable; }
+  void give_up() noexcept { state_ = State::kUnusable; }
+  // Rows of the window that the sums hold.
+  double rows() const noexcept;
+  // Rows of a large frame that take the place of others join the sums after those have left them:
+  // meanwhile the sums tell of fewer rows than the estimates do.
+  bool filled() const noexcept;
+  std::uint64_t joined() const noexcept { return joined_; }
+  double tail_rows() const noexcept { return tail_rows_; }
+
+  // Passes that ended without a new row, since one came.
+  std::uint64_t quiet_passes() const noexcept { return quiet_passes_; }
+  void stream_went_on() noexcept { quiet_passes_ = 0; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("window sums");
+    visitor.values(state_, pass_exact_, outrun_rows_, previous_end_, quiet_passes_, joined_,
+                   tail_rows_);
+    pass_.visit_state(visitor);
+  }
+
+  static constexpr double kFewRows = 1.0 / 32;  // of the window
+
+ private:
+  enum class State : std::uint8_t {
+    kExact,
+    kStale,     // rows that have left are still in them
+    kUnusable,  // rounding has swallowed what they held
+  };
+
+  void outrun(std::uint64_t rows) noexcept;
+
+  const WindowCursor& cursor_;
+  Estimator& estimator_;
+  WindowPass pass_;
+  State state_ = State::kExact;  // of the sums of the last complete pass
+  bool pass_exact_ = true;       // nothing has outrun the sums of the pass under way
+  std::uint64_t outrun_rows_ = 0;
+  std::uint64_t previous_end_ = 0;  // of the pass before
+  std::uint64_t quiet_passes_ = 0;
+  std::uint64_t joined_ = 0;  // rows below are in the sums
+  double tail_rows_ = 0;      // that joined since the pass ended
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_WINDOW_SUMS_H_

@@ -1,0 +1,79 @@
+// What one snapshot holds: everything a reader needs, nothing it shares with the learner.
+#ifndef WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
+#define WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/samplers/linear_algebra/inverse_factor.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is
+// drawn from and served = temperature (n A)^-1 target_scale^2. What only describes parameters is in
+// units of the rows' own features as well (runtime/learning/units.h).
+struct Posterior {
+  Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
+            std::uint32_t draws_in) noexcept
+      : dimension(dimension_in),
+        draws(draws_in),
+        mean(arena.allocate<double>(dimension_in).data()),
+        raw_mean(arena.allocate<double>(dimension_in).data()),
+        mode(arena.allocate<double>(dimension_in).data()),
+        sd(arena.allocate<double>(dimension_in).data()),
+        sd_robust(arena.allocate<double>(dimension_in).data()),
+        ess_bulk(arena.allocate<double>(dimension_in).data()),
+        ess_tail(arena.allocate<double>(dimension_in).data()),
+        mcse_mean(arena.allocate<double>(dimension_in).data()),
+        autocorrelation_time(arena.allocate<double>(dimension_in).data()),
+        r_hat(arena.allocate<double>(dimension_in).data()),
+        prior_precision(arena.allocate<double>(dimension_in).data()),
+        deviations(
+            arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
+        inverse_factor(arena, dimension_in) {
+    transform.shift = arena.allocate<double>(features);
+    transform.inverse_scale = arena.allocate<double>(features);
+  }
+
+  // All of another of the same shape. Complexity O(D^2 + draws D).
+  void copy_from(const Posterior& other) noexcept;
+
+  // P = variance_scale() A^-1.
+  double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
+
+  // All but when it was made.
+  void visit_state(StateVisitor& visitor) noexcept;
+
+  std::uint32_t dimension;
+  std::uint32_t draws;
+  double* mean;      // the centre: draw m is mean + deviation m
+  double* raw_mean;  // the same, this and the next three of parameters in raw features
+  double* mode;
+  double* sd;
+  double* sd_robust;  // of the sandwich, whatever the temperature
+  double* ess_bulk;
+  double* ess_tail;
+  double* mcse_mean;
+  double* autocorrelation_time;
+  double* r_hat;
+  double* prior_precision;
+  double* deviations;            // draws x dimension, column-major: one column a parameter
+  InverseFactor inverse_factor;  // of A
+  FeatureTransform transform;
+  double n = 1;  // observations that A is per one of
+  double temperature = 1;
+  double target_scale = 1;  // of y, that A is in units of
+  double dispersion = 1;
+  double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
+  std::int64_t made_ns = 0;
+  Provenance provenance;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_

@@ -1,0 +1,146 @@
+#include "windhover/runtime/posterior/publisher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/learning/units.h"
+#include "windhover/runtime/prediction/sample_summary.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::int64_t kIntervalNs = 1'000'000;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+bool noise_is_known(const Estimator& estimator) noexcept {
+  return estimator.noise().updates() > 0 || !estimator.noise_is_full();
+}
+
+}  // namespace
+
+bool Publisher::due() const noexcept { return clock_.now_ns() - last_ns_ >= kIntervalNs; }
+
+Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
+                            const ScoreSeries& scores) noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  const std::uint32_t d = posterior.dimension;
+  std::copy_n(estimator.mean(), d, posterior.mean);
+  std::copy_n(estimator.mode(), d, posterior.mode);
+  describe_spread(posterior, estimator, scores);
+  std::copy_n(estimator.prior().values(), d, posterior.prior_precision);
+  draws.copy_to(posterior.deviations, estimator.n());
+  posterior.inverse_factor.copy_from(estimator.inverse_factor());
+  std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());
+  std::ranges::copy(model.transform().inverse_scale, posterior.transform.inverse_scale.begin());
+  posterior.n = estimator.n();
+  posterior.temperature = config_.sampler.temperature;
+  posterior.dispersion = estimator.dispersion();
+  posterior.dispersion_relative_sd = estimator.dispersion_relative_sd();
+  describe_provenance(posterior, estimator, model, scores);
+  return posterior;
+}
+
+void Publisher::end(Posterior& posterior, Estimator& estimator, Model& model) noexcept {
+  serve_raw_units(find_model(config_.model.name)->layout(config_.model), model.target(), estimator,
+                  direction_, posterior);
+  posterior.made_ns = clock_.now_ns();
+  last_ns_ = posterior.made_ns;
+  hand_over(posterior);
+}
+
+void Publisher::withdraw() noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.copy_from(*newest_);
+  posterior.provenance.snapshot_id = ++snapshot_id_;
+  posterior.provenance.status = PosteriorStatus::kWarmingUp;
+  posterior.provenance.reason = StatusReason::kFewDraws;
+  hand_over(posterior);
+}
+
+void Publisher::hand_over(Posterior& posterior) noexcept {
+  newest_ = &posterior;
+  snapshots_.publish();
+  counters_.add(RuntimeCounter::kSnapshots);
+}
+
+void Publisher::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("snapshot");
+  const std::int64_t now = clock_.now_ns();
+  std::int64_t age = now - last_ns_;
+  visitor.values(snapshot_id_, age);
+  Posterior* published = snapshots_.published();
+  bool any = published != nullptr;
+  visitor.value(any);
+  if (!visitor.restores()) {
+    if (any) published->visit_state(visitor);
+    return;
+  }
+  last_ns_ = now - age;
+  if (!any) return;
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.visit_state(visitor);
+  posterior.made_ns = last_ns_;
+  newest_ = &posterior;
+  snapshots_.publish();
+}
+
+// Of a diagonal C there is no sandwich: NaN, from the start.
+void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator,
+                                const ScoreSeries& scores) const noexcept {
+  const std::uint32_t d = posterior.dimension;
+  const double n = estimator.n();
+  for (std::uint32_t j = 0; j < d; ++j) {
+    const double variance = estimator.covariance()[std::size_t{j} * (d + 1)];
+    posterior.sd[j] = std::sqrt(config_.sampler.temperature * variance);
+    posterior.sd_robust[j] = std::sqrt(variance);
+  }
+  if (estimator.noise_is_full() && scores.known()) {
+    // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
+    const double residual = n > 2.0 * d ? n - d : n;
+    for (std::uint32_t j = 0; j < d; ++j) {
+      posterior.sd_robust[j] = std::sqrt(scores.influence_variance(j) / residual +
+                                         estimator.prior_influence_variance(j));
+    }
+  } else if (noise_is_known(estimator)) {
+    estimator.sandwich_sd(posterior.sd_robust);
+  }
+}
+
+void Publisher::describe_provenance(Posterior& posterior, const Estimator& estimator,
+                                    const Model& model, const ScoreSeries& scores) noexcept {
+  Provenance& p = posterior.provenance;
+  p.snapshot_id = ++snapshot_id_;
+  p.horizon = config_.horizon;
+  p.steps = counters_.get(RuntimeCounter::kSteps);
+  p.draws = config_.retained_draws;
+  p.divergences = counters_.get(RuntimeCounter::kDivergences);
+  p.misspecification_index = noise_is_known(estimator) ? estimator.misspecification_index() : 0.0;
+  p.prior_conflict = estimator.prior_conflict();
+  p.score_autocorrelation = scores.autocorrelation();
+  p.drift_score = scores.drift();
+  p.noise_variance = has_dispersion(model.response()) ? estimator.dispersion() : 0.0;
+  p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
+}
+
+void describe_worst(Posterior& posterior) noexcept {
+  Provenance& p = posterior.provenance;
+  const std::uint32_t d = posterior.dimension;
+  p.ess_bulk = *std::min_element(posterior.ess_bulk, posterior.ess_bulk + d);
+  p.ess_tail = *std::min_element(posterior.ess_tail, posterior.ess_tail + d);
+  p.r_hat = *std::max_element(posterior.r_hat, posterior.r_hat + d);
+  p.autocorrelation_time =
+      *std::max_element(posterior.autocorrelation_time, posterior.autocorrelation_time + d);
+}
+
+void describe_by_draws(Posterior& posterior) noexcept {
+  for (std::uint32_t j = 0; j < posterior.dimension; ++j) {
+    const double* column = posterior.deviations + std::size_t{j} * posterior.draws;
+    posterior.sd[j] = std::sqrt(sample_moments(column, posterior.draws).variance);
+    posterior.mode[j] = posterior.sd_robust[j] = kUnknown;
+  }
+  posterior.provenance.ou_ratio = posterior.provenance.misspecification_index = kUnknown;
+}
+
+}  // namespace windhover

@@ -1,0 +1,67 @@
+// A mixture of Gaussians with one common mean: the predictive of a linear model whose noise
+// variance is known only up to a spread, or whose noise is Student's t.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_GAUSSIAN_MIXTURE_H_
+#define WINDHOVER_RUNTIME_PREDICTION_GAUSSIAN_MIXTURE_H_
+
+#include <array>
+#include <cstddef>
+
+namespace windhover {
+
+double normal_cdf(double z) noexcept;
+// Inverse of normal_cdf for p in (0, 1); relative error below 1e-13.
+double normal_quantile(double p) noexcept;
+
+// A probability with the standard normal's quantile there, from which quantiles of y start: what
+// many of them ask for in common and need not compute again.
+struct NormalLevel {
+  NormalLevel() noexcept = default;
+  explicit NormalLevel(double p_in) noexcept : p(p_in), z(normal_quantile(p_in)) {}
+
+  double p = 0.5;
+  double z = 0;
+};
+
+// Student's t as a mixture of normals: y = scale x sqrt(factor) x N(0, 1), where log factor has the
+// density of -log(chi^2_nu / nu), widened by N(0, relative_sd^2) for a scale known only so far.
+// Nodes and weights of a trapezoidal rule over log factor, ascending.
+struct StudentScale {
+  static constexpr std::size_t kNodes = 64;
+  StudentScale() noexcept = default;  // means nothing
+  StudentScale(double degrees_of_freedom, double relative_sd) noexcept;
+
+  std::array<double, kNodes> factor{};
+  std::array<double, kNodes> weight{};
+};
+
+class GaussianMixture {
+ public:
+  // y ~ N(mean, epistemic + noise), log noise ~ N(log dispersion - c, relative_sd^2) discretised
+  // into kComponents equal-weight parts, with c such that E noise = dispersion.
+  GaussianMixture(double mean, double epistemic, double dispersion, double relative_sd) noexcept;
+  // y ~ N(mean, epistemic) + sqrt(dispersion) x Student's t.
+  GaussianMixture(double mean, double epistemic, double dispersion,
+                  const StudentScale& scale) noexcept;
+
+  double cdf(double y) const noexcept;
+  double log_density(double y) const noexcept;
+  // Inversion of the cdf, by bracketed Newton steps to 1e-12 of the spread.
+  double quantile(const NormalLevel& level) const noexcept;
+  double quantile(double p) const noexcept { return quantile(NormalLevel(p)); }
+  // Continuous ranked probability score of outcome y (closed form).
+  double crps(double y) const noexcept;
+
+ private:
+  static constexpr std::size_t kComponents = 9;
+  static constexpr std::size_t kMaxComponents = StudentScale::kNodes;
+  double density(double y) const noexcept;
+
+  double mean_;
+  std::size_t components_;
+  std::array<double, kMaxComponents> sd_;  // ascending
+  std::array<double, kMaxComponents> weight_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_GAUSSIAN_MIXTURE_H_

@@ -1,0 +1,195 @@
+#include "windhover/runtime/prediction/poisson_mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace windhover {
+
+namespace {
+
+constexpr double kMostMoment = 1e300;
+constexpr double kMostCount = 0x1.0p53;
+constexpr double kLargeShape = 1e4;
+
+// log of x^shape e^-x / Gamma(shape).
+double log_gamma_kernel(double shape, double x) noexcept {
+  return shape * std::log(x) - x - log_gamma(shape);
+}
+
+// Expectation of f(z), z ~ N(0, 1), by a trapezoidal rule; f varies no faster than z.
+template <class F>
+double normal_expectation(F&& f) noexcept {
+  constexpr int kHalf = 13;
+  constexpr double kSpacing = 0.55;
+  double total = 0;
+  double sum = 0;
+  for (int i = -kHalf; i <= kHalf; ++i) {
+    const double z = kSpacing * i;
+    const double weight = std::exp(-0.5 * z * z);
+    total += weight;
+    sum += weight * f(z);
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+double log_gamma(double x) noexcept {
+  // Up to where Stirling's series has 15 digits.
+  double shift = 1;
+  while (x < 12) shift *= x++;
+  const double y = 1 / (x * x);
+  const double series =
+      (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x;
+  return (x - 0.5) * std::log(x) - x + 0.5 * std::log(2 * std::numbers::pi) + series -
+         std::log(shift);
+}
+
+double upper_gamma(double shape, double x) noexcept {
+  if (x <= 0) return 1;
+  if (shape > kLargeShape) {
+    const double scale = 9 * shape;
+    return normal_cdf((1 - 1 / scale - std::cbrt(x / shape)) * std::sqrt(scale));
+  }
+  constexpr int kMaxTerms = 2000;
+  if (x < shape + 1) {  // series of the lower tail
+    double term = 1 / shape;
+    double sum = term;
+    for (int i = 1; i < kMaxTerms && term > 1e-16 * sum; ++i) {
+      term *= x / (shape + i);
+      sum += term;
+    }
+    return std::max(0.0, 1 - sum * std::exp(log_gamma_kernel(shape, x)));
+  }
+  // Legendre's continued fraction of the upper tail, by Lentz's method.
+  double b = x + 1 - shape;
+  double c = 1e300;
+  double d = 1 / b;
+  double h = d;
+  for (int i = 1; i < kMaxTerms; ++i) {
+    const double a = i * (shape - i);
+    b += 2;
+    d = 1 / (a * d + b);
+    c = b + a / c;
+    h *= c * d;
+    if (std::abs(c * d - 1) < 1e-15) break;
+  }
+  return h * std::exp(log_gamma_kernel(shape, x));
+}
+
+PoissonMixture::PoissonMixture(double m, double s) noexcept : m_(m), s_(s) {
+  const double variance = s * s;
+  constexpr double kMostLog = 690;  // e^690 = 10^299.7
+  mean_ = std::exp(std::min(m + 0.5 * variance, kMostLog));
+  // (e^{s^2} - 1) e^{2 m + s^2}
+  const double log_square = 2 * m + variance;
+  var_epistemic_ = log_square + variance < kMostLog
+                       ? std::exp(log_square + variance) * -std::expm1(-variance)
+                       : kMostMoment;
+}
+
+// A Poisson of mean lambda is at most k when a Gamma(k + 1) variable exceeds lambda. So there are
+// two smooth variables, eta and log Gamma: integrate over the wider one.
+double PoissonMixture::cdf(double k) const noexcept {
+  if (k < 0) return 0;
+  const double shape = std::floor(k) + 1;
+  if (s_ * s_ * shape < 1) {
+    return normal_expectation(
+        [&](double z) { return upper_gamma(shape, std::exp(std::min(m_ + s_ * z, 690.0))); });
+  }
+  // v = log(Gamma / shape) has log-density shape (v - e^v + 1) and falls by e^-36 at the edges.
+  constexpr double kFall = 36;
+  constexpr int kNodes = 96;
+  const auto log_density = [&](double v) { return shape * (v - std::expm1(v)); };
+  const auto edge = [&](double outside) {
+    double inside = 0;
+    for (int i = 0; i < 40; ++i) {
+      const double middle = 0.5 * (inside + outside);
+      (log_density(middle) > -kFall ? inside : outside) = middle;
+    }
+    return outside;
+  };
+  const double low = edge(-2 * kFall);
+  const double high = edge(kFall);
+  const double spacing = (high - low) / (kNodes - 1);
+  const double centre = std::log(shape) - m_;
+  double total = 0;
+  double sum = 0;
+  for (int i = 0; i < kNodes; ++i) {
+    const double v = low + spacing * i;
+    const double density = std::exp(log_density(v));
+    total += density;
+    sum += density * normal_cdf((v + centre) / s_);
+  }
+  return sum / total;
+}
+
+double PoissonMixture::log_probability(double k) const noexcept {
+  if (s_ == 0) return k * m_ - std::exp(std::min(m_, 690.0)) - log_gamma(k + 1);
+  // The integrand exp(k eta - e^eta - (eta - m)^2 / 2 s^2) is log-concave: find its top, then sum
+  // over the width it has there.
+  const double precision = 1 / (s_ * s_);
+  const auto log_integrand = [&](double eta) {
+    return k * eta - std::exp(std::min(eta, 690.0)) - 0.5 * precision * (eta - m_) * (eta - m_);
+  };
+  double low = std::min(m_, std::log(k + 1e-300)) - 1;
+  double high = std::max(m_, std::log(k + 1e-300)) + 1;
+  // The slope k - e^eta - (eta - m) / s^2 falls; bracketed Newton steps.
+  low = std::max(low, m_ - s_ * s_ * std::exp(std::min(m_, 690.0)) - 1);
+  double top = std::clamp(m_, low, high);
+  for (int i = 0; i < 200; ++i) {
+    const double rate = std::exp(std::min(top, 690.0));
+    const double slope = k - rate - precision * (top - m_);
+    (slope > 0 ? low : high) = top;
+    const double newton = top + slope / (rate + precision);
+    const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
+    if (std::abs(next - top) < 1e-12 * (1 + std::abs(top))) break;
+    top = next;
+  }
+  // Left of the top the integrand falls as slowly as the normal; right of it at least as fast as at
+  // the top.
+  const double width = 1 / std::sqrt(std::exp(std::min(top, 690.0)) + precision);
+  const double peak = log_integrand(top);
+  constexpr int kNodes = 200;
+  constexpr double kFall = 40;
+  double left = width;
+  while (log_integrand(top - left) > peak - kFall && left < 1e6 * width) left *= 1.3;
+  double right = width;
+  while (log_integrand(top + right) > peak - kFall && right < 1e6 * width) right *= 1.3;
+  const double spacing = (left + right) / (kNodes - 1);
+  double sum = 0;
+  for (int i = 0; i < kNodes; ++i) {
+    sum += std::exp(log_integrand(top - left + spacing * i) - peak);
+  }
+  return peak + std::log(sum * spacing / s_) - 0.5 * std::log(2 * std::numbers::pi) -
+         log_gamma(k + 1);
+}
+
+double PoissonMixture::quantile(const NormalLevel& level) const noexcept {
+  const double p = level.p;
+  // About where the quantile of a normal of the same location and spread lies, on the log scale.
+  const double rate = std::exp(std::clamp(m_, -690.0, 690.0));
+  const double z = level.z;
+  const double guess = rate * std::exp(std::clamp(s_ * z, -690.0, 690.0)) + z * std::sqrt(rate);
+  double high = std::floor(std::clamp(guess, 0.0, kMostCount));
+  double low = high - 1;  // cdf(low) < p <= cdf(high), once the bracket stands
+  double step = 1 + std::floor(0.1 * std::sqrt(rate));
+  while (high < kMostCount && cdf(high) < p) {
+    low = high;
+    high = std::min(high + step, kMostCount);
+    step *= 2;
+  }
+  while (low >= 0 && cdf(low) >= p) {
+    high = low;
+    low = std::max(low - step, -1.0);
+    step *= 2;
+  }
+  while (high - low > 1) {
+    const double middle = std::floor(0.5 * (low + high));
+    (cdf(middle) < p ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace windhover

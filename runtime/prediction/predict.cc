@@ -1,0 +1,342 @@
+#include "windhover/runtime/prediction/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/platform/random.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/logit_normal.h"
+#include "windhover/runtime/prediction/poisson_mixture.h"
+#include "windhover/runtime/prediction/prediction_kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+namespace {
+
+bool probabilities(std::span<const double> values) noexcept {
+  return std::ranges::all_of(values, [](double p) { return p > 0 && p < 1; });
+}
+
+// Without a way out of the loop, which is then one of vectors.
+bool usable(std::span<const double> values) noexcept {
+  std::int64_t bad = 0;
+  for (const double x : values) bad += std::abs(x) <= 1e100 ? 0 : 1;
+  return bad == 0;
+}
+
+// E[y | linear predictor].
+double expected(Response response, double eta) noexcept {
+  switch (response) {
+    case Response::kBernoulli:
+      return sigmoid(eta);
+    case Response::kCount:
+      return std::exp(std::min(eta, 690.0));
+    default:
+      return eta;
+  }
+}
+
+void score(const GaussianMixture& y, double outcome, PredictiveSummary& s) noexcept {
+  s.log_score = y.log_density(outcome);
+  s.pit = y.cdf(outcome);
+  s.crps = y.crps(outcome);
+}
+
+}  // namespace
+
+Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
+    : features_(config.model.features),
+      dimension_(config.model.dimension()),
+      sparse_(config.model.max_nonzeros > 0),
+      intercept_(config.model.intercept),
+      max_nonzeros_(config.model.max_nonzeros),
+      max_rows_(config.max_query_rows),
+      draws_(config.retained_draws),
+      degrees_of_freedom_(config.model.degrees_of_freedom),
+      classes_(config.model.classes),
+      network_(find_model(config.model.name)->network),
+      class_probabilities_(arena, config.model),
+      network_predictor_(arena, config),
+      block_(std::min<std::size_t>(kBlock, max_rows_)),
+      stride_(InverseFactor::stride_for(config.model.columns())),
+      x_(arena.allocate<double>(block_ * stride_).data()),
+      whitened_(arena.allocate<double>(block_ * stride_).data()),
+      predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
+      normals_(arena.allocate<double>(draws_).data()),
+      best_(arena.allocate<double>(draws_).data()),
+      winner_(arena.allocate<double>(draws_).data()) {}
+
+Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
+  if (r.rows == 0) return Status::kInvalidArgument;
+  if (r.rows > max_rows_) return Status::kTooLarge;
+  if (!sparse_) {
+    if (r.features.size() != r.rows * features_) return Status::kWrongDimension;
+  } else {
+    if (r.row_ends.size() != r.rows || r.indices.size() != r.features.size() ||
+        r.row_ends.back() != r.indices.size()) {
+      return Status::kWrongDimension;
+    }
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : r.row_ends) {
+      if (end < begin || end > r.indices.size()) return Status::kMalformed;
+      if (end - begin > max_nonzeros_) return Status::kTooManyNonzeros;
+      for (std::uint32_t k = begin; k < end; ++k) {
+        if (r.indices[k] >= features_) return Status::kIndexOutOfRange;
+        if (k > begin && r.indices[k] <= r.indices[k - 1]) return Status::kIndicesNotIncreasing;
+      }
+      begin = end;
+    }
+  }
+  if (!usable(r.features) || !usable(r.thresholds) || !usable(r.outcomes)) {
+    return Status::kNotFinite;
+  }
+  if (r.quantile_probabilities.size() > kMaxQuantiles || r.thresholds.size() > kMaxThresholds) {
+    return Status::kTooLarge;
+  }
+  if (!probabilities(r.quantile_probabilities) ||
+      !(r.interval_probability > 0 && 0.5 * (1 + r.interval_probability) < 1)) {
+    return Status::kInvalidArgument;
+  }
+  if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;
+  if (response == Response::kCategorical &&
+      (!r.quantile_probabilities.empty() || !r.thresholds.empty() || r.thompson_id != 0)) {
+    return Status::kUnsupported;
+  }
+  if (network_ && r.thompson_id != 0) return Status::kUnsupported;
+  for (const double y : r.outcomes) {
+    if (response == Response::kCategorical && y >= classes_) return Status::kTargetOutOfDomain;
+    const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
+                           : has_dispersion(response)       ? true
+                                                            : y >= 0 && y == std::floor(y);
+    if (!in_domain) return Status::kTargetOutOfDomain;
+  }
+  return Status::kOk;
+}
+
+void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posterior& p,
+                         double* x) noexcept {
+  const double* shift = p.transform.shift.data();
+  const double* inverse_scale = p.transform.inverse_scale.data();
+  if (!sparse_) {
+    const double* raw = r.features.data() + row * features_;
+    for (std::uint32_t j = 0; j < features_; ++j) x[j] = (raw[j] - shift[j]) * inverse_scale[j];
+  } else {
+    std::fill_n(x, features_, 0.0);
+    const std::uint32_t begin = row == 0 ? 0 : r.row_ends[row - 1];
+    for (std::uint32_t k = begin; k < r.row_ends[row]; ++k) {
+      x[r.indices[k]] = r.features[k] * inverse_scale[r.indices[k]];
+    }
+  }
+  if (intercept_) x[features_] = 1.0;
+}
+
+// What the rows of a request share.
+void Predictor::prepare(const Posterior& p, Response response, std::uint64_t seed,
+                        const PredictRequest& r) noexcept {
+  const auto set = [](NormalLevel& level, double probability) {
+    if (level.p != probability) level = NormalLevel(probability);
+  };
+  set(levels_[0], 0.5 * (1 - r.interval_probability));
+  set(levels_[1], 0.5 * (1 + r.interval_probability));
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    set(levels_[2 + i], r.quantile_probabilities[i]);
+  }
+  if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
+  if (response == Response::kStudent && student_spread_ != p.dispersion_relative_sd) {
+    student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
+    student_spread_ = p.dispersion_relative_sd;
+  }
+  if (r.thompson_id != 0) {
+    fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
+  }
+}
+
+void Predictor::predict(const Posterior& p, Response response, std::uint64_t seed,
+                        const PredictRequest& request,
+                        std::span<PredictiveSummary> summaries) noexcept {
+  prepare(p, response, seed, request);
+  for (std::size_t first = 0; first < request.rows; first += block_) {
+    const std::size_t count = std::min(block_, request.rows - first);
+    for (std::size_t i = 0; i < count; ++i) load_row(request, first + i, p, x_ + i * stride_);
+    if (!network_ && response != Response::kCategorical) {
+      predict_linear(p, response, request, first, count, summaries);
+      continue;
+    }
+    for (std::size_t row = first; row < first + count; ++row) {
+      PredictiveSummary& s = summaries[row];
+      s = {};
+      const double* x = x_ + (row - first) * stride_;
+      const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
+      if (network_) {
+        network_predictor_.predict(p, x, request, outcome, predictors_ + row * draws_, s);
+      } else {
+        class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
+      }
+      compare_row(response, request, row, s);
+    }
+  }
+  if (request.rows > 1 && response != Response::kCategorical) compare(request, summaries);
+}
+
+// The rows of one block, whose x are loaded.
+void Predictor::predict_linear(const Posterior& p, Response response, const PredictRequest& request,
+                               std::size_t first, std::size_t count,
+                               std::span<PredictiveSummary> summaries) noexcept {
+  const PredictionKernels& kernel = prediction_kernels();
+  p.inverse_factor.whiten(x_, count, whitened_);
+  if (request.rows > 1 || request.thompson_id != 0) {
+    double* predictors = predictors_ + first * draws_;
+    std::fill_n(predictors, count * draws_, 0.0);
+    kernels().multiply_add(x_, stride_, 1, p.deviations, draws_, predictors, draws_, count, draws_,
+                           dimension_);
+  }
+  const double scale = std::sqrt(p.variance_scale());
+  for (std::size_t row = first; row < first + count; ++row) {
+    PredictiveSummary& s = summaries[row];
+    s = {};
+    const double* x = x_ + (row - first) * stride_;
+    const double* whitened = whitened_ + (row - first) * stride_;
+    s.linpred_mean = kernel.dot(x, p.mean, dimension_);
+    s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, dimension_)) * scale;
+    switch (response) {
+      case Response::kGaussian:
+        predict_gaussian(p, request, row, s);
+        break;
+      case Response::kStudent:
+        predict_student(p, request, row, s);
+        break;
+      case Response::kCount:
+        predict_count(request, row, s);
+        break;
+      default:
+        predict_bernoulli(request, row, s);
+    }
+    compare_row(response, request, row, s);
+  }
+}
+
+// What any distribution of y with a quantile() and a cdf() can say.
+template <class Distribution>
+void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
+                               PredictiveSummary& s) const noexcept {
+  s.interval_lower = y.quantile(levels_[0]);
+  s.interval_upper = y.quantile(levels_[1]);
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = y.quantile(levels_[2 + i]);
+  }
+  for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
+    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  }
+}
+
+void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                 PredictiveSummary& s) noexcept {
+  s.epred_mean = s.mean = s.linpred_mean;
+  s.epred_sd = s.linpred_sd;
+  s.var_epistemic = s.linpred_sd * s.linpred_sd;
+  s.var_aleatoric = p.dispersion;
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
+  fill_quantiles(y, r, s);
+  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+}
+
+void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                PredictiveSummary& s) noexcept {
+  s.epred_mean = s.mean = s.linpred_mean;
+  s.epred_sd = s.linpred_sd;
+  s.var_epistemic = s.linpred_sd * s.linpred_sd;
+  s.var_aleatoric = p.dispersion * degrees_of_freedom_ / (degrees_of_freedom_ - 2);
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_scale_);
+  fill_quantiles(y, r, s);
+  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+}
+
+void Predictor::predict_count(const PredictRequest& r, std::size_t row,
+                              PredictiveSummary& s) noexcept {
+  const PoissonMixture y(s.linpred_mean, s.linpred_sd);
+  s.epred_mean = s.mean = y.mean();
+  s.var_epistemic = y.var_epistemic();
+  s.epred_sd = std::sqrt(s.var_epistemic);
+  s.var_aleatoric = y.mean();
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  fill_quantiles(y, r, s);
+  if (!r.outcomes.empty()) {
+    s.log_score = y.log_probability(r.outcomes[row]);
+    s.pit = y.cdf(r.outcomes[row]);
+  }
+}
+
+void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
+                                  PredictiveSummary& s) noexcept {
+  constexpr double kUnderflow = 1e-8;
+  const double m = s.linpred_mean;
+  const LogitNormalMoments moments = logit_normal_moments(m, s.linpred_sd);
+  const double mean = moments.mean;
+  s.epred_mean = s.mean = mean;
+  s.var_epistemic = std::max(0.0, mean * moments.other - moments.product);
+  s.epred_sd = std::sqrt(s.var_epistemic);
+  s.var_aleatoric = moments.product;
+  s.sd = std::sqrt(mean * moments.other);
+  s.entropy = entropy(mean);
+  s.expected_entropy = std::min(moments.entropy, s.entropy);
+  s.mutual_information = s.entropy - s.expected_entropy;
+  const auto band = [&s](const NormalLevel& level) {
+    return sigmoid(s.linpred_mean + s.linpred_sd * level.z);
+  };
+  s.interval_lower = band(levels_[0]);
+  s.interval_upper = band(levels_[1]);
+  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+    s.quantiles[i] = band(levels_[2 + i]);
+  }
+  if (!r.outcomes.empty()) {
+    const double y = r.outcomes[row];
+    const double p = y == 1 ? mean : moments.other;
+    s.log_score = p > kUnderflow ? std::log(std::min(p, 1.0))
+                                 : log_expected_sigmoid(y == 1 ? m : -m, s.linpred_sd);
+    s.brier = (mean - y) * (mean - y);
+  }
+}
+
+// One x on the draws that all of the request share: the fresh draw, and whether it is the best yet.
+void Predictor::compare_row(Response response, const PredictRequest& r, std::size_t row,
+                            PredictiveSummary& s) noexcept {
+  if (response == Response::kCategorical) return;
+  const PredictionKernels& kernel = prediction_kernels();
+  double* values = predictors_ + row * draws_;
+  if (r.thompson_id != 0) {
+    // centre + sum_k z_k deviation_k / sqrt(K - 1): a fresh draw with the draws' covariance.
+    const double scale = 1 / std::sqrt(static_cast<double>(draws_) - 1);
+    const double step = kernel.dot(normals_, values, draws_);
+    s.thompson = expected(response, s.linpred_mean + scale * step);
+  }
+  if (r.rows < 2) return;
+  kernel.shift(values, draws_, s.linpred_mean);
+  if (response == Response::kBernoulli) kernels().sigmoid(values, draws_, values);
+  if (response == Response::kCount) {
+    for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
+  }
+  if (row == 0) {
+    std::copy_n(values, draws_, best_);
+    std::fill_n(winner_, draws_, 0.0);
+  } else {
+    kernel.keep_best(values, draws_, static_cast<double>(row), best_, winner_);
+  }
+}
+
+// Which of several x is best, and what choosing another costs.
+void Predictor::compare(const PredictRequest& r, std::span<PredictiveSummary> s) noexcept {
+  const double share = 1.0 / draws_;
+  for (std::uint32_t m = 0; m < draws_; ++m) {
+    s[static_cast<std::size_t>(winner_[m])].prob_best += share;
+  }
+  const PredictionKernels& kernel = prediction_kernels();
+  for (std::size_t row = 0; row < r.rows; ++row) {
+    s[row].expected_regret = share * kernel.shortfall(best_, predictors_ + row * draws_, draws_);
+  }
+}
+
+}  // namespace windhover

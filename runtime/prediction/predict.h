@@ -1,0 +1,94 @@
+// From one posterior to answers. Pure functions of a snapshot; a reader's scratch comes along.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_PREDICT_H_
+#define WINDHOVER_RUNTIME_PREDICTION_PREDICT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/prediction/class_probabilities.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/network_predictor.h"
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// One reader's scratch.
+//
+// A row costs D^2 / 2 multiplications for the spread of its linear predictor, and in a request of
+// several draws x D for the comparison on common draws. Rows are taken kBlock at a time, so that
+// what they share, the factor and the draws, is read once for four rows and stays in the caches for
+// all. An answer does not depend, to the last bit, on the rows it comes with, but for `prob_best`
+// and `expected_regret`. Memory: kBlock x 2 D + rows x draws.
+class Predictor {
+ public:
+  Predictor(Arena& arena, const EngineConfig& config) noexcept;
+
+  // Is the request well formed for this model? Nothing else is judged later. kUnsupported:
+  // quantiles, thresholds and Thompson draws of a class number.
+  Status check(const PredictRequest& request, Response response) const noexcept;
+
+  // Fills one summary a row. The request has passed check().
+  void predict(const Posterior& posterior, Response response, std::uint64_t seed,
+               const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+
+ private:
+  // Rows at a time: a factor too large for the caches is then read once for so many.
+  static constexpr std::size_t kBlock = 32;
+
+  void prepare(const Posterior& posterior, Response response, std::uint64_t seed,
+               const PredictRequest& request) noexcept;
+  void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
+                double* x) noexcept;
+  void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
+                      std::size_t first, std::size_t count,
+                      std::span<PredictiveSummary> summaries) noexcept;
+  void predict_gaussian(const Posterior& posterior, const PredictRequest& request, std::size_t row,
+                        PredictiveSummary& summary) noexcept;
+  void predict_student(const Posterior& posterior, const PredictRequest& request, std::size_t row,
+                       PredictiveSummary& summary) noexcept;
+  void predict_count(const PredictRequest& request, std::size_t row,
+                     PredictiveSummary& summary) noexcept;
+  void predict_bernoulli(const PredictRequest& request, std::size_t row,
+                         PredictiveSummary& summary) noexcept;
+  template <class Distribution>
+  void fill_quantiles(const Distribution& y, const PredictRequest& request,
+                      PredictiveSummary& summary) const noexcept;
+  void compare_row(Response response, const PredictRequest& request, std::size_t row,
+                   PredictiveSummary& summary) noexcept;
+  void compare(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+
+  std::uint32_t features_;
+  std::uint32_t dimension_;
+  bool sparse_;
+  bool intercept_;
+  std::uint32_t max_nonzeros_;
+  std::uint32_t max_rows_;
+  std::uint32_t draws_;
+  double degrees_of_freedom_;
+  std::uint32_t classes_;
+  bool network_;
+  ClassProbabilities class_probabilities_;
+  NetworkPredictor network_predictor_;
+  // Of the request at hand: the interval's lower and upper end, then the quantiles asked for. Kept
+  // until others are: most requests ask for the same.
+  std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
+  StudentScale student_scale_;  // of the posterior at hand
+  double student_spread_ = -1;  // the relative sd it was computed for
+  std::size_t block_;           // rows at a time
+  std::size_t stride_;          // of the rows in the next two
+  double* x_;                   // block x columns: rows in transformed features
+  double* whitened_;            // block x columns
+  double* predictors_;          // max_query_rows x draws: linear predictors on common draws
+  double* normals_;             // draws
+  double* best_;                // draws: the largest epred so far
+  double* winner_;              // draws: and whose it is
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_PREDICT_H_

@@ -1,0 +1,2 @@
+#define WINDHOVER_PREDICTION_KERNELS kPredictionKernelsBaseline
+#include "windhover/runtime/prediction/prediction_kernels_impl.h"

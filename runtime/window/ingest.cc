@@ -1,0 +1,169 @@
+#include "windhover/runtime/window/ingest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace windhover {
+
+namespace {
+
+template <class T>
+T load(const std::byte* array, std::size_t i) noexcept {
+  T value;
+  std::memcpy(&value, array + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+double load_scalar(Scalar scalar, const std::byte* array, std::size_t i) noexcept {
+  return scalar == Scalar::kFloat64 ? load<double>(array, i)
+                                    : static_cast<double>(load<float>(array, i));
+}
+
+// Of values beyond this the products of four scores, each a residual times a feature, cannot be
+// summed in a double; they are as bad as an infinity.
+constexpr double kLargest = 1e35;
+
+// Copies `count` values; false when one of them is not usable.
+template <class T>
+bool copy_finite(const std::byte* from, std::size_t count, double* to) noexcept {
+  bool usable = true;
+  for (std::size_t j = 0; j < count; ++j) {
+    const double value = static_cast<double>(load<T>(from, j));
+    usable &= std::abs(value) <= kLargest;  // false for NaN
+    to[j] = value;
+  }
+  return usable;
+}
+
+bool copy_scalars(Scalar scalar, const std::byte* array, std::size_t first, std::size_t count,
+                  double* to) noexcept {
+  return scalar == Scalar::kFloat64 ? copy_finite<double>(array + first * sizeof(double), count, to)
+                                    : copy_finite<float>(array + first * sizeof(float), count, to);
+}
+
+}  // namespace
+
+Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
+  const RowLayout& layout = window_.layout();
+  if (batch.first_row > batch.rows) return Status::kMalformed;
+  if (batch.rows == 0) return Status::kOk;
+  if (batch.features == nullptr && batch.feature_values > 0) return Status::kMalformed;
+  if (batch.targets == nullptr) return Status::kMalformed;
+  if (!layout.sparse()) {
+    if (batch.indices != nullptr || batch.row_ends != nullptr) return Status::kMalformed;
+    return batch.feature_values == batch.rows * layout.features() ? Status::kOk
+                                                                  : Status::kWrongDimension;
+  }
+  if (batch.row_ends == nullptr || (batch.indices == nullptr && batch.feature_values > 0)) {
+    return Status::kMalformed;
+  }
+  std::uint32_t previous = 0;
+  for (std::size_t i = 0; i < batch.rows; ++i) {
+    const auto end = load<std::uint32_t>(batch.row_ends, i);
+    if (end < previous) return Status::kMalformed;
+    previous = end;
+  }
+  return previous == batch.feature_values ? Status::kOk : Status::kMalformed;
+}
+
+Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
+                          double* out) const noexcept {
+  const RowLayout& layout = window_.layout();
+  const std::size_t features = layout.features();
+  if (!copy_scalars(batch.scalar, batch.features, i * features, features, out)) {
+    return Status::kNotFinite;
+  }
+  const double target = load_scalar(batch.scalar, batch.targets, i);
+  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (const Status status = model_->check_target(target); !ok(status)) return status;
+  out[layout.target_index()] = target;
+  std::fill(out + features + 1, out + layout.stride(), 0.0);
+  return Status::kOk;
+}
+
+Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
+                           double* out) const noexcept {
+  const RowLayout& layout = window_.layout();
+  const std::size_t begin = i == 0 ? 0 : load<std::uint32_t>(batch.row_ends, i - 1);
+  const std::size_t count = load<std::uint32_t>(batch.row_ends, i) - begin;
+  if (count > layout.max_nonzeros()) return Status::kTooManyNonzeros;
+  auto* indices = reinterpret_cast<std::uint32_t*>(out + layout.indices_index());
+  std::uint64_t smallest_allowed = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto index = load<std::uint32_t>(batch.indices, begin + k);
+    if (index >= layout.features()) return Status::kIndexOutOfRange;
+    if (index < smallest_allowed) return Status::kIndicesNotIncreasing;
+    smallest_allowed = std::uint64_t{index} + 1;
+    indices[k] = index;
+  }
+  if (!copy_scalars(batch.scalar, batch.features, begin, count, out + RowLayout::kValuesIndex)) {
+    return Status::kNotFinite;
+  }
+  const double target = load_scalar(batch.scalar, batch.targets, i);
+  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (const Status status = model_->check_target(target); !ok(status)) return status;
+  out[layout.target_index()] = target;
+  out[RowLayout::kCountIndex] = static_cast<double>(count);
+  return Status::kOk;
+}
+
+void Ingest::count_refusal(Status reason) noexcept {
+  switch (reason) {
+    case Status::kNotFinite:
+      return counters_.add(RuntimeCounter::kRowsRefusedNotFinite);
+    case Status::kTargetOutOfDomain:
+      return counters_.add(RuntimeCounter::kRowsRefusedTarget);
+    default:
+      return counters_.add(RuntimeCounter::kRowsRefusedSparse);
+  }
+}
+
+ObserveResult Ingest::observe(const ObservationBatch& batch,
+                              std::span<RefusedRow> refused) noexcept {
+  ObserveResult result;
+  result.status = check_shape(batch);
+  if (result.status == Status::kWrongDimension) {
+    counters_.add(RuntimeCounter::kRowsRefusedDimension, batch.rows - batch.first_row);
+    return result;
+  }
+  if (!ok(result.status)) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    return result;
+  }
+  const std::uint64_t head = window_.head();
+  const std::uint64_t wanted = batch.rows - batch.first_row;
+  if (wanted > max_frame_rows_) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    result.status = Status::kTooLarge;
+    return result;
+  }
+  if (window_.room(head, wanted) < wanted) {
+    counters_.add(RuntimeCounter::kWindowFull);
+    result.status = Status::kWindowFull;
+    return result;
+  }
+  const bool sparse = window_.layout().sparse();
+  std::uint64_t next = head;
+  for (std::size_t i = batch.first_row; i < batch.rows; ++i) {
+    double* out = window_.slot_of(next);
+    const Status status = sparse ? copy_sparse(batch, i, out) : copy_dense(batch, i, out);
+    if (ok(status)) {
+      ++next;
+      continue;
+    }
+    if (result.refused < refused.size()) {
+      refused[result.refused] = {static_cast<std::uint32_t>(i), status};
+    }
+    ++result.refused;
+    count_refusal(status);
+  }
+  result.accepted = next - head;
+  if (result.accepted > 0) {
+    window_.publish(next);
+    counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
+  }
+  return result;
+}
+
+}  // namespace windhover

@@ -1,0 +1,40 @@
+// Rows into the window: validate, copy, publish once a batch.
+#ifndef WINDHOVER_RUNTIME_WINDOW_INGEST_H_
+#define WINDHOVER_RUNTIME_WINDOW_INGEST_H_
+
+#include <span>
+
+#include "windhover/platform/counters.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/observation.h"
+#include "windhover/runtime/window/window.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// The observe thread's half of the engine.
+class Ingest {
+ public:
+  Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows,
+         Counters<RuntimeCounter>& counters) noexcept
+      : window_(window), model_(model), max_frame_rows_(max_frame_rows), counters_(counters) {}
+
+  // See Engine::observe.
+  ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
+
+ private:
+  Status check_shape(const ObservationBatch& batch) const noexcept;
+  // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
+  Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  void count_refusal(Status reason) noexcept;
+
+  Window& window_;
+  const Model* model_;
+  std::uint32_t max_frame_rows_;
+  Counters<RuntimeCounter>& counters_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_INGEST_H_

@@ -1,0 +1,97 @@
+#include "windhover/runtime/window/row_scan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kScanRows = 65'536;
+constexpr std::uint64_t kTargetRows = 1024;
+
+// Of value(row) over the window's rows, some `most` of them.
+template <class Value>
+Column scan_column(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
+  const std::uint64_t stride = std::max<std::uint64_t>(1, cursor.rows() / most);
+  return column_of(cursor.first(), cursor.head(), stride,
+                   [&](std::uint64_t at) { return value(cursor.row(at)); });
+}
+
+double feature(const RowLayout& layout, const double* row, std::uint32_t j) noexcept {
+  if (!layout.sparse()) return row[j];
+  const SparseRow sparse(layout, row);
+  const std::uint32_t* end = sparse.indices + sparse.count;
+  const std::uint32_t* at = std::lower_bound(sparse.indices, end, j);
+  return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
+}
+
+// In units of which y is seen.
+double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
+
+}  // namespace
+
+void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
+                   Estimator& estimator) noexcept {
+  Model& model = *workers[0].model;
+  if (scans_features(config_) && !frozen_) scan_features(cursor, model.transform());
+  const std::size_t target = cursor.layout().target_index();
+  const Column targets =
+      scan_column(cursor, kScanRows, [&](const double* row) { return row[target]; });
+  // Until the chains start; of targets that did not vary until then, until they do.
+  if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
+    target_units_known_ = targets.varies() || model.response() == Response::kCount;
+    model.target() = scanned_target_units(config_, targets);
+    estimator.set_target_scale(model.target().scale);
+  }
+  const double mean = targets.mean();
+  const double variance = targets.variance();
+  target_variance_ =
+      (variance > 0 ? variance : std::max(mean * mean, 1e-12)) / squared_scale(model);
+  estimator.set_target_variance(target_variance_);
+  share_transform(workers);
+}
+
+void RowScan::scan_features(const WindowCursor& cursor,
+                            FeatureTransform& transform) const noexcept {
+  const RowLayout& layout = cursor.layout();
+  for (std::uint32_t j = 0; j < layout.features(); ++j) {
+    const Column column =
+        scan_column(cursor, kScanRows, [&](const double* row) { return feature(layout, row, j); });
+    const FeatureUnits units = feature_units(config_, column);
+    transform.shift[j] = units.shift;
+    transform.inverse_scale[j] = units.inverse_scale;
+  }
+}
+
+void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
+                           Estimator& estimator) noexcept {
+  const std::size_t target = cursor.layout().target_index();
+  const Column targets =
+      scan_column(cursor, kTargetRows, [&](const double* row) { return row[target]; });
+  const double mean = targets.mean();
+  const double variance = targets.variance();
+  estimator.set_target_variance((variance > 0 ? variance : mean * mean) / squared_scale(model));
+  if (!target_units_known_ && targets.varies()) target_units_due_ = true;
+}
+
+void RowScan::visit_state(StateVisitor& visitor, std::span<LearnerWorker> workers) noexcept {
+  visitor.section("row scan");
+  visitor.values(frozen_, target_units_known_, target_units_due_, target_variance_);
+  TargetTransform& target = workers[0].model->target();
+  visitor.values(target.shift, target.scale);
+  workers[0].model->transform().visit_state(visitor);
+  if (visitor.restores()) share_transform(workers);
+}
+
+void RowScan::share_transform(std::span<LearnerWorker> workers) noexcept {
+  Model& leader = *workers[0].model;
+  for (const LearnerWorker& worker : workers.subspan(1)) {
+    worker.model->target() = leader.target();
+    std::ranges::copy(leader.transform().shift, worker.model->transform().shift.begin());
+    std::ranges::copy(leader.transform().inverse_scale,
+                      worker.model->transform().inverse_scale.begin());
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,53 @@
+// Location and scale of the rows, looked up in the window.
+#ifndef WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_
+#define WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_
+
+#include <span>
+
+#include "windhover/runtime/learning/learner_worker.h"
+#include "windhover/runtime/learning/units.h"
+#include "windhover/runtime/window/window_cursor.h"
+
+namespace windhover {
+
+// Invariant: after freeze() the units of features and targets stay what they are, but for targets
+// that had not varied by then. The learner's thread, while no worker is busy.
+class RowScan {
+ public:
+  explicit RowScan(const EngineConfig& config) noexcept : config_(config) {}
+
+  // The spread of the targets, and where a cold start finds them location and scale of features and
+  // targets, over some rows spread over the window. The first worker's model is told, and then the
+  // others'.
+  void scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
+            Estimator& estimator) noexcept;
+  // The spread of the targets alone, of fewer rows.
+  void scan_targets(const WindowCursor& cursor, Model& model, Estimator& estimator) noexcept;
+  void freeze() noexcept { frozen_ = true; }
+
+  // Targets that did not vary when the units were frozen do so now: a cold start would find others.
+  bool target_units_due() const noexcept { return target_units_due_; }
+  void take_up_target_units() noexcept { target_units_due_ = false; }
+
+  // Of the targets at the last scan(), in the model's units.
+  double target_variance() const noexcept { return target_variance_; }
+
+  // With the transforms, which all workers have.
+  void visit_state(StateVisitor& visitor, std::span<LearnerWorker> workers) noexcept;
+
+  // The first worker's transforms, to all.
+  static void share_transform(std::span<LearnerWorker> workers) noexcept;
+
+ private:
+  void scan_features(const WindowCursor& cursor, FeatureTransform& transform) const noexcept;
+
+  const EngineConfig& config_;  // the learner's
+  bool frozen_ = false;
+  bool target_units_known_ = true;  // once frozen; false: the targets had not varied
+  bool target_units_due_ = false;
+  double target_variance_ = 1;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_

@@ -1,0 +1,68 @@
+// Which rows of the window the learner stands on.
+#ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
+#define WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/runtime/window/window.h"
+
+namespace windhover {
+
+// Invariant: the rows [first(), head()) are readable, because the lease stands at head(). One
+// thread: the learner's.
+class WindowCursor {
+ public:
+  explicit WindowCursor(Window& window) noexcept : window_(window) {}
+
+  std::uint64_t head() const noexcept { return head_; }
+  std::uint64_t first() const noexcept { return first_at(head_); }
+  // The first row of the window once `head` has been taken.
+  std::uint64_t first_at(std::uint64_t head) const noexcept {
+    return head > window_.size() ? head - window_.size() : 0;
+  }
+  std::uint64_t rows() const noexcept { return head_ - first(); }
+  // Rows that came with the newest advance().
+  std::uint64_t fresh() const noexcept { return fresh_; }
+  // What the writer has published.
+  std::uint64_t published() const noexcept { return window_.head(); }
+  std::uint64_t slack() const noexcept { return window_.capacity() - window_.size(); }
+
+  // Goes on to `head`, which may be where it stands. Rows before first_at(head) are given up: they
+  // must have been taken out of whatever holds them.
+  void advance(std::uint64_t head) noexcept {
+    fresh_ = head - head_;
+    if (fresh_ == 0) return;
+    head_ = head;
+    window_.advance_lease(head);
+  }
+
+  // What is fresh belongs to a round.
+  void visit_state(StateVisitor& visitor) noexcept { visitor.value(head_); }
+
+  const double* row(std::uint64_t sequence) const noexcept { return window_.slot_of(sequence); }
+  const double* rows_in_place() const noexcept { return window_.rows(); }
+  const RowLayout& layout() const noexcept { return window_.layout(); }
+  std::uint64_t capacity() const noexcept { return window_.capacity(); }
+
+  // Rows [first, last) in the order of the stream; `indices` has room for them and is borrowed.
+  RowBatch between(std::uint64_t first, std::uint64_t last,
+                   std::span<std::uint32_t> indices) const noexcept {
+    const std::uint64_t capacity = window_.capacity();
+    std::uint64_t slot = first % capacity;
+    for (std::uint64_t i = 0; i < last - first; ++i) {
+      indices[i] = static_cast<std::uint32_t>(slot);
+      if (++slot == capacity) slot = 0;
+    }
+    return {window_.rows(), indices.data(), static_cast<std::size_t>(last - first)};
+  }
+
+ private:
+  Window& window_;
+  std::uint64_t head_ = 0;
+  std::uint64_t fresh_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_

@@ -1,0 +1,69 @@
+#include "windhover/runtime/window/window_pass.h"
+
+#include <algorithm>
+
+namespace windhover {
+
+WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+                       Estimator& estimator) noexcept
+    : cursor_(cursor),
+      estimator_(estimator),
+      sweeps_noise_(config.sampler.noise_estimator == NoiseEstimator::kWindowSweep),
+      scores_(arena, config.model.dimension()),
+      repeats_(arena, config.horizon == Horizon::kWindow ? config.window_size : 1) {}
+
+void WindowPass::reset() noexcept {
+  scores_.reset();
+  repeats_.reset();
+}
+
+void WindowPass::begin(std::uint64_t end) noexcept {
+  estimator_.begin_pass();
+  scores_.begin_pass(cursor_.rows());
+  repeats_.begin_pass();
+  position_ = cursor_.first();
+  end_ = end;
+}
+
+void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
+  if (end_ <= cursor_.first()) end_ = cursor_.head();
+  position_ = std::max(position_, cursor_.first());
+  sweep_end_ = std::min(end_, position_ + rows);
+}
+
+void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
+  for_pieces([&](std::uint64_t first, std::uint64_t last) {
+    const RowBatch batch = cursor_.between(first, last, worker.indices);
+    if (terms == Terms::kStart) {
+      estimator_.pass().add_start(*worker.model, batch);
+    } else {
+      const double* covariance = terms == Terms::kThird ? estimator_.covariance() : nullptr;
+      estimator_.pass().add(*worker.model, batch, covariance);
+    }
+    repeats_.add(cursor_.layout(), batch);
+  });
+}
+
+void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
+  for_pieces([&](std::uint64_t first, std::uint64_t last) {
+    const RowBatch batch = cursor_.between(first, last, worker.indices);
+    if (worker.model->log_concave()) {
+      worker.model->set_dispersion(estimator_.pass().dispersion());
+      scores_.add(*worker.model, batch, estimator_.pass().anchor(), estimator_.covariance(),
+                  estimator_.n(), estimator_.dispersion(), end_ - last);
+    }
+    if (sweeps_noise_) {
+      worker.model->set_dispersion(estimator_.dispersion());
+      estimator_.noise().add_rows(*worker.model, batch, at);
+    }
+  });
+}
+
+bool WindowPass::end_sweep() noexcept {
+  position_ = sweep_end_;
+  const bool whole_window = estimator_.pass().rows() >= static_cast<double>(cursor_.rows());
+  if (whole_window) end_ = position_;
+  return position_ == end_;
+}
+
+}  // namespace windhover

@@ -1,0 +1,86 @@
+// A pass over the rows of the window, in the order of the stream, some rows at a time.
+#ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
+#define WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/diagnostics/score_series.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/learning/learner_worker.h"
+#include "windhover/runtime/window/repeated_rows.h"
+#include "windhover/runtime/window/window_cursor.h"
+
+namespace windhover {
+
+// Sums rows for the mode and A at one anchor, and beside them what the order of the stream tells:
+// scores, and rows that repeat one another. Invariant: of the window's rows those below position()
+// have been looked at, but for rows that left before their turn. The learner's thread; the two sums
+// of a sweep may be done by two.
+class WindowPass {
+ public:
+  // What is summed of a row.
+  enum class Terms : std::uint8_t {
+    kStart,   // Model::add_start
+    kSecond,  // gradient and curvature
+    kThird,   // and what the mean differs from the mode by
+  };
+
+  WindowPass(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+             Estimator& estimator) noexcept;
+  void reset() noexcept;
+
+  // From the first row of the window up to `end`, at the mode of now.
+  void begin(std::uint64_t end) noexcept;
+  bool running() const noexcept { return position_ != end_; }
+  std::uint64_t position() const noexcept { return position_; }
+  std::uint64_t end() const noexcept { return end_; }
+  // The pass goes on to the newest row.
+  void extend() noexcept { end_ = cursor_.head(); }
+  // No pass is running, and the last one ended here.
+  void stand(std::uint64_t position) noexcept { position_ = end_ = position; }
+
+  // The pass goes on by up to `rows` rows: these are to be summed, then end_sweep() says whether it
+  // is complete. Rows that left the window before their turn are skipped; a pass that was overtaken
+  // whole goes on with the rows of the current window.
+  void begin_sweep(std::uint64_t rows) noexcept;
+  void sum_curvature(Terms terms, LearnerWorker& worker) noexcept;
+  // Scores, and C at the iterate `at`.
+  void sum_noise(const double* at, LearnerWorker& worker) noexcept;
+  bool end_sweep() noexcept;
+
+  // Between sweeps.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("window pass");
+    visitor.values(position_, end_);
+    scores_.visit_state(visitor);
+    repeats_.visit_state(visitor);
+  }
+
+  ScoreSeries& scores() noexcept { return scores_; }
+  const ScoreSeries& scores() const noexcept { return scores_; }
+  RepeatedRows& repeats() noexcept { return repeats_; }
+  const RepeatedRows& repeats() const noexcept { return repeats_; }
+
+ private:
+  // Calls visit(first, last) for pieces of the sweep, the first row's place and the last one's.
+  template <class Visit>
+  void for_pieces(Visit&& visit) const noexcept {
+    for (std::uint64_t at = position_; at < sweep_end_; at += kWarmUpRows) {
+      visit(at, std::min(sweep_end_, at + kWarmUpRows));
+    }
+  }
+
+  const WindowCursor& cursor_;
+  Estimator& estimator_;
+  bool sweeps_noise_;  // NoiseEstimator::kWindowSweep
+  ScoreSeries scores_;
+  RepeatedRows repeats_;
+  std::uint64_t position_ = 0;  // next row
+  std::uint64_t end_ = 0;
+  std::uint64_t sweep_end_ = 0;  // of the rows that are summed now
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_

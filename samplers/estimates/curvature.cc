@@ -1,0 +1,23 @@
+#include "windhover/samplers/estimates/curvature.h"
+
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+void AnchorSums::move_anchor(const double* anchor, double dispersion, double third_scale) noexcept {
+  const auto width = static_cast<Eigen::Index>(width_);
+  const ConstMatrixMap lower(sums_.curvature, width, width);
+  for (std::uint32_t j = 0; j < dimension_; ++j) move_[j] = anchor[j] - anchor_[j];
+  const Eigen::Index d = dimension_;
+  const ConstVectorMap move(move_, d);
+  VectorMap gradient(sums_.gradient, d);
+  const double slope = move.dot(gradient);
+  gradient.noalias() += lower.topLeftCorner(d, d).selfadjointView<Eigen::Lower>() * move;
+  const double rise = move.dot(gradient) - slope;  // move^T curvature move
+  sums_.squares += 2 * slope + rise;
+  for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
+  std::copy_n(anchor, dimension_, anchor_);
+  dispersion_ = dispersion;
+}
+
+}  // namespace windhover

@@ -1,0 +1,118 @@
+// Sums of gradient and Hessian at a fixed anchor: what the mode, the mean and A come from.
+#ifndef WINDHOVER_SAMPLERS_ESTIMATES_CURVATURE_H_
+#define WINDHOVER_SAMPLERS_ESTIMATES_CURVATURE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
+// exactly for a quadratic loss. The dispersion that a model was told belongs to the anchor, so that
+// rows leave with the numbers they came with. Memory D^2. One thread.
+class AnchorSums {
+ public:
+  AnchorSums(Arena& arena, std::uint32_t dimension) noexcept
+      : dimension_(dimension),
+        width_(matrix_width(dimension)),
+        anchor_(arena.allocate<double>(dimension).data()),
+        move_(arena.allocate<double>(dimension).data()),
+        largest_(arena.allocate<double>(dimension).data()) {
+    sums_.with_loss = false;  // nobody asks for it
+    sums_.gradient = arena.allocate<double>(dimension).data();
+    sums_.third = arena.allocate<double>(dimension).data();
+    sums_.curvature = arena.allocate<double>(width_ * width_).data();
+  }
+
+  void begin(const double* anchor, double dispersion = 1.0) noexcept {
+    std::copy_n(anchor, dimension_, anchor_);
+    dispersion_ = dispersion;
+    clear();
+  }
+  void clear() noexcept {
+    std::fill_n(sums_.gradient, dimension_, 0.0);
+    std::fill_n(sums_.third, dimension_, 0.0);
+    std::fill_n(largest_, dimension_, 0.0);
+    largest_squares_ = 0;
+    std::fill_n(sums_.curvature, width_ * width_, 0.0);
+    sums_.rows = 0;
+    sums_.squares = 0;
+  }
+  // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
+  void add_start(Model& model, const RowBatch& rows) noexcept {
+    model.set_dispersion(dispersion_);
+    model.add_start(rows, sums_);
+  }
+  // `covariance` P for the third-order sums, or null.
+  void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    model.set_dispersion(dispersion_);
+    model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
+    largest_squares_ = std::max(largest_squares_, sums_.squares);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      largest_[j] = std::max(largest_[j], diagonal(j));
+    }
+  }
+  // Takes out rows that were added before. false: the sums have been so large that rounding may
+  // have swallowed what is left of them, the prior of precision `prior` beside it; they are worth
+  // nothing.
+  bool remove(Model& model, const RowBatch& rows, const double* covariance,
+              const double* prior) noexcept {
+    constexpr double kRounding = 1e-15;
+    constexpr double kTolerance = 1e-6;
+    const auto swallowed = [](double largest, double left) {
+      return kRounding * largest > kTolerance * std::max(left, 0.0);
+    };
+    model.set_dispersion(dispersion_);
+    model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
+    bool any = swallowed(largest_squares_, sums_.squares);
+    for (std::uint32_t j = 0; j < dimension_; ++j) {
+      any = any || swallowed(largest_[j], diagonal(j) + prior[j] * dispersion_);
+    }
+    return !any;
+  }
+  // All rows so far count for `keep` of what they did.
+  void fade(double keep) noexcept {
+    for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
+    for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
+    for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
+    sums_.rows *= keep;
+    sums_.squares *= keep;
+  }
+  // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
+  // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.
+  // `third_scale` is what P has changed by since the sums of third order were last scaled.
+  void move_anchor(const double* anchor, double dispersion, double third_scale) noexcept;
+
+  const double* anchor() const noexcept { return anchor_; }
+  const CurvatureSums& sums() const noexcept { return sums_; }
+  double rows() const noexcept { return sums_.rows; }
+  double dispersion() const noexcept { return dispersion_; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(dispersion_, largest_squares_, sums_.rows, sums_.squares);
+    for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
+      visitor.visit(of_each, dimension_);
+    }
+    visitor.visit(sums_.curvature, width_ * width_);
+  }
+
+ private:
+  double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
+
+  std::uint32_t dimension_;
+  std::size_t width_;
+  double dispersion_ = 1;
+  double* anchor_;
+  double* move_;     // dimension: scratch
+  double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
+  double largest_squares_ = 0;
+  CurvatureSums sums_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ESTIMATES_CURVATURE_H_

@@ -1,0 +1,2 @@
+#define WINDHOVER_KERNELS kKernelsAvx2
+#include "windhover/samplers/kernels/kernels_impl.h"

@@ -1,0 +1,2 @@
+#define WINDHOVER_KERNELS kKernelsBaseline
+#include "windhover/samplers/kernels/kernels_impl.h"

@@ -1,2 +1,0 @@
-#define WINDHOVER_KERNELS kKernelsAvx2
-#include "windhover/samplers/kernels_impl.h"

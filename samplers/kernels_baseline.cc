@@ -1,2 +1,0 @@
-#define WINDHOVER_KERNELS kKernelsBaseline
-#include "windhover/samplers/kernels_impl.h"

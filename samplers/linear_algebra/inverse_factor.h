@@ -1,0 +1,61 @@
+// The inverse of a matrix's Cholesky factor, to multiply with: a quadratic form in matrix^-1 is
+// then one product with a triangle instead of a substitution, in which each number waits for the
+// last.
+#ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INVERSE_FACTOR_H_
+#define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INVERSE_FACTOR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+// R = (S L)^-1 of matrix = S L L^T S, so that |R x|^2 = x^T matrix^-1 x: never negative, and as
+// precise as the substitution (both err by about D epsilon |R| |L| |R x|).
+//
+// R lies in panels of kPanel rows, column after column up to the diagonal, so a product reads
+// memory in order, and only the triangle. Memory: D^2 / 2 + kPanel D doubles at most.
+class InverseFactor {
+ public:
+  InverseFactor(Arena& arena, std::uint32_t dimension) noexcept;
+
+  // R of `factor`, and inverse <- scale x matrix^-1, both triangles, which comes of it: a third of
+  // the work is in each, and one half of R is all that remains. Complexity 2/3 D^3.
+  void compute(const Factor& factor, double scale, double* inverse,
+               Interlude* interlude = nullptr) noexcept;
+  // Nothing is copied where R is already `other`'s of its last compute(). REQUIRES: always the same
+  // `other`, and no compute() here.
+  void copy_from(const InverseFactor& other) noexcept;
+
+  // R. What was copied from here, or to here, before a restore does not count as a copy after it.
+  void visit_state(StateVisitor& visitor) noexcept;
+  void visit_copy(StateVisitor& visitor) noexcept;
+
+  // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond
+  // them `whitened` gets zeros. Complexity D^2 a row; R is read once for four rows. A row's result
+  // has the same bits whatever rows come with it.
+  void whiten(const double* x, std::size_t count, double* whitened) const noexcept;
+
+  // Doubles from one row to the next: D, rounded up to whole cache lines.
+  std::size_t stride() const noexcept { return stride_; }
+  static std::size_t stride_for(std::size_t dimension) noexcept { return (dimension + 7) / 8 * 8; }
+
+ private:
+  static constexpr std::size_t kPanel = 32;
+  // Of panel rows [first, last) every column before `last`.
+  template <class F>
+  void for_panels(F&& f) const noexcept;
+  std::size_t numbers() const noexcept;
+
+  std::size_t dimension_;
+  std::size_t stride_;
+  std::uint64_t computations_ = 0;  // that led to R, here or where it was copied from
+  double* panels_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INVERSE_FACTOR_H_

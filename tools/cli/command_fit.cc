@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/reading_options.h"
+#include "windhover/tools/daemon/sampler_options.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/fit/fit.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  FitOptions fit;
+  std::string reference;
+  std::string prior_precision = "0";
+  std::string prior_groups = "one";
+  bool no_intercept = false;
+  bool json = false;
+};
+
+template <class Entries>
+std::vector<std::string> registry_names(const Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.emplace_back(entry.name);
+  return names;
+}
+
+// A number of the result, or "-" where there is none.
+std::string shown(const nlohmann::ordered_json& value) {
+  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "-" : value.dump();
+}
+
+void print_result(const nlohmann::ordered_json& result) {
+  if (result.contains("file")) fmt::print("{}\n", describe_file(result["file"], ""));
+  for (const auto& [key, value] : result.items()) {
+    if (key != "parameters" && key != "file") fmt::print("{:<24} {}\n", key, shown(value));
+  }
+  const auto& parameters = result["parameters"];
+  std::size_t width = 9;
+  for (const auto& p : parameters) width = std::max(width, p["name"].get<std::string>().size());
+  fmt::print("\n{:<{}}", "parameter", width);
+  for (const auto& [key, value] : parameters[0].items()) {
+    if (key != "name") fmt::print(" {:>10}", key);
+  }
+  fmt::print("\n");
+  for (const auto& p : parameters) {
+    fmt::print("{:<{}}", p["name"].get<std::string>(), width);
+    for (const auto& [key, value] : p.items()) {
+      if (key != "name") fmt::print(" {:>10}", shown(value));
+    }
+    fmt::print("\n");
+  }
+}
+
+void run(Options& o) {
+  if (o.fit.data.target.empty() && !o.fit.schema) {
+    throw UserError(
+        fmt::format("which column is to be predicted? Say --target COLUMN, or --schema FILE; the "
+                    "columns of {} are {}",
+                    o.fit.path, fmt::join(columns_of(o.fit.path, o.fit.data), ", ")));
+  }
+  if (!o.reference.empty()) o.fit.reference = o.reference;
+  o.fit.intercept = !o.no_intercept;
+  o.fit.learn_prior_precision = o.prior_precision == "learn";
+  o.fit.prior_group_a_feature = o.prior_groups == "features";
+  if (!o.fit.learn_prior_precision) {
+    const std::optional<double> value = parse_number(o.prior_precision);
+    if (!value) {
+      throw UserError(fmt::format(
+          "--prior-precision \"{}\" is not allowed: a number greater than 0, 0 for the default, or "
+          "\"learn\"",
+          o.prior_precision));
+    }
+    o.fit.prior_precision = *value;
+  }
+  const nlohmann::ordered_json result = fit(o.fit);
+  if (o.json) {
+    fmt::print("{}\n", result.dump(2));
+  } else {
+    print_result(result);
+  }
+}
+
+// "sampler.noise_scale" becomes --noise-scale.
+void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
+  for (const DaemonOption& option : options) {
+    std::string flag = "--" + option.name.substr(option.name.find('.') + 1);
+    std::ranges::replace(flag, '_', '-');
+    const std::string name = flag;
+    if (flag == "--minibatch-size") flag += ",--minibatch";
+    const auto parse = [option, name](const std::string& text) {
+      if (!option.parse(text)) {
+        throw CLI::ValidationError(
+            fmt::format("{} \"{}\" is not allowed: {} is expected", name, text, option.allowed));
+      }
+    };
+    command.add_option_function<std::string>(flag, parse, option.help)->default_str(option.print());
+  }
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "fit", "Fit a file in-process and measure the draws against its exact posterior");
+  auto options = std::make_shared<Options>();
+  Options& o = *options;
+  command->add_option("FILE", o.fit.path, "CSV, plain or .gz")->required();
+  auto* target =
+      command->add_option("--target", o.fit.data.target, "Column, by name or number from 1");
+  command
+      ->add_option("--schema", o.fit.schema,
+                   "A complete TOML schema, instead of --target and what is found out of the file; "
+                   "numbers enter by its shift and scale")
+      ->excludes(target);
+  add_reading_options(*command, o.fit.data);
+  command->add_option("--model", o.fit.model, "Nothing: linear, logistic or softmax, as the target")
+      ->check(CLI::IsMember(registry_names(model_registry())));
+  command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
+  command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
+  command
+      ->add_option("--noise-variance", o.fit.noise_variance,
+                   "Linear: of y given x; student-t: squared scale; a number, \"learn\", or "
+                   "\"reference\"")
+      ->capture_default_str();
+  command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
+      ->capture_default_str();
+  command->add_option("--classes", o.fit.classes, "Of softmax; 0: as many as the file shows")
+      ->transform(whole_number(UINT32_MAX));
+  command->add_option("--hidden", o.fit.hidden, "Units of a network's first hidden layer")
+      ->transform(whole_number(UINT32_MAX))
+      ->capture_default_str();
+  command->add_option("--hidden2", o.fit.hidden2, "Of its second; 0: none")
+      ->transform(whole_number(UINT32_MAX))
+      ->capture_default_str();
+  command->add_option("--activation", o.fit.activation, "Of its hidden units")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, Activation>{{"tanh", Activation::kTanh},
+                                                        {"relu", Activation::kRelu},
+                                                        {"logistic", Activation::kLogistic}})
+                      .description(""))
+      ->type_name("{tanh,relu,logistic}")
+      ->default_str("tanh");
+  command
+      ->add_option(
+          "--prior-precision", o.prior_precision,
+          "Of every coefficient but the intercept; a number, or \"learn\"; 0: an sd of 2.5 "
+          "sd(y) / sd(x)")
+      ->capture_default_str();
+  command->add_option("--prior-groups", o.prior_groups, "What learns a precision of its own")
+      ->check(CLI::IsMember({"one", "features"}))
+      ->capture_default_str();
+  command
+      ->add_option("--intercept-precision", o.fit.intercept_precision,
+                   "0: the same with the default prior, otherwise 0.1")
+      ->capture_default_str();
+  command->add_option("--sampler", o.fit.sampler)
+      ->check(CLI::IsMember(registry_names(sampler_registry())))
+      ->capture_default_str();
+  add_options(*command, sampler_options(o.fit.sampler_config));
+  add_options(*command, horizon_options(o.fit.horizon));
+  command->add_option("--steps", o.fit.steps, "Of all chains together")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
+  command->add_option("--reference", o.reference, "JSON file with the exact posterior");
+  command->add_flag("--json", o.json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

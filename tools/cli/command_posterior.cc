@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  std::string address;
+  std::string schema;
+  bool json = false;
+};
+
+std::vector<std::string> parameter_names(const Options& o, const Client& client) {
+  const v1::Welcome& welcome = client.welcome();
+  std::vector<std::string> names;
+  if (!o.schema.empty()) {
+    const Schema schema = Schema::from_file(o.schema);
+    check_schema(client, schema);
+    names = schema.feature_names();
+  } else {
+    for (std::uint32_t j = 1; j <= welcome.features(); ++j) names.push_back(fmt::format("x{}", j));
+  }
+  const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
+  if (welcome.dimension() > outputs * welcome.features()) names.emplace_back("intercept");
+  if (outputs * names.size() != welcome.dimension()) {  // a network's parameters have no names
+    names.clear();
+    for (std::uint32_t j = 0; j < welcome.dimension(); ++j) {
+      names.push_back(fmt::format("theta{}", j));
+    }
+    return names;
+  }
+  if (outputs == 1) return names;
+  std::vector<std::string> all;
+  for (std::uint32_t c = 1; c <= outputs; ++c) {
+    for (const std::string& name : names) all.push_back(fmt::format("{}: {}", c, name));
+  }
+  return all;
+}
+
+void run(const Options& o) {
+  Client client;
+  connect_or_throw(client, o.address);
+  const std::vector<std::string> names = parameter_names(o, client);
+  std::vector<ParameterSummary> summaries;
+  Provenance provenance;
+  check_reply(client, client.posterior(summaries, provenance), "asking for the posterior");
+  if (summaries.size() != names.size()) {
+    throw RunError(fmt::format("the server sent {} parameters where {} were expected",
+                               summaries.size(), names.size()));
+  }
+  if (o.json) {
+    nlohmann::ordered_json out;
+    out["parameters"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      nlohmann::ordered_json entry = {{"name", names[i]}};
+      entry.update(to_json(summaries[i]));
+      out["parameters"].push_back(std::move(entry));
+    }
+    out["provenance"] = to_json(provenance);
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  std::size_t width = 9;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  fmt::print("{:<{}} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>8} {:>8} {:>7} {:>9}\n",
+             "parameter", width, "mean", "sd", "sd_robust", "q5", "q50", "q95", "mcse_mean",
+             "ess_bulk", "ess_tail", "r_hat", "prior");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ParameterSummary& s = summaries[i];
+    fmt::print(
+        "{:<{}} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>9.2g} {:>8.0f} "
+        "{:>8.0f} {:>7.3f} {:>9.4g}\n",
+        names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk,
+        s.ess_tail, s.r_hat, s.prior_precision);
+  }
+  fmt::print("{}\n(prior: the precision of each parameter's)\n", describe(provenance));
+}
+
+}  // namespace
+
+void add_posterior(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("posterior", "Show a server's posterior, by parameter");
+  auto options = std::make_shared<Options>();
+  command->add_option("--to", options->address, "host:port or unix:/path")->required();
+  command->add_option("--schema", options->schema, "TOML schema, for the names");
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

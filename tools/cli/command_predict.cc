@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/questions.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  std::string address;
+  std::vector<std::string> vectors;
+  std::string schema;
+  std::vector<std::string> set;
+  std::string file;
+  std::vector<double> quantiles;
+  std::vector<double> thresholds;
+  std::vector<double> outcomes;
+  double interval = 0.9;
+  std::uint64_t thompson = 0;
+  bool json = false;
+};
+
+std::vector<double> parse_vector(const std::string& text) {
+  std::vector<double> values;
+  std::istringstream in(text + ',');
+  std::string part;
+  while (std::getline(in, part, ',')) {
+    const std::optional<double> value = parse_number(part);
+    if (!value) {
+      throw UserError(fmt::format("--x \"{}\": \"{}\" is no finite number", text, part));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Rows given as numbers are dense; a server of sparse rows gets what is not 0 in them.
+QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Welcome& welcome) {
+  QuestionRows q;
+  for (const std::string& text : vectors) {
+    const std::vector<double> x = parse_vector(text);
+    if (x.size() != welcome.features()) {
+      throw UserError(fmt::format("--x has {} numbers, the server's model has {} features",
+                                  x.size(), welcome.features()));
+    }
+    ++q.rows;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (welcome.max_nonzeros() > 0) {
+        if (x[j] == 0.0) continue;
+        q.indices.push_back(static_cast<std::uint32_t>(j));
+      }
+      q.features.push_back(x[j]);
+    }
+    if (welcome.max_nonzeros() > 0)
+      q.row_ends.push_back(static_cast<std::uint32_t>(q.indices.size()));
+  }
+  return q;
+}
+
+QuestionRows from_fields(const Options& o, const Schema& schema,
+                         const std::vector<WhatIf>& questions) {
+  QuestionRows q;
+  std::set<std::string> unlisted;
+  for (const WhatIf& question : questions) {
+    const EncodedRow row = schema.encode(question.fields);
+    q.add(row, schema.sparse());
+    for (const std::string& field : row.unlisted) {
+      const std::string& value = question.fields.at(field);
+      if (!unlisted.insert(field + "=" + value).second) continue;
+      fmt::print(stderr, "note: {} = \"{}\" is not listed in {}; answered as for any other {}\n",
+                 field, value, o.schema, field);
+    }
+  }
+  return q;
+}
+
+void check_probability(const char* option, double value) {
+  if (value > 0 && value < 1) return;
+  throw UserError(
+      fmt::format("{} {} is not allowed: a number between 0 and 1 is expected", option, value));
+}
+
+bool has_classes(const v1::Welcome& welcome) {
+  return welcome.model() == v1::MODEL_KIND_LOGISTIC || welcome.classes() > 0;
+}
+
+// The options that say what is asked, and what is asked for.
+void check_options(const Options& o, const v1::Welcome& welcome) {
+  check_probability("--interval", o.interval);
+  for (const double p : o.quantiles) check_probability("--quantile", p);
+  if (has_classes(welcome) && !o.thresholds.empty()) {
+    throw UserError("--threshold is for regression and counts; the server's model has classes");
+  }
+  if (o.file.empty()) return;
+  if (!o.set.empty()) throw UserError("give either --file or --set, not both");
+  if (!o.outcomes.empty()) throw UserError("--outcome is not allowed with --file");
+  if (o.json) throw UserError("--json is not allowed with --file: its answers are CSV");
+}
+
+PredictRequest wanted(const Options& o) {
+  PredictRequest request;
+  request.quantile_probabilities = o.quantiles;
+  request.thresholds = o.thresholds;
+  request.outcomes = o.outcomes;
+  request.interval_probability = o.interval;
+  request.thompson_id = o.thompson;
+  return request;
+}
+
+void run_file(const Options& o, Client& client) {
+  QuestionFile file;
+  file.path = o.file;
+  file.wanted = wanted(o);
+  file.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
+  file.on_lines = [](std::string_view lines) {
+    fmt::print("{}", lines);
+    if (std::fflush(stdout) != 0) throw RunError("the answers cannot be written");
+  };
+  const QuestionReport report = answer_questions(client, Schema::from_file(o.schema), file);
+  fmt::print(stderr, "{} questions answered, {} rows skipped{}{}\n", report.answered,
+             report.skipped, report.answered > 0 ? "; " : "",
+             report.answered > 0 ? describe(report.provenance) : "");
+  if (report.skipped > 0) {
+    throw RunError(fmt::format("{} rows of {} could not be read and are not answered",
+                               report.skipped, o.file));
+  }
+}
+
+void run(const Options& o) {
+  if (o.vectors.empty() == o.schema.empty()) {
+    throw UserError(
+        "give the question either as --x NUMBERS or as --schema FILE with --set fields or --file "
+        "CSV");
+  }
+  if (o.schema.empty() && !o.file.empty()) throw UserError("--file needs --schema FILE");
+  Client client;
+  connect_or_throw(client, o.address);
+  const v1::Welcome& welcome = client.welcome();
+  check_options(o, welcome);
+  if (!o.file.empty()) return run_file(o, client);
+  std::vector<WhatIf> questions;
+  QuestionRows q;
+  if (o.schema.empty()) {
+    q = from_vectors(o.vectors, welcome);
+  } else {
+    questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
+    const Schema schema = Schema::from_file(o.schema);
+    q = from_fields(o, schema, questions);
+    check_schema(client, schema);
+  }
+  if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
+    throw UserError(
+        fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
+  }
+  PredictRequest request = wanted(o);
+  q.put_into(request);
+  std::vector<PredictiveSummary> summaries;
+  Provenance provenance;
+  check_reply(client, client.predict(request, summaries, provenance), "predicting");
+
+  if (o.json) {
+    nlohmann::ordered_json out;
+    out["predictions"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < summaries.size(); ++i) {
+      auto answer = to_json(summaries[i], request, welcome.model());
+      if (i < questions.size()) answer["question"] = questions[i].fields;
+      out["predictions"].push_back(std::move(answer));
+    }
+    out["provenance"] = to_json(provenance);
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
+    fmt::print("{}\n", describe(summaries[i], request, welcome.model()));
+  }
+  if (!o.schema.empty() && has_classes(welcome)) {
+    const std::vector<std::string> names = Schema::from_file(o.schema).target_rule().class_names();
+    for (std::size_t c = 0; c < names.size(); ++c) fmt::print("class {} is {}\n", c, names[c]);
+  }
+  fmt::print("{}\n", describe(provenance));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("predict", "Ask a server what it predicts for x, and how sure it is");
+  auto options = std::make_shared<Options>();
+  Options& o = *options;
+  command->add_option("--to", o.address, "host:port or unix:/path")->required();
+  command->add_option("--x", o.vectors, "Features, 1,2,3; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--schema", o.schema, "TOML schema for --set and --file");
+  command
+      ->add_option(
+          "--set", o.set,
+          "NAME=VALUE of a field of the schema; a field given several times takes each value "
+          "in turn")
+      ->allow_extra_args(false);
+  command->add_option("--file", o.file,
+                      "CSV of questions, plain or .gz; -: standard input; answered as CSV");
+  command->add_option("--quantile", o.quantiles, "Probability in (0, 1); several times");
+  command->add_option("--threshold", o.thresholds,
+                      "Regression and counts: P(y > t); several times");
+  command->add_option("--outcome", o.outcomes, "y, to be scored; once a row");
+  command->add_option("--interval", o.interval, "Probability of the interval")
+      ->capture_default_str();
+  command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")
+      ->transform(whole_number());
+  command->add_flag("--json", o.json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

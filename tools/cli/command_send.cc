@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/progress.h"
+#include "windhover/tools/client/send.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  SendOptions send;
+  bool progress = false;
+  bool json = false;
+};
+
+SendReport send_with_bar(Options& o) {
+  Progress bar(o.progress);
+  o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
+  o.send.on_note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
+  return send_file(o.send);
+}
+
+void run(Options& o) {
+  const SendReport report = send_with_bar(o);
+  if (o.json) {
+    fmt::print("{}\n", report.to_json().dump(2));
+  } else {
+    for (const ClientRefusedRow& row : report.refused) {
+      fmt::print("row {} of those sent was refused: {}\n", row.row + 1, to_string(row.reason));
+    }
+    fmt::print("{}\n", report.closing_line());
+    if (report.score) {
+      fmt::print("scored before being sent, {} rows: log score {:.4f}, base rate {:.4f}\n{}",
+                 report.score->count(), report.score->log_score(), report.score->base_log_score(),
+                 report.score->table());
+    }
+  }
+  if (!report.adds_up()) throw RunError("rows are unaccounted for");
+  if (const std::string loss = report.loss_text(); !loss.empty()) throw RunError(loss);
+  if (report.totals.sent > 0 && report.totals.refused == report.totals.sent) {
+    throw RunError("the server refused every row");
+  }
+}
+
+}  // namespace
+
+void add_send(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("send", "Stream a file or a pipe to a server");
+  auto options = std::make_shared<Options>();
+  SendOptions& o = options->send;
+  command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
+  command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
+      ->required();
+  command->add_option("--schema", o.schema, "TOML schema of the file")->required();
+  command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
+  command->add_option("--batch", o.batch, "Rows a frame, at a rate a second's rows at most")
+      ->transform(whole_number())
+      ->capture_default_str();
+  command
+      ->add_option("--producer", o.producer,
+                   "Not 0: after a broken connection nothing is lost or counted twice; a number "
+                   "for each stream")
+      ->transform(whole_number());
+  command
+      ->add_option("--first-sequence", o.first_sequence,
+                   "With --producer: the number of the file's first row in its stream, for a file "
+                   "that goes on where another ended")
+      ->transform(whole_number());
+  command
+      ->add_option("--retry-for", o.retry_for,
+                   "Seconds for which a broken connection is tried again")
+      ->capture_default_str();
+  command->add_option("--limit", o.limit, "Rows at most; 0: all")->transform(whole_number());
+  command->add_flag("--float", o.wire_float, "Send 32-bit floats");
+  command->add_flag("--progress", options->progress,
+                    "Draw the bar also where there is no terminal");
+  command->add_option("--score", o.score_every, "Predict one row in so many before it is sent")
+      ->transform(whole_number());
+  command->add_option("--score-at", o.score_address, "The query endpoint for --score");
+  command->add_option("--score-memory", o.score_memory, "Rows that its base rate remembers")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/client/answers.h"
+
+namespace windhover {
+namespace {
+
+struct Options {
+  std::string address;
+  bool json = false;
+};
+
+nlohmann::ordered_json latency_json(const v1::HandlerLatency& l) {
+  return {{"count", l.count()},
+          {"p50_ns", l.p50_ns()},
+          {"p99_ns", l.p99_ns()},
+          {"p999_ns", l.p999_ns()},
+          {"max_ns", l.max_ns()}};
+}
+
+void print_latency(const char* name, const v1::HandlerLatency& l) {
+  if (l.count() == 0) return;
+  const auto text = [](std::int64_t ns) { return duration_text(static_cast<double>(ns)); };
+  fmt::print("{:<28} {} questions, p50 {}, p99 {}, p99.9 {}, longest {}\n", name, l.count(),
+             text(l.p50_ns()), text(l.p99_ns()), text(l.p999_ns()), text(l.max_ns()));
+}
+
+void run(const Options& o) {
+  Client client;
+  connect_or_throw(client, o.address);
+  v1::StatusResult s;
+  check_reply(client, client.status(s), "asking for the status");
+  const Provenance provenance = provenance_of(s.provenance());
+  if (o.json) {
+    nlohmann::ordered_json out = {{"head", s.head()},
+                                  {"uptime_ns", s.uptime_ns()},
+                                  {"observe_sessions", s.observe_sessions()},
+                                  {"query_sessions", s.query_sessions()},
+                                  {"footprint_bytes", s.footprint_bytes()},
+                                  {"resident_bytes", s.resident_bytes()},
+                                  {"provenance", to_json(provenance)},
+                                  {"observe_latency", latency_json(s.observe_latency())},
+                                  {"query_latency", latency_json(s.query_latency())}};
+    for (const v1::Counter& c : s.runtime_counters()) out["runtime"][c.label()] = c.value();
+    for (const v1::Counter& c : s.io_counters()) out["io"][c.label()] = c.value();
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{}\n\n", describe(provenance));
+  fmt::print("{:<28} {}\n", "observations accepted", s.head());
+  fmt::print("{:<28} {}\n", "up for", duration_text(static_cast<double>(s.uptime_ns())));
+  fmt::print("{:<28} {} observe, {} query\n", "connections", s.observe_sessions(),
+             s.query_sessions());
+  fmt::print("{:<28} {} in its blocks, {} resident\n", "memory",
+             bytes_text(static_cast<double>(s.footprint_bytes())),
+             bytes_text(static_cast<double>(s.resident_bytes())));
+  print_latency("observe endpoint", s.observe_latency());
+  print_latency("query endpoint", s.query_latency());
+  fmt::print("\n");
+  for (const v1::Counter& c : s.runtime_counters()) fmt::print("{:<28} {}\n", c.label(), c.value());
+  for (const v1::Counter& c : s.io_counters()) fmt::print("{:<28} {}\n", c.label(), c.value());
+}
+
+}  // namespace
+
+void add_status(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("status", "Show a server's state and counters");
+  auto options = std::make_shared<Options>();
+  command->add_option("--to", options->address, "host:port or unix:/path")->required();
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace windhover

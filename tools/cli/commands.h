@@ -1,0 +1,26 @@
+// The subcommands of `windhover`: one source file each, registered here. A subcommand's callback
+// does the work and throws UserError or RunError.
+#ifndef WINDHOVER_TOOLS_CLI_COMMANDS_H_
+#define WINDHOVER_TOOLS_CLI_COMMANDS_H_
+
+namespace CLI {
+class App;
+}
+
+namespace windhover {
+
+void add_bench(CLI::App& app);
+void add_fit(CLI::App& app);
+void add_models(CLI::App& app);
+void add_plan(CLI::App& app);
+void add_posterior(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_reproduce(CLI::App& app);
+void add_samplers(CLI::App& app);
+void add_schema(CLI::App& app);
+void add_send(CLI::App& app);
+void add_status(CLI::App& app);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLI_COMMANDS_H_

@@ -1,0 +1,56 @@
+#include "windhover/tools/cli/reading_options.h"
+
+#include <string>
+
+#include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/data/table.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+void add_reading_options(CLI::App& command, InspectOptions& o) {
+  command.add_option_function<std::string>(
+      "--separator", [&o](const std::string& text) { o.separator = parse_separator(text); },
+      "One character, \"tab\" or \"space\"; nothing: found");
+  auto* header = command.add_flag_callback(
+      "--header", [&o] { o.header = true; }, "The first row names the columns; nothing: found");
+  command
+      .add_flag_callback(
+          "--no-header", [&o] { o.header = false; }, "The first row is data; columns are numbers")
+      ->excludes(header);
+  command
+      .add_option_function<std::string>(
+          "--decimal", [&o](const std::string& text) { o.decimal = text.front(); },
+          "The decimal sign, . or ,; nothing: found")
+      ->check(CLI::IsMember({".", ","}));
+  command.add_option("--positive", o.positive, "The target's text that means 1; others are 0");
+  command
+      .add_option_function<std::string>(
+          "--dates",
+          [&o](const std::string& text) {
+            o.dates = text == "day-month-year" ? Reads::kDayMonthYear : Reads::kMonthDayYear;
+          },
+          "Where dates may be either")
+      ->check(CLI::IsMember({"day-month-year", "month-day-year"}));
+  command
+      .add_option("--missing-text", o.missing_texts,
+                  "A text that says that there is no value, beside an empty cell, NA, N/A, NaN, "
+                  "null and ?; several times")
+      ->allow_extra_args(false);
+  command.add_flag("--skip-missing", o.skip_missing,
+                   "Leave rows with an empty cell out, instead of taking the column's mean");
+  command.add_option("--leave-out", o.leave_out, "A column that is no feature; several times")
+      ->allow_extra_args(false);
+  command
+      .add_option("--category", o.categories,
+                  "A column of categories though they look like numbers; several times")
+      ->allow_extra_args(false);
+  command
+      .add_option("--most", o.most_categories,
+                  "Categories of a column at most; the others are taken as one")
+      ->transform(whole_number(1'000'000))
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+}  // namespace windhover

@@ -1,0 +1,19 @@
+// The registries of samplers and models as JSON and as tables.
+#ifndef WINDHOVER_TOOLS_CLI_REGISTRY_TABLE_H_
+#define WINDHOVER_TOOLS_CLI_REGISTRY_TABLE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace windhover {
+
+// An array of one object an entry, in the order of the registry.
+nlohmann::ordered_json samplers_json();
+nlohmann::ordered_json models_json();
+
+// Objects with the same keys, all texts: a column a key, under its name.
+std::string table_of(const nlohmann::ordered_json& entries);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLI_REGISTRY_TABLE_H_

@@ -1,0 +1,72 @@
+// The command line. Exit codes: 0 done, 1 something failed, 2 the request itself is wrong.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/guide.h"
+#include "windhover/tools/error.h"
+
+namespace {
+
+// The flags of the program itself take no value: the first word that is no flag is the command.
+void refuse_unknown_command(CLI::App& app, int argc, char** argv) {
+  const auto is_flag = [](std::string_view word) { return word.starts_with('-'); };
+  const auto* const word = std::find_if_not(argv + 1, argv + argc, is_flag);
+  if (word == argv + argc) return;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    commands.push_back(command->get_name());
+    if (commands.back() == *word) return;
+  }
+  throw windhover::UserError(windhover::unknown_command_text(*word, commands));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Windhover: a calibrated posterior over a stream", "windhover");
+  app.set_version_flag("--version", WINDHOVER_VERSION);
+  windhover::add_send(app);
+  windhover::add_predict(app);
+  windhover::add_posterior(app);
+  windhover::add_status(app);
+  windhover::add_plan(app);
+  windhover::add_fit(app);
+  windhover::add_schema(app);
+  windhover::add_samplers(app);
+  windhover::add_models(app);
+  windhover::add_bench(app);
+  windhover::add_reproduce(app);
+  if (argc < 2) {
+    fmt::print("{}", windhover::guide_text());
+    return 0;
+  }
+  refuse_unknown_command(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const windhover::UserError& error) {
+    std::fprintf(stderr, "windhover: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "windhover: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,334 @@
+#include "windhover/tools/client/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+using nlohmann::ordered_json;
+
+void connect_or_throw(Client& client, const std::string& address, const ClientOptions& options) {
+  const Status status = client.connect(address, options);
+  if (status == Status::kInvalidArgument) throw UserError(client.error_text());
+  check_reply(client, status, "connecting");
+}
+
+void check_reply(const Client& client, Status status, const char* doing) {
+  if (ok(status)) return;
+  throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
+}
+
+namespace {
+
+// The server says one number for all that gives a row its meaning. One made without a schema agrees
+// with any.
+bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
+  ModelConfig model;
+  model.features = welcome.features();
+  model.max_nonzeros = welcome.max_nonzeros();
+  for (const ModelEntry& entry : model_registry()) {
+    model.name = entry.name;
+    for (const bool intercept : {true, false}) {
+      model.intercept = intercept;
+      for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
+        if (fingerprint(model, welcome.dimension(), meaning) == welcome.fingerprint()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_schema(const Client& client, const Schema& schema) {
+  const v1::Welcome& welcome = client.welcome();
+  if (schema.features() != welcome.features()) {
+    throw UserError(fmt::format("the schema has {} features, the server's model {}",
+                                schema.features(), welcome.features()));
+  }
+  if (schema.sparse() != (welcome.max_nonzeros() > 0)) {
+    throw UserError(fmt::format("the schema makes {} rows, the server takes {} ones",
+                                schema.sparse() ? "sparse" : "dense",
+                                schema.sparse() ? "dense" : "sparse"));
+  }
+  if (schema.sparse() && schema.max_nonzeros() > welcome.max_nonzeros()) {
+    throw UserError(fmt::format("rows of the schema have up to {} nonzeros, the server takes {}",
+                                schema.max_nonzeros(), welcome.max_nonzeros()));
+  }
+  if (!same_meaning(welcome, schema)) {
+    throw UserError(
+        "the schema has other feature names or encodings than the one the server was started with");
+  }
+}
+
+ordered_json to_json(const Provenance& p) {
+  return {{"status", to_string(p.status)},
+          {"status_reason", to_string(p.reason)},
+          {"snapshot_id", p.snapshot_id},
+          {"sequence", p.sequence},
+          {"n_seen", p.n_seen},
+          {"n_eff", p.n_eff},
+          {"horizon", to_string(p.horizon)},
+          {"steps", p.steps},
+          {"age_ns", p.age_ns},
+          {"draws", p.draws},
+          {"ess_bulk", p.ess_bulk},
+          {"ess_tail", p.ess_tail},
+          {"r_hat", p.r_hat},
+          {"autocorrelation_time", p.autocorrelation_time},
+          {"divergences", p.divergences},
+          {"draws_per_observation", p.draws_per_observation},
+          {"ou_ratio", p.ou_ratio},
+          {"law_ratio", p.law_ratio},
+          {"misspecification_index", p.misspecification_index},
+          {"prior_conflict", p.prior_conflict},
+          {"score_autocorrelation", p.score_autocorrelation},
+          {"drift_score", p.drift_score},
+          {"repeated_rows", p.repeated_rows},
+          {"noise_variance", p.noise_variance},
+          {"noise_variance_sd", p.noise_variance_sd}};
+}
+
+ordered_json to_json(const ParameterSummary& s) {
+  return {{"mean", s.mean},
+          {"mode", s.mode},
+          {"sd", s.sd},
+          {"sd_robust", s.sd_robust},
+          {"q5", s.q5},
+          {"q50", s.q50},
+          {"q95", s.q95},
+          {"ess_bulk", s.ess_bulk},
+          {"ess_tail", s.ess_tail},
+          {"mcse_mean", s.mcse_mean},
+          {"autocorrelation_time", s.autocorrelation_time},
+          {"r_hat", s.r_hat},
+          {"prior_precision", s.prior_precision}};
+}
+
+namespace {
+
+ordered_json classes_json(const PredictiveSummary& s, const PredictRequest& request) {
+  const auto list = [&](const std::array<double, kMaxClasses>& values) {
+    return std::vector<double>(values.begin(), values.begin() + s.classes);
+  };
+  ordered_json out = {{"probs", list(s.probs)},
+                      {"probs_sd", list(s.probs_sd)},
+                      {"interval_probability", request.interval_probability},
+                      {"probs_eti_lower", list(s.probs_eti_lower)},
+                      {"probs_eti_upper", list(s.probs_eti_upper)},
+                      {"entropy", s.entropy},
+                      {"expected_entropy", s.expected_entropy},
+                      {"mutual_information", s.mutual_information}};
+  if (!request.outcomes.empty()) {
+    out["log_score"] = s.log_score;
+    out["brier"] = s.brier;
+  }
+  return out;
+}
+
+std::string describe_classes(const PredictiveSummary& s, const PredictRequest& request) {
+  const auto* best = std::max_element(s.probs.begin(), s.probs.begin() + s.classes);
+  std::string out = fmt::format("class {}; probabilities with {:g} % credible bands",
+                                best - s.probs.begin(), 100 * request.interval_probability);
+  for (std::uint32_t c = 0; c < s.classes; ++c) {
+    out += fmt::format("\n  {}: {:.1f} %, {:.1f} .. {:.1f} %", c, 100 * s.probs[c],
+                       100 * s.probs_eti_lower[c], 100 * s.probs_eti_upper[c]);
+  }
+  return out;
+}
+
+}  // namespace
+
+ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
+                     v1::ModelKind model) {
+  if (s.classes > 0) return classes_json(s, request);
+  const bool classification = model == v1::MODEL_KIND_LOGISTIC;
+  ordered_json out = {{"linpred_mean", s.linpred_mean},
+                      {"linpred_sd", s.linpred_sd},
+                      {"epred_mean", s.epred_mean},
+                      {"epred_sd", s.epred_sd},
+                      {"mean", s.mean},
+                      {"sd", s.sd},
+                      {"var_epistemic", s.var_epistemic},
+                      {"var_aleatoric", s.var_aleatoric},
+                      {"interval_probability", request.interval_probability},
+                      {"interval_lower", s.interval_lower},
+                      {"interval_upper", s.interval_upper}};
+  for (std::size_t i = 0; i < request.quantile_probabilities.size(); ++i) {
+    out["quantiles"].push_back(
+        {{"p", request.quantile_probabilities[i]}, {"value", s.quantiles[i]}});
+  }
+  if (classification) {
+    out["entropy"] = s.entropy;
+    out["expected_entropy"] = s.expected_entropy;
+    out["mutual_information"] = s.mutual_information;
+  } else {
+    for (std::size_t i = 0; i < request.thresholds.size(); ++i) {
+      out["exceedance"].push_back(
+          {{"threshold", request.thresholds[i]}, {"probability", s.exceedance[i]}});
+    }
+  }
+  if (!request.outcomes.empty()) {
+    out["log_score"] = s.log_score;
+    if (classification) {
+      out["brier"] = s.brier;
+    } else {
+      out["pit"] = s.pit;
+      if (model != v1::MODEL_KIND_POISSON) out["crps"] = s.crps;
+    }
+  }
+  if (request.rows > 1) {
+    out["prob_best"] = s.prob_best;
+    out["expected_regret"] = s.expected_regret;
+  }
+  if (request.thompson_id != 0) out["thompson"] = s.thompson;
+  return out;
+}
+
+namespace {
+
+std::string rows_of(const Provenance& p) {
+  switch (p.horizon) {
+    case Horizon::kAll:
+      return "all of them";
+    case Horizon::kForgetting:
+      return fmt::format("rows worth {}, older ones fading", p.n_eff);
+    case Horizon::kWindow:
+      break;
+  }
+  return fmt::format("the last {}", p.n_eff);
+}
+
+}  // namespace
+
+std::string reason_text(const Provenance& p) {
+  switch (p.reason) {
+    case StatusReason::kNone:
+      break;
+    case StatusReason::kFewDraws:
+      return "not enough rows or draws yet";
+    case StatusReason::kDrift:
+      return fmt::format("the newest tenth of the window is unlike the rest, drift_score {:.1f}",
+                         p.drift_score);
+    case StatusReason::kDependentRows:
+      return fmt::format(
+          "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "
+          "small",
+          p.score_autocorrelation);
+    case StatusReason::kNetwork:
+      return "a network has several modes: nothing checks the spread of its draws";
+    case StatusReason::kLostChains:
+      return fmt::format("chains were lost and started again, {} so far", p.divergences);
+    case StatusReason::kSamplersLaw:
+      return fmt::format("the sampler's own law has {:.2g} times the posterior's variance",
+                         p.law_ratio);
+    case StatusReason::kLawUnknown:
+      return "nothing tells whether this sampler draws from the posterior here";
+    case StatusReason::kSpread:
+      return fmt::format("the draws do not spread as predicted, ou_ratio {:.2f}", p.ou_ratio);
+    case StatusReason::kPace:
+      return fmt::format("only {:.2f} draws per observation", p.draws_per_observation);
+    case StatusReason::kNotDefinite:
+      return "numbers too large to compute with: this is the posterior of before them";
+    case StatusReason::kPrior:
+      return fmt::format(
+          "prior and rows contradict each other, prior_conflict {:.3g} where at most 1 is chance: "
+          "leave model.prior_precision at 0, or state a prior in the units of y / x",
+          p.prior_conflict);
+    case StatusReason::kMisfit:
+      return fmt::format(
+          "rows scatter unlike the model, misspecification_index {:.3g}: read sd_robust, or take "
+          "another model.name or model.noise_variance",
+          p.misspecification_index);
+  }
+  return "";
+}
+
+std::string describe(const Provenance& p) {
+  std::string why = reason_text(p);
+  if (!why.empty()) why = fmt::format(" ({})", why);
+  if (p.repeated_rows > 0.01) {
+    why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
+  }
+  return fmt::format(
+      "{}{}: {} rows seen, posterior of {}, {} draws (of chains with ess {:.0f}, r_hat {:.3f}), "
+      "{:.2f} draws per observation, {} old",
+      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
+      p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
+}
+
+namespace {
+
+// What was asked for beside the prediction.
+std::string describe_extras(const PredictiveSummary& s, const PredictRequest& request,
+                            v1::ModelKind model) {
+  std::string out;
+  if (!request.outcomes.empty()) {
+    out += fmt::format("\n  log score of the outcome {:.4f}", s.log_score);
+    if (model == v1::MODEL_KIND_LOGISTIC || s.classes > 0) {
+      out += fmt::format(", Brier score {:.4f}", s.brier);
+    } else {
+      out += fmt::format(", PIT {:.4f}", s.pit);
+      if (model != v1::MODEL_KIND_POISSON) out += fmt::format(", CRPS {:.4g}", s.crps);
+    }
+  }
+  if (request.thompson_id != 0) out += fmt::format("\n  Thompson draw {:.6g}", s.thompson);
+  return out;
+}
+
+}  // namespace
+
+std::string describe(const PredictiveSummary& s, const PredictRequest& request,
+                     v1::ModelKind model) {
+  if (s.classes > 0) return describe_classes(s, request) + describe_extras(s, request, model);
+  const bool classification = model == v1::MODEL_KIND_LOGISTIC;
+  const double level = 100 * request.interval_probability;
+  std::string out;
+  if (classification) {
+    out = fmt::format(
+        "probability {:.1f} %, and with {:g} % credibility it lies in {:.1f} .. {:.1f} % "
+        "(log-odds {:.3f} +- {:.3f})",
+        100 * s.epred_mean, level, 100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean,
+        s.linpred_sd);
+  } else {
+    out = fmt::format(
+        "mean {:.6g} +- {:.3g}; y within {:.6g} .. {:.6g} with {:g} % probability "
+        "(sd {:.4g}: {:.3g} from the parameters, {:.4g} from the noise)",
+        s.epred_mean, s.epred_sd, s.interval_lower, s.interval_upper, level, s.sd,
+        std::sqrt(s.var_epistemic), std::sqrt(s.var_aleatoric));
+  }
+  if (request.rows > 1) out += fmt::format("; best of these with probability {:.2f}", s.prob_best);
+  for (std::size_t i = 0; i < request.quantile_probabilities.size(); ++i) {
+    out +=
+        fmt::format("\n  quantile {:g}: {:.6g}", request.quantile_probabilities[i], s.quantiles[i]);
+  }
+  for (std::size_t i = 0; !classification && i < request.thresholds.size(); ++i) {
+    out += fmt::format("\n  P(y > {:g}) = {:.4f}", request.thresholds[i], s.exceedance[i]);
+  }
+  return out + describe_extras(s, request, model);
+}
+
+std::string duration_text(double nanoseconds) {
+  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.1f} us", nanoseconds / 1e3);
+  if (nanoseconds < 1e9) return fmt::format("{:.1f} ms", nanoseconds / 1e6);
+  return fmt::format("{:.1f} s", nanoseconds / 1e9);
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace windhover

@@ -1,0 +1,47 @@
+// Answers of a server, for people and as JSON; and how a command reaches the server.
+#ifndef WINDHOVER_TOOLS_CLIENT_ANSWERS_H_
+#define WINDHOVER_TOOLS_CLIENT_ANSWERS_H_
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/tools/data/schema.h"
+
+namespace windhover {
+
+// Connects or throws RunError with the client's sentence.
+void connect_or_throw(Client& client, const std::string& address,
+                      const ClientOptions& options = {});
+// Throws RunError with the client's sentence when `status` is not kOk.
+void check_reply(const Client& client, Status status, const char* doing);
+
+// A schema must describe the rows of the server's model: number of features, dense or sparse and,
+// when the server was given a schema too, the same names and encodings. UserError otherwise.
+void check_schema(const Client& client, const Schema& schema);
+
+nlohmann::ordered_json to_json(const Provenance& provenance);
+nlohmann::ordered_json to_json(const ParameterSummary& summary);
+// `request` says which of the optional parts were asked for.
+nlohmann::ordered_json to_json(const PredictiveSummary& summary, const PredictRequest& request,
+                               v1::ModelKind model);
+
+// Why the status is not ok, with the number that says so; empty when it is.
+std::string reason_text(const Provenance& provenance);
+// One line: "ok: 250000 rows seen, ...".
+std::string describe(const Provenance& provenance);
+// One line an x: the probability or value with its interval.
+std::string describe(const PredictiveSummary& summary, const PredictRequest& request,
+                     v1::ModelKind model);
+
+// Nanoseconds, readable: "23.4 us".
+std::string duration_text(double nanoseconds);
+// Bytes, readable: "12.3 MiB".
+std::string bytes_text(double bytes);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLIENT_ANSWERS_H_

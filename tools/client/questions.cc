@@ -1,0 +1,255 @@
+#include "windhover/tools/client/questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/data/table.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+void QuestionRows::add(const EncodedRow& row, bool sparse) {
+  ++rows;
+  features.insert(features.end(), row.values.begin(), row.values.end());
+  if (!sparse) return;
+  indices.insert(indices.end(), row.indices.begin(), row.indices.end());
+  row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
+}
+
+void QuestionRows::clear() {
+  rows = 0;
+  features.clear();
+  indices.clear();
+  row_ends.clear();
+}
+
+void QuestionRows::put_into(PredictRequest& request) const {
+  request.rows = rows;
+  request.features = features;
+  request.indices = indices;
+  request.row_ends = row_ends;
+}
+
+// --- What-ifs
+
+std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t most) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> fields;
+  for (const std::string& text : set) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UserError(fmt::format("--set \"{}\" is not allowed: NAME=VALUE is expected", text));
+    }
+    const std::string name = text.substr(0, equals);
+    auto field = std::find_if(fields.begin(), fields.end(),
+                              [&](const auto& known) { return known.first == name; });
+    if (field == fields.end()) field = fields.insert(fields.end(), {name, {}});
+    std::vector<std::string>& values = field->second;
+    values.push_back(text.substr(equals + 1));
+    if (std::count(values.begin(), values.end(), values.back()) > 1) {
+      throw UserError(fmt::format("--set gives {} twice", text));
+    }
+  }
+  std::vector<WhatIf> questions(1);
+  for (const auto& [name, values] : fields) {
+    if (questions.size() * values.size() > most) {
+      throw UserError(fmt::format(
+          "--set asks {} or more questions, the server answers up to {} at a time: put them into a "
+          "CSV file and give --file",
+          questions.size() * values.size(), most));
+    }
+    std::vector<WhatIf> combined;
+    for (const WhatIf& question : questions) {
+      for (const std::string& value : values) {
+        combined.push_back(question);
+        combined.back().fields[name] = value;
+        if (values.size() < 2) continue;
+        std::string& label = combined.back().label;
+        label += fmt::format("{}{}={}", label.empty() ? "" : ", ", name, value);
+      }
+    }
+    questions = std::move(combined);
+  }
+  return questions;
+}
+
+// --- A file of them
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// A cell as CSV: in quotes where it must be.
+void append_cell(std::string& line, std::string_view cell, char separator) {
+  const bool plain = cell.find_first_of("\"\r\n") == std::string_view::npos &&
+                     cell.find(separator) == std::string_view::npos;
+  if (plain) {
+    line += cell;
+    return;
+  }
+  line += '"';
+  for (const char letter : cell) line.append(letter == '"' ? 2 : 1, letter);
+  line += '"';
+}
+
+std::string number_text(const ordered_json& value) {
+  return value.is_number() ? value.dump() : "";  // what is no finite number is null in JSON
+}
+
+// Calls visit(name, text) for each number of an answer: those of a list get its place or, where it
+// says what each is for, that.
+void for_each_number(const ordered_json& answer, const auto& visit) {
+  for (const auto& [key, value] : answer.items()) {
+    if (key == "interval_probability") continue;
+    if (!value.is_array()) {
+      visit("answer_" + key, number_text(value));
+      continue;
+    }
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const ordered_json& one = value[i];
+      if (one.is_object()) {
+        visit(fmt::format("answer_{}_{}", key, one.begin()->dump()),
+              number_text(std::next(one.begin()).value()));
+      } else {
+        visit(fmt::format("answer_{}_{}", key, i), number_text(one));
+      }
+    }
+  }
+}
+
+class Answerer {
+ public:
+  Answerer(Client& client, const Schema& schema, const QuestionFile& file)
+      : client_(client),
+        schema_(schema),
+        file_(file),
+        table_(file.path, schema.table_options()),
+        encoder_(schema, table_, RowUse::kQuestion),
+        separator_(schema.table_options().separator),
+        request_(file.wanted),
+        most_rows_(rows_of_a_request(client.welcome())) {
+    // What compares the rows of one request says nothing about a file of them.
+    request_.rows = 1;
+    request_.outcomes = {};
+  }
+
+  QuestionReport run() {
+    write_header();
+    try {
+      read_and_ask();
+    } catch (const UserError& error) {
+      ask();
+      throw UserError(
+          fmt::format("{}; {} questions before it are answered", error.what(), report_.answered));
+    }
+    ask();
+    return report_;
+  }
+
+ private:
+  // As many as the server answers at a time and a frame holds.
+  std::size_t rows_of_a_request(const v1::Welcome& welcome) const {
+    const std::size_t numbers = request_.quantile_probabilities.size() + request_.thresholds.size();
+    const std::size_t besides = 256 + 8 * numbers;
+    // Of a sparse row each value has an index, and the row an end, of 5 bytes at most.
+    const std::size_t row =
+        schema_.sparse() ? 13 * std::size_t{schema_.max_nonzeros()} + 5 : 8 * schema_.features();
+    const std::size_t room = welcome.frame_cap() > besides ? welcome.frame_cap() - besides : 0;
+    return std::clamp<std::size_t>(room / std::max<std::size_t>(row, 1), 1,
+                                   std::max(welcome.max_query_rows(), 1U));
+  }
+
+  void read_and_ask() {
+    EncodedRow row;
+    for (;;) {
+      if (rows_.rows == most_rows_ || (rows_.rows > 0 && !table_.ready_by({}))) ask();
+      try {
+        if (!table_.next()) return;
+        encoder_.encode(table_, row);
+      } catch (const RowError& error) {
+        ++report_.skipped;
+        if (file_.on_skipped) file_.on_skipped(error.what());
+        continue;
+      }
+      rows_.add(row, schema_.sparse());
+      std::string& cells = cells_.emplace_back();
+      for (std::size_t i = 0; i < table_.columns().size(); ++i) {
+        append_cell(cells, table_.text(i), separator_);
+        cells += separator_;
+      }
+    }
+  }
+
+  void write_header() {
+    std::string line;
+    for (const std::string& column : table_.columns()) {
+      append_cell(line, column, separator_);
+      line += separator_;
+    }
+    PredictiveSummary shape;
+    shape.classes = client_.welcome().classes();
+    for_each_number(to_json(shape, request_, client_.welcome().model()),
+                    [&](const std::string& name, const std::string&) {
+                      append_cell(line, name, separator_);
+                      line += separator_;
+                    });
+    file_.on_lines(line + "answer_status\n");
+  }
+
+  // Answers what has been read.
+  void ask() {
+    if (rows_.rows == 0) return;
+    PredictRequest request = request_;
+    rows_.put_into(request);
+    Status status = client_.predict(request, summaries_, report_.provenance);
+    const bool gone = status == Status::kClosed || status == Status::kTimeout;
+    if (gone && ok(client_.reconnect())) {  // a server lets silent peers go
+      check_schema(client_, schema_);
+      status = client_.predict(request, summaries_, report_.provenance);
+    }
+    check_reply(client_, status, "predicting");
+    if (summaries_.size() != rows_.rows) {
+      throw RunError(fmt::format("{} questions got {} answers", rows_.rows, summaries_.size()));
+    }
+    std::string lines;
+    for (std::size_t i = 0; i < summaries_.size(); ++i) {
+      lines += cells_[i];
+      for_each_number(to_json(summaries_[i], request_, client_.welcome().model()),
+                      [&](const std::string&, const std::string& number) {
+                        lines += number;
+                        lines += separator_;
+                      });
+      lines += to_string(report_.provenance.status);
+      lines += '\n';
+    }
+    file_.on_lines(lines);
+    report_.answered += rows_.rows;
+    rows_.clear();
+    cells_.clear();
+  }
+
+  Client& client_;
+  const Schema& schema_;
+  const QuestionFile& file_;
+  Table table_;
+  RowEncoder encoder_;
+  char separator_;
+  PredictRequest request_;  // as of one row
+  std::size_t most_rows_;
+  QuestionRows rows_;               // read and not yet asked
+  std::vector<std::string> cells_;  // of each
+  std::vector<PredictiveSummary> summaries_;
+  QuestionReport report_;
+};
+
+}  // namespace
+
+QuestionReport answer_questions(Client& client, const Schema& schema, const QuestionFile& file) {
+  check_schema(client, schema);
+  return Answerer(client, schema, file).run();
+}
+
+}  // namespace windhover

@@ -1,0 +1,379 @@
+#include "windhover/tools/client/send.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/data/schema.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using std::chrono::milliseconds;
+using Time = std::chrono::steady_clock::time_point;
+
+Time now() { return std::chrono::steady_clock::now(); }
+
+// Rows on the way before the sender waits: what a reconnection may have to send again is kept in
+// memory, and a server that stalls must not make the sender grow.
+constexpr std::uint64_t kMaxOutstandingRows = 200'000;
+constexpr std::size_t kRefusalsListed = 10;
+// How long a row of a live pipe waits for others to share its frame.
+constexpr milliseconds kLongestWait{20};
+// A connection on which nothing is sent for longer is used for a question, so that the server does
+// not let it go (its idle_timeout is a minute by default).
+constexpr milliseconds kQuietTime{5'000};
+constexpr milliseconds kFirstPause{50};
+constexpr milliseconds kLongestPause{2'000};
+
+struct Batch {
+  std::vector<double> features;
+  std::vector<double> targets;
+  std::vector<std::uint32_t> indices;
+  std::vector<std::uint32_t> row_ends;
+
+  void add(const EncodedRow& row, bool sparse) {
+    features.insert(features.end(), row.values.begin(), row.values.end());
+    targets.push_back(row.target);
+    if (!sparse) return;
+    indices.insert(indices.end(), row.indices.begin(), row.indices.end());
+    row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
+  }
+  // Forgets the first rows.
+  void drop(std::size_t count) {
+    const std::size_t rows = targets.size();
+    const std::size_t begin =
+        row_ends.empty() ? count * (features.size() / rows) : (count > 0 ? row_ends[count - 1] : 0);
+    const auto at = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+    features.erase(features.begin(), features.begin() + at(begin));
+    targets.erase(targets.begin(), targets.begin() + at(count));
+    if (row_ends.empty()) return;
+    indices.erase(indices.begin(), indices.begin() + at(begin));
+    row_ends.erase(row_ends.begin(), row_ends.begin() + at(count));
+    for (std::uint32_t& end : row_ends) end -= static_cast<std::uint32_t>(begin);
+  }
+  ObserveRows rows() const { return {features, targets, indices, row_ends}; }
+};
+
+class Sender {
+ public:
+  explicit Sender(const SendOptions& options)
+      : options_(options),
+        schema_(Schema::from_file(options.schema)),
+        table_(options.path, schema_.table_options()),
+        encoder_(schema_, table_) {
+    if (options.batch < 1) throw UserError("--batch 0 is not allowed: at least 1 is expected");
+    if (options.first_sequence > 0 && options.producer == 0) {
+      throw UserError("--first-sequence is not allowed without --producer");
+    }
+    if (!(options.retry_for >= 0)) {
+      throw UserError(
+          fmt::format("--retry-for {} is not allowed: at least 0 is expected", options.retry_for));
+    }
+    if (!(options.rate >= 0)) {
+      throw UserError(
+          fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
+    }
+    connect_or_throw(client_, options.address,
+                     {.producer = options.producer,
+                      .first_sequence = options.first_sequence,
+                      .wire_float = options.wire_float});
+    if (!client_.welcome().observes()) {
+      throw UserError(
+          fmt::format("{} is the query endpoint; send to the observe endpoint", options.address));
+    }
+    check_schema(client_, schema_);
+    note_connection();
+    if (options.score_every > 0) {
+      if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
+        throw UserError("--score needs a server with a logistic model");
+      }
+      connect_or_throw(questions_,
+                       options.score_address.empty() ? options.address : options.score_address);
+      report_.score.emplace(options.score_memory);
+    }
+  }
+
+  SendReport run() {
+    start_ = now();
+    std::string bad_row;
+    try {
+      read_and_send();
+    } catch (const UserError& error) {
+      bad_row = error.what();  // the rows before it are on their way, and are accounted for
+    }
+    if (!batch_.targets.empty()) hand_over();
+    carry_through([this] { return client_.wait_acknowledged(); });
+    note_acknowledgements();
+    finish();
+    if (!bad_row.empty()) {
+      throw UserError(fmt::format("{}; the rows before it: {}", bad_row, report_.closing_line()));
+    }
+    remark();
+    return std::move(report_);
+  }
+
+ private:
+  void read_and_send() {
+    // At a given rate a frame holds a second's rows at most: a server lets silent peers go.
+    const double most = static_cast<double>(options_.batch);
+    const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
+    const auto batch = static_cast<std::uint64_t>(paced);
+    EncodedRow row;
+    while (options_.limit == 0 || rows_ < options_.limit) {
+      if (!table_.row_waits()) await_row();
+      if (!table_.next()) break;
+      if (!encoder_.encode(table_, row)) {
+        ++report_.skipped;
+        continue;
+      }
+      if (report_.score) score(row);
+      positive_ += row.target == 1.0 ? 1 : 0;
+      if (batch_.targets.empty()) batch_began_ = now();
+      batch_.add(row, schema_.sparse());
+      ++rows_;
+      if (batch_.targets.size() >= batch) hand_over();
+    }
+  }
+
+  // Until the next row of a pipe has come. What was read before goes out meanwhile.
+  void await_row() {
+    if (!batch_.targets.empty()) {
+      if (table_.ready_by(batch_began_ + kLongestWait)) return;
+      hand_over();
+    }
+    if (table_.ready_by(now())) return;
+    carry_through([this] { return client_.flush(); });
+    Time quiet_until = now() + kQuietTime;
+    for (;;) {
+      const bool on_the_way = client_.outstanding_rows() > 0;
+      if (table_.ready_by(on_the_way ? now() + milliseconds(1) : quiet_until)) return;
+      if (on_the_way) {
+        carry_through([this] { return client_.poll_acknowledgements(); });
+        note_acknowledgements();
+      } else if (now() >= quiet_until) {
+        v1::StatusResult ignored;
+        carry_through([this, &ignored] { return client_.status(ignored); });
+        quiet_until = now() + kQuietTime;
+      }
+    }
+  }
+
+  // What looks like a mistake though every row is accounted for.
+  void remark() {
+    const ObserveTotals& t = report_.totals;
+    if (t.sent > 0 && t.duplicate == t.sent && report_.reconnections == 0) {
+      note(
+          fmt::format("producer {} had sent all of these before: rows of another file need "
+                      "another --producer, or --first-sequence {}",
+                      options_.producer, t.producer_next));
+    }
+    const auto& positive = schema_.target_rule().positive;
+    if (positive && rows_ > 0 && positive_ == 0) {
+      note(fmt::format("no row's target was \"{}\"", *positive));
+    }
+  }
+  void note(const std::string& text) {
+    if (options_.on_note) options_.on_note(text);
+  }
+
+  // The posterior answers before it has seen the row.
+  void score(const EncodedRow& row) {
+    if (rows_ % options_.score_every == 0) {
+      PredictRequest request;
+      const std::uint32_t end = static_cast<std::uint32_t>(row.indices.size());
+      request.rows = 1;
+      request.features = row.values;
+      if (schema_.sparse()) {
+        request.indices = row.indices;
+        request.row_ends = {&end, 1};
+      }
+      Provenance provenance;
+      Status status = questions_.predict(request, summaries_, provenance);
+      const bool gone = status == Status::kClosed || status == Status::kTimeout;
+      if (gone && ok(questions_.reconnect())) {  // a server lets silent peers go
+        status = questions_.predict(request, summaries_, provenance);
+      }
+      check_reply(questions_, status, "predicting");
+      report_.score->add(summaries_.at(0).epred_mean, row.target > 0.5);
+    }
+    report_.score->observe(row.target > 0.5);
+  }
+
+  void hand_over() {
+    wait_for_pace();
+    // A server that went while nothing was on its way has taken nothing with it: rows that were
+    // written to the old connection would be unknown.
+    if (client_.outstanding_rows() == 0) {
+      carry_through([this] { return client_.poll_acknowledgements(); });
+    }
+    // What the client has taken it will send again by itself; the rest of a batch is ours.
+    while (!batch_.targets.empty()) {
+      const std::uint64_t before = client_.totals().sent;
+      carry_through([this] { return client_.send_observe(batch_.rows()); });
+      batch_.drop(client_.totals().sent - before);
+    }
+    in_flight_.emplace_back(client_.totals().sent, now());
+    // At full speed the client's own buffer decides when bytes go out.
+    if (options_.rate > 0) carry_through([this] { return client_.flush(); });
+    carry_through([this] { return client_.poll_acknowledgements(); });
+    if (client_.outstanding_rows() > kMaxOutstandingRows) {
+      carry_through([this] { return client_.wait_acknowledged(); });
+    }
+    note_acknowledgements();
+    report_progress(false);
+  }
+
+  void wait_for_pace() {
+    if (options_.rate <= 0) return;
+    const double due = static_cast<double>(rows_) / options_.rate;
+    const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                   std::chrono::duration<double>(due));
+    while (now() < when) {
+      // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
+      const Time soon = now() + std::chrono::milliseconds(1);
+      std::this_thread::sleep_until(std::min(when, soon));
+      if (client_.outstanding_rows() == 0) continue;
+      carry_through([this] { return client_.poll_acknowledgements(); });
+      note_acknowledgements();
+    }
+  }
+
+  // Does one thing over the connection; when that breaks, connects again, and the client sends
+  // again what was not acknowledged, if there is a producer. The thing itself is not repeated.
+  void carry_through(const auto& action) {
+    const Status status = action();
+    if (ok(status)) return;
+    const bool broken = status == Status::kClosed || status == Status::kIoError ||
+                        status == Status::kTimeout || status == Status::kUnavailable;
+    if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
+    connect_again();
+  }
+
+  void connect_again() {
+    note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
+    const Time until = now() + std::chrono::duration_cast<Time::duration>(
+                                   std::chrono::duration<double>(options_.retry_for));
+    for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+      std::this_thread::sleep_until(std::min<Time>(now() + pause, until));
+      const std::uint64_t head = newest_head();
+      if (ok(client_.reconnect())) {
+        ++report_.reconnections;
+        note_restart(head);
+        // Without a producer this only reports that rows are unknown, which their number says.
+        const Status status = client_.wait_acknowledged();
+        if (ok(status) || options_.producer == 0) return;
+      }
+      if (now() >= until) {
+        give_up(fmt::format("the connection is lost: {}", client_.error_text()));
+      }
+    }
+  }
+
+  [[noreturn]] void give_up(const std::string& why) const {
+    throw RunError(fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}",
+                               why, client_.totals().sent,
+                               client_.outstanding_rows() + client_.totals().unknown,
+                               options_.producer == 0 ? "" : ", send the file again"));
+  }
+
+  // The number of rows that the server has seen, as it said last.
+  std::uint64_t newest_head() const {
+    const ObserveTotals& t = client_.totals();
+    return t.frames_acknowledged > frames_before_ ? t.head : head_at_connecting_;
+  }
+  void note_connection() {
+    head_at_connecting_ = client_.welcome().head();
+    frames_before_ = client_.totals().frames_acknowledged;
+  }
+
+  // A server that has seen fewer rows than before was started anew, without what it had learned.
+  void note_restart(std::uint64_t head_before) {
+    note_connection();
+    try {
+      check_schema(client_, schema_);
+    } catch (const UserError& error) {
+      give_up(fmt::format("the server was started anew: {}", error.what()));
+    }
+    if (head_at_connecting_ >= head_before) return;
+    const std::uint64_t gone =
+        std::min(head_before - head_at_connecting_, client_.totals().accepted - report_.forgotten);
+    report_.forgotten += gone;
+    note(
+        fmt::format("the server was started anew and holds {} rows; {} of those it had accepted "
+                    "from here are forgotten",
+                    head_at_connecting_, gone));
+  }
+
+  void note_acknowledgements() {
+    const ObserveTotals& t = client_.totals();
+    const std::uint64_t answered = t.accepted + t.refused + t.duplicate + t.unknown;
+    const Time here = now();
+    while (!in_flight_.empty() && in_flight_.front().first <= answered) {
+      last_lag_ns_ = std::chrono::nanoseconds(here - in_flight_.front().second).count();
+      lag_.record(last_lag_ns_);
+      in_flight_.pop_front();
+    }
+    for (const ClientRefusedRow& refused : client_.take_refused_rows()) {
+      if (report_.refused.size() < kRefusalsListed) report_.refused.push_back(refused);
+    }
+  }
+
+  double seconds() const { return std::chrono::duration<double>(now() - start_).count(); }
+
+  void report_progress(bool last) {
+    const Time here = now();
+    if (!options_.on_progress || (!last && here < next_progress_)) return;
+    next_progress_ = here + milliseconds(200);
+    const double part = options_.limit > 0
+                            ? static_cast<double>(rows_) / static_cast<double>(options_.limit)
+                            : table_.progress();
+    options_.on_progress(
+        part,
+        fmt::format("{} rows, {:.0f}/s, acknowledged after {}, {} rows on the way", rows_,
+                    static_cast<double>(rows_) / seconds(),
+                    duration_text(static_cast<double>(last_lag_ns_)), client_.outstanding_rows()));
+  }
+
+  void finish() {
+    report_.seconds = seconds();
+    report_.totals = client_.totals();
+    report_.lag_p50_ns = lag_.quantile(0.5);
+    report_.lag_p99_ns = lag_.quantile(0.99);
+    report_.lag_max_ns = lag_.max();
+    report_progress(true);
+  }
+
+  const SendOptions& options_;
+  Schema schema_;
+  Table table_;
+  RowEncoder encoder_;
+  Client client_;
+  Client questions_;
+  Time next_progress_;
+  SendReport report_;
+  Batch batch_;
+  Time batch_began_;  // its first row was read then
+  std::vector<PredictiveSummary> summaries_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t positive_ = 0;
+  std::uint64_t head_at_connecting_ = 0;  // of the server, and the frames acknowledged by then
+  std::uint64_t frames_before_ = 0;
+  Time start_;
+  std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
+  Histogram lag_;
+  std::int64_t last_lag_ns_ = 0;
+};
+
+}  // namespace
+
+SendReport send_file(const SendOptions& options) { return Sender(options).run(); }
+
+}  // namespace windhover

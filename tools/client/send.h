@@ -1,0 +1,68 @@
+// Streams a file to a server and accounts for every row of it.
+#ifndef WINDHOVER_TOOLS_CLIENT_SEND_H_
+#define WINDHOVER_TOOLS_CLIENT_SEND_H_
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tools/client/prequential.h"
+
+namespace windhover {
+
+struct SendOptions {
+  std::string path;  // "-": standard input
+  std::string address;
+  std::string schema;
+  double rate = 0;             // rows a second; 0: as fast as the server takes them
+  std::uint64_t batch = 256;   // rows a frame
+  std::uint64_t producer = 0;  // not 0: rows survive a broken connection exactly once
+  std::uint64_t first_sequence =
+      0;                    // of a producer: the file's first row; where the last one ended
+  std::uint64_t limit = 0;  // rows at most; 0: the whole file
+  double retry_for = 60;    // seconds for which a broken connection is tried again
+  bool wire_float = false;
+  // Called a few times a second with the part done, 0 to 1, and a line about it.
+  std::function<void(double, const std::string&)> on_progress;
+  std::function<void(const std::string&)> on_note;  // what a user should know at once
+  // Predict one row in so many, from the query endpoint at score_address, before it is sent; 0:
+  // none.
+  std::uint64_t score_every = 0;
+  std::string score_address;
+  double score_memory = 100'000;  // of the base rate that the score is compared with
+};
+
+struct SendReport {
+  ObserveTotals totals;
+  std::uint64_t skipped = 0;  // rows of the file that the schema passes over
+  std::uint64_t reconnections = 0;
+  // Accepted rows that were forgotten by a server that was started anew, at most.
+  std::uint64_t forgotten = 0;
+  double seconds = 0;
+  std::int64_t lag_p50_ns = 0;  // from a frame's being handed over to its acknowledgement's arrival
+  std::int64_t lag_p99_ns = 0;
+  std::int64_t lag_max_ns = 0;
+  std::vector<ClientRefusedRow> refused;  // the first ones
+  std::optional<Prequential> score;
+
+  // sent = accepted + refused + duplicate + unknown.
+  bool adds_up() const;
+  // How many rows may be missing from the posterior, and why; empty when none may.
+  std::string loss_text() const;
+  std::string closing_line() const;
+  nlohmann::ordered_json to_json() const;
+};
+
+// Rows go out when `batch` of them have been read, and those of a live pipe at the latest 20 ms
+// after they were read. When the connection breaks it is tried again with growing pauses; with a
+// producer what was not acknowledged is sent again, without one it is counted as unknown. UserError
+// for the file, the schema or a model that does not fit it; RunError when the server stays away.
+SendReport send_file(const SendOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLIENT_SEND_H_

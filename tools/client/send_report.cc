@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/send.h"
+
+namespace windhover {
+
+bool SendReport::adds_up() const {
+  return totals.sent == totals.accepted + totals.refused + totals.duplicate + totals.unknown;
+}
+
+std::string SendReport::loss_text() const {
+  std::string text;
+  if (totals.unknown > 0) {
+    text = fmt::format(
+        "{} rows may be lost: they were on their way when the connection broke; with --producer "
+        "NUMBER they would have been sent again",
+        totals.unknown);
+  }
+  if (forgotten > 0) {
+    text += fmt::format("{}{} accepted rows are forgotten: the server was started anew",
+                        text.empty() ? "" : "; ", forgotten);
+  }
+  return text;
+}
+
+std::string SendReport::closing_line() const {
+  return fmt::format(
+      "sent {} = accepted {} + refused {} + duplicate {}{}{}; {} rows of the file skipped; "
+      "{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
+      totals.sent, totals.accepted, totals.refused, totals.duplicate,
+      totals.unknown > 0 ? fmt::format(" + unknown {}", totals.unknown) : "",
+      adds_up() ? "" : " (DOES NOT ADD UP)", skipped,
+      reconnections > 0 ? fmt::format("connected anew {} times; ", reconnections) : "", seconds,
+      seconds > 0 ? static_cast<double>(totals.sent) / seconds : 0.0,
+      duration_text(static_cast<double>(lag_p50_ns)),
+      duration_text(static_cast<double>(lag_p99_ns)),
+      duration_text(static_cast<double>(lag_max_ns)));
+}
+
+nlohmann::ordered_json SendReport::to_json() const {
+  nlohmann::ordered_json out = {{"sent", totals.sent},
+                                {"accepted", totals.accepted},
+                                {"refused", totals.refused},
+                                {"duplicate", totals.duplicate},
+                                {"unknown", totals.unknown},
+                                {"forgotten", forgotten},
+                                {"adds_up", adds_up()},
+                                {"skipped", skipped},
+                                {"frames", totals.frames_sent},
+                                {"reconnections", reconnections},
+                                {"seconds", seconds},
+                                {"rows_per_second", static_cast<double>(totals.sent) / seconds},
+                                {"lag_p50_ns", lag_p50_ns},
+                                {"lag_p99_ns", lag_p99_ns},
+                                {"lag_max_ns", lag_max_ns},
+                                {"first_refusals", nlohmann::ordered_json::array()}};
+  for (const ClientRefusedRow& row : refused) {
+    out["first_refusals"].push_back({{"row", row.row}, {"reason", to_string(row.reason)}});
+  }
+  if (score) out["prequential"] = score->to_json();
+  return out;
+}
+
+}  // namespace windhover

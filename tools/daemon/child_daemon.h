@@ -1,0 +1,54 @@
+#ifndef WINDHOVER_TOOLS_DAEMON_CHILD_DAEMON_H_
+#define WINDHOVER_TOOLS_DAEMON_CHILD_DAEMON_H_
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace windhover {
+
+// A windhoverd of our own in a process of its own, for programs that need a fresh one.
+class ChildDaemon {
+ public:
+  // Starts `program` with `arguments` and waits for its line "ready". RunError when that does not
+  // come; the child's own complaint is on standard error by then.
+  ChildDaemon(const std::string& program, std::vector<std::string> arguments);
+  // Stops it if stop() was not called.
+  ~ChildDaemon();
+  ChildDaemon(const ChildDaemon&) = delete;
+  ChildDaemon& operator=(const ChildDaemon&) = delete;
+
+  const std::string& observe_address() const { return observe_address_; }
+  const std::string& query_address() const { return query_address_; }
+  std::uint64_t block_bytes() const { return block_bytes_; }
+  const std::string& ready_line() const { return ready_line_; }
+  pid_t pid() const { return pid_; }
+
+  struct Stopped {
+    int exit_code = -1;
+    std::uint64_t observations = 0;
+    std::optional<std::uint64_t> heap_calls;  // since ready; nothing: not counted in this build
+    std::uint64_t peak_resident_bytes = 0;
+  };
+  // Asks it to stop, by default as a service manager would, and waits.
+  Stopped stop(int signal = SIGTERM);
+
+ private:
+  std::string read_line();
+
+  pid_t pid_ = -1;
+  std::FILE* output_ = nullptr;
+  std::string ready_line_;
+  std::string observe_address_;
+  std::string query_address_;
+  std::uint64_t block_bytes_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_CHILD_DAEMON_H_

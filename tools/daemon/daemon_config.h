@@ -1,0 +1,89 @@
+// The configuration of windhoverd: a TOML file and flags, from one list of options.
+//
+//   [model]    features = 10          ->  --model.features 10
+//   [engine]   window_size = 100000   ->  --engine.window_size 100000
+//   [server.observe] tcp_port = 7171  ->  --server.observe.tcp_port 7171
+//
+// windhoverd --print-config lists every option with its value.
+#ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_
+#define WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/io/server_config.h"
+#include "windhover/platform/thread.h"
+#include "windhover/runtime/config.h"
+#include "windhover/tools/daemon/daemon_options.h"
+
+namespace windhover {
+
+// Owns the text behind the string views of EngineConfig and ServerConfig. Neither copyable nor
+// movable: the options refer to it. All errors are UserError: one sentence naming the option, its
+// value, and what is allowed.
+class DaemonConfig {
+ public:
+  DaemonConfig();
+  ~DaemonConfig();
+  DaemonConfig(const DaemonConfig&) = delete;
+  DaemonConfig& operator=(const DaemonConfig&) = delete;
+
+  const std::vector<DaemonOption>& options() const { return options_; }
+
+  // Unknown keys are refused.
+  void read_file(const std::string& path);
+  void read_toml(std::string_view text, const std::string& path);
+  // One option from its text; `source` begins the sentence of a refusal ("--model.features").
+  void set(std::string_view name, std::string_view text, const std::string& source);
+
+  // Takes the number and form of features, and what they mean, from the schema where one is named;
+  // then judges everything, as the engine and the server will.
+  void check();
+
+  // Valid while this lives. Call check() first.
+  EngineConfig engine() const;
+  ServerConfig server() const;
+  std::size_t engine_bytes() const;
+  std::size_t server_bytes() const;
+  // Of one block for both: the engine's part rounded up to Arena::kAlignment, then the server's.
+  std::size_t block_bytes() const;
+
+  bool prefault() const;
+  bool lock_memory() const;
+  ThreadOptions learner_thread() const;
+  ThreadOptions observe_thread() const;
+  ThreadOptions query_thread() const;
+  IdleStrategy::Kind learner_idle() const;
+
+  // The profile of --rt: threads pinned to processors of their own as far as there are any, FIFO
+  // priority for the two that answer sockets, memory locked.
+  void use_real_time_profile();
+
+  // TOML that read_toml() reads back to the same configuration.
+  std::string to_toml() const;
+
+ private:
+  struct Values;
+  void describe_options();
+  std::unique_ptr<Values> values_;
+  std::vector<DaemonOption> options_;
+};
+
+// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...".
+std::string horizon_text(const EngineConfig& engine);
+
+[[noreturn]] void refuse(const Error& error);
+
+// The value, or UserError with the sentence and number of the error.
+template <class T>
+T value_or_refuse(Result<T> result) {
+  if (!result.ok()) refuse(result.error());
+  return std::move(result).value();
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_

@@ -1,0 +1,21 @@
+// What a configuration says about sampler and horizon, as options of programs: one list for the
+// daemon's file and flags and for `windhover fit`.
+#ifndef WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
+#define WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
+
+#include <vector>
+
+#include "windhover/runtime/config.h"
+#include "windhover/tools/daemon/daemon_options.h"
+
+namespace windhover {
+
+// Named "sampler." and the field; all of SamplerConfig but name and metric. `config` must outlive
+// them.
+std::vector<DaemonOption> sampler_options(SamplerConfig& config);
+// Named "engine." and the field: horizon and what belongs to it.
+std::vector<DaemonOption> horizon_options(EngineConfig& config);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_

@@ -1,0 +1,52 @@
+// What the text of a cell says as a number.
+#ifndef WINDHOVER_TOOLS_DATA_CELL_H_
+#define WINDHOVER_TOOLS_DATA_CELL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace windhover {
+
+// How a text becomes a number.
+enum class Reads : std::uint8_t {
+  kNumber,        // 1.5, -3e2
+  kBoolean,       // true, yes, y, t, on: 1; false, no, n, f, off: 0; 1 and 0 too; any case
+  kYearMonthDay,  // a date, with or without a time of day: days since 1970-01-01
+  kDayMonthYear,
+  kMonthDayYear,
+  kTime,  // a time of day: hours
+};
+
+// A cell that says that there is no value: empty, NA, N/A, NaN, null or ?, in any case, blanks
+// around it allowed.
+bool is_missing_text(std::string_view text);
+
+// The three below expect no blanks around the text. Nothing: it is not of that form. O(size).
+
+// `decimal` is '.' or ','.
+std::optional<double> parse_decimal(std::string_view text, char decimal);
+
+// Parts are parted by - / . or a blank; a month may be an English name; the year has four digits or
+// two, which mean 1969 to 2068; year-month-day also without anything between (20240229) or without
+// a day. Then perhaps T or a blank, a time, and Z or an offset from UTC, which is taken off.
+std::optional<double> parse_date(std::string_view text, Reads order);
+
+// hh:mm, hh:mm:ss or with a fraction; am or pm.
+std::optional<double> parse_time(std::string_view text);
+
+// Any of these. Blanks around the text are allowed.
+std::optional<double> read_cell(std::string_view text, Reads reads, char decimal);
+
+// What read_cell() expects, for a refusal.
+std::string_view reads_text(Reads reads, char decimal);
+
+// A number with something that is not read: a currency or percent sign, thousands separators.
+bool is_adorned_number(std::string_view text);
+// Digits in groups of three parted by commas, which may be a number below a thousand as well as one
+// of thousands: 1,234 but not 1,5.
+bool has_groups_of_three(std::string_view text);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_CELL_H_

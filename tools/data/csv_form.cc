@@ -1,0 +1,155 @@
+#include "windhover/tools/data/csv_form.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "windhover/tools/data/byte_source.h"
+#include "windhover/tools/data/cell.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kSampleBytes = 256 * 1024;
+constexpr std::size_t kSampleRows = 500;
+
+std::string sample_of(const std::string& path) {
+  refuse_pipe(path);
+  const gzFile file = gzopen(path.c_str(), "rb");
+  std::string sample(kSampleBytes, '\0');
+  const int got = file == nullptr ? -1 : gzread(file, sample.data(), kSampleBytes);
+  if (file != nullptr) gzclose(file);
+  sample.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return sample;  // of what cannot be read, Table says why
+}
+
+void check_text(const std::string& path, const std::string& sample) {
+  if (sample.starts_with("PK\x03\x04")) {
+    throw UserError(fmt::format(
+        "{} is a spreadsheet or a zip file; save the sheet as CSV (UTF-8) and give that", path));
+  }
+  if (sample.starts_with("\xFF\xFE") || sample.starts_with("\xFE\xFF")) {
+    throw UserError(
+        fmt::format("{} is UTF-16; write it as UTF-8 first: iconv -f utf-16 -t utf-8 "
+                    "FILE > FILE.csv",
+                    path));
+  }
+  if (sample.find('\0') != std::string::npos) {
+    throw UserError(fmt::format("{} is no text; a CSV file, plain or .gz, is expected", path));
+  }
+}
+
+// Cells of each row. The last row of the sample may be cut off.
+std::vector<std::size_t> cells_of_rows(std::string_view sample, char separator) {
+  std::vector<std::size_t> rows;
+  std::size_t cells = 1;
+  bool quoted = false;
+  bool cell_begins = true;
+  bool blank = true;
+  for (std::size_t i = 0; i < sample.size() && rows.size() < kSampleRows; ++i) {
+    const char c = sample[i];
+    if (quoted) {
+      const bool doubled = c == '"' && i + 1 < sample.size() && sample[i + 1] == '"';
+      if (doubled) ++i;
+      if (c == '"' && !doubled) quoted = false;
+      continue;
+    }
+    if (c == '\n' || c == '\r') {
+      if (!blank) rows.push_back(cells);
+      cells = 1;
+      cell_begins = blank = true;
+      continue;
+    }
+    if (c == separator) {
+      ++cells;
+      cell_begins = true;
+      blank = false;
+      continue;
+    }
+    if (c == ' ') continue;
+    quoted = c == '"' && cell_begins;
+    cell_begins = blank = false;
+  }
+  if (sample.size() < kSampleBytes && !blank) rows.push_back(cells);
+  return rows;
+}
+
+char separator_of(std::string_view sample) {
+  constexpr std::array<char, 5> kCandidates = {'\t', ';', '|', ',', ' '};
+  constexpr double kLeastShare = 0.8;  // of the rows; the others are then refused by line
+  char best = ',';
+  double best_share = kLeastShare;
+  for (const char candidate : kCandidates) {
+    const std::vector<std::size_t> rows = cells_of_rows(sample, candidate);
+    std::map<std::size_t, std::size_t> counts;
+    for (const std::size_t cells : rows) ++counts[cells];
+    for (const auto& [cells, count] : counts) {
+      const double share = static_cast<double>(count) / static_cast<double>(rows.size());
+      if (cells < 2 || share <= best_share) continue;
+      best = candidate;
+      best_share = share;
+    }
+  }
+  return best;
+}
+
+bool is_value(std::string_view text) {
+  for (const Reads reads : {Reads::kNumber, Reads::kYearMonthDay, Reads::kDayMonthYear,
+                            Reads::kMonthDayYear, Reads::kTime}) {
+    if (read_cell(text, reads, '.')) return true;
+  }
+  return read_cell(text, Reads::kNumber, ',').has_value() || is_adorned_number(text);
+}
+
+bool has_header(const std::string& path, char separator, std::string_view target) {
+  Table table(path, {separator, false});
+  const std::size_t columns = table.columns().size();
+  std::vector<std::string> first;
+  std::vector<bool> values(columns, true);   // below the first row, all that is there
+  std::vector<bool> filled(columns, false);  // anything is there
+  bool repeated = false;
+  try {
+    for (std::size_t row = 0; row < kSampleRows && table.next(); ++row) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        const std::string_view text = table.text(j);
+        if (row == 0) {
+          first.emplace_back(text);
+          continue;
+        }
+        if (is_missing_text(text)) continue;
+        filled[j] = true;
+        values[j] = values[j] && is_value(text);
+        repeated = repeated || text == first[j];
+      }
+    }
+  } catch (const UserError&) {
+    // A row of another width: said when the rows are read.
+  }
+  const auto number = parse_number(target);
+  const bool is_place = number && *number >= 1 && *number <= static_cast<double>(columns);
+  if (!is_place && std::ranges::find(first, target) != first.end()) return true;
+  if (std::ranges::any_of(first, is_value)) return false;
+  for (std::size_t j = 0; j < columns; ++j) {
+    if (filled[j] && values[j] && !is_missing_text(first[j])) return true;
+  }
+  return !repeated;
+}
+
+}  // namespace
+
+TableOptions detect_form(const std::string& path, std::optional<char> separator,
+                         std::optional<bool> header, std::string_view target) {
+  const std::string sample = sample_of(path);
+  check_text(path, sample);
+  TableOptions form;
+  form.separator = separator ? *separator : separator_of(sample);
+  form.header = header ? *header : has_header(path, form.separator, target);
+  return form;
+}
+
+}  // namespace windhover

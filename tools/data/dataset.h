@@ -1,0 +1,51 @@
+#ifndef WINDHOVER_TOOLS_DATA_DATASET_H_
+#define WINDHOVER_TOOLS_DATA_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/data/table.h"
+
+namespace windhover {
+
+class Schema;
+
+// Of a file of numbers: every column but the target is a feature.
+struct DatasetOptions {
+  TableOptions table = {};
+  std::string target;  // name, or number counted from 1
+  // The text of the target that means 1; any other is 0. Nothing: the target is a number.
+  std::optional<std::string> positive = std::nullopt;
+  MissingPolicy missing = MissingPolicy::kRefuse;
+};
+
+// A whole file in memory.
+struct Dataset {
+  std::vector<std::string> names;  // of the features, in the order of the file
+  std::string target_name;
+  std::vector<double> features;  // rows x columns, row after row
+  std::vector<double> targets;   // rows
+  std::vector<double> mean;      // of each feature
+  std::vector<double> sd;        // of the population: divided by the rows, not by rows - 1
+  // Rows without a target, or that the schema skips; the lines of the first ones.
+  std::uint64_t skipped_rows = 0;
+  std::vector<std::uint64_t> skipped_lines;
+
+  std::size_t rows() const { return targets.size(); }
+  std::size_t columns() const { return names.size(); }
+  const double* row(std::size_t i) const { return features.data() + i * columns(); }
+};
+
+// The rows by a complete schema, dense. Numbers enter as they stand unless `scaled`. UserError
+// names file, line and column.
+Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled);
+
+// The rows of a file of numbers.
+Dataset load_dataset(const std::string& path, const DatasetOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_DATASET_H_

@@ -1,0 +1,320 @@
+#include "windhover/tools/data/inspect.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/data/csv_form.h"
+#include "windhover/tools/data/inspect_column.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using Kind = TargetRule::Kind;
+
+// What one pass over the file finds.
+struct Facts {
+  std::vector<std::string> names;
+  std::vector<ColumnFacts> columns;
+  std::size_t target = 0;
+  TargetTexts target_texts;
+};
+
+Facts facts_of(const std::string& path, const TableOptions& form, const InspectOptions& options) {
+  Table table(path, form);
+  Facts facts;
+  facts.names = table.columns();
+  facts.columns.resize(facts.names.size());
+  facts.target = table.column(options.target);
+  const auto is_missing = [&](std::string_view text) {
+    return is_missing_text(text) ||
+           std::ranges::find(options.missing_texts, text) != options.missing_texts.end();
+  };
+  while (table.next()) {
+    for (std::size_t j = 0; j < facts.names.size(); ++j) {
+      const std::string_view text = table.text(j);
+      const bool is_target = j == facts.target;
+      const bool positive = is_target && options.positive && same_category(text, *options.positive);
+      if (is_missing(text) && !positive) {
+        facts.columns[j].add_missing(table.line());
+        continue;
+      }
+      facts.columns[j].add(text, table.line());
+      if (is_target) facts.target_texts.add(text);
+    }
+  }
+  if (facts.columns[facts.target].cells() == 0) {
+    throw UserError(
+        fmt::format("no row of {} has a value of the target {}", path, facts.names[facts.target]));
+  }
+  return facts;
+}
+
+// One sign for the whole file: a comma where a column is numbers with it.
+char decimal_of(const Facts& facts, const std::string& path) {
+  const ColumnFacts::Cell* unsure = nullptr;
+  std::size_t comma = facts.names.size(), point = comma, unsure_column = comma;
+  for (std::size_t j = 0; j < facts.names.size(); ++j) {
+    const ColumnFacts& column = facts.columns[j];
+    if (column.has_point() && column.all_numbers('.')) point = j;
+    if (!column.has_comma() || !column.all_numbers(',')) continue;
+    if (column.has_sure_comma()) {
+      comma = j;
+    } else {
+      unsure = &column.first_comma();
+      unsure_column = j;
+    }
+  }
+  if (comma < facts.names.size()) {
+    if (point == facts.names.size()) return ',';
+    throw UserError(
+        fmt::format("{}: column {} has decimal commas and column {} decimal points; write them "
+                    "alike, or say which with --decimal \",\" or --decimal .",
+                    path, facts.names[comma], facts.names[point]));
+  }
+  if (unsure != nullptr) {
+    throw UserError(fmt::format(
+        "{}, line {}, column {}: \"{}\" may have thousands separators, which are not read, or a "
+        "decimal comma; write 1234.5, or say --decimal \",\"",
+        path, unsure->line, facts.names[unsure_column], unsure->text));
+  }
+  return '.';
+}
+
+// The kind; the categories are filled in later.
+TargetRule target_rule(const Facts& facts, const InspectOptions& options, char decimal,
+                       const std::string& path, std::string& note) {
+  const ColumnFacts& column = facts.columns[facts.target];
+  const std::string& name = facts.names[facts.target];
+  const ModelEntry* model = options.model.empty() ? nullptr : find_model(options.model);
+  const auto wants = [&](Response response) { return model && model->response == response; };
+  const bool wants_number = model && has_dispersion(model->response);
+  const auto fail = [&](const std::string& why) {
+    throw UserError(fmt::format("{}: the target {} {}", path, name, why));
+  };
+  TargetRule rule;
+  rule.positive = options.positive;
+  if (column.constant()) fail("is the same in every row; there is nothing to learn");
+  const std::size_t different = facts.target_texts.sorted().size();
+  const bool two = !facts.target_texts.too_many() && different == 2;
+  const std::string how_many = facts.target_texts.too_many()
+                                   ? fmt::format("more than {}", kMaxClasses)
+                                   : fmt::to_string(different);
+  const bool numbers = column.all_numbers(decimal);
+  if (options.positive || (two && (!model || wants(Response::kBernoulli)))) {
+    rule.kind = Kind::kBinary;
+  } else if (wants(Response::kBernoulli)) {
+    fail(
+        fmt::format("has {} different values; {} wants 0 or 1: say which one is to be 1 with "
+                    "--positive VALUE, or leave --model out",
+                    how_many, options.model));
+  } else if (wants(Response::kCategorical) || (!numbers && !model)) {
+    if (!numbers) check_numbers(name, column, decimal, path);
+    rule.kind = Kind::kClasses;
+    if (facts.target_texts.too_many()) {
+      fail(
+          fmt::format("has {} different values, the most classes that a model takes; say which "
+                      "one is to be 1 with --positive VALUE{}",
+                      how_many, numbers ? ", or --model linear for numbers" : ""));
+    }
+  } else if (!numbers) {
+    check_numbers(name, column, decimal, path);
+    fail(
+        fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave --model out to have "
+                    "categories",
+                    column.first_no_number().line, column.first_no_number().text, options.model));
+  } else if (wants(Response::kCount)) {
+    rule.kind = Kind::kCount;
+    if (const ColumnFacts::Cell& cell = column.first_no_count(); cell.line > 0) {
+      fail(
+          fmt::format("is \"{}\" in line {}, and poisson wants counts, whole numbers of at least "
+                      "0; say --model linear",
+                      cell.text, cell.line));
+    }
+  } else {
+    constexpr double kSmall = 100;
+    rule.kind = Kind::kNumber;
+    if (!wants_number && column.whole() && column.least() >= 0 && column.greatest() <= kSmall) {
+      note = "if these are counts, say --model poisson";
+      if (!facts.target_texts.too_many()) note += "; if classes, --model softmax";
+    }
+  }
+  check_model(rule, options.model, name, path);
+  return rule;
+}
+
+std::string target_note(const SchemaParts& parts, const std::string& hint) {
+  const TargetRule& rule = parts.target_rule;
+  std::string note;
+  switch (rule.kind) {
+    case Kind::kBinary:
+      note = fmt::format("1 is \"{}\", 0 is {}", *rule.positive,
+                         rule.negative ? "\"" + *rule.negative + "\"" : "anything else");
+      break;
+    case Kind::kClasses:
+      note = "classes from 0: " + fmt::format("{}", fmt::join(rule.classes, ", "));
+      break;
+    case Kind::kCount:
+      note = "a count";
+      break;
+    default:
+      note = "a number";
+  }
+  return note + (hint.empty() ? "" : "; ") + hint;
+}
+
+void check_encoding(const std::string& path, const std::string& text) {
+  try {
+    (void)nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw UserError(fmt::format(
+        "{}: \"{}\" is not UTF-8; convert the file first, for example with iconv -f "
+        "latin1 -t utf-8 FILE > FILE.csv",
+        path, nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+  }
+}
+
+std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
+  using Missing = FeatureRule::Missing;
+  std::string lines = fmt::format("{}", fmt::join(facts.missing_lines(), ", "));
+  if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
+  const std::string what = rule.missing == Missing::kRow    ? "their rows are left out"
+                           : rule.missing == Missing::kZero ? "they are all 0"
+                           : rule.kind == FeatureRule::Kind::kCategory
+                               ? "a column of their own is 1"
+                               : fmt::format(
+                                     "they count as the mean, {:.6g}, and a column of "
+                                     "their own is 1",
+                                     *rule.shift);
+  return fmt::format("empty in lines {}: {}", lines, what);
+}
+
+}  // namespace
+
+Inspection inspect(const std::string& path, const InspectOptions& options) {
+  SchemaParts parts;
+  parts.path = path;
+  parts.table = detect_form(path, options.separator, options.header, options.target);
+  const Facts facts = facts_of(path, parts.table, options);
+  parts.decimal = options.decimal ? *options.decimal : decimal_of(facts, path);
+  parts.target = facts.names[facts.target];
+  parts.missing = MissingPolicy::kSkip;
+  parts.missing_texts = options.missing_texts;
+  std::string hint;
+  parts.target_rule = target_rule(facts, options, parts.decimal, path, hint);
+
+  const Table table(path, parts.table);
+  const auto are_listed = [&](const std::vector<std::string>& names) {
+    std::vector<bool> listed(facts.names.size(), false);
+    for (const std::string& name : names) listed[table.column(name)] = true;
+    return listed;
+  };
+  const std::vector<bool> leave_out = are_listed(options.leave_out);
+  const std::vector<bool> categories = are_listed(options.categories);
+  std::vector<ColumnReport> reports;
+  std::vector<std::pair<std::size_t, std::size_t>> rules;  // first and end of each report's
+  for (std::size_t j = 0; j < facts.names.size(); ++j) {
+    if (j == facts.target) continue;
+    const std::string& name = facts.names[j];
+    check_encoding(path, name);
+    const ColumnPlan plan = plan_column(name, facts.columns[j],
+                                        {.decimal = parts.decimal,
+                                         .dates = options.dates,
+                                         .category = categories[j],
+                                         .leave_out = leave_out[j],
+                                         .skip_missing = options.skip_missing,
+                                         .most_categories = options.most_categories},
+                                        path);
+    const std::size_t first = parts.rules.size();
+    parts.rules.insert(parts.rules.end(), plan.rules.begin(), plan.rules.end());
+    rules.emplace_back(first, parts.rules.size());
+    reports.push_back({name, plan.reads_as, 0, facts.columns[j].missing(), plan.note});
+  }
+  if (parts.rules.empty()) {
+    std::string why;
+    for (const ColumnReport& r : reports)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", r.name, r.note);
+    throw UserError(fmt::format(
+        "{} has no column but the target that could be a feature; at least one is needed{}", path,
+        why.empty() ? " (is the separator right?)" : " (" + why + ")"));
+  }
+  Inspection inspection{Schema(std::move(parts)).collected_from(path), "", std::move(reports)};
+  const SchemaParts& done = inspection.schema.parts();
+  for (const FeatureRule& rule : done.rules) {
+    for (const std::string& category : rule.categories) check_encoding(path, category);
+  }
+  for (const std::string& name : done.target_rule.class_names()) check_encoding(path, name);
+  inspection.target_note = target_note(done, hint);
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < inspection.columns.size(); ++i, ++column) {
+    ColumnReport& report = inspection.columns[i];
+    if (column == facts.target) ++column;
+    for (std::size_t r = rules[i].first; r < rules[i].second; ++r) {
+      const FeatureRule& rule = done.rules[r];
+      report.features +=
+          rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+    }
+    if (report.missing > 0 && report.features > 0) {
+      report.note += report.note.empty() ? "" : "; ";
+      report.note += missing_note(facts.columns[column], done.rules[rules[i].first]);
+    }
+  }
+  return inspection;
+}
+
+std::vector<std::string> columns_of(const std::string& path, const InspectOptions& options) {
+  return Table(path, detect_form(path, options.separator, options.header, options.target))
+      .columns();
+}
+
+nlohmann::ordered_json to_json(const Inspection& inspection) {
+  const SchemaParts& parts = inspection.schema.parts();
+  nlohmann::ordered_json out = {
+      {"path", parts.path},
+      {"separator", std::string(1, parts.table.separator)},
+      {"header", parts.table.header},
+      {"decimal", std::string(1, parts.decimal)},
+      {"target", {{"column", parts.target}, {"note", inspection.target_note}}},
+      {"columns", nlohmann::ordered_json::array()}};
+  const std::vector<std::string> names = parts.target_rule.class_names();
+  if (!names.empty()) out["target"]["classes"] = names;
+  for (const ColumnReport& c : inspection.columns) {
+    out["columns"].push_back({{"name", c.name},
+                              {"reads_as", c.reads_as},
+                              {"features", c.features},
+                              {"empty", c.missing},
+                              {"note", c.note}});
+  }
+  return out;
+}
+
+std::string describe_file(const nlohmann::ordered_json& file, const std::string& prefix) {
+  const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
+  const std::string separator = text(file["separator"]);
+  std::string out =
+      fmt::format("{}{}: separator {}, {}{}\n{}target {}: {}\n", prefix, text(file["path"]),
+                  separator == "\t"  ? "tab"
+                  : separator == " " ? "blank"
+                                     : "\"" + separator + "\"",
+                  file["header"].get<bool>() ? "the first row names the columns"
+                                             : "no row of names, so that columns are numbers",
+                  file["decimal"] == "," ? ", decimal commas" : "", prefix,
+                  text(file["target"]["column"]), text(file["target"]["note"]));
+  std::size_t width = 6;
+  for (const auto& c : file["columns"]) width = std::max(width, text(c["name"]).size());
+  out += fmt::format("{}{:<{}}  {:<11}  {:>8}  {:>7}\n", prefix, "column", width, "read as",
+                     "features", "empty");
+  for (const auto& c : file["columns"]) {
+    const std::string note = text(c["note"]);
+    out += fmt::format("{}{:<{}}  {:<11}  {:>8}  {:>7}{}{}\n", prefix, text(c["name"]), width,
+                       text(c["reads_as"]), c["features"].get<std::size_t>(),
+                       c["empty"].get<std::uint64_t>(), note.empty() ? "" : "  ", note);
+  }
+  return out;
+}
+
+}  // namespace windhover

@@ -1,0 +1,285 @@
+#include "windhover/tools/data/inspect_column.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/tools/data/cell.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+// So many of the cells make the rest look like mistakes.
+constexpr double kNearlyAll = 0.9;
+constexpr double kDaysOfAYear = 365.2425;
+
+bool nearly_all(std::uint64_t count, std::uint64_t of) {
+  return static_cast<double>(count) >= kNearlyAll * static_cast<double>(of);
+}
+
+// Eight digits that are a date of 1900 to 2099.
+bool is_compact_date(std::string_view text) {
+  return text.size() == 8 && (text.starts_with("19") || text.starts_with("20")) &&
+         parse_date(text, Reads::kYearMonthDay);
+}
+
+void note_first(ColumnFacts::Cell& cell, std::string_view text, std::uint64_t line) {
+  constexpr std::size_t kShown = 40;
+  if (cell.line == 0) cell = {std::string(text.substr(0, kShown)), line};
+}
+
+[[noreturn]] void refuse_cell(const std::string& path, const std::string& name,
+                              const ColumnFacts::Cell& cell, const std::string& why) {
+  throw UserError(
+      fmt::format("{}, line {}, column {}: \"{}\" {}", path, cell.line, name, cell.text, why));
+}
+
+// A rule and how it meets cells without a value.
+FeatureRule rule_of(const std::string& name, FeatureRule::Kind kind, const ColumnFacts& facts,
+                    const ColumnChoices& choices, FeatureRule::Missing missing) {
+  FeatureRule rule;
+  rule.field = name;
+  rule.kind = kind;
+  const bool stands_for = facts.missing() > 0 && !choices.skip_missing;
+  rule.missing = stands_for ? missing : FeatureRule::Missing::kRow;
+  return rule;
+}
+
+ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
+                       const ColumnChoices& choices, Reads reads) {
+  using Missing = FeatureRule::Missing;
+  ColumnPlan plan;
+  FeatureRule& rule = plan.rules.emplace_back(
+      rule_of(name, FeatureRule::Kind::kNumber, facts, choices, Missing::kColumn));
+  rule.reads = reads;
+  switch (reads) {
+    case Reads::kNumber:
+      plan.reads_as = "number";
+      if (facts.counts_rows())
+        plan.note = fmt::format("counts the rows; if it says no more, --leave-out \"{}\"", name);
+      return plan;
+    case Reads::kBoolean:
+      plan.reads_as = "yes or no";
+      plan.note = "yes is 1";
+      rule.scale = 1.0;
+      if (rule.missing == Missing::kRow) rule.shift = 0.0;
+      return plan;
+    case Reads::kTime:
+      plan.reads_as = "time of day";
+      plan.note = "in hours";
+      return plan;
+    default:
+      break;
+  }
+  plan.reads_as = "date";
+  plan.note =
+      fmt::format("{}: days since 1970-01-01", reads == Reads::kYearMonthDay   ? "year-month-day"
+                                               : reads == Reads::kDayMonthYear ? "day-month-year"
+                                                                               : "month-day-year");
+  const auto add_wave = [&](double period, const char* of) {
+    FeatureRule& wave = plan.rules.emplace_back(
+        rule_of(name, FeatureRule::Kind::kHarmonic, facts, choices, Missing::kZero));
+    wave.reads = reads;
+    wave.period = period;
+    plan.note += fmt::format(", and a wave of the {}", of);
+  };
+  if (facts.has_time_of_day()) add_wave(1.0, "time of day");
+  if (facts.days_spanned() >= 2 * kDaysOfAYear) add_wave(kDaysOfAYear, "season");
+  return plan;
+}
+
+ColumnPlan category_plan(const std::string& name, const ColumnFacts& facts,
+                         const ColumnChoices& choices) {
+  using Other = FeatureRule::Other;
+  ColumnPlan plan;
+  FeatureRule& rule = plan.rules.emplace_back(
+      rule_of(name, FeatureRule::Kind::kCategory, facts, choices, FeatureRule::Missing::kColumn));
+  plan.reads_as = "category";
+  // The one text there is has a column, so that cells without it need none.
+  if (facts.constant() && rule.missing == FeatureRule::Missing::kColumn)
+    rule.missing = FeatureRule::Missing::kZero;
+  const std::size_t different = facts.different_texts();
+  const bool listed = !facts.many_texts() && different <= choices.most_categories;
+  rule.other = listed ? Other::kZero : Other::kColumn;
+  if (!listed) rule.most = choices.most_categories;
+  plan.note = listed ? fmt::format("{} categories", different)
+                     : fmt::format("the {} most frequent of {}{} categories, the others as one",
+                                   rule.most, facts.many_texts() ? "more than " : "", different);
+  if (different == 1) plan.note = "one category";
+  return plan;
+}
+
+// The order of dates, where the cells are dates.
+std::optional<Reads> date_order(const std::string& name, const ColumnFacts& facts,
+                                const ColumnChoices& choices, const std::string& path) {
+  const std::uint64_t cells = facts.cells();
+  if (facts.dates(Reads::kYearMonthDay) == cells) return Reads::kYearMonthDay;
+  const bool day_first = facts.dates(Reads::kDayMonthYear) == cells;
+  const bool month_first = facts.dates(Reads::kMonthDayYear) == cells;
+  if (day_first && month_first) {
+    if (choices.dates) return choices.dates;
+    throw UserError(
+        fmt::format("{}, column {}: its dates may have the day or the month first, and no day of "
+                    "them is above 12; say --dates day-month-year or --dates month-day-year",
+                    path, name));
+  }
+  if (day_first) return Reads::kDayMonthYear;
+  if (month_first) return Reads::kMonthDayYear;
+  std::uint64_t most = 0;
+  for (const Reads order : {Reads::kYearMonthDay, Reads::kDayMonthYear, Reads::kMonthDayYear})
+    most = std::max(most, facts.dates(order));
+  if (nearly_all(most, cells)) {
+    const ColumnFacts::Cell& cell = facts.first_no_date();
+    if (cell.line == 0) {
+      throw UserError(
+          fmt::format("{}, column {}: no one order of day, month and year is that of all "
+                      "its dates; write them year-month-day, or say --leave-out \"{}\"",
+                      path, name, name));
+    }
+    refuse_cell(path, name, cell,
+                fmt::format("is no date as the others are; write a date or NA there, or say "
+                            "--missing-text \"{}\" or --leave-out \"{}\"",
+                            cell.text, name));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ColumnFacts::add_missing(std::uint64_t line) {
+  ++missing_;
+  if (missing_lines_.size() < kLinesListed) missing_lines_.push_back(line);
+}
+
+void ColumnFacts::add_number(double value, std::string_view text, std::uint64_t line) {
+  least_ = std::min(least_, value);
+  greatest_ = std::max(greatest_, value);
+  whole_ = whole_ && value == std::floor(value);
+  if (value < 0 || value != std::floor(value)) note_first(first_no_count_, text, line);
+  counts_rows_ = counts_rows_ && (cells_ == 1 || value == previous_ + 1);
+  previous_ = value;
+}
+
+bool ColumnFacts::add_date(std::string_view text) {
+  std::optional<double> days;
+  const auto tries = [&](Reads order, std::uint64_t& count) {
+    const auto parsed = parse_date(text, order);
+    if (!parsed) return;
+    ++count;
+    if (!days) days = parsed;
+  };
+  tries(Reads::kYearMonthDay, year_first_);
+  if (!days) {
+    tries(Reads::kDayMonthYear, day_first_);
+    tries(Reads::kMonthDayYear, month_first_);
+  }
+  if (!days) return false;
+  time_of_day_ = time_of_day_ || *days != std::floor(*days);
+  first_day_ = std::min(first_day_, *days);
+  last_day_ = std::max(last_day_, *days);
+  return true;
+}
+
+void ColumnFacts::add(std::string_view text, std::uint64_t line) {
+  ++cells_;
+  if (!many_texts() && !texts_.contains(text)) {
+    if (texts_.size() == kMostTexts) {
+      cells_at_many_ = cells_;
+    } else {
+      texts_.emplace(text);
+    }
+  }
+  if (const auto value = parse_number(text)) {
+    ++(text.find_first_of(".") == std::string_view::npos ? plain_ : point_);
+    add_number(*value, text, line);
+    if (*value == 0.0 || *value == 1.0) ++booleans_;
+    if (!is_compact_date(text) || !add_date(text)) note_first(first_no_date_, text, line);
+    return;
+  }
+  if (text.find(',') != std::string_view::npos) {
+    if (const auto value = parse_decimal(text, ',')) {
+      ++comma_;
+      if (!has_groups_of_three(text)) ++sure_comma_;
+      add_number(*value, text, line);
+      note_first(first_comma_, text, line);
+      note_first(first_no_date_, text, line);
+      return;
+    }
+  }
+  whole_ = counts_rows_ = false;
+  note_first(first_no_number_, text, line);
+  if (add_date(text)) return;
+  note_first(first_no_date_, text, line);
+  if (parse_time(text)) {
+    ++times_;
+  } else if (read_cell(text, Reads::kBoolean, '.')) {
+    ++booleans_;
+  } else if (is_adorned_number(text)) {
+    ++adorned_;
+    note_first(first_adorned_, text, line);
+  }
+}
+
+std::uint64_t ColumnFacts::dates(Reads order) const {
+  return order == Reads::kYearMonthDay   ? year_first_
+         : order == Reads::kDayMonthYear ? day_first_
+                                         : month_first_;
+}
+
+bool ColumnFacts::identifies_rows() const {
+  constexpr std::size_t kFew = 50;
+  const std::uint64_t cells = many_texts() ? cells_at_many_ : cells_;
+  const std::size_t different = texts_.size();
+  return different > 2 && (different == cells || (different > kFew && 2 * different > cells));
+}
+
+void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
+                   const std::string& path) {
+  const std::uint64_t numbers = facts.numbers(decimal);
+  const ColumnFacts::Cell& adorned =
+      facts.adorned() > 0 ? facts.first_adorned() : facts.first_comma();
+  const std::uint64_t other = facts.numbers(decimal == ',' ? '.' : ',');
+  if (adorned.line > 0 && (facts.adorned() > 0 || other > numbers) &&
+      nearly_all(std::max(numbers, other) + facts.adorned(), facts.cells())) {
+    refuse_cell(path, name, adorned,
+                fmt::format("has a sign or thousands separators, which are not read: write 1234.5, "
+                            "or say --decimal \",\" for decimal commas, --category \"{}\" for "
+                            "categories, or --leave-out \"{}\"",
+                            name, name));
+  }
+  if (numbers < facts.cells() && nearly_all(numbers, facts.cells())) {
+    const ColumnFacts::Cell& cell = facts.first_no_number();
+    refuse_cell(path, name, cell,
+                fmt::format("is no number, and {} of {} cells are; write a number or NA there, or "
+                            "say --missing-text \"{}\", --category \"{}\" for categories, or "
+                            "--leave-out \"{}\"",
+                            numbers, facts.cells(), cell.text, name, name));
+  }
+}
+
+ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
+                       const ColumnChoices& choices, const std::string& path) {
+  const auto left_out = [](const std::string& why) { return ColumnPlan{{}, "left out", why}; };
+  if (choices.leave_out) return left_out("as asked for");
+  if (facts.cells() == 0) return left_out("no cell holds anything");
+  if (facts.constant() && (facts.missing() == 0 || choices.skip_missing))
+    return left_out("all its cells are the same");
+  if (choices.category || facts.constant()) return category_plan(name, facts, choices);
+  if (const auto order = date_order(name, facts, choices, path))
+    return number_plan(name, facts, choices, *order);
+  if (facts.all_numbers(choices.decimal)) return number_plan(name, facts, choices, Reads::kNumber);
+  if (facts.all_booleans()) return number_plan(name, facts, choices, Reads::kBoolean);
+  if (facts.times() == facts.cells()) return number_plan(name, facts, choices, Reads::kTime);
+  check_numbers(name, facts, choices.decimal, path);
+  if (facts.identifies_rows()) {
+    return left_out(fmt::format("{}{} different texts in {} rows: an identifier or free text",
+                                facts.many_texts() ? "more than " : "", facts.different_texts(),
+                                facts.cells()));
+  }
+  return category_plan(name, facts, choices);
+}
+
+}  // namespace windhover

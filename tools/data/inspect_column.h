@@ -1,0 +1,118 @@
+// What the cells of one column are, and the rules of a schema that follow.
+#ifndef WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
+#define WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/tools/data/schema.h"
+
+namespace windhover {
+
+// Collected cell by cell in bounded memory.
+class ColumnFacts {
+ public:
+  // Different texts remembered; a column with more has many.
+  static constexpr std::size_t kMostTexts = 4096;
+  static constexpr std::size_t kLinesListed = 3;
+
+  struct Cell {
+    std::string text;
+    std::uint64_t line = 0;
+  };
+
+  void add(std::string_view text, std::uint64_t line);
+  void add_missing(std::uint64_t line);
+
+  std::uint64_t cells() const { return cells_; }  // that hold something
+  std::uint64_t missing() const { return missing_; }
+  const std::vector<std::uint64_t>& missing_lines() const { return missing_lines_; }
+
+  std::uint64_t numbers(char decimal) const { return plain_ + (decimal == ',' ? comma_ : point_); }
+  bool all_numbers(char decimal) const { return cells_ > 0 && numbers(decimal) == cells_; }
+  bool has_point() const { return point_ > 0; }
+  bool has_comma() const { return comma_ > 0; }
+  // A decimal comma that cannot be one of thousands.
+  bool has_sure_comma() const { return sure_comma_ > 0; }
+  std::uint64_t adorned() const { return adorned_; }
+  // 0 and 1 or the like in every cell, words in some.
+  bool all_booleans() const { return booleans_ == cells_ && plain_ < cells_; }
+  // In how many cells a date of that order is.
+  std::uint64_t dates(Reads order) const;
+  std::uint64_t times() const { return times_; }
+  bool has_time_of_day() const { return time_of_day_; }
+  double days_spanned() const { return last_day_ - first_day_; }
+
+  bool whole() const { return whole_; }
+  double least() const { return least_; }
+  double greatest() const { return greatest_; }
+  // 1, 2, 3, ... or the like, row after row.
+  bool counts_rows() const { return counts_rows_ && cells_ > 2 && missing_ == 0; }
+
+  bool constant() const { return texts_.size() <= 1 || (whole_ && least_ == greatest_); }
+  std::size_t different_texts() const { return texts_.size(); }
+  bool many_texts() const { return cells_at_many_ > 0; }
+  // Text that hardly ever comes twice.
+  bool identifies_rows() const;
+
+  const Cell& first_adorned() const { return first_adorned_; }
+  const Cell& first_no_number() const { return first_no_number_; }
+  const Cell& first_comma() const { return first_comma_; }
+  const Cell& first_no_date() const { return first_no_date_; }
+  const Cell& first_no_count() const { return first_no_count_; }
+
+ private:
+  void add_number(double value, std::string_view text, std::uint64_t line);
+  bool add_date(std::string_view text);
+
+  std::uint64_t cells_ = 0, missing_ = 0;
+  std::vector<std::uint64_t> missing_lines_;
+  std::uint64_t plain_ = 0, point_ = 0, comma_ = 0, sure_comma_ = 0;
+  std::uint64_t adorned_ = 0, booleans_ = 0, times_ = 0;
+  std::uint64_t year_first_ = 0, day_first_ = 0, month_first_ = 0;
+  bool time_of_day_ = false;
+  double first_day_ = std::numeric_limits<double>::infinity();
+  double last_day_ = -std::numeric_limits<double>::infinity();
+  bool whole_ = true, counts_rows_ = true;
+  double least_ = std::numeric_limits<double>::infinity();
+  double greatest_ = -std::numeric_limits<double>::infinity();
+  double previous_ = 0;
+  std::set<std::string, std::less<>> texts_;
+  std::uint64_t cells_at_many_ = 0;
+  Cell first_adorned_, first_no_number_, first_comma_, first_no_date_, first_no_count_;
+};
+
+struct ColumnChoices {
+  char decimal = '.';
+  std::optional<Reads> dates;  // day or month first, where a date may be either
+  bool category = false;       // as the user says
+  bool leave_out = false;
+  bool skip_missing = false;
+  std::uint32_t most_categories = 50;
+};
+
+// What becomes of a column. No rules: it is left out.
+struct ColumnPlan {
+  std::vector<FeatureRule> rules;
+  std::string reads_as;  // "number", "date", "left out", ...
+  std::string note;
+};
+
+// UserError, beginning with `place`, when the column is nearly one of numbers or dates, or a date
+// may be day or month first: then what to type.
+ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
+                       const ColumnChoices& choices, const std::string& path);
+
+// The same of a target that is to be a number.
+void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
+                   const std::string& path);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_

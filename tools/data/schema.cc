@@ -1,0 +1,337 @@
+#include "windhover/tools/data/schema.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+// The number that the characters under `letter` form; nothing when one is no digit or none is
+// there.
+std::optional<double> digits_under(char letter, std::string_view format, std::string_view text) {
+  std::optional<double> value;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != letter) continue;
+    if (text[i] < '0' || text[i] > '9') return std::nullopt;
+    value = value.value_or(0.0) * 10.0 + (text[i] - '0');
+  }
+  return value;
+}
+
+// As the categories of a derived field are written.
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+}  // namespace
+
+char format_letter(DerivedField::Part part) {
+  switch (part) {
+    case DerivedField::Part::kHour:
+      return 'h';
+    case DerivedField::Part::kMinute:
+      return 'm';
+    case DerivedField::Part::kDay:
+      return 'D';
+    case DerivedField::Part::kMonth:
+      return 'M';
+    case DerivedField::Part::kYear:
+      return 'Y';
+  }
+  return '?';
+}
+
+std::optional<double> derive(const DerivedField& field, std::string_view text) {
+  if (text.size() != field.format.size()) return std::nullopt;
+  const std::optional<double> value = digits_under(format_letter(field.part), field.format, text);
+  if (!value || field.part != DerivedField::Part::kHour) return value;
+  const double minutes = digits_under('m', field.format, text).value_or(0.0);
+  const double seconds = digits_under('s', field.format, text).value_or(0.0);
+  return *value + minutes / 60.0 + seconds / 3600.0;
+}
+
+std::size_t FeatureRule::value_columns() const {
+  switch (kind) {
+    case Kind::kNumber:
+      return 1;
+    case Kind::kHarmonic:
+      return 2 * std::size_t{harmonics};
+    case Kind::kCategory:
+      break;
+  }
+  return categories.size() + (other == Other::kColumn ? 1 : 0);
+}
+
+Schema::Schema(SchemaParts parts) : parts_(std::move(parts)) { index_features(); }
+
+bool Schema::is_draft() const {
+  const auto unfilled = [](const FeatureRule& rule) {
+    switch (rule.kind) {
+      case FeatureRule::Kind::kNumber:
+        return !rule.shift || !rule.scale;
+      case FeatureRule::Kind::kCategory:
+        return rule.categories.empty();
+      default:
+        return false;
+    }
+  };
+  return parts_.target_rule.is_draft() || std::ranges::any_of(parts_.rules, unfilled);
+}
+
+void Schema::require_complete() const {
+  if (!is_draft()) return;
+  throw UserError(fmt::format("{} is a draft: complete it with `windhover schema FILE --schema {}`",
+                              parts_.path, parts_.path));
+}
+
+bool Schema::is_missing(std::string_view text) const {
+  return is_missing_text(text) ||
+         std::ranges::find(parts_.missing_texts, text) != parts_.missing_texts.end();
+}
+
+void Schema::index_features() {
+  names_.clear();
+  first_columns_.clear();
+  category_index_.assign(parts_.rules.size(), {});
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    const std::string wave = rule.reads == Reads::kNumber
+                                 ? rule.field
+                                 : fmt::format("{} period {:g}", rule.field, rule.period);
+    first_columns_.push_back(names_.size());
+    switch (rule.kind) {
+      case FeatureRule::Kind::kNumber:
+        names_.push_back(rule.field);
+        break;
+      case FeatureRule::Kind::kHarmonic:
+        for (std::uint32_t k = 1; k <= rule.harmonics; ++k) {
+          names_.push_back(fmt::format("{} sin {}", wave, k));
+          names_.push_back(fmt::format("{} cos {}", wave, k));
+        }
+        break;
+      case FeatureRule::Kind::kCategory:
+        for (const std::string& category : rule.categories) {
+          category_index_[r].emplace(category, static_cast<std::uint32_t>(names_.size()));
+          names_.push_back(fmt::format("{}={}", rule.field, category));
+        }
+        if (rule.other == FeatureRule::Other::kColumn)
+          names_.push_back(fmt::format("{}=other", rule.field));
+        break;
+    }
+    if (rule.missing == FeatureRule::Missing::kColumn)
+      names_.push_back(fmt::format("{} missing", rule.field));
+  }
+}
+
+std::uint32_t Schema::max_nonzeros() const {
+  std::uint32_t count = 0;
+  for (const FeatureRule& rule : parts_.rules) {
+    count += rule.kind == FeatureRule::Kind::kHarmonic ? 2 * rule.harmonics : 1;
+  }
+  return count;
+}
+
+std::string Schema::target_description() const {
+  const TargetRule& rule = parts_.target_rule;
+  if (rule.positive_above) return fmt::format("{} > {}", parts_.target, *rule.positive_above);
+  if (rule.positive) return fmt::format("{} is {}", parts_.target, *rule.positive);
+  return parts_.target;
+}
+
+const DerivedField* Schema::derived_field(std::string_view name) const {
+  const auto found = std::ranges::find(parts_.derived, name, &DerivedField::name);
+  return found != parts_.derived.end() ? &*found : nullptr;
+}
+
+void Schema::append(std::size_t column, double value, EncodedRow& row) const {
+  if (!parts_.sparse) {
+    row.values[column] = value;
+  } else if (value != 0.0) {
+    row.values.push_back(value);
+    row.indices.push_back(static_cast<std::uint32_t>(column));
+  }
+}
+
+void Schema::append_missing(std::size_t rule, EncodedRow& row, bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (r.kind == FeatureRule::Kind::kNumber) append_number(rule, *r.shift, row, scaled);
+  if (r.missing == FeatureRule::Missing::kColumn)
+    append(first_columns_[rule] + r.value_columns(), 1.0, row);
+}
+
+void Schema::append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
+  const std::size_t first = first_columns_[rule];
+  if (r.kind == FeatureRule::Kind::kNumber) {
+    append(first, scaled ? (value - *r.shift) / *r.scale : value, row);
+    return;
+  }
+  for (std::uint32_t k = 1; k <= r.harmonics; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k * value / r.period;
+    append(first + 2 * (k - 1), std::sin(angle), row);
+    append(first + 2 * (k - 1) + 1, std::cos(angle), row);
+  }
+}
+
+bool Schema::append_category(std::size_t rule, std::string_view text, EncodedRow& row) const {
+  const FeatureRule& r = parts_.rules[rule];
+  const auto found = category_index_[rule].find(text);
+  if (found != category_index_[rule].end()) {
+    append(found->second, 1.0, row);
+    return true;
+  }
+  if (r.other == FeatureRule::Other::kRefuse) return false;
+  if (r.other == FeatureRule::Other::kColumn)
+    append(first_columns_[rule] + r.categories.size(), 1.0, row);
+  return true;
+}
+
+Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, EncodedRow& row,
+                                 bool scaled) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (r.missing != FeatureRule::Missing::kUnsaid && is_missing(text)) {
+    if (!r.stands_for_missing()) return Cell::kMissing;
+    append_missing(rule, row, scaled);
+    return Cell::kEncoded;
+  }
+  if (r.kind == FeatureRule::Kind::kCategory)
+    return append_category(rule, text, row) ? Cell::kEncoded : Cell::kUnlisted;
+  const std::optional<double> value = read_cell(text, r.reads, parts_.decimal);
+  if (!value) return is_missing(text) ? Cell::kMissing : Cell::kUnreadable;
+  append_number(rule, *value, row, scaled);
+  return Cell::kEncoded;
+}
+
+std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
+  const FeatureRule& r = parts_.rules[rule];
+  if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
+    return fmt::format("\"{}\" where a category of {} is expected", text, r.field);
+  if (cell != Cell::kUnlisted)
+    return fmt::format("\"{}\" where {} is expected", text, reads_text(r.reads, parts_.decimal));
+  constexpr std::size_t kListed = 12;
+  const auto listed = std::span(r.categories).first(std::min(r.categories.size(), kListed));
+  return fmt::format("\"{}\" is no {} of the schema {}; there are {} of them: {}{}", text, r.field,
+                     parts_.path, r.categories.size(), fmt::join(listed, ", "),
+                     r.categories.size() > kListed ? ", ..." : "");
+}
+
+EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) const {
+  require_complete();
+  EncodedRow row;
+  if (!parts_.sparse) row.values.assign(names_.size(), 0.0);
+  std::vector<std::string> known;
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    known.push_back(rule.field);
+    const DerivedField* derived = derived_field(rule.field);
+    if (derived != nullptr) known.push_back(derived->from);
+    const auto given = fields.find(rule.field);
+    std::string text;
+    if (given != fields.end()) {
+      text = given->second;
+    } else if (derived != nullptr && fields.contains(derived->from)) {
+      const std::string& source = fields.at(derived->from);
+      const std::optional<double> value = derive(*derived, source);
+      if (!value) {
+        throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from, source,
+                                    derived->format));
+      }
+      if (rule.kind != FeatureRule::Kind::kCategory) {
+        append_number(r, *value, row, true);
+        continue;
+      }
+      text = number_text(*value);
+    } else {
+      throw UserError(fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path,
+                                  rule.field, rule.field));
+    }
+    const Cell cell = encode_cell(r, text, row, true);
+    if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
+    if (cell != Cell::kEncoded) {
+      throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
+                                  reads_text(rule.reads, parts_.decimal)));
+    }
+    const bool listed = rule.kind != FeatureRule::Kind::kCategory ||
+                        category_index_[r].contains(text) ||
+                        (rule.stands_for_missing() && is_missing(text));
+    if (!listed) row.unlisted.push_back(rule.field);
+  }
+  for (const auto& [name, value] : fields) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw UserError(fmt::format("\"{}\" is no field of the schema {}; its fields are {}", name,
+                                parts_.path, fmt::join(known, ", ")));
+  }
+  return row;
+}
+
+RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, bool scaled)
+    : schema_(schema),
+      scaled_(scaled),
+      skips_(use == RowUse::kObservation && schema.parts().missing == MissingPolicy::kSkip) {
+  if (use == RowUse::kObservation) target_column_ = table.column(schema.target());
+  schema.require_complete();
+  for (const FeatureRule& rule : schema.rules()) {
+    const DerivedField* derived = schema.derived_field(rule.field);
+    const auto& columns = table.columns();
+    const bool by_its_own_name =
+        use == RowUse::kQuestion &&
+        std::find(columns.begin(), columns.end(), rule.field) != columns.end();
+    if (by_its_own_name) derived = nullptr;
+    sources_.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
+  }
+}
+
+bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
+  using Cell = Schema::Cell;
+  const SchemaParts& parts = schema_.parts();
+  row.indices.clear();
+  if (parts.sparse) {
+    row.values.clear();
+  } else {
+    row.values.assign(schema_.features(), 0.0);
+  }
+  for (std::size_t r = 0; r < sources_.size(); ++r) {
+    const Source& source = sources_[r];
+    std::string_view text = table.text(source.column);
+    std::string derived;
+    if (source.derived != nullptr) {
+      const std::optional<double> value = derive(*source.derived, text);
+      if (!value && skips_) return false;
+      if (!value) {
+        throw RowError(fmt::format("{}: \"{}\" where {} is expected", table.place(source.column),
+                                   text, source.derived->format));
+      }
+      if (parts.rules[r].kind != FeatureRule::Kind::kCategory) {
+        schema_.append_number(r, *value, row, scaled_);
+        continue;
+      }
+      derived = number_text(*value);
+      text = derived;
+    }
+    const Cell cell = schema_.encode_cell(r, text, row, scaled_);
+    if (cell == Cell::kEncoded) continue;
+    if (skips_) return false;
+    throw RowError(table.place(source.column) + ": " + schema_.refusal(r, cell, text));
+  }
+  if (!target_column_) return true;
+  const std::string_view text = table.text(*target_column_);
+  const bool missing = schema_.is_missing(text) && !parts.target_rule.lists(text);
+  const std::optional<double> target =
+      missing ? std::nullopt : parts.target_rule.encode(text, parts.decimal);
+  if (!target) {
+    if (skips_ && (missing || !parts.target_rule.lists_all())) return false;
+    throw RowError(fmt::format("{}: \"{}\" where {} is expected", table.place(*target_column_),
+                               text, parts.target_rule.allowed()));
+  }
+  row.target = *target;
+  return true;
+}
+
+}  // namespace windhover

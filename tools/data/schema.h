@@ -1,0 +1,185 @@
+// How a record of named fields becomes the features and the target of a model: a small TOML file,
+// used alike for the rows of a file and for a question asked by name. Its keys: schema.md.
+//
+// A draft may leave out categories (and say most = 100 of them), shift and scale, and the
+// categories of the target: `windhover schema FILE` fills them in.
+#ifndef WINDHOVER_TOOLS_DATA_SCHEMA_H_
+#define WINDHOVER_TOOLS_DATA_SCHEMA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/tools/data/cell.h"
+#include "windhover/tools/data/table.h"
+#include "windhover/tools/data/target.h"
+
+namespace windhover {
+
+struct DerivedField {
+  enum class Part : std::uint8_t { kHour, kMinute, kDay, kMonth, kYear };
+  std::string name;
+  std::string from;
+  std::string format;
+  Part part = Part::kHour;
+};
+
+struct FeatureRule {
+  enum class Kind : std::uint8_t { kNumber, kHarmonic, kCategory };
+  std::string field;
+  Kind kind = Kind::kNumber;
+  Reads reads = Reads::kNumber;        // number, harmonic: how the text becomes a number
+  std::optional<double> shift, scale;  // number
+  double period = 0;                   // harmonic
+  std::uint32_t harmonics = 1;
+  std::vector<std::string> categories;  // category; empty in a draft: all
+  enum class Other : std::uint8_t { kRefuse, kColumn, kZero };
+  Other other = Other::kRefuse;
+  std::uint32_t most = 0;  // draft: only so many of the most frequent; 0: all
+  // What a row without a value gets. kRow: what the schema says of rows. kColumn and kZero: a
+  // number counts as `shift`, waves and categories as all 0, and with kColumn one more column is 1.
+  // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed.
+  enum class Missing : std::uint8_t { kUnsaid, kRow, kColumn, kZero };
+  Missing missing = Missing::kUnsaid;
+  bool stands_for_missing() const {
+    return missing == Missing::kColumn || missing == Missing::kZero;
+  }
+
+  // Columns for the values, without the one for missing ones.
+  std::size_t value_columns() const;
+};
+
+// What a schema says, as its file says it.
+struct SchemaParts {
+  std::string path;  // of errors
+  std::string target;
+  TargetRule target_rule;
+  TableOptions table;
+  char decimal = '.';
+  MissingPolicy missing = MissingPolicy::kRefuse;
+  std::vector<std::string> missing_texts;  // beside those of is_missing_text()
+  bool sparse = false;
+  std::vector<DerivedField> derived;
+  std::vector<FeatureRule> rules;
+};
+
+// One encoded record. Dense: `values` holds every feature. Sparse: `values` holds those that are
+// not 0 and `indices` their places, increasing.
+struct EncodedRow {
+  std::vector<double> values;
+  std::vector<std::uint32_t> indices;
+  double target = 0;
+  // Of a question: the fields whose category is not listed, so that it is taken as any other.
+  std::vector<std::string> unlisted;
+};
+
+// Immutable once read. All errors are UserError, naming the file, the key or field, and what is
+// allowed.
+class Schema {
+ public:
+  static Schema from_file(const std::string& path);
+  static Schema from_text(std::string_view toml, const std::string& path);
+  explicit Schema(SchemaParts parts);
+
+  const SchemaParts& parts() const { return parts_; }
+  TableOptions table_options() const { return parts_.table; }
+  bool sparse() const { return parts_.sparse; }
+  // A draft cannot encode.
+  bool is_draft() const;
+
+  std::uint32_t features() const { return static_cast<std::uint32_t>(names_.size()); }
+  // The most values that a sparse row can have.
+  std::uint32_t max_nonzeros() const;
+  // "distance", "hour sin 1", "hour cos 1", "origin=ORD", "origin=other", ...
+  const std::vector<std::string>& feature_names() const { return names_; }
+  const std::string& target() const { return parts_.target; }
+  const TargetRule& target_rule() const { return parts_.target_rule; }
+  // What y is, for display: "delay > 15".
+  std::string target_description() const;
+
+  const std::vector<FeatureRule>& rules() const { return parts_.rules; }
+  // The place of the first column of a rule among the features.
+  std::size_t first_column(std::size_t rule) const { return first_columns_[rule]; }
+
+  // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
+  std::string description() const;
+  std::uint64_t fingerprint() const;
+  // As TOML again; what from_text() reads.
+  std::string to_toml() const;
+
+  // A question: fields by name, derived ones by their own name or through what they come from.
+  // Every feature must be given; fields the schema does not know are refused.
+  EncodedRow encode(const std::map<std::string, std::string>& fields) const;
+
+  // The text says that there is no value.
+  bool is_missing(std::string_view text) const;
+
+  // The schema with every gap of a draft filled from the file, which is read twice. Means and
+  // standard deviations are of the cells that hold a number.
+  Schema collected_from(const std::string& data_path) const;
+
+ private:
+  friend class RowEncoder;
+  enum class Cell : std::uint8_t { kEncoded, kMissing, kUnreadable, kUnlisted };
+
+  void index_features();
+  const DerivedField* derived_field(std::string_view name) const;
+  void append(std::size_t column, double value, EncodedRow& row) const;
+  void append_missing(std::size_t rule, EncodedRow& row, bool scaled) const;
+  // For numbers and harmonics.
+  void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
+  // False when the category is not listed and there is no column for others.
+  bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
+  // What a cell makes of a row, but for what it is derived from.
+  Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
+  // Why encode_cell() did not encode it.
+  std::string refusal(std::size_t rule, Cell cell, std::string_view text) const;
+  void require_complete() const;
+
+  SchemaParts parts_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> first_columns_;
+  std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
+};
+
+// What the rows of a file are for. A question needs no target, and a derived field may stand in it
+// under its own name.
+enum class RowUse : std::uint8_t { kObservation, kQuestion };
+
+// Encodes the rows of one file. The table's columns are looked up once.
+class RowEncoder {
+ public:
+  // Without `scaled`, numbers enter as they stand, not shifted and scaled.
+  RowEncoder(const Schema& schema, const Table& table, RowUse use = RowUse::kObservation,
+             bool scaled = true);
+
+  // False when a value is missing, or a category not listed, and such rows are skipped, which those
+  // of questions never are; RowError otherwise, and always for a target outside of the categories
+  // listed.
+  bool encode(const Table& table, EncodedRow& row) const;
+
+ private:
+  struct Source {
+    std::size_t column;
+    const DerivedField* derived;  // null: the cell itself
+  };
+  const Schema& schema_;
+  bool scaled_;
+  bool skips_;
+  std::optional<std::size_t> target_column_;  // nothing: a question
+  std::vector<Source> sources_;               // of each rule
+};
+
+// The letter that stands for a part in a format.
+char format_letter(DerivedField::Part part);
+
+// The part that `field` picks from a date, as a number; nothing when the text does not fit.
+std::optional<double> derive(const DerivedField& field, std::string_view text);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_SCHEMA_H_

@@ -1,0 +1,125 @@
+// Filling in a draft schema from a file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "windhover/tools/data/byte_source.h"
+#include "windhover/tools/data/schema.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+// What the passes find out about one rule.
+struct Seen {
+  double count = 0;
+  double sum = 0;
+  double mean = 0;
+  double squares = 0;  // of the distances from the mean
+  std::map<std::string, std::uint64_t, std::less<>> categories;
+
+  void add(std::string_view category) {
+    const auto found = categories.find(category);
+    if (found != categories.end()) {
+      ++found->second;
+    } else {
+      categories.emplace(category, 1);
+    }
+  }
+};
+
+// The most frequent ones, in alphabetic order, so that the result does not depend on counts alone.
+std::vector<std::string> chosen(const Seen& seen, std::uint32_t most) {
+  std::vector<std::pair<std::string, std::uint64_t>> all(seen.categories.begin(),
+                                                         seen.categories.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (most > 0 && all.size() > most) all.resize(most);
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const auto& [name, count] : all) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Schema Schema::collected_from(const std::string& data_path) const {
+  struct Source {
+    std::size_t column;
+    const DerivedField* derived;
+  };
+  refuse_pipe(data_path);
+  std::vector<Seen> seen(parts_.rules.size());
+  TargetTexts target_texts;
+  // Twice: the mean must be known before the squares can be summed without losing digits.
+  for (const bool second : {false, true}) {
+    Table table(data_path, table_options());
+    const std::size_t target = table.column(parts_.target);
+    std::vector<Source> sources;
+    for (const FeatureRule& rule : parts_.rules) {
+      const DerivedField* derived = derived_field(rule.field);
+      sources.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
+    }
+    while (table.next()) {
+      if (const auto text = table.text(target);
+          !second && (!is_missing(text) || parts_.target_rule.lists(text))) {
+        target_texts.add(text);
+      }
+      for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+        const FeatureRule& rule = parts_.rules[r];
+        const bool category = rule.kind == FeatureRule::Kind::kCategory;
+        if (second && category) continue;
+        const std::string_view text = table.text(sources[r].column);
+        if (category && sources[r].derived == nullptr) {
+          const bool counts =
+              rule.missing == FeatureRule::Missing::kUnsaid ? !text.empty() : !is_missing(text);
+          if (counts) seen[r].add(text);
+          continue;
+        }
+        const auto value = sources[r].derived != nullptr
+                               ? derive(*sources[r].derived, text)
+                               : read_cell(text, rule.reads, parts_.decimal);
+        if (!value) continue;
+        if (category) {
+          seen[r].add(fmt::format("{}", *value));
+        } else if (second) {
+          seen[r].squares += (*value - seen[r].mean) * (*value - seen[r].mean);
+        } else {
+          seen[r].count += 1;
+          seen[r].sum += *value;
+        }
+      }
+    }
+    for (Seen& s : seen) s.mean = s.count > 0 ? s.sum / s.count : 0.0;
+  }
+  SchemaParts parts = parts_;
+  complete(parts.target_rule, target_texts, parts.target, data_path);
+  for (std::size_t r = 0; r < parts.rules.size(); ++r) {
+    FeatureRule& rule = parts.rules[r];
+    if (rule.kind == FeatureRule::Kind::kCategory && rule.categories.empty()) {
+      rule.categories = chosen(seen[r], rule.most);
+      if (rule.categories.empty()) {
+        throw UserError(fmt::format("{} has no value of {}", data_path, rule.field));
+      }
+    }
+    if (rule.kind == FeatureRule::Kind::kNumber && (!rule.shift || !rule.scale)) {
+      if (seen[r].count == 0) {
+        throw UserError(fmt::format("{} has no number of {}", data_path, rule.field));
+      }
+      const double sd = std::sqrt(seen[r].squares / seen[r].count);
+      if (!rule.shift) rule.shift = seen[r].mean;
+      if (!rule.scale) rule.scale = sd > 0 ? sd : 1.0;
+      if (!std::isfinite(*rule.shift) || !std::isfinite(*rule.scale)) {
+        throw UserError(fmt::format("{}: the numbers of {} are too large for a mean and a scale",
+                                    data_path, rule.field));
+      }
+    }
+  }
+  return Schema(std::move(parts));
+}
+
+}  // namespace windhover

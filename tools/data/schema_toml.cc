@@ -1,0 +1,310 @@
+// The schema as TOML: reading, writing, and the canonical description.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "windhover/samplers/config.h"
+#include "windhover/tools/data/schema.h"
+#include "windhover/tools/data/toml_keys.h"
+#include "windhover/tools/data/toml_text.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::uint32_t kMaxHarmonics = 64;
+constexpr std::array<std::pair<std::string_view, DerivedField::Part>, 5> kParts = {{
+    {"hour", DerivedField::Part::kHour},
+    {"minute", DerivedField::Part::kMinute},
+    {"day", DerivedField::Part::kDay},
+    {"month", DerivedField::Part::kMonth},
+    {"year", DerivedField::Part::kYear},
+}};
+constexpr std::array<std::pair<std::string_view, FeatureRule::Kind>, 3> kKinds = {{
+    {"number", FeatureRule::Kind::kNumber},
+    {"harmonic", FeatureRule::Kind::kHarmonic},
+    {"category", FeatureRule::Kind::kCategory},
+}};
+
+constexpr std::array<std::pair<std::string_view, FeatureRule::Other>, 3> kOthers = {{
+    {"refuse", FeatureRule::Other::kRefuse},
+    {"column", FeatureRule::Other::kColumn},
+    {"zero", FeatureRule::Other::kZero},
+}};
+
+constexpr std::array<std::pair<std::string_view, FeatureRule::Missing>, 3> kMissing = {{
+    {"row", FeatureRule::Missing::kRow},
+    {"column", FeatureRule::Missing::kColumn},
+    {"zero", FeatureRule::Missing::kZero},
+}};
+constexpr std::array<std::pair<std::string_view, Reads>, 6> kReads = {{
+    {"number", Reads::kNumber},
+    {"boolean", Reads::kBoolean},
+    {"year-month-day", Reads::kYearMonthDay},
+    {"day-month-year", Reads::kDayMonthYear},
+    {"month-day-year", Reads::kMonthDayYear},
+    {"time", Reads::kTime},
+}};
+constexpr std::array<std::pair<std::string_view, TargetRule::Kind>, 4> kTargetKinds = {{
+    {"number", TargetRule::Kind::kNumber},
+    {"count", TargetRule::Kind::kCount},
+    {"binary", TargetRule::Kind::kBinary},
+    {"classes", TargetRule::Kind::kClasses},
+}};
+constexpr std::array<std::pair<std::string_view, char>, 2> kDecimals = {{{".", '.'}, {",", ','}}};
+
+template <class Names, class Value>
+std::string_view name_of(const Names& names, Value value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return name;
+  }
+  return "?";
+}
+
+DerivedField read_derived(std::string name, Keys keys) {
+  DerivedField field;
+  field.name = std::move(name);
+  field.from = keys.required_text("from");
+  field.format = keys.required_text("format");
+  field.part = keys.required_name("part", kParts);
+  const char letter = format_letter(field.part);
+  if (field.format.find(letter) == std::string::npos) {
+    keys.fail(fmt::format("format = \"{}\" has no {} for the part \"{}\"", field.format, letter,
+                          name_of(kParts, field.part)));
+  }
+  keys.finish();
+  return field;
+}
+
+FeatureRule read_rule(Keys keys) {
+  FeatureRule rule;
+  rule.field = keys.required_text("field");
+  rule.kind = keys.required_name("kind", kKinds);
+  if (keys.has("missing")) rule.missing = keys.required_name("missing", kMissing);
+  const bool category = rule.kind == FeatureRule::Kind::kCategory;
+  if (!category && keys.has("reads")) rule.reads = keys.required_name("reads", kReads);
+  switch (rule.kind) {
+    case FeatureRule::Kind::kNumber:
+      rule.shift = keys.number("shift");
+      rule.scale = keys.number("scale");
+      if (rule.scale && !(*rule.scale > 0)) {
+        keys.fail(fmt::format("scale = {} must be greater than 0", *rule.scale));
+      }
+      break;
+    case FeatureRule::Kind::kHarmonic:
+      rule.period = keys.number("period").value_or(0);
+      if (!(rule.period > 0)) keys.fail("period is missing: a number greater than 0");
+      rule.harmonics = keys.count("harmonics", kMaxHarmonics).value_or(1);
+      break;
+    case FeatureRule::Kind::kCategory:
+      if (keys.has("other")) rule.other = keys.required_name("other", kOthers);
+      rule.most = keys.count("most", 1'000'000).value_or(0);
+      rule.categories = keys.texts("categories", 1);
+      break;
+  }
+  keys.finish();
+  return rule;
+}
+
+// The kind follows from what the categories are said to be, or is said and agrees with them.
+TargetRule read_target(Keys& keys) {
+  using Kind = TargetRule::Kind;
+  TargetRule rule;
+  rule.positive_above = keys.number("positive_above");
+  rule.positive = keys.text("positive");
+  rule.negative = keys.text("negative");
+  rule.classes = keys.texts("classes", 2);
+  if (rule.positive_above && rule.positive) keys.fail("give positive or positive_above, not both");
+  if (rule.negative && !rule.positive) keys.fail("negative needs positive: the text that means 1");
+  if (rule.negative && same_category(*rule.negative, *rule.positive))
+    keys.fail(fmt::format("positive and negative are both \"{}\"", *rule.positive));
+  const bool binary = rule.positive || rule.positive_above;
+  if (binary && !rule.classes.empty()) keys.fail("give classes or a positive one, not both");
+  if (rule.classes.size() > kMaxClasses) {
+    keys.fail(fmt::format("classes has {} texts; at most {} are allowed", rule.classes.size(),
+                          kMaxClasses));
+  }
+  for (std::size_t i = 0; i < rule.classes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same_category(rule.classes[i], rule.classes[j]))
+        keys.fail(fmt::format("classes \"{}\" and \"{}\" are the same number", rule.classes[j],
+                              rule.classes[i]));
+    }
+  }
+  if (binary) rule.kind = Kind::kBinary;
+  if (!rule.classes.empty()) rule.kind = Kind::kClasses;
+  if (!keys.has("target_kind")) return rule;
+  const Kind said = keys.required_name("target_kind", kTargetKinds);
+  if (rule.kind != Kind::kUnstated && rule.kind != said) {
+    keys.fail(fmt::format("target_kind = \"{}\" contradicts {}, which means \"{}\"",
+                          name_of(kTargetKinds, said), binary ? "the positive one" : "classes",
+                          name_of(kTargetKinds, rule.kind)));
+  }
+  rule.kind = said;
+  return rule;
+}
+
+std::string toml_texts(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    out += i == 0 ? "" : i % 10 == 0 ? ",\n  " : ", ";
+    out += toml_text(texts[i]);
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+Schema Schema::from_file(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || text.str().empty()) {
+    throw UserError(
+        fmt::format("cannot read the schema {}: no such file, not readable, or empty", path));
+  }
+  return from_text(text.str(), path);
+}
+
+Schema Schema::from_text(std::string_view text, const std::string& path) {
+  toml::table document;
+  try {
+    document = toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    throw UserError(fmt::format("{}, line {}: {}", path, error.source().begin.line,
+                                std::string(error.description())));
+  }
+  SchemaParts parts;
+  parts.path = path;
+  Keys keys(document, path);
+  parts.target = keys.required_text("target");
+  parts.target_rule = read_target(keys);
+  if (const auto separator = keys.text("separator"))
+    parts.table.separator = parse_separator(*separator);
+  parts.table.header = keys.flag("header").value_or(true);
+  if (keys.has("decimal")) parts.decimal = keys.required_name("decimal", kDecimals);
+  if (keys.has("missing")) {
+    constexpr std::array<std::pair<std::string_view, MissingPolicy>, 2> kPolicies = {
+        {{"refuse", MissingPolicy::kRefuse}, {"skip", MissingPolicy::kSkip}}};
+    parts.missing = keys.required_name("missing", kPolicies);
+  }
+  parts.missing_texts = keys.texts("missing_texts", 0);
+  parts.sparse = keys.flag("sparse").value_or(false);
+
+  if (keys.has("derived")) {
+    const toml::table* fields = document["derived"].as_table();
+    if (fields == nullptr) keys.fail("derived must be written as [derived.NAME]");
+    for (const auto& [name, node] : *fields) {
+      const std::string place = fmt::format("{}, derived.{}", path, name.str());
+      if (!node.is_table()) throw UserError(place + " must be a table with from, format and part");
+      parts.derived.push_back(read_derived(std::string(name.str()), Keys(*node.as_table(), place)));
+    }
+  }
+  const toml::array* features = keys.has("feature") ? document["feature"].as_array() : nullptr;
+  if (features == nullptr || features->empty()) keys.fail("no [[feature]]; at least one is needed");
+  for (const toml::node& node : *features) {
+    const std::string place = fmt::format("{}, feature {}", path, parts.rules.size() + 1);
+    if (!node.is_table()) throw UserError(place + " must be written as [[feature]]");
+    parts.rules.push_back(read_rule(Keys(*node.as_table(), place)));
+  }
+  keys.finish();
+  return Schema(std::move(parts));
+}
+
+std::string Schema::to_toml() const {
+  const TargetRule& target = parts_.target_rule;
+  std::string out = fmt::format("target = {}\n", toml_text(parts_.target));
+  if (target.kind != TargetRule::Kind::kUnstated)
+    out += fmt::format("target_kind = \"{}\"\n", name_of(kTargetKinds, target.kind));
+  if (target.positive_above)
+    out += fmt::format("positive_above = {}\n", toml_number(*target.positive_above));
+  if (target.positive) out += fmt::format("positive = {}\n", toml_text(*target.positive));
+  if (target.negative) out += fmt::format("negative = {}\n", toml_text(*target.negative));
+  if (!target.classes.empty()) out += fmt::format("classes = {}\n", toml_texts(target.classes));
+  const char separator = parts_.table.separator;
+  out += fmt::format("separator = {}\nheader = {}\n",
+                     separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
+                     parts_.table.header);
+  if (parts_.decimal != '.') out += fmt::format("decimal = \"{}\"\n", parts_.decimal);
+  out +=
+      fmt::format("missing = \"{}\"\n", parts_.missing == MissingPolicy::kSkip ? "skip" : "refuse");
+  if (!parts_.missing_texts.empty())
+    out += fmt::format("missing_texts = {}\n", toml_texts(parts_.missing_texts));
+  out += fmt::format("sparse = {}\n", parts_.sparse);
+  for (const DerivedField& field : parts_.derived) {
+    out += fmt::format("\n[derived.{}]\nfrom = {}\nformat = {}\npart = \"{}\"\n",
+                       toml_text(field.name), toml_text(field.from), toml_text(field.format),
+                       name_of(kParts, field.part));
+  }
+  for (const FeatureRule& rule : parts_.rules) {
+    out += fmt::format("\n[[feature]]\nfield = {}\nkind = \"{}\"\n", toml_text(rule.field),
+                       name_of(kKinds, rule.kind));
+    if (rule.reads != Reads::kNumber)
+      out += fmt::format("reads = \"{}\"\n", name_of(kReads, rule.reads));
+    if (rule.shift) out += fmt::format("shift = {}\n", toml_number(*rule.shift));
+    if (rule.scale) out += fmt::format("scale = {}\n", toml_number(*rule.scale));
+    if (rule.kind == FeatureRule::Kind::kHarmonic) {
+      out += fmt::format("period = {}\nharmonics = {}\n", toml_number(rule.period), rule.harmonics);
+    }
+    if (rule.kind == FeatureRule::Kind::kCategory) {
+      if (!rule.categories.empty()) {
+        out += fmt::format("categories = {}\n", toml_texts(rule.categories));
+      } else if (rule.most > 0) {
+        out += fmt::format("most = {}\n", rule.most);
+      }
+      out += fmt::format("other = \"{}\"\n", name_of(kOthers, rule.other));
+    }
+    if (rule.missing != FeatureRule::Missing::kUnsaid)
+      out += fmt::format("missing = \"{}\"\n", name_of(kMissing, rule.missing));
+  }
+  return out;
+}
+
+// How the file is cut into cells and how missing cells are met does not change what a feature is.
+std::string Schema::description() const {
+  const TargetRule& target = parts_.target_rule;
+  std::string out = "y: " + target_description() + "\n";
+  if (target.negative) out += fmt::format("  else {}\n", *target.negative);
+  if (!target.classes.empty()) out += fmt::format("  one of {}\n", toml_texts(target.classes));
+  for (const DerivedField& field : parts_.derived) {
+    out += fmt::format("{}: {} of {} as {}\n", field.name, name_of(kParts, field.part), field.from,
+                       field.format);
+  }
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    const std::size_t end = r + 1 < parts_.rules.size() ? first_columns_[r + 1] : names_.size();
+    for (std::size_t i = first_columns_[r]; i < end; ++i) out += names_[i] + "\n";
+    if (rule.kind == FeatureRule::Kind::kNumber) {
+      out += fmt::format("  ({} - {}) / {}\n", rule.field, rule.shift.value_or(NAN),
+                         rule.scale.value_or(NAN));
+    } else if (rule.kind == FeatureRule::Kind::kHarmonic) {
+      out += fmt::format("  period {}\n", rule.period);
+    } else {
+      out += fmt::format("  others: {}\n", name_of(kOthers, rule.other));
+    }
+    if (rule.reads != Reads::kNumber)
+      out += fmt::format("  reads: {}\n", name_of(kReads, rule.reads));
+    if (rule.missing != FeatureRule::Missing::kUnsaid)
+      out += fmt::format("  missing: {}\n", name_of(kMissing, rule.missing));
+  }
+  return out;
+}
+
+// FNV-1a. 0 is kept free: it means "not stated" in the protocol.
+std::uint64_t Schema::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : description()) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash != 0 ? hash : 1;
+}
+
+}  // namespace windhover

@@ -1,0 +1,84 @@
+// What the target of a schema is, what its texts mean, and which models are for it.
+#ifndef WINDHOVER_TOOLS_DATA_TARGET_H_
+#define WINDHOVER_TOOLS_DATA_TARGET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windhover {
+
+struct TargetRule {
+  enum class Kind : std::uint8_t {
+    kUnstated,  // a number; any model may be asked for
+    kNumber,
+    kCount,    // 0, 1, 2, ...
+    kBinary,   // 1 or 0: `positive_above`, or `positive` and perhaps `negative`
+    kClasses,  // one of `classes`, sent as its number from 0
+  };
+  Kind kind = Kind::kUnstated;
+  std::optional<double> positive_above;
+  std::optional<std::string> positive;
+  std::optional<std::string> negative;  // nothing: whatever is not positive
+  std::vector<std::string> classes;
+
+  // What is still to be filled in from a file.
+  bool is_draft() const;
+  // Which model it means where none is named.
+  std::string_view default_model() const;
+  // Of answers: "no" and "yes", or the classes; none where texts have no names.
+  std::vector<std::string> class_names() const;
+  // How many a categorical model needs; 0: not said.
+  std::uint32_t class_count() const;
+  // `text` is one of the categories by name.
+  bool lists(std::string_view text) const;
+  // True where a text that is not listed is an error, never a row to skip.
+  bool lists_all() const;
+  // What is allowed, for a refusal: "one of bus, car, van".
+  std::string allowed() const;
+  // The value; nothing when `text` is none that is allowed.
+  std::optional<double> encode(std::string_view text, char decimal) const;
+};
+
+// The same text, or the same number: "1" is "1.0".
+bool same_category(std::string_view a, std::string_view b);
+
+// UserError, naming the target, the model and what to type instead, when a model named by the user
+// is not for such a target. `field` and `path` are of the schema.
+void check_model(const TargetRule& target, std::string_view model, std::string_view field,
+                 std::string_view path);
+
+// The texts of a target in a file, up to so many different ones. Numbers that are equal count as
+// one.
+class TargetTexts {
+ public:
+  void add(std::string_view text);
+
+  // More than kMaxClasses.
+  bool too_many() const { return too_many_; }
+  std::uint64_t count() const { return count_; }
+  // Numbers by value where all are, else in alphabetic order.
+  std::vector<std::string> sorted() const;
+
+ private:
+  std::vector<std::string> texts_;
+  std::uint64_t count_ = 0;
+  bool too_many_ = false;
+};
+
+// Fills in what is_draft() says is missing, and which text is the negative one. UserError where the
+// file does not have it.
+void complete(TargetRule& target, const TargetTexts& texts, std::string_view field,
+              std::string_view path);
+
+// Which of two texts is the positive one: the one that says yes where one of them does, else the
+// last.
+std::string positive_of(const std::vector<std::string>& two);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_TARGET_H_

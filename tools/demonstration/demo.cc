@@ -1,0 +1,356 @@
+// The demonstration: real flights streamed through TCP into a fresh daemon while questions are
+// answered, then the same at full speed, then a report. Run by tools/demo.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "windhover/runtime/config.h"
+#include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/compare.h"
+#include "windhover/tools/client/send.h"
+#include "windhover/tools/daemon/child_daemon.h"
+#include "windhover/tools/demonstration/background.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPatience = 20s;
+
+struct Options {
+  std::string folder;  // of flights.csv.gz and flights.toml
+  double seconds = 40;
+  std::uint64_t window = 100'000;
+  std::uint64_t limit = 0;
+
+  std::string data() const { return folder + "/flights.csv.gz"; }
+  std::string schema() const { return folder + "/flights.toml"; }
+};
+
+struct Question {
+  const char* text;
+  std::map<std::string, std::string> fields;
+};
+
+const std::vector<Question>& questions() {
+  static const std::vector<Question> list = {
+      {"800 miles from Chicago O'Hare (ORD) at 21:00",
+       {{"distance", "800"}, {"origin", "ORD"}, {"hour", "21"}}},
+      {"the same at 07:00", {{"distance", "800"}, {"origin", "ORD"}, {"hour", "7"}}},
+      {"2500 miles from San Francisco (SFO) at 18:30",
+       {{"distance", "2500"}, {"origin", "SFO"}, {"hour", "18.5"}}},
+      {"300 miles from Honolulu (HNL) at noon",
+       {{"distance", "300"}, {"origin", "HNL"}, {"hour", "12"}}},
+  };
+  return list;
+}
+
+std::string bin_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+}
+
+std::vector<std::string> daemon_arguments(const Options& o) {
+  return {"--model.schema",       o.schema(),
+          "--model.name",         "logistic",
+          "--engine.window_size", fmt::format("{}", o.window),
+          "--sampler.chains",     "4"};
+}
+
+struct Answer {
+  PredictiveSummary summary;
+  Provenance provenance;
+};
+
+// Asks one question by its fields.
+Answer ask(Client& client, const Schema& schema, const Question& question) {
+  const EncodedRow row = schema.encode(question.fields);
+  const auto end = static_cast<std::uint32_t>(row.indices.size());
+  PredictRequest request;
+  request.rows = 1;
+  request.features = row.values;
+  if (schema.sparse()) {
+    request.indices = row.indices;
+    request.row_ends = {&end, 1};
+  }
+  std::vector<PredictiveSummary> summaries;
+  Answer answer;
+  check_reply(client, client.predict(request, summaries, answer.provenance), "predicting");
+  answer.summary = summaries.at(0);
+  return answer;
+}
+
+struct LiveResult {
+  SendReport sent;
+  Provenance provenance;
+  v1::StatusResult status;
+  std::uint64_t round_trips = 0;
+  std::array<std::int64_t, 4> round_trip_ns{};  // p50, p99, p99.9, longest
+  double kl_summary = 0;
+  double kl_about_mode = 0;
+  std::uint64_t block_bytes = 0;
+  ChildDaemon::Stopped stopped;
+};
+
+// The progress bar and the newest answers: drawn over themselves on a terminal, one after the other
+// where there is none.
+class Screen {
+ public:
+  void show(double part, const std::string& progress, const std::string& answers,
+            bool new_answers) {
+    const bool terminal = isatty(STDOUT_FILENO) != 0;
+    if (!terminal && (!new_answers || shown_++ % 5 != 0)) return;
+    if (terminal && lines_ > 0) fmt::print("\x1b[{}A\x1b[J", lines_);
+    constexpr int kWidth = 30;
+    const std::string bar(static_cast<std::size_t>(part * kWidth), '#');
+    const std::string text =
+        fmt::format("[{:.<{}}] {:3.0f} % {}\n{}", bar, kWidth, 100 * part, progress, answers);
+    fmt::print("{}", text);
+    std::fflush(stdout);
+    lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+ private:
+  int lines_ = 0;
+  int shown_ = 0;
+};
+
+std::string answers_text(Client& client, const Schema& schema, double second) {
+  std::string out = fmt::format(
+      "  after {:.0f} s, how likely is it more than 15 minutes late, and how sure are we?\n",
+      second);
+  Answer answer;
+  for (const Question& question : questions()) {
+    answer = ask(client, schema, question);
+    const PredictiveSummary& s = answer.summary;
+    out +=
+        fmt::format("    {:<46} {:>5.1f} %  (90 % sure of {:>4.1f} to {:>4.1f} %)\n", question.text,
+                    100 * s.epred_mean, 100 * s.interval_lower, 100 * s.interval_upper);
+  }
+  const Provenance& p = answer.provenance;
+  return out + fmt::format("    {} rows seen, R {:.2f}, effective draws {:.0f}, status {}\n\n",
+                           p.n_seen, p.draws_per_observation, p.ess_bulk, to_string(p.status));
+}
+
+void compare_with_exact(Client& client, const Options& o, const Schema& schema,
+                        LiveResult& result) {
+  const ServedPosterior served =
+      fetch_posterior(client, std::chrono::duration<double>(kPatience).count());
+  const Provenance& p = served.provenance;
+  const Dataset rows = encoded_rows(o.data(), schema, p.sequence - p.n_eff, p.sequence);
+  const std::vector<double> shift(rows.columns(), 0.0), scale(rows.columns(), 1.0);
+  const ModelConfig defaults = ModelConfig{.name = "logistic"}.with_prior();
+  const ReferencePosterior exact =
+      exact_posterior(rows,
+                      {.logistic = true,
+                       .prior_precision = defaults.prior_precision,
+                       .intercept_precision = defaults.intercept_precision},
+                      shift, scale);
+  result.provenance = p;
+  result.kl_summary = gaussian_kl(served.mean, served.covariance, exact.mode, exact.covariance);
+  result.kl_about_mode = gaussian_kl(served.mode, served.covariance, exact.mode, exact.covariance);
+}
+
+LiveResult run_live(const Options& o, const Schema& schema, std::uint64_t rows) {
+  LiveResult result;
+  ChildDaemon daemon(bin_folder() + "/windhoverd", daemon_arguments(o));
+  result.block_bytes = daemon.block_bytes();
+  fmt::print("Phase 1: {} flights through TCP ({}) in about {:.0f} s\n", rows,
+             daemon.observe_address(), o.seconds);
+  Client client;
+  connect_or_throw(client, daemon.query_address());
+  LatencyProbe probe(daemon.query_address(),
+                     [&schema](Client& asker) { (void)ask(asker, schema, questions().front()); });
+  const auto start = Clock::now();
+  {
+    SendOptions send;
+    send.path = o.data();
+    send.address = daemon.observe_address();
+    send.schema = o.schema();
+    send.rate = static_cast<double>(rows) / o.seconds;
+    send.batch = 64;
+    send.producer = 1;
+    send.limit = rows;
+    send.score_every = 10;
+    send.score_address = daemon.query_address();
+    send.score_memory = static_cast<double>(o.window);
+    SendThread sender(std::move(send));
+    Screen screen;
+    std::string answers;
+    auto next = start + 1s;
+    while (!sender.done()) {
+      std::this_thread::sleep_for(200ms);
+      const bool ask_again = Clock::now() >= next;
+      if (ask_again) {
+        next += 1s;
+        answers = answers_text(client, schema,
+                               std::chrono::duration<double>(Clock::now() - start).count());
+      }
+      const auto [part, text] = sender.progress();
+      screen.show(part, text, answers, ask_again);
+    }
+    result.sent = sender.result();
+  }
+  probe.stop();
+  result.round_trips = probe.latency().count();
+  result.round_trip_ns = {probe.latency().quantile(0.5), probe.latency().quantile(0.99),
+                          probe.latency().quantile(0.999), probe.latency().max()};
+  compare_with_exact(client, o, schema, result);
+  check_reply(client, client.status(result.status), "asking for the status");
+  client.close();
+  result.stopped = daemon.stop();
+  return result;
+}
+
+struct FastResult {
+  SendReport sent;
+  double seconds_to_catch_up = 0;  // from the last acknowledgement until answers stood on that row
+  double seconds_to_draws = 0;     // until they came with draws of chains that had settled
+  Provenance settled;
+  ChildDaemon::Stopped stopped;
+};
+
+FastResult run_fast(const Options& o, const Schema& schema, std::uint64_t rows) {
+  FastResult result;
+  ChildDaemon daemon(bin_folder() + "/windhoverd", daemon_arguments(o));
+  fmt::print("\nPhase 2: the same flights at full speed into a fresh daemon\n");
+  std::fflush(stdout);
+  SendOptions send;
+  send.path = o.data();
+  send.address = daemon.observe_address();
+  send.schema = o.schema();
+  send.producer = 1;
+  send.limit = rows;
+  result.sent = send_file(send);
+  Client client;
+  connect_or_throw(client, daemon.query_address());
+  const auto start = Clock::now();
+  while (result.settled.status == PosteriorStatus::kWarmingUp && Clock::now() - start < kPatience) {
+    std::this_thread::sleep_for(1ms);
+    result.settled = ask(client, schema, questions().front()).provenance;
+    result.seconds_to_draws = std::chrono::duration<double>(Clock::now() - start).count();
+    if (result.settled.sequence < rows) result.seconds_to_catch_up = result.seconds_to_draws;
+  }
+  client.close();
+  result.stopped = daemon.stop();
+  return result;
+}
+
+std::uint64_t counter(const v1::StatusResult& status, const std::string& label) {
+  for (const v1::Counter& c : status.io_counters()) {
+    if (c.label() == label) return c.value();
+  }
+  return 0;
+}
+
+std::string calls_text(const std::optional<std::uint64_t>& calls) {
+  return calls ? fmt::format("{}", *calls) : std::string("not counted in this build");
+}
+
+bool print_report(const LiveResult& live, const FastResult& fast) {
+  const auto ns = [](std::int64_t value) { return duration_text(static_cast<double>(value)); };
+  const v1::HandlerLatency& handler = live.status.query_latency();
+  const Prequential& score = *live.sent.score;
+  fmt::print("\n---- Report -------------------------------------------------------------\n\n");
+  fmt::print("Live stream     {}\n", live.sent.closing_line());
+  fmt::print("                pace R {:.2f} draws per observation and chain\n",
+             live.provenance.draws_per_observation);
+  fmt::print("                status {}: {}\n", to_string(live.provenance.status),
+             live.provenance.reason == StatusReason::kNone
+                 ? "the intervals may be taken at their word"
+                 : reason_text(live.provenance));
+  fmt::print("Full speed      {}\n", fast.sent.closing_line());
+  fmt::print(
+      "                answers stood on the last row after {:.3f} s, on settled draws after {:.3f} "
+      "s:\n"
+      "                R {:.2f}, status {}\n",
+      fast.seconds_to_catch_up, fast.seconds_to_draws, fast.settled.draws_per_observation,
+      to_string(fast.settled.status));
+  fmt::print(
+      "Query latency   over TCP while learning: p50 {}, p99 {}, p99.9 {}, longest {} ({} asked)\n",
+      ns(live.round_trip_ns[0]), ns(live.round_trip_ns[1]), ns(live.round_trip_ns[2]),
+      ns(live.round_trip_ns[3]), live.round_trips);
+  fmt::print(
+      "                inside the daemon:       p50 {}, p99 {}, p99.9 {}, longest {} ({} asked)\n",
+      ns(handler.p50_ns()), ns(handler.p99_ns()), ns(handler.p999_ns()), ns(handler.max_ns()),
+      handler.count());
+  fmt::print("Memory          block {}, peak resident {} live and {} at full speed\n",
+             bytes_text(static_cast<double>(live.block_bytes)),
+             bytes_text(static_cast<double>(live.stopped.peak_resident_bytes)),
+             bytes_text(static_cast<double>(fast.stopped.peak_resident_bytes)));
+  fmt::print("Heap calls      after ready: {} live, {} at full speed\n",
+             calls_text(live.stopped.heap_calls), calls_text(fast.stopped.heap_calls));
+  fmt::print(
+      "Right?          against the exact Laplace posterior of the same {} rows: kl_summary {:.2g} "
+      "about\n"
+      "                the mode; {:.2g} about the mean, which is corrected for skewness as "
+      "Laplace's is not\n",
+      live.provenance.n_eff, live.kl_about_mode, live.kl_summary);
+  fmt::print(
+      "Calibrated?     predicted before they were sent, {} flights: log score {:.4f}, of the\n"
+      "                rolling base rate {:.4f}; mean distance said to happened {:.2f} %\n\n{}",
+      score.count(), score.log_score(), score.base_log_score(), 100 * score.calibration_error(),
+      score.table());
+  const std::uint64_t lost = live.sent.totals.sent - live.stopped.observations +
+                             (fast.sent.totals.sent - fast.stopped.observations);
+  const std::uint64_t refused = live.sent.totals.refused + fast.sent.totals.refused;
+  fmt::print("\nRefused or lost {} refused, {} lost, {} malformed frames\n", refused, lost,
+             counter(live.status, "malformed_frames"));
+  const bool heap_clean =
+      live.stopped.heap_calls.value_or(0) == 0 && fast.stopped.heap_calls.value_or(0) == 0;
+  return heap_clean && lost == 0 && refused == 0 && live.sent.adds_up() && fast.sent.adds_up() &&
+         live.stopped.exit_code == 0 && fast.stopped.exit_code == 0;
+}
+
+int run(const Options& o) {
+  const Schema schema = Schema::from_file(o.schema());
+  std::uint64_t rows = 0;
+  Table table(o.data(), schema.table_options());
+  while (table.next()) ++rows;
+  if (o.limit > 0) rows = std::min(rows, o.limit);
+  const LiveResult live = run_live(o, schema, rows);
+  const FastResult fast = run_fast(o, schema, rows);
+  return print_report(live, fast) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace windhover
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    CLI::App app("Streams real flights into a daemon and asks it questions", "windhover_demo");
+    windhover::Options options;
+    app.add_option("FOLDER", options.folder, "With flights.csv.gz and flights.toml")->required();
+    app.add_option("--seconds", options.seconds, "Of the live phase")->check(CLI::PositiveNumber);
+    app.add_option("--window", options.window, "Rows the posterior stands on")
+        ->transform(windhover::whole_number());
+    app.add_option("--limit", options.limit, "Flights at most; 0: all")
+        ->transform(windhover::whole_number());
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : 2;
+    }
+    return windhover::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "windhover_demo: %s\n", error.what());
+    return 1;
+  }
+}

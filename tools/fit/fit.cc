@@ -1,0 +1,381 @@
+#include "windhover/tools/fit/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/units.h"
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/fit/fit_parameters.h"
+#include "windhover/tools/fit/moments.h"
+#include "windhover/tools/fit/reference.h"
+#include "windhover/tools/fit/whole_file.h"
+#include "windhover/tools/heap/heap_counter.h"
+
+namespace windhover {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+
+// How features and y enter. Features that are 0 or 1 by what a category is stay so where numbers
+// are standardised; a constant one cannot be scaled.
+struct Transform {
+  std::vector<double> shift;
+  std::vector<double> scale;
+  bool of_features = false;
+  TargetTransform target = {};
+};
+
+// What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
+// start, of the whole file.
+Transform transform_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
+  Transform t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
+  EngineConfig config;
+  config.model.name = options.model;
+  config.model.intercept = options.intercept;
+  config.model.prior_precision = options.prior_precision;
+  config = with_defaults(config);
+  if (options.standardize) {
+    for (std::size_t r = 0; r < schema.rules().size(); ++r) {
+      const FeatureRule& rule = schema.rules()[r];
+      if (rule.kind != FeatureRule::Kind::kNumber) continue;
+      t.shift[schema.first_column(r)] = *rule.shift;
+      t.scale[schema.first_column(r)] = *rule.scale;
+    }
+  } else if (scans_features(config)) {
+    for (std::size_t j = 0; j < data.columns(); ++j) {
+      const Column column =
+          column_of(0, data.rows(), 1, [&](std::size_t i) { return data.row(i)[j]; });
+      const FeatureUnits units = feature_units(config, column);
+      t.shift[j] = units.shift;
+      t.scale[j] = 1 / units.inverse_scale;
+    }
+  }
+  t.of_features = options.standardize || scans_features(config);
+  if (config.standardize_target == Standardize::kColdStart) {
+    t.target = scanned_target_units(
+        config, column_of(0, data.rows(), 1, [&](std::size_t i) { return data.targets[i]; }));
+  }
+  return t;
+}
+
+// Nothing: learned.
+std::optional<double> noise_variance_of(const FitOptions& options,
+                                        const std::optional<ReferencePosterior>& published) {
+  if (!has_dispersion(find_model(options.model)->response) || options.noise_variance == "learn") {
+    return std::nullopt;
+  }
+  if (options.noise_variance == "reference") {
+    if (!published) throw UserError("--noise-variance reference needs --reference FILE");
+    return published->noise_variance;
+  }
+  const std::optional<double> value = parse_number(options.noise_variance);
+  if (!value || *value <= 0) {
+    throw UserError(
+        fmt::format("--noise-variance \"{}\" is not allowed: a number greater than 0, \"learn\" or "
+                    "\"reference\"",
+                    options.noise_variance));
+  }
+  return value;
+}
+
+// The posterior to measure against; nothing when it has no closed form and none was given. Under a
+// learned prior it takes the precisions of the features.
+std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
+                                               const Transform& transform,
+                                               std::optional<double> noise_variance,
+                                               std::vector<double> prior_precisions) {
+  if (options.model != "linear" && options.model != "logistic") return std::nullopt;
+  const ModelConfig model = ModelConfig{.name = options.model,
+                                        .prior_precision = options.prior_precision,
+                                        .intercept_precision = options.intercept_precision}
+                                .with_prior();
+  return exact_posterior(data,
+                         {.logistic = options.model == "logistic",
+                          .intercept = options.intercept,
+                          .prior_precision = model.prior_precision,
+                          .prior_precisions = std::move(prior_precisions),
+                          .intercept_precision = model.intercept_precision,
+                          .noise_variance = noise_variance,
+                          .target_shift = transform.target.shift,
+                          .target_scale = transform.target.scale},
+                         transform.shift, transform.scale);
+}
+
+// A published posterior must be of this file and this model.
+void check_reference(const FitOptions& options, const Dataset& data, const Transform& transform,
+                     const ReferencePosterior& r) {
+  const auto fail = [&](const std::string& what) {
+    throw UserError(
+        fmt::format("{} is not the posterior of this fit: {}", *options.reference, what));
+  };
+  if (transform.target.shift != 0 || transform.target.scale != 1) {
+    throw UserError(
+        "--reference FILE needs the prior it is of: --prior-precision and --intercept-precision");
+  }
+  const Index dimension = static_cast<Index>(data.columns()) + (options.intercept ? 1 : 0);
+  if (r.dimension() != dimension) {
+    fail(fmt::format("it has {} parameters, the model {}", r.dimension(), dimension));
+  }
+  if (r.rows != static_cast<double>(data.rows())) {
+    fail(fmt::format("it is of {} rows, the file has {}", r.rows, data.rows()));
+  }
+  for (std::size_t j = 0; j < std::min(data.columns(), r.feature_scale.size()); ++j) {
+    const double tolerance = 1e-6 * r.feature_scale[j];
+    if (std::abs(transform.shift[j] - r.feature_shift[j]) > tolerance ||
+        std::abs(transform.scale[j] - r.feature_scale[j]) > tolerance) {
+      fail(fmt::format("feature {} enters there as (x - {}) / {}, here as (x - {}) / {}",
+                       data.names[j], r.feature_shift[j], r.feature_scale[j], transform.shift[j],
+                       transform.scale[j]));
+    }
+  }
+}
+
+std::uint32_t classes_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
+  if (find_model(options.model)->response != Response::kCategorical) return ModelConfig().classes;
+  // A schema that says nothing of the target: the rows show what is there.
+  std::uint32_t shown = schema.target_rule().class_count();
+  if (shown == 0) {
+    const double largest = *std::max_element(data.targets.begin(), data.targets.end());
+    if (!(largest >= 0 && largest < kMaxClasses)) {
+      throw UserError(fmt::format("{}: the target {} goes up to {}; classes are numbered 0 to {}",
+                                  options.path, data.target_name, largest, kMaxClasses - 1));
+    }
+    shown = std::max(2U, static_cast<std::uint32_t>(largest) + 1);
+  }
+  if (options.classes != 0 && options.classes < shown) {
+    throw UserError(fmt::format("--classes {} is refused: the target {} has {} of them",
+                                options.classes, data.target_name, shown));
+  }
+  return options.classes != 0 ? options.classes : shown;
+}
+
+// A group for each feature, where that is wanted.
+std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Dataset& data) {
+  std::vector<std::uint32_t> groups(options.prior_group_a_feature ? data.columns() : 0);
+  std::iota(groups.begin(), groups.end(), 0U);
+  return groups;
+}
+
+EngineConfig engine_config(const FitOptions& options, const Schema& schema, const Dataset& data,
+                           const Transform& transform, std::optional<double> noise_variance,
+                           const std::vector<std::uint32_t>& prior_groups) {
+  EngineConfig config;
+  config.model.name = options.model;
+  config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.intercept = options.intercept;
+  config.model.prior_precision = options.prior_precision;
+  config.model.learn_prior_precision = options.learn_prior_precision;
+  config.model.prior_groups = prior_groups;
+  config.model.intercept_precision = options.intercept_precision;
+  config.model.noise_variance = noise_variance.value_or(0.0);
+  config.model.degrees_of_freedom = options.degrees_of_freedom;
+  config.model.classes = classes_of(options, schema, data);
+  config.model.hidden = options.hidden;
+  config.model.hidden2 = options.hidden2;
+  config.model.activation = options.activation;
+  config.sampler = options.sampler_config;
+  config.sampler.name = options.sampler;
+  config.horizon = options.horizon.horizon;
+  config.single_pass_noise = options.horizon.single_pass_noise;
+  config.forgetting_spread = options.horizon.forgetting_spread;
+  config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
+  expect_all(config, data);
+  config.standardize = transform.of_features ? Standardize::kGiven : Standardize::kOff;
+  config.feature_shift = transform.shift;
+  config.feature_scale = transform.scale;
+  config.standardize_target = Standardize::kOff;
+  if (has_target_units(find_model(options.model)->response)) {
+    config.standardize_target = Standardize::kGiven;
+    config.target_shift = transform.target.shift;
+    config.target_scale = transform.target.scale;
+  }
+  config.max_query_rows = 1;
+  config.seed = options.seed;
+  return config;
+}
+
+// One entry a group of learned prior precisions.
+ordered_json prior_precision_of(const FitOptions& options, const Dataset& data,
+                                std::span<const double> learned) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t g = 0; g < learned.size(); ++g) {
+    list.push_back({{"group", options.prior_group_a_feature ? data.names[g] : "all"},
+                    {"precision", learned[g]}});
+  }
+  return list;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+ordered_json fit(const FitOptions& given) {
+  FitOptions options = given;
+  options.data.model = options.model;
+  std::optional<Inspection> inspection;
+  if (options.schema) {
+    options.standardize = true;
+  } else {
+    inspection = inspect(options.path, options.data);
+  }
+  const Schema schema = inspection ? inspection->schema : Schema::from_file(*options.schema);
+  check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
+  if (options.model.empty()) options.model = schema.target_rule().default_model();
+  const Dataset data = load_dataset(options.path, schema, false);
+  const Transform transform = transform_of(options, schema, data);
+  std::optional<ReferencePosterior> published;
+  if (options.reference) {
+    published = read_reference(*options.reference);
+    check_reference(options, data, transform, *published);
+  }
+  const std::optional<double> noise_variance = noise_variance_of(options, published);
+  const std::vector<std::uint32_t> prior_groups = prior_groups_of(options, data);
+  const EngineConfig config =
+      engine_config(options, schema, data, transform, noise_variance, prior_groups);
+  const std::size_t footprint = value_or_throw(Engine::footprint(config));
+  // Of the whole file, each row counting the same.
+  const bool whole_file = config.horizon != Horizon::kForgetting &&
+                          (config.horizon == Horizon::kAll || config.window_size >= data.rows());
+  std::optional<ReferencePosterior> reference = published;
+  const bool known_prior = !options.learn_prior_precision;
+  if (!reference && whole_file && known_prior) {
+    reference = reference_of(options, data, transform, noise_variance, {});
+  }
+
+  const MappedBlock block(footprint);
+  if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", footprint));
+  prefault(block.bytes());
+  RealClock clock;
+  Engine& engine = *value_or_throw(Engine::create(config, block.bytes(), clock));
+  Reader reader = value_or_throw(engine.reader());
+  const std::uint32_t dimension = engine.dimension();
+  std::vector<ParameterSummary> summaries(dimension);
+  Provenance provenance;
+  Moments draws(reference ? reference->mode : VectorXd::Zero(dimension));
+  const bool window = config.horizon == Horizon::kWindow;
+  const auto add_draw = [](void* context, std::uint16_t, const double* theta) noexcept {
+    static_cast<Moments*>(context)->add(theta);
+  };
+  if (window) engine.learner().set_trace(add_draw, &draws);
+
+  const std::optional<std::uint64_t> heap_at_start = heap_calls();
+  const auto start = std::chrono::steady_clock::now();
+  observe_all(engine, data);
+  if (window) {
+    run_until(engine, options.steps);
+  } else {
+    run_dry(engine);
+  }
+  const double seconds = seconds_since(start);
+  const Status answered = reader.posterior(summaries, provenance);
+  const std::optional<std::uint64_t> heap_at_end = heap_calls();
+  if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
+  // Without a window the chains are draws of the posterior at the end of the file only.
+  for (const double* theta = engine.learner().chains().data();
+       !window && theta != engine.learner().chains().data() + engine.learner().chains().size();
+       theta += dimension) {
+    draws.add(theta);
+  }
+
+  const Learner& learner = engine.learner();
+  if (!reference && whole_file && !known_prior) {
+    const double* precisions = learner.estimator().prior().values();
+    reference = reference_of(options, data, transform, noise_variance,
+                             {precisions, precisions + data.columns()});
+  }
+  const auto d = static_cast<Index>(dimension);
+  MatrixXd preconditioner(d, d);
+  MatrixXd injected(d, d);
+  const bool has_law =
+      window && find_sampler(options.sampler)->has_law && learner.sampler()->momentum() == 0;
+  if (has_law) learner.sampler()->law(preconditioner.data(), injected.data());
+  const Estimator& estimator = learner.estimator();
+  const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
+  const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))
+                                  .selfadjointView<Eigen::Lower>();
+  const auto examples = static_cast<double>(engine.counters().get(RuntimeCounter::kExamples));
+
+  ordered_json out;
+  out["sampler"] = options.sampler;
+  out["horizon"] = to_string(config.horizon);
+  out["model"] = options.model;
+  out["rows"] = data.rows();
+  out["skipped_rows"] = data.skipped_rows;
+  out["skipped_lines"] = data.skipped_lines;  // the first ones
+  out["dimension"] = dimension;
+  out["minibatch"] = learner.minibatch_size();
+  out["chains"] = engine.config().sampler.chains;
+  out["seed"] = options.seed;
+  out["steps"] = engine.counters().get(RuntimeCounter::kSteps);
+  out["steps_counted"] = draws.count();
+  out["seconds"] = seconds;
+  out["examples_per_second"] = examples / seconds;
+  out["kl_draws"] = out["kl_law"] = out["kl_summary"] = nullptr;
+  if (reference) {
+    out["reference"] = options.reference ? *options.reference : "computed from the file";
+    if (draws.count() > 0) {
+      out["kl_draws"] =
+          gaussian_kl(draws.mean(), draws.covariance(), reference->mode, reference->covariance);
+    }
+    if (has_law)
+      out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
+    out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
+  } else {
+    out["reference"] = whole_file ? "none for this model: give --reference FILE"
+                                  : "none for a part of the file: give --reference FILE";
+  }
+  out["ess_min"] = provenance.ess_bulk;
+  out["ess_tail_min"] = provenance.ess_tail;
+  out["r_hat_max"] = provenance.r_hat;
+  out["autocorrelation_time_max"] = provenance.autocorrelation_time;
+  if (window) out["relaxation_steps"] = learner.relaxation();
+  out["divergences"] = provenance.divergences;
+  out["ou_ratio_max"] = provenance.ou_ratio;
+  out["law_ratio"] = provenance.law_ratio;
+  out["misspecification_index"] = provenance.misspecification_index;
+  out["prior_conflict"] = provenance.prior_conflict;
+  out["score_autocorrelation"] = provenance.score_autocorrelation;
+  out["drift_score"] = provenance.drift_score;
+  out["repeated_rows"] = provenance.repeated_rows;
+  if (has_dispersion(find_model(options.model)->response)) {
+    out["noise_variance"] = provenance.noise_variance;
+    out["noise_variance_sd"] = provenance.noise_variance_sd;
+    if (reference) out["noise_variance_reference"] = reference->noise_variance;
+  }
+  if (options.learn_prior_precision) {
+    out["prior_precision"] =
+        prior_precision_of(options, data, learner.estimator().prior().of_groups());
+  }
+  out["status"] = to_string(provenance.status);
+  out["status_reason"] = to_string(provenance.reason);
+  if (heap_at_start && heap_at_end) {
+    out["allocations_after_start"] = *heap_at_end - *heap_at_start;
+  } else {
+    out["allocations_after_start"] = nullptr;
+  }
+  out["footprint_bytes"] = footprint;
+  if (inspection) out["file"] = to_json(*inspection);
+  const bool whole_window = window && config.window_size >= data.rows();
+  out["parameters"] = parameters_of(data, schema.target_rule().class_names(), options.intercept,
+                                    find_model(options.model)->network, summaries,
+                                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
+  return out;
+}
+
+}  // namespace windhover

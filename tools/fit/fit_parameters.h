@@ -1,0 +1,37 @@
+// What `windhover fit` says of each parameter.
+#ifndef WINDHOVER_TOOLS_FIT_FIT_PARAMETERS_H_
+#define WINDHOVER_TOOLS_FIT_FIT_PARAMETERS_H_
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "windhover/runtime/engine.h"
+#include "windhover/tools/data/dataset.h"
+
+namespace windhover {
+
+// Means of the retained draws. `mean` of a summary does not come from draws; these do, and so do
+// expectations of a host's own functions, which gain as much by the same means.
+struct DrawMeans {
+  std::vector<double> plain;
+  // With zero-variance control variates, from the gradients over all rows (ZeroVariance). Empty
+  // with fewer than two draws a parameter, too few to tell the gradients' covariance.
+  std::vector<double> zero_variance;
+};
+
+// `engine` has observed all rows of `data`, and its window holds them. Complexity O(draws x rows x
+// columns + dimension^2 (draws + dimension)) for each parameter.
+DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data);
+
+// Empty means are null. Softmax: parameters of every class but the first, by its name where there
+// are names, else by its number.
+nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
+                                     bool intercept, bool network,
+                                     std::span<const ParameterSummary> summaries,
+                                     const DrawMeans& means);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_FIT_FIT_PARAMETERS_H_

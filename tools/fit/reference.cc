@@ -1,0 +1,343 @@
+#include "windhover/tools/fit/reference.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class ReferenceFile {
+ public:
+  explicit ReferenceFile(const std::string& path) : path_(path) {
+    std::ifstream in(path);
+    if (!in) throw UserError(fmt::format("cannot read the reference file {}", path));
+    json_ = nlohmann::json::parse(in, nullptr, false);
+    if (!json_.is_object()) throw UserError(fmt::format("{} is not a JSON object", path));
+  }
+
+  double number(const char* key) const {
+    const auto& value = at(key);
+    if (!value.is_number()) fail(key, "a number");
+    return value.get<double>();
+  }
+
+  std::vector<double> numbers(const char* key) const {
+    const auto& list = at(key);
+    std::vector<double> values;
+    if (!list.is_array()) fail(key, "a list of numbers");
+    for (const auto& value : list) {
+      if (!value.is_number()) fail(key, "a list of numbers");
+      values.push_back(value.get<double>());
+    }
+    return values;
+  }
+
+  MatrixXd square(const char* key, Index size) const {
+    const auto& rows = at(key);
+    const std::string expected = fmt::format("a matrix of {} x {} numbers", size, size);
+    if (!rows.is_array() || static_cast<Index>(rows.size()) != size) fail(key, expected);
+    MatrixXd matrix(size, size);
+    for (Index i = 0; i < size; ++i) {
+      const auto& row = rows[static_cast<std::size_t>(i)];
+      if (!row.is_array() || static_cast<Index>(row.size()) != size) fail(key, expected);
+      for (Index j = 0; j < size; ++j) {
+        const auto& value = row[static_cast<std::size_t>(j)];
+        if (!value.is_number()) fail(key, expected);
+        matrix(i, j) = value.get<double>();
+      }
+    }
+    return matrix;
+  }
+
+ private:
+  const nlohmann::json& at(const char* key) const {
+    const auto found = json_.find(key);
+    if (found == json_.end()) throw UserError(fmt::format("{} has no key \"{}\"", path_, key));
+    return *found;
+  }
+  [[noreturn]] void fail(const char* key, const std::string& expected) const {
+    throw UserError(fmt::format("{}: \"{}\" must be {}", path_, key, expected));
+  }
+
+  std::string path_;
+  nlohmann::json json_;
+};
+
+// The standardised rows with their intercept, a block at a time, so that a file much larger than a
+// cache is walked in matrix-matrix products without a second copy of it.
+class Design {
+ public:
+  Design(const Dataset& data, const ReferenceModel& model, const std::vector<double>& shift,
+         const std::vector<double>& scale)
+      : data_(data),
+        intercept_(model.intercept),
+        shift_(shift),
+        inverse_(scale),
+        target_shift_(model.target_shift),
+        target_scale_(model.target_scale) {
+    for (double& s : inverse_) s = s > 0 ? 1.0 / s : 1.0;
+  }
+
+  Index dimension() const { return static_cast<Index>(data_.columns()) + (intercept_ ? 1 : 0); }
+  Index rows() const { return static_cast<Index>(data_.rows()); }
+
+  // Calls visit(X, y) for consecutive blocks.
+  void for_each_block(const auto& visit) const {
+    constexpr Index kBlock = 2048;
+    MatrixXd x(kBlock, dimension());
+    VectorXd y(kBlock);
+    for (Index begin = 0; begin < rows(); begin += kBlock) {
+      const Index count = std::min(kBlock, rows() - begin);
+      for (Index i = 0; i < count; ++i) {
+        const double* row = data_.row(static_cast<std::size_t>(begin + i));
+        for (std::size_t j = 0; j < data_.columns(); ++j) {
+          x(i, static_cast<Index>(j)) = (row[j] - shift_[j]) * inverse_[j];
+        }
+        if (intercept_) x(i, dimension() - 1) = 1.0;
+      }
+      const Eigen::Map<const Eigen::ArrayXd> targets(data_.targets.data() + begin, count);
+      y.head(count) = (targets - target_shift_) / target_scale_;
+      visit(x.topRows(count), y.head(count));
+    }
+  }
+
+ private:
+  const Dataset& data_;
+  bool intercept_;
+  const std::vector<double>& shift_;
+  std::vector<double> inverse_;
+  double target_shift_;
+  double target_scale_;
+};
+
+VectorXd prior_precisions(const ReferenceModel& model, Index dimension) {
+  VectorXd precisions = VectorXd::Constant(dimension, model.prior_precision);
+  for (std::size_t j = 0; j < model.prior_precisions.size(); ++j) {
+    precisions[static_cast<Index>(j)] = model.prior_precisions[j];
+  }
+  if (model.intercept) precisions[dimension - 1] = model.intercept_precision;
+  return precisions;
+}
+
+MatrixXd inverse_of(const MatrixXd& matrix) {
+  const Eigen::LLT<MatrixXd> factor(matrix);
+  if (factor.info() != Eigen::Success) {
+    throw UserError(
+        "the posterior of this file is not proper: its precision matrix is not positive definite "
+        "(give a prior precision greater than 0)");
+  }
+  return factor.solve(MatrixXd::Identity(matrix.rows(), matrix.cols()));
+}
+
+// Fills A, C and the covariance from sums over the rows of unit-dispersion Hessians, g and g g^T.
+void finish(const MatrixXd& hessian, const VectorXd& gradient, const MatrixXd& outer,
+            const VectorXd& prior, double dispersion, ReferencePosterior& reference) {
+  const double n = reference.rows;
+  reference.curvature = hessian / (n * dispersion);
+  reference.curvature.diagonal() += prior / n;
+  const VectorXd mean = gradient / n;
+  reference.noise = (outer / n - mean * mean.transpose()) / (dispersion * dispersion);
+  reference.covariance = inverse_of(reference.curvature) / n;
+}
+
+ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& model) {
+  const Index d = design.dimension();
+  MatrixXd gram = MatrixXd::Zero(d, d);
+  VectorXd moment = VectorXd::Zero(d);
+  double squares = 0;
+  design.for_each_block([&](const auto& x, const auto& y) {
+    gram.noalias() += x.transpose() * x;
+    moment.noalias() += x.transpose() * y;
+    squares += y.squaredNorm();
+  });
+  const VectorXd prior = prior_precisions(model, d);
+  ReferencePosterior reference;
+  reference.rows = static_cast<double>(design.rows());
+
+  const auto solve_at = [&](double variance) {
+    MatrixXd precision = gram / variance;
+    precision.diagonal() += prior;
+    reference.covariance = inverse_of(precision);
+    reference.mode = reference.covariance * moment / variance;
+  };
+  const auto residual_squares = [&] {
+    double sum = 0;
+    design.for_each_block(
+        [&](const auto& x, const auto& y) { sum += (y - x * reference.mode).squaredNorm(); });
+    return sum;
+  };
+  const double unit = model.target_scale * model.target_scale;
+  double variance = model.noise_variance.value_or(0.0) / unit;
+  if (!model.noise_variance) {
+    variance = std::max(squares / reference.rows, 1e-300);
+    for (int iteration = 0; iteration < 200; ++iteration) {
+      solve_at(variance);
+      const double next =
+          (residual_squares() + (gram * reference.covariance).trace()) / reference.rows;
+      const bool settled = std::abs(next - variance) <= 1e-13 * variance;
+      variance = std::max(next, 1e-300);
+      if (settled) break;
+    }
+  }
+  solve_at(variance);
+  reference.noise_variance = variance * unit;
+  VectorXd gradient = VectorXd::Zero(d);
+  MatrixXd outer = MatrixXd::Zero(d, d);
+  design.for_each_block([&](const auto& x, const auto& y) {
+    const VectorXd residual = x * reference.mode - y;
+    gradient.noalias() += x.transpose() * residual;
+    outer.noalias() += x.transpose() * residual.cwiseAbs2().asDiagonal() * x;
+  });
+  finish(gram, gradient, outer, prior, variance, reference);
+  return reference;
+}
+
+struct LogisticSums {
+  double loss = 0;
+  VectorXd gradient;
+  MatrixXd hessian;
+  MatrixXd outer;
+};
+
+LogisticSums logistic_sums(const Design& design, const VectorXd& theta, bool matrices) {
+  const Index d = design.dimension();
+  LogisticSums sums{0, VectorXd::Zero(d), MatrixXd::Zero(d, d), MatrixXd::Zero(d, d)};
+  design.for_each_block([&](const auto& x, const auto& y) {
+    const Eigen::ArrayXd eta = (x * theta).array();
+    const Eigen::ArrayXd p = 1.0 / (1.0 + (-eta).exp());
+    // log(1 + e^eta) - y eta, without overflow.
+    sums.loss += (eta.max(0.0) + (-eta.abs()).exp().log1p() - y.array() * eta).sum();
+    const VectorXd residual = (p - y.array()).matrix();
+    sums.gradient.noalias() += x.transpose() * residual;
+    if (!matrices) return;
+    sums.hessian.noalias() += x.transpose() * (p * (1.0 - p)).matrix().asDiagonal() * x;
+    sums.outer.noalias() += x.transpose() * residual.cwiseAbs2().asDiagonal() * x;
+  });
+  return sums;
+}
+
+ReferencePosterior logistic_posterior(const Design& design, const ReferenceModel& model) {
+  const Index d = design.dimension();
+  const VectorXd prior = prior_precisions(model, d);
+  VectorXd theta = VectorXd::Zero(d);
+  const auto objective = [&](const LogisticSums& sums, const VectorXd& at) {
+    return sums.loss + 0.5 * at.dot(prior.cwiseProduct(at));
+  };
+  ReferencePosterior reference;
+  reference.rows = static_cast<double>(design.rows());
+  LogisticSums sums = logistic_sums(design, theta, true);
+  for (int iteration = 0; iteration < 100; ++iteration) {
+    const VectorXd gradient = sums.gradient + prior.cwiseProduct(theta);
+    MatrixXd hessian = sums.hessian;
+    hessian.diagonal() += prior;
+    const VectorXd step = Eigen::LDLT<MatrixXd>(hessian).solve(gradient);
+    const double before = objective(sums, theta);
+    // The decrement is twice the loss still to be gained; below this, only rounding moves theta.
+    const double decrement = gradient.dot(step);
+    double length = 1.0;
+    LogisticSums next = logistic_sums(design, theta - step, true);
+    while (decrement > 1e-9 && objective(next, theta - length * step) > before && length > 1e-8) {
+      length /= 2;
+      next = logistic_sums(design, theta - length * step, true);
+    }
+    theta -= length * step;
+    sums = std::move(next);
+    if (decrement < 1e-20) break;
+  }
+  reference.mode = theta;
+  finish(sums.hessian, sums.gradient, sums.outer, prior, 1.0, reference);
+  return reference;
+}
+
+}  // namespace
+
+ReferencePosterior read_reference(const std::string& path) {
+  const ReferenceFile file(path);
+  ReferencePosterior reference;
+  reference.rows = file.number("N");
+  if (!(reference.rows >= 1)) throw UserError(fmt::format("{}: N must be at least 1", path));
+  const std::vector<double> mode = file.numbers("map");
+  const auto dimension = static_cast<Index>(mode.size());
+  reference.mode = Eigen::Map<const VectorXd>(mode.data(), dimension);
+  reference.covariance = file.square("posterior_cov", dimension);
+  reference.curvature = file.square("A", dimension);
+  reference.noise = file.square("C", dimension);
+  reference.noise_variance = file.number("noise_variance_sigma2");
+  reference.feature_shift = file.numbers("feature_shift");
+  reference.feature_scale = file.numbers("feature_scale");
+  return reference;
+}
+
+ReferencePosterior exact_posterior(const Dataset& data, const ReferenceModel& model,
+                                   const std::vector<double>& shift,
+                                   const std::vector<double>& scale) {
+  const Design design(data, model, shift, scale);
+  ReferencePosterior reference =
+      model.logistic ? logistic_posterior(design, model) : linear_posterior(design, model);
+  reference.feature_shift = shift;
+  reference.feature_scale = scale;
+  return reference;
+}
+
+double gaussian_kl(const VectorXd& mean_q, const MatrixXd& covariance_q, const VectorXd& mean_p,
+                   const MatrixXd& covariance_p) {
+  if (!covariance_q.allFinite() || !covariance_p.allFinite() || !mean_q.allFinite()) {
+    return kInfinity;
+  }
+  const Eigen::LLT<MatrixXd> q(covariance_q);
+  const Eigen::LLT<MatrixXd> p(covariance_p);
+  if (q.info() != Eigen::Success || p.info() != Eigen::Success) return kInfinity;
+  // With L_p^-1 L_q = G: trace = |G|^2, log determinant = 2 sum log G_ii. Row by row, so that the
+  // terms, each near 1, cancel before they are summed.
+  const MatrixXd g = p.matrixL().solve(MatrixXd(q.matrixL()));
+  const VectorXd shift = p.matrixL().solve(mean_q - mean_p);
+  double sum = shift.squaredNorm();
+  for (Index i = 0; i < g.rows(); ++i) {
+    sum += g.row(i).squaredNorm() - 1.0 - 2.0 * std::log(g(i, i));
+  }
+  return 0.5 * sum;
+}
+
+std::optional<MatrixXd> stationary_covariance(const MatrixXd& preconditioner,
+                                              const MatrixXd& curvature,
+                                              const MatrixXd& noise_per_step,
+                                              const MatrixXd& injected) {
+  const Index d = curvature.rows();
+  // After k rounds: sigma holds the first 2^k terms of the sum of M^i Q M^i^T, power M^(2^k).
+  MatrixXd power = MatrixXd::Identity(d, d) - preconditioner * curvature;
+  MatrixXd sigma = preconditioner * (noise_per_step + injected) * preconditioner.transpose();
+  for (int round = 0; round < 60; ++round) {
+    const MatrixXd added = power * sigma * power.transpose();
+    sigma += added;
+    const double size = sigma.norm();
+    if (!std::isfinite(size)) return std::nullopt;
+    if (added.norm() <= 1e-18 * size) {
+      return MatrixXd(0.5 * (sigma + sigma.transpose()));
+    }
+    power = power * power;
+  }
+  return std::nullopt;
+}
+
+double stationary_kl(const ReferencePosterior& reference, const MatrixXd& preconditioner,
+                     double minibatch_size, const MatrixXd& injected) {
+  const std::optional<MatrixXd> sigma = stationary_covariance(
+      preconditioner, reference.curvature, reference.noise / minibatch_size, injected);
+  if (!sigma) return kInfinity;
+  return gaussian_kl(reference.mode, *sigma, reference.mode, reference.covariance);
+}
+
+}  // namespace windhover
