@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/bench/command.h"
 #include "windhover/tools/bench/ingest.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/cli/commands.h"
 #include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
@@ -28,7 +28,6 @@ int exit_code(std::initializer_list<std::string> arguments) {
   add_bench(app);
   // CLI11 wants them last first.
   std::vector<std::string> reversed(arguments);
-  reversed.insert(reversed.begin(), "bench");
   std::reverse(reversed.begin(), reversed.end());
   try {
     app.parse(reversed);

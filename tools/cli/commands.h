@@ -9,13 +9,11 @@ class App;
 
 namespace windhover {
 
-void add_bench(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_models(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_posterior(CLI::App& app);
 void add_predict(CLI::App& app);
-void add_reproduce(CLI::App& app);
 void add_samplers(CLI::App& app);
 void add_schema(CLI::App& app);
 void add_send(CLI::App& app);

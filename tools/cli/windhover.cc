@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/companion.h"
 #include "windhover/tools/cli/guide.h"
+#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
 
 namespace {
@@ -30,6 +31,7 @@ void refuse_unknown_command(CLI::App& app, int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
+  windhover::start_companion(argc, argv);
   CLI::App app("Windhover: a calibrated posterior over a stream", "windhover");
   app.set_version_flag("--version", WINDHOVER_VERSION);
   windhover::add_send(app);
@@ -41,32 +43,18 @@ int run(int argc, char** argv) {
   windhover::add_schema(app);
   windhover::add_samplers(app);
   windhover::add_models(app);
-  windhover::add_bench(app);
-  windhover::add_reproduce(app);
+  windhover::add_companions(app);
   if (argc < 2) {
     fmt::print("{}", windhover::guide_text());
     return 0;
   }
   refuse_unknown_command(app, argc, argv);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return 0;
+  return windhover::run_parsed(app, argc, argv);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return run(argc, argv);
-  } catch (const windhover::UserError& error) {
-    std::fprintf(stderr, "windhover: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "windhover: %s\n", error.what());
-    return 1;
-  }
+  return windhover::run_program("windhover", [&] { return run(argc, argv); });
 }

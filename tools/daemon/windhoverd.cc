@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner_thread.h"
+#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/daemon_config.h"
 #include "windhover/tools/error.h"
@@ -185,13 +185,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   windhover::ignore_other_signals();
-  try {
-    return windhover::run(argc, argv);
-  } catch (const windhover::UserError& error) {
-    std::fprintf(stderr, "windhoverd: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "windhoverd: %s\n", error.what());
-    return 1;
-  }
+  return windhover::run_program("windhoverd", [&] { return windhover::run(argc, argv); });
 }

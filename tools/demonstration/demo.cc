@@ -10,7 +10,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "windhover/runtime/config.h"
 #include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/compare.h"
 #include "windhover/tools/client/send.h"
@@ -334,7 +334,7 @@ int run(const Options& o) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  try {
+  return windhover::run_program("windhover_demo", [&] {
     CLI::App app("Streams real flights into a daemon and asks it questions", "windhover_demo");
     windhover::Options options;
     app.add_option("FOLDER", options.folder, "With flights.csv.gz and flights.toml")->required();
@@ -343,14 +343,8 @@ int main(int argc, char** argv) {
         ->transform(windhover::whole_number());
     app.add_option("--limit", options.limit, "Flights at most; 0: all")
         ->transform(windhover::whole_number());
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error) == 0 ? 0 : 2;
-    }
-    return windhover::run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "windhover_demo: %s\n", error.what());
-    return 1;
-  }
+    int outcome = 0;
+    app.callback([&] { outcome = windhover::run(options); });
+    return std::max(windhover::run_parsed(app, argc, argv), outcome);
+  });
 }

@@ -1,3 +1,5 @@
+#include "windhover/tools/bench/command.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,7 +15,6 @@
 #include "windhover/tools/bench/picture.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/cli/commands.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/plot.h"
 
@@ -68,79 +69,74 @@ void run(const Options& o) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("bench", "Measure this build against the limits of this machine");
   auto options = std::make_shared<Options>();
   std::string suites;
   for (const BenchSuite& suite : bench_suites()) {
     suites += fmt::format("\n{:<8}{}", suite.name, suite.about);
   }
-  command->add_option("suite", options->suite, "Which suite:" + suites)->required();
+  app.add_option("suite", options->suite, "Which suite:" + suites)->required();
   auto limited = std::make_shared<std::vector<Limited>>();
   const auto only = [limited](CLI::Option* option, std::vector<std::string_view> read_by) {
     limited->push_back({option, std::move(read_by)});
     return option;
   };
-  only(command->add_option("--dimension", options->dimensions,
-                           "Parameters, intercept included; several, but for mixed and soak"),
+  only(app.add_option("--dimension", options->dimensions,
+                      "Parameters, intercept included; several, but for mixed and soak"),
        {"step", "ingest", "query", "mixed", "soak", "growth"})
       ->delimiter(',')
       ->check(CLI::Range(2, 100'000));
-  only(command->add_option("--rows-per-frame", options->rows_per_frame,
-                           "ingest: rows a frame; several"),
+  only(app.add_option("--rows-per-frame", options->rows_per_frame, "ingest: rows a frame; several"),
        {"ingest"})
       ->delimiter(',')
       ->check(CLI::Range(1, 32'768));
-  only(command->add_option(
+  only(app.add_option(
            "--connections", options->connections,
            "ingest: that send; query, mixed, soak: that ask; several, but for mixed and soak"),
        {"ingest", "query", "mixed", "soak"})
       ->delimiter(',')
       ->check(CLI::Range(1, 1000));
-  only(command->add_option("--nonzeros", options->nonzeros, "Sparse rows of so many; 0: dense"),
+  only(app.add_option("--nonzeros", options->nonzeros, "Sparse rows of so many; 0: dense"),
        {"ingest", "query", "mixed", "soak"})
       ->check(CLI::Range(0, 1000));
-  only(command->add_flag("--single-precision", options->single_precision,
-                         "ingest: numbers of 4 bytes on the wire instead of 8"),
+  only(app.add_flag("--single-precision", options->single_precision,
+                    "ingest: numbers of 4 bytes on the wire instead of 8"),
        {"ingest"});
-  only(command->add_option(
-           "--shares", options->shares,
-           "query: ingest as a share of saturation, 1: as much as is taken; several"),
+  only(app.add_option("--shares", options->shares,
+                      "query: ingest as a share of saturation, 1: as much as is taken; several"),
        {"query"})
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0));
-  only(command->add_option("--chains", options->chains, "Chains of the learner"),
+  only(app.add_option("--chains", options->chains, "Chains of the learner"),
        {"ingest", "query", "mixed", "soak", "growth"})
       ->check(CLI::Range(1, 1024));
-  only(command->add_option("--seconds", options->seconds, "Measured time of a run"),
+  only(app.add_option("--seconds", options->seconds, "Measured time of a run"),
        {"step", "ingest", "query", "mixed", "growth"})
       ->check(CLI::Range(0.001, 1000.0));
-  only(command->add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
+  only(app.add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
-  only(command->add_option(
-           "--rate", options->rate,
-           "Rows a second; 0: ingest as many as are taken, mixed and soak half of that"),
+  only(app.add_option("--rate", options->rate,
+                      "Rows a second; 0: ingest as many as are taken, mixed and soak half of that"),
        {"ingest", "mixed", "soak"})
       ->check(CLI::NonNegativeNumber);
-  only(command->add_option("--query-rate", options->query_rate, "Questions a second"),
+  only(app.add_option("--query-rate", options->query_rate, "Questions a second"),
        {"query", "mixed", "soak"})
       ->check(CLI::Range(1.0, 1e6));
-  only(command->add_option("--observations", options->observations, "growth: length of the stream"),
+  only(app.add_option("--observations", options->observations, "growth: length of the stream"),
        {"growth"})
       ->check(CLI::Range(1e6, 1e10));
-  only(command->add_flag("--real-time", options->real_time,
-                         "query: locked memory, the query thread pinned, FIFO for it and the one "
-                         "that asks, as far "
-                         "as permitted; the result says how far"),
+  only(app.add_flag("--real-time", options->real_time,
+                    "query: locked memory, the query thread pinned, FIFO for it and the one "
+                    "that asks, as far "
+                    "as permitted; the result says how far"),
        {"query"});
-  only(command->add_flag("--unix", options->unix_sockets,
-                         "Unix-domain sockets instead of TCP over loopback"),
+  only(app.add_flag("--unix", options->unix_sockets,
+                    "Unix-domain sockets instead of TCP over loopback"),
        {"ingest", "query"});
-  command->add_option("--compare", options->compare, "An older result of --json, for ratios");
-  only(command->add_option("--plot", options->plot, "query, growth: a picture into this directory"),
+  app.add_option("--compare", options->compare, "An older result of --json, for ratios");
+  only(app.add_option("--plot", options->plot, "query, growth: a picture into this directory"),
        {"query", "growth"});
-  command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options, limited] {
+  app.add_flag("--json", options->json, "One JSON object");
+  app.callback([options, limited] {
     if (is_suite(options->suite)) refuse_unread(options->suite, *limited);
     run(*options);
   });

@@ -1,14 +1,16 @@
+// `windhover reproduce`, a program of its own.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
-#include <memory>
+#include <filesystem>
 #include <thread>
 
 #include "windhover/tools/cli/command_numbers.h"
-#include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/progress.h"
+#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/driver.h"
 
@@ -45,31 +47,35 @@ void run(Options& o) {
   if (!sound) throw RunError("not every experiment came to its end");
 }
 
-}  // namespace
-
-void add_reproduce(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("reproduce", "Redo the experiments of the papers, beside what they print");
-  auto options = std::make_shared<Options>();
-  Options& o = *options;
+void add_options(CLI::App& app, Options& o) {
   o.settings.threads = std::max(1U, std::thread::hardware_concurrency());
-  command->add_option("NAME", o.name, "Of an experiment, \"all\", or \"list\" to see them")
-      ->required();
-  command->add_option(
+  app.add_option("NAME", o.name, "Of an experiment, \"all\", or \"list\" to see them")->required();
+  app.add_option(
       "--data", o.data,
       "Directory with the data sets under their original names; not for those that read none");
-  command->add_option("--out", o.settings.out, "Directory for pages, plots and numbers")
+  app.add_option("--out", o.settings.out, "Directory for pages, plots and numbers")
       ->capture_default_str();
-  command->add_flag("--quick", o.settings.quick, "Fewer seeds, steps and settings");
-  CLI::Option* resume = command->add_flag("--resume", o.settings.resume,
-                                          "Go on with what an interrupted run finished");
-  command->add_flag("--fresh", o.settings.fresh, "Throw it away")->excludes(resume);
-  command->add_option("--seed", o.settings.seed)->transform(whole_number())->capture_default_str();
-  command->add_option("--threads", o.settings.threads)
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command->add_flag("--json", o.json, "With \"list\": as JSON");
-  command->callback([options] { run(*options); });
+  app.add_flag("--quick", o.settings.quick, "Fewer seeds, steps and settings");
+  CLI::Option* resume =
+      app.add_flag("--resume", o.settings.resume, "Go on with what an interrupted run finished");
+  app.add_flag("--fresh", o.settings.fresh, "Throw it away")->excludes(resume);
+  app.add_option("--seed", o.settings.seed)->transform(whole_number())->capture_default_str();
+  app.add_option("--threads", o.settings.threads)->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_flag("--json", o.json, "With \"list\": as JSON");
+  app.callback([&o] { run(o); });
 }
 
+}  // namespace
 }  // namespace windhover
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  return windhover::run_program("windhover reproduce", [&] {
+    CLI::App app("Redoes the experiments of the papers, beside what they print",
+                 "windhover reproduce");
+    app.set_version_flag("--version", WINDHOVER_VERSION);
+    windhover::Options options;
+    windhover::add_options(app, options);
+    return windhover::run_parsed(app, argc, argv);
+  });
+}

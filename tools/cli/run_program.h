@@ -1,0 +1,40 @@
+// What main() of every program ends in.
+#ifndef WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
+#define WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+// Calls `run` for the exit code. What it throws becomes a line on standard error and the exit code
+// 2 when the request itself is wrong, 1 when something failed.
+template <class Run>
+int run_program(const char* name, Run&& run) {
+  try {
+    return run();
+  } catch (const UserError& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
+  }
+}
+
+// Parses the arguments and calls what they ask for. 0; 2 when they are wrong, which has been said.
+inline int run_parsed(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return 0;
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
