@@ -134,7 +134,7 @@ bool ChainMover::recover(ChainSet& chains, const Estimator& estimator, Lost whic
   damping_ = std::max(0.5 * damping_, 1.0 / 1024);
   refresh(estimator, noise_known, nullptr);
   for (Chain& chain : chains.all()) {
-    if (left(chain)) start(chains, chain, estimator, (round_ << 16) + chain.index + 1);
+    if (left(chain)) start_fresh(chains, chain, estimator);
   }
   return true;
 }

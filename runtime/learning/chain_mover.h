@@ -65,6 +65,10 @@ class ChainMover {
   // A draw of N(mean, T P), and what the sampler keeps for a chain that begins there.
   void start(ChainSet& chains, Chain& chain, const Estimator& estimator,
              std::uint64_t number) noexcept;
+  // The same with a number that no other round and chain has.
+  void start_fresh(ChainSet& chains, Chain& chain, const Estimator& estimator) noexcept {
+    start(chains, chain, estimator, (round_ << 16) + chain.index + 1);
+  }
   // Lost chains start again as fresh draws and all steps are halved. Whether there was one.
   bool recover(ChainSet& chains, const Estimator& estimator, Lost which, bool noise_known) noexcept;
   // Where no chain is that draws from what it should.

@@ -32,9 +32,9 @@ class Learner {
   virtual void reset() noexcept = 0;  // publishes the prior
 
   // See Engine::poll.
-  virtual int poll(int max_work) noexcept = 0;
+  int poll(int max_work) noexcept;
   // The same with the head given: replay.
-  virtual int replay(std::uint64_t head, int max_work) noexcept = 0;
+  int replay(std::uint64_t head, int max_work) noexcept;
   // See Engine::assist.
   virtual int assist(std::uint32_t) noexcept { return 0; }
 
@@ -48,7 +48,7 @@ class Learner {
     head_context_ = context;
   }
 
-  Phase phase() const noexcept { return phase_; }
+  virtual Phase phase() const noexcept = 0;
   std::uint64_t round() const noexcept { return round_; }
   // chains x dimension
   virtual std::span<const double> chains() const noexcept = 0;
@@ -67,10 +67,19 @@ class Learner {
     if (head_sink_ != nullptr) head_sink_(head_context_, round_, head);
   }
 
-  Phase phase_ = Phase::kWarmingUp;
   std::uint64_t round_ = 0;  // rounds, also those in which the chains rest
+  bool dirty_ = false;       // there is something to publish
 
  private:
+  // The head to take over before the next round, of what has been published.
+  virtual std::uint64_t next_head() noexcept = 0;
+  virtual void take_head(std::uint64_t head) noexcept = 0;
+  // false: there is nothing to do.
+  virtual bool do_round() noexcept = 0;
+  // The last snapshot is old enough for another one although rounds go on.
+  virtual bool publication_due() const noexcept = 0;
+  virtual void publish() noexcept = 0;
+
   HeadSink head_sink_ = nullptr;
   void* head_context_ = nullptr;
 };

@@ -27,22 +27,28 @@ void Estimator::visit_state(StateVisitor& visitor) noexcept {
   noise_.visit_state(visitor);
 }
 
-void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learner");
-  visitor.values(phase_, round_, refreshed_.position, refreshed_.n, refreshed_.tail_rows,
-                 refreshed_.moves, lag_.arrived, lag_.unfollowed, passes_, settling_, prior_move_,
-                 law_moved_, outpaced_, law_refused_, dirty_);
+void Ensemble::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("ensemble");
+  visitor.values(phase_, lag_.arrived, lag_.unfollowed, moves_, prior_move_, passes_, settling_,
+                 law_moved_, law_refused_);
   background_moves_.visit_state(visitor);
-  cursor_.visit_state(visitor);
-  estimator_.visit_state(visitor);
-  sums_.visit_state(visitor);
-  scan_.visit_state(visitor, workers_);
-  cold_start_.visit_state(visitor);
   chains_.visit_state(visitor);
   mover_.visit_state(visitor);
   record_.visit_state(visitor);
   budget_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
+}
+
+void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("learner");
+  visitor.values(round_, refreshed_.position, refreshed_.n, refreshed_.tail_rows, outpaced_,
+                 dirty_);
+  cursor_.visit_state(visitor);
+  estimator_.visit_state(visitor);
+  sums_.visit_state(visitor);
+  scan_.visit_state(visitor, workers_);
+  cold_start_.visit_state(visitor);
+  ensemble_.visit_state(visitor);
   publisher_.visit_state(visitor);
 }
 

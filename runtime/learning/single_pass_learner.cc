@@ -52,29 +52,6 @@ void SinglePassLearner::reset() noexcept {
   }
 }
 
-int SinglePassLearner::poll(int max_work) noexcept {
-  int done = 0;
-  while (done < max_work) {
-    take_head(cursor_.published());
-    if (!do_round()) break;
-    ++done;
-  }
-  const bool idle = done < max_work || max_work == 0;
-  if (dirty_ && (idle || publisher_.due())) publish();
-  return done;
-}
-
-int SinglePassLearner::replay(std::uint64_t head, int max_work) noexcept {
-  int done = 0;
-  while (done < max_work) {
-    take_head(head);
-    if (!do_round()) break;
-    ++done;
-  }
-  if (dirty_) publish();
-  return done;
-}
-
 // A minibatch at a time; the rows that a cold start waits for, and none until the chains have
 // begun.
 void SinglePassLearner::take_head(std::uint64_t head) noexcept {

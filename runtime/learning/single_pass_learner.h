@@ -28,8 +28,7 @@ class SinglePassLearner final : public Learner {
                     Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept override;
 
-  int poll(int max_work) noexcept override;
-  int replay(std::uint64_t head, int max_work) noexcept override;
+  Phase phase() const noexcept override { return phase_; }
   void visit_state(StateVisitor& visitor) noexcept override;
   void set_trace(TraceFunction trace, void* context) noexcept override {
     chains_.set_trace(trace, context);
@@ -42,8 +41,11 @@ class SinglePassLearner final : public Learner {
   }
 
  private:
-  void take_head(std::uint64_t head) noexcept;
-  bool do_round() noexcept;
+  std::uint64_t next_head() noexcept override { return cursor_.published(); }
+  void take_head(std::uint64_t head) noexcept override;
+  bool do_round() noexcept override;
+  bool publication_due() const noexcept override { return publisher_.due(); }
+  void publish() noexcept override;
   bool cold_start_round() noexcept;
   void start_chains(bool from_mode) noexcept;
   bool seed_chains() noexcept;
@@ -56,7 +58,6 @@ class SinglePassLearner final : public Learner {
   void recover(Chain& chain) noexcept;
   void retain_chains() noexcept;
   void compare_spread() noexcept;
-  void publish() noexcept;
   void summarize(Posterior& posterior) const noexcept;
   void visit_law(StateVisitor& visitor) noexcept;
 
@@ -78,11 +79,11 @@ class SinglePassLearner final : public Learner {
   ReplayRatio replay_ratio_;
   Publisher publisher_;
 
+  Phase phase_ = Phase::kWarmingUp;
   std::uint64_t seeded_ = 0;              // rows of the cold start that the chains have seen
   double unrefreshed_rows_ = 0;           // in the sums, not in the estimates
   std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
   double lost_until_ = 0;                 // when a lost chain is forgotten, in relaxations
-  bool dirty_ = false;                    // there is something to publish
 };
 
 }  // namespace windhover
