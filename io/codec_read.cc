@@ -1,118 +1,13 @@
 #include <bit>
 
-#include <google/protobuf/io/coded_stream.h>
-
 #include "windhover/io/codec.h"
 #include "windhover/io/wire_fields.h"
+#include "windhover/io/wire_walker.h"
 
 namespace windhover {
 namespace {
 
-using google::protobuf::io::CodedInputStream;
-
-// Walks one frame. Every function returns false when the bytes are malformed. Lengths are checked
-// against the enclosing message before they are used, because CodedInputStream would clip them.
-class Walker {
- public:
-  explicit Walker(std::span<const std::byte> frame) noexcept
-      : base_(frame.data()),
-        in_(reinterpret_cast<const std::uint8_t*>(frame.data()), static_cast<int>(frame.size())) {
-    in_.PushLimit(static_cast<int>(frame.size()));
-  }
-
-  bool at_end() noexcept { return in_.BytesUntilLimit() <= 0; }
-
-  bool tag(std::uint32_t& field, std::uint32_t& wire) noexcept {
-    std::uint32_t value = 0;
-    if (!varint32(value)) return false;
-    field = value >> 3;
-    wire = value & 7;
-    return field != 0;
-  }
-
-  bool u64(std::uint32_t wire, std::uint64_t& value) noexcept {
-    return wire == kVarint && in_.ReadVarint64(&value);
-  }
-
-  bool u32(std::uint32_t wire, std::uint32_t& value) noexcept {
-    std::uint64_t wide = 0;
-    if (!u64(wire, wide) || wide > UINT32_MAX) return false;
-    value = static_cast<std::uint32_t>(wide);
-    return true;
-  }
-
-  bool fixed64(std::uint32_t wire, std::uint64_t& value) noexcept {
-    return wire == kFixed64 && in_.ReadLittleEndian64(&value);
-  }
-
-  // An array may be given once and only packed: then its bytes are the array.
-  bool packed(std::uint32_t wire, std::size_t element, PackedArray& array) noexcept {
-    int length = 0;
-    if (wire != kLengthDelimited || array.data != nullptr || !size(length)) return false;
-    if (static_cast<std::size_t>(length) % element != 0) return false;
-    array.data = base_ + in_.CurrentPosition();
-    array.count = static_cast<std::size_t>(length) / element;
-    return in_.Skip(length);
-  }
-
-  template <class Fields>
-  bool message(std::uint32_t wire, Fields&& fields) noexcept {
-    int length = 0;
-    if (wire != kLengthDelimited || !size(length)) return false;
-    const CodedInputStream::Limit outer = in_.PushLimit(length);
-    while (!at_end()) {
-      std::uint32_t field = 0;
-      std::uint32_t inner = 0;
-      if (!tag(field, inner) || !fields(field, inner)) return false;
-    }
-    in_.PopLimit(outer);
-    return true;
-  }
-
-  // Groups nest without a length, so they are not skipped but refused.
-  bool skip(std::uint32_t wire) noexcept {
-    std::uint64_t ignored = 0;
-    int length = 0;
-    switch (wire) {
-      case kVarint:
-        return in_.ReadVarint64(&ignored);
-      case kFixed64:
-        return in_.BytesUntilLimit() >= 8 && in_.Skip(8);
-      case kFixed32:
-        return in_.BytesUntilLimit() >= 4 && in_.Skip(4);
-      case kLengthDelimited:
-        return size(length) && in_.Skip(length);
-      default:
-        return false;
-    }
-  }
-
- private:
-  enum Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
-
-  // Tags and lengths: generated parsers stop after five bytes, CodedInputStream after ten.
-  bool varint32(std::uint32_t& value) noexcept {
-    const int begin = in_.CurrentPosition();
-    std::uint64_t wide = 0;
-    if (!in_.ReadVarint64(&wide) || wide > UINT32_MAX || in_.CurrentPosition() - begin > 5) {
-      return false;
-    }
-    value = static_cast<std::uint32_t>(wide);
-    return true;
-  }
-
-  bool size(int& length) noexcept {
-    std::uint32_t value = 0;
-    if (!varint32(value) || value > INT32_MAX) return false;
-    length = static_cast<int>(value);
-    return length <= in_.BytesUntilLimit();
-  }
-
-  const std::byte* base_;
-  CodedInputStream in_;
-};
-
-bool read_hello(Walker& in, std::uint32_t wire, HelloRequest& hello) noexcept {
+bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcept {
   return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case hello_field::kVersionMin:
@@ -147,7 +42,7 @@ bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indic
   return rows == 0 ? values == 0 : values % rows == 0;
 }
 
-bool read_observe(Walker& in, std::uint32_t wire, const std::byte* somewhere,
+bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere,
                   ObserveRequest& observe) noexcept {
   std::uint32_t rows = 0;
   PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends;
@@ -196,7 +91,7 @@ bool read_observe(Walker& in, std::uint32_t wire, const std::byte* somewhere,
   return true;
 }
 
-bool read_predict(Walker& in, std::uint32_t wire, PredictQuery& predict) noexcept {
+bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noexcept {
   PackedArray features_f32, features_f64;
   std::uint64_t interval = 0;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
@@ -232,7 +127,7 @@ bool read_predict(Walker& in, std::uint32_t wire, PredictQuery& predict) noexcep
   return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
 }
 
-bool read_draws(Walker& in, std::uint32_t wire, DrawsQuery& draws) noexcept {
+bool read_draws(WireWalker& in, std::uint32_t wire, DrawsQuery& draws) noexcept {
   return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case draws_field::kSnapshotId:
@@ -247,7 +142,7 @@ bool read_draws(Walker& in, std::uint32_t wire, DrawsQuery& draws) noexcept {
   });
 }
 
-bool read_empty(Walker& in, std::uint32_t wire) noexcept {
+bool read_empty(WireWalker& in, std::uint32_t wire) noexcept {
   return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
 }
 
@@ -257,7 +152,7 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
   request.id = 0;
   request.kind = RequestKind::kUnknown;
   if (frame.size() > INT32_MAX) return Status::kMalformed;
-  Walker in(frame);
+  WireWalker in(frame);
   // A second body would replace or merge with the first: refused, so that there is one reading.
   const auto first = [&](RequestKind kind) {
     const bool alone = request.kind == RequestKind::kUnknown;

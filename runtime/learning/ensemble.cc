@@ -124,12 +124,11 @@ bool Ensemble::record_draws() noexcept {
 }
 
 void Ensemble::follow_law() noexcept {
-  const bool has_law = find_sampler(config_.sampler.name)->has_law;
-  record_.follow_law(
-      {has_law ? &mover_.sampler() : nullptr, estimator_.curvature(),
-       estimator_.noise_covariance().data(), estimator_.covariance(), mover_.minibatch_size(),
-       estimator_.n(), config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
-      background_moves());
+  const auto* sampler = find_sampler(config_.sampler.name)->has_law ? &mover_.sampler() : nullptr;
+  record_.follow_law({sampler, estimator_.curvature(), estimator_.noise_covariance().data(),
+                      estimator_.covariance(), mover_.minibatch_size(), estimator_.n(),
+                      config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
+                     background_moves());
 }
 
 const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
@@ -291,8 +290,8 @@ void Ensemble::describe(Posterior& posterior, Evidence& e) noexcept {
   e.spread_smallest = ratio.smallest;
   e.spread_largest = ratio.largest;
   // Of the chains' draws, those that the comparison stands on count.
-  e.compared_draws = std::min(posterior.provenance.ess_bulk,
-                              record_.compared_relaxations() * static_cast<double>(chains_.size()));
+  e.compared_draws =
+      std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains_.size()));
   e.band = record_.band(e.compared_draws);
   e.replay_is_target = !budget_.unlimited();
   e.replay_ratio = replay_ratio_.value();

@@ -38,12 +38,6 @@ double expected(Response response, double eta) noexcept {
   }
 }
 
-void score(const GaussianMixture& y, double outcome, PredictiveSummary& s) noexcept {
-  s.log_score = y.log_density(outcome);
-  s.pit = y.cdf(outcome);
-  s.crps = y.crps(outcome);
-}
-
 }  // namespace
 
 Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
@@ -214,90 +208,6 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
         predict_bernoulli(request, row, s);
     }
     compare_row(response, request, row, s);
-  }
-}
-
-// What any distribution of y with a quantile() and a cdf() can say.
-template <class Distribution>
-void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
-                               PredictiveSummary& s) const noexcept {
-  s.interval_lower = y.quantile(levels_[0]);
-  s.interval_upper = y.quantile(levels_[1]);
-  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    s.quantiles[i] = y.quantile(levels_[2 + i]);
-  }
-  for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
-    s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
-  }
-}
-
-void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
-                                 PredictiveSummary& s) noexcept {
-  s.epred_mean = s.mean = s.linpred_mean;
-  s.epred_sd = s.linpred_sd;
-  s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = p.dispersion;
-  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
-  fill_quantiles(y, r, s);
-  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
-}
-
-void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std::size_t row,
-                                PredictiveSummary& s) noexcept {
-  s.epred_mean = s.mean = s.linpred_mean;
-  s.epred_sd = s.linpred_sd;
-  s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = p.dispersion * degrees_of_freedom_ / (degrees_of_freedom_ - 2);
-  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_scale_);
-  fill_quantiles(y, r, s);
-  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
-}
-
-void Predictor::predict_count(const PredictRequest& r, std::size_t row,
-                              PredictiveSummary& s) noexcept {
-  const PoissonMixture y(s.linpred_mean, s.linpred_sd);
-  s.epred_mean = s.mean = y.mean();
-  s.var_epistemic = y.var_epistemic();
-  s.epred_sd = std::sqrt(s.var_epistemic);
-  s.var_aleatoric = y.mean();
-  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  fill_quantiles(y, r, s);
-  if (!r.outcomes.empty()) {
-    s.log_score = y.log_probability(r.outcomes[row]);
-    s.pit = y.cdf(r.outcomes[row]);
-  }
-}
-
-void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
-                                  PredictiveSummary& s) noexcept {
-  constexpr double kUnderflow = 1e-8;
-  const double m = s.linpred_mean;
-  const LogitNormalMoments moments = logit_normal_moments(m, s.linpred_sd);
-  const double mean = moments.mean;
-  s.epred_mean = s.mean = mean;
-  s.var_epistemic = std::max(0.0, mean * moments.other - moments.product);
-  s.epred_sd = std::sqrt(s.var_epistemic);
-  s.var_aleatoric = moments.product;
-  s.sd = std::sqrt(mean * moments.other);
-  s.entropy = entropy(mean);
-  s.expected_entropy = std::min(moments.entropy, s.entropy);
-  s.mutual_information = s.entropy - s.expected_entropy;
-  const auto band = [&s](const NormalLevel& level) {
-    return sigmoid(s.linpred_mean + s.linpred_sd * level.z);
-  };
-  s.interval_lower = band(levels_[0]);
-  s.interval_upper = band(levels_[1]);
-  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    s.quantiles[i] = band(levels_[2 + i]);
-  }
-  if (!r.outcomes.empty()) {
-    const double y = r.outcomes[row];
-    const double p = y == 1 ? mean : moments.other;
-    s.log_score = p > kUnderflow ? std::log(std::min(p, 1.0))
-                                 : log_expected_sigmoid(y == 1 ? m : -m, s.linpred_sd);
-    s.brier = (mean - y) * (mean - y);
   }
 }
 

@@ -1,0 +1,116 @@
+// What an engine is made of: seen by engine.cc and reader.cc alone.
+#ifndef WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
+#define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
+
+#include <atomic>
+#include <span>
+
+#include "windhover/platform/snapshots.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learning/single_pass_learner.h"
+#include "windhover/runtime/learning/window_learner.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/window/ingest.h"
+#include "windhover/runtime/window/window.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+// Everything an engine is made of, in the order it lies in the block. While measuring the arena
+// gives nothing and every pointer is null; constructors store pointers without following them, so
+// stand-ins are enough for the references.
+struct Parts {
+  explicit Parts(Arena& arena, const EngineConfig& config, Clock& clock,
+                 Counters<RuntimeCounter>& counters) noexcept
+      : layout(config.model),
+        models(make_models(arena, config)),
+        model(models.data() == nullptr ? nullptr : models[0]),
+        window(make_window(arena, config, layout)),
+        slots(make_slots(arena, config)),
+        pins(arena.allocate<SnapshotPin>(config.max_readers)),
+        snapshots(slots, pins),
+        sampler(make_sampler(arena, config)),
+        ingest(window, model, config.max_frame_rows, counters),
+        learner(make_learner(start_region(arena, "estimates and chains"), config, clock, counters)),
+        predictors(make_predictors(arena, config)) {}
+
+  static Arena& start_region(Arena& arena, const char* name) noexcept {
+    arena.region(name);
+    return arena;
+  }
+  // One a learner's thread.
+  static std::span<Model*> make_models(Arena& arena, const EngineConfig& config) noexcept {
+    const ModelEntry& entry = *find_model(config.model.name);
+    const std::span<Model*> models =
+        start_region(arena, "model").allocate<Model*>(config.learner_threads);
+    for (std::uint32_t i = 0; i < config.learner_threads; ++i) {
+      Model* model = entry.make(arena, config.model);
+      if (models.data() != nullptr) models[i] = model;
+    }
+    return models;
+  }
+  static Window make_window(Arena& arena, const EngineConfig& config,
+                            const RowLayout& layout) noexcept {
+    return Window(start_region(arena, "window"), layout, rows_in_memory(config),
+                  config.window_slack);
+  }
+  static std::span<Posterior> make_slots(Arena& arena, const EngineConfig& config) noexcept {
+    start_region(arena, "snapshots");
+    const std::uint32_t dimension = config.model.dimension();
+    return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(config.max_readers), arena,
+                                       dimension, config.model.features, config.retained_draws);
+  }
+  static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
+    if (config.horizon != Horizon::kWindow) return nullptr;
+    return find_sampler(config.sampler.name)
+        ->make(start_region(arena, "sampler"), config.sampler, config.model.dimension());
+  }
+  Learner* make_learner(Arena& arena, const EngineConfig& config, Clock& clock,
+                        Counters<RuntimeCounter>& counters) noexcept {
+    if (config.horizon == Horizon::kWindow) {
+      return arena.make<WindowLearner>(arena, config, window, models, sampler, snapshots, clock,
+                                       counters);
+    }
+    return arena.make<SinglePassLearner>(arena, config, window, model, snapshots, clock, counters);
+  }
+  static std::span<Predictor> make_predictors(Arena& arena, const EngineConfig& config) noexcept {
+    start_region(arena, "readers");
+    return arena.make_array<Predictor>(config.max_readers, arena, config);
+  }
+
+  RowLayout layout;
+  std::span<Model*> models;
+  Model* model;  // the leader's
+  Window window;
+  std::span<Posterior> slots;
+  std::span<SnapshotPin> pins;
+  Snapshots<Posterior> snapshots;
+  AnySampler* sampler;
+  Ingest ingest;
+  Learner* learner;
+  std::span<Predictor> predictors;
+};
+
+struct Engine::Layout {
+  Layout(Arena& arena, const EngineConfig& config_in, Clock& clock_in) noexcept
+      : config(config_in),
+        clock(clock_in),
+        parts(arena, config, clock, counters),
+        feature_shift(arena.allocate<double>(config.model.features)),
+        feature_scale(arena.allocate<double>(config.model.features)),
+        engine(this) {}
+
+  EngineConfig config;
+  Clock& clock;
+  Counters<RuntimeCounter> counters;
+  Parts parts;
+  std::span<double> feature_shift;
+  std::span<double> feature_scale;
+  std::atomic<std::uint32_t> readers{0};
+  Engine engine;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_

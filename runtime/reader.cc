@@ -1,0 +1,95 @@
+// Answers from the newest snapshot.
+#include "windhover/runtime/engine_layout.h"
+#include "windhover/runtime/learning/units.h"
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+
+namespace windhover {
+
+namespace {
+
+void stamp(const Posterior& posterior, Clock& clock, Provenance& provenance) noexcept {
+  provenance = posterior.provenance;
+  provenance.age_ns = clock.now_ns() - posterior.made_ns;
+}
+
+}  // namespace
+
+Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
+                       Provenance& provenance) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  Predictor& predictor = engine.parts.predictors[id_];
+  const Response response = engine.parts.model->response();
+  Status status = predictor.check(request, response);
+  if (ok(status) && summaries.size() < request.rows) status = Status::kInvalidArgument;
+  if (!ok(status)) {
+    engine.counters.add(RuntimeCounter::kPredictionsRefused);
+    return status;
+  }
+  const Posterior* posterior = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
+  predictor.predict(*posterior, response, engine.config.seed, request, summaries);
+  stamp(*posterior, engine.clock, provenance);
+  if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
+  engine.counters.add(RuntimeCounter::kPredictions, request.rows);
+  return Status::kOk;
+}
+
+Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  if (summaries.size() < engine.config.model.dimension()) return Status::kInvalidArgument;
+  const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
+  const double z = normal_quantile(0.95);
+  for (std::uint32_t j = 0; j < p->dimension; ++j) {
+    summaries[j] = {p->raw_mean[j],
+                    p->mode[j],
+                    p->sd[j],
+                    p->sd_robust[j],
+                    p->raw_mean[j] - z * p->sd[j],
+                    p->raw_mean[j],
+                    p->raw_mean[j] + z * p->sd[j],
+                    p->ess_bulk[j],
+                    p->r_hat[j],
+                    p->ess_tail[j],
+                    p->mcse_mean[j],
+                    p->autocorrelation_time[j],
+                    p->prior_precision[j]};
+  }
+  stamp(*p, engine.clock, provenance);
+  if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
+  return Status::kOk;
+}
+
+Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
+                     std::span<double> out, Provenance& provenance) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  const std::uint32_t dimension = engine.config.model.dimension();
+  const std::size_t draws = engine.config.retained_draws;
+  if (first > draws || count > draws - first || out.size() < count * dimension) {
+    return Status::kInvalidArgument;
+  }
+  if (snapshot_id == 0) {
+    release();
+    held_ = engine.parts.snapshots.pin(id_);
+  }
+  if (held_ == nullptr || (snapshot_id != 0 && held_->provenance.snapshot_id != snapshot_id)) {
+    return Status::kUnavailable;
+  }
+  const ModelConfig& model = engine.config.model;
+  const ParameterLayout parameters = find_model(model.name)->layout(model);
+  for (std::size_t m = 0; m < count; ++m) {
+    double* theta = &out[m * dimension];
+    for (std::uint32_t j = 0; j < dimension; ++j) {
+      theta[j] = held_->mean[j] + held_->deviations[j * draws + first + m];
+    }
+    to_raw_features(parameters, held_->transform, theta, theta);
+  }
+  stamp(*held_, engine.clock, provenance);
+  return Status::kOk;
+}
+
+void Reader::release() noexcept {
+  if (held_ == nullptr) return;
+  engine_->layout_->parts.snapshots.unpin(id_);
+  held_ = nullptr;
+}
+
+}  // namespace windhover
