@@ -124,7 +124,7 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   // Likewise the groups of the prior.
   if (!full.model.prior_groups.empty()) {
     layout->config.model.prior_groups =
-        parts.learner->estimator().prior().groups().first(full.model.features);
+        parts.learner->view().estimator.prior().groups().first(full.model.features);
   }
   return &layout->engine;
 }

@@ -16,18 +16,20 @@ using TraceFunction = void (*)(void* context, std::uint16_t chain, const double*
 // Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
 using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
 
+struct LearnerView;
+
 // The regimes: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
 // each row once. Both go through the same phases:
 //   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
 //               then Laplace's.
 //   approach    chains start as Laplace draws while C is measured for the first time.
-//   settling    they forget the law that they came by; nothing is retained yet.
+//   burn-in     they forget the law that they came by; nothing is retained yet.
 //   sampling    iterates are retained and counted.
-// Without a window chains start in the approach by its rows, and nothing settles. One thread, but
-// for assist().
+// Without a window chains start in the approach by its rows, and there is no burn-in. One thread,
+// but for assist().
 class Learner {
  public:
-  enum class Phase : std::uint8_t { kWarmingUp, kApproach, kSettling, kSampling };
+  enum class Phase : std::uint8_t { kWarmingUp, kApproach, kBurnIn, kSampling };
 
   virtual void reset() noexcept = 0;  // publishes the prior
 
@@ -48,17 +50,9 @@ class Learner {
     head_context_ = context;
   }
 
-  virtual Phase phase() const noexcept = 0;
+  // How things stand.
+  virtual LearnerView view() const noexcept = 0;
   std::uint64_t round() const noexcept { return round_; }
-  // chains x dimension
-  virtual std::span<const double> chains() const noexcept = 0;
-  virtual const Estimator& estimator() const noexcept = 0;
-  virtual double minibatch_size() const noexcept = 0;
-  // Of Horizon::kWindow only: complete passes over the window since chains began; the sampler;
-  // moves in which a chain forgets where it was, at least a window.
-  virtual std::uint64_t passes() const noexcept { return 0; }
-  virtual const AnySampler* sampler() const noexcept { return nullptr; }
-  virtual double relaxation() const noexcept { return 0; }
 
  protected:
   ~Learner() = default;  // lives in an arena; nobody deletes it
@@ -82,6 +76,17 @@ class Learner {
 
   HeadSink head_sink_ = nullptr;
   void* head_context_ = nullptr;
+};
+
+// Of a learner, between two rounds. What follows `minibatch_size` is of Horizon::kWindow only.
+struct LearnerView {
+  Learner::Phase phase;
+  const Estimator& estimator;
+  std::span<const double> chains;  // chains x dimension
+  double minibatch_size;
+  std::uint64_t passes = 0;  // complete ones over the window since chains began
+  const AnySampler* sampler = nullptr;
+  double relaxation = 0;  // moves in which a chain forgets where it was, at least a window
 };
 
 }  // namespace windhover

@@ -29,11 +29,15 @@ void Estimator::visit_state(StateVisitor& visitor) noexcept {
 
 void Ensemble::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("ensemble");
-  visitor.values(phase_, lag_.arrived, lag_.unfollowed, moves_, prior_move_, passes_, settling_,
-                 law_moved_, law_refused_);
-  background_moves_.visit_state(visitor);
+  visitor.values(lag_.arrived, lag_.unfollowed, moves_, prior_move_);
   chains_.visit_state(visitor);
   mover_.visit_state(visitor);
+}
+
+void SamplingRun::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("sampling run");
+  visitor.values(phase_, passes_, burn_in_, law_moved_, law_refused_);
+  background_moves_.visit_state(visitor);
   record_.visit_state(visitor);
   budget_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
@@ -41,14 +45,15 @@ void Ensemble::visit_state(StateVisitor& visitor) noexcept {
 
 void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("learner");
-  visitor.values(round_, refreshed_.position, refreshed_.n, refreshed_.tail_rows, outpaced_,
-                 dirty_);
+  visitor.values(round_, refreshed_position_, dirty_);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);
   sums_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);
   ensemble_.visit_state(visitor);
+  run_.visit_state(visitor);
+  schedule_.visit_state(visitor);
   publisher_.visit_state(visitor);
 }
 

@@ -28,16 +28,13 @@ class SinglePassLearner final : public Learner {
                     Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept override;
 
-  Phase phase() const noexcept override { return phase_; }
   void visit_state(StateVisitor& visitor) noexcept override;
   void set_trace(TraceFunction trace, void* context) noexcept override {
     chains_.set_trace(trace, context);
   }
 
-  std::span<const double> chains() const noexcept override { return chains_.iterates(); }
-  const Estimator& estimator() const noexcept override { return estimator_; }
-  double minibatch_size() const noexcept override {
-    return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+  LearnerView view() const noexcept override {
+    return {phase_, estimator_, chains_.iterates(), minibatch_size()};
   }
 
  private:
@@ -61,6 +58,9 @@ class SinglePassLearner final : public Learner {
   void summarize(Posterior& posterior) const noexcept;
   void visit_law(StateVisitor& visitor) noexcept;
 
+  double minibatch_size() const noexcept {
+    return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+  }
   LearnerWorker& worker() noexcept { return workers_[0]; }
 
   const EngineConfig config_;

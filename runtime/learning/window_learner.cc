@@ -9,12 +9,6 @@
 
 namespace windhover {
 
-namespace {
-
-constexpr std::uint64_t kTailRows = 256;  // newest rows that join the sums in a round at rest
-
-}  // namespace
-
 WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& window,
                              std::span<Model* const> models, AnySampler* sampler,
                              Snapshots<Posterior>& snapshots, Clock& clock,
@@ -29,6 +23,8 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       scan_(config_),
       cold_start_(arena, config, cursor_, estimator_, sums_.pass(), scan_, counters),
       ensemble_(arena, config_, cursor_, estimator_, workers_, sampler, counters),
+      run_(arena, config_, cursor_, estimator_, ensemble_, counters),
+      schedule_(config_, cursor_, sums_, estimator_, ensemble_, run_),
       publisher_(arena, config_, snapshots, clock, counters),
       team_(
           [](void* learner, int task, int worker) noexcept {
@@ -43,6 +39,7 @@ void WindowLearner::reset() noexcept {
   estimator_.set_target_scale(models_[0]->target().scale);
   sums_.reset();
   ensemble_.reset();
+  run_.reset();
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     workers_[w].model = models_[w];
     workers_[w].gradient =
@@ -60,21 +57,21 @@ void WindowLearner::reset() noexcept {
 // One round: every chain moves on a minibatch of its own while some rows of the window are summed,
 // the newest rows join the sums, and sums become estimates. false: there is nothing to do.
 bool WindowLearner::do_round() noexcept {
-  if (phase() == Phase::kWarmingUp) return cold_start_round();
-  ensemble_.begin_round(round_);
-  const bool resting = ensemble_.rests();
-  if (!sums_.pass().running() && pass_due(resting)) begin_pass();
-  const std::uint64_t interval = sweep_interval(resting);
+  if (run_.phase() == Phase::kWarmingUp) return cold_start_round();
+  ensemble_.mover().begin_round(round_);
+  const bool resting = run_.rests();
+  if (!sums_.pass().running() && schedule_.pass_due(resting)) begin_pass();
+  const std::uint64_t interval = schedule_.sweep_interval(resting);
   const bool sweeping = sums_.pass().running() && round_ % interval == 0;
   // A pass that gains on the stream ends with the newest row, not with the newest when it began.
-  if (sweeping && cursor_.fresh() <= rows_of_a_tenth_move()) sums_.pass().extend();
-  const bool joined = sums_.join(resting ? kTailRows : rows_of_a_tenth_move(), leader());
-  if (resting && !sweeping && !joined && sums_.tail_rows() == refreshed_.tail_rows) return false;
+  if (sweeping && cursor_.fresh() <= schedule_.rows_of_a_tenth_move()) sums_.pass().extend();
+  const bool joined = sums_.join(schedule_.rows_to_join(resting), leader());
+  if (resting && !sweeping && !joined && !schedule_.rows_joined()) return false;
   if (sweeping) begin_sweep(resting, interval);
   share_out(!resting, sweeping);
-  if (!resting) dirty_ = ensemble_.end_move() || dirty_;
+  if (!resting) dirty_ = run_.end_move() || dirty_;
   if (sweeping && sums_.pass().end_sweep()) complete_pass();
-  if (refresh_due(resting)) follow_sums();
+  if (schedule_.refresh_due(resting)) follow_sums();
   ++round_;
   return true;
 }
@@ -86,29 +83,16 @@ bool WindowLearner::cold_start_round() noexcept {
     cold_start_.begin(workers_);
   }
   ++round_;
-  ensemble_.begin_round(round_);
+  ensemble_.mover().begin_round(round_);
   const ColdStart::Outcome outcome = cold_start_.advance(leader());
   if (outcome == ColdStart::Outcome::kGoesOn || outcome == ColdStart::Outcome::kGaveUp) return true;
   sums_.begin_after_cold_start();
-  refreshed_.position = sums_.joined();
-  refreshed_.n = estimator_.n();
+  refreshed_position_ = sums_.joined();
+  schedule_.end_cold_start();
   ensemble_.chains().refill(estimator_);
   dirty_ = true;
   if (outcome == ColdStart::Outcome::kCameNear && cold_start_.enough_rows()) start_chains();
   return true;
-}
-
-// While chains move, a frame of many rows is taken in by as many a round as the sums can follow. A
-// stream that has more waiting than a few frames outruns them, until the next pass ends: then it is
-// better to draw from the newest rows.
-std::uint64_t WindowLearner::next_head() noexcept {
-  const std::uint64_t head = cursor_.published();
-  if (!ensemble_.sampling() || ensemble_.rests()) return head;
-  const std::uint64_t rows = cursor_.rows();
-  const std::uint64_t most =
-      std::min({cursor_.slack() / 2, rows / 4, std::max(kWarmUpRows, rows / 32)});
-  outpaced_ = outpaced_ || head - cursor_.head() > most;
-  return outpaced_ ? head : std::min(head, cursor_.head() + rows_of_a_tenth_move());
 }
 
 void WindowLearner::take_head(std::uint64_t head) noexcept {
@@ -116,15 +100,15 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
   tell_head(head);
   const double fresh = static_cast<double>(head - cursor_.head());
   sums_.stream_went_on();
-  ensemble_.before_rows(fresh);
-  if (phase() == Phase::kWarmingUp) {
+  run_.before_rows(fresh);
+  if (run_.phase() == Phase::kWarmingUp) {
     sums_.skip_leaving(head);
-  } else if (sums_.remove_leaving(head, ensemble_.rests() ? kWarmUpRows : rows_of_a_tenth_move(),
-                                  leader())) {
-    ensemble_.begin_pass();
+  } else if (sums_.remove_leaving(
+                 head, run_.rests() ? kWarmUpRows : schedule_.rows_of_a_tenth_move(), leader())) {
+    ensemble_.mover().begin_pass();
   }
   cursor_.advance(head);
-  ensemble_.after_rows(fresh);
+  run_.after_rows(fresh);
 }
 
 // The two sums of the sweep, which take longest, then the chains in groups of neighbours: pieces
@@ -148,14 +132,105 @@ void WindowLearner::do_task(int task, LearnerWorker& worker) noexcept {
   }
 }
 
+void WindowLearner::begin_pass() noexcept {
+  sums_.begin_pass();
+  ensemble_.mover().begin_pass();
+}
+
+// C is summed where one chain stands before it moves, another for every piece of the pass.
+void WindowLearner::begin_sweep(bool resting, std::uint64_t interval) noexcept {
+  sums_.pass().begin_sweep(schedule_.sweep_rows(resting));
+  std::copy_n(ensemble_.noise_anchor(round_ / interval), config_.model.dimension(), noise_at_);
+}
+
+// The sums of the pass become estimates, and the chains follow.
+void WindowLearner::complete_pass() noexcept {
+  const PassResult pass = sums_.complete_pass(run_.sampling());
+  Interlude* const background = run_.background_moves();
+  const double replaced = run_.law_moved() ? 1.0 : pass.replaced;
+  const bool noise_known =
+      !ensemble_.mover().lost_in_pass() && estimator_.end_noise_pass(replaced, background);
+  counters_.add(RuntimeCounter::kPasses);
+  schedule_.end_pass();
+  const SamplingRun::PassEnd end = run_.end_pass(noise_known);
+  scan_.scan_targets(cursor_, *models_[0], estimator_);
+  const bool refreshed = refresh(background);
+  run_.follow_pass(end, refreshed, pass.outrun);
+  sums_.pass().repeats().end_pass();
+  // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
+  // loss they still tell drift from none.
+  if (model().quadratic() || !estimator_.anchor_is_far()) sums_.pass().scores().end_pass();
+  if (scan_.target_units_due()) return start_over();
+  start_over_if_lost();
+}
+
+// Where the sums cannot be used the next pass makes new ones.
+void WindowLearner::follow_sums() noexcept {
+  if (!refresh(run_.background_moves())) return sums_.give_up();
+  start_over_if_lost();
+}
+
+bool WindowLearner::refresh(Interlude* background_moves) noexcept {
+  schedule_.begin_refresh();
+  dirty_ = true;
+  // Where the loss is not convex a step may not be trusted further than the posterior is wide.
+  const double longest = model().log_concave() ? 1e300 : 1.0;
+  if (!ok(estimator_.refresh(sums_.rows(), scan_.target_variance(), longest, ensemble_.prior_move(),
+                             background_moves))) {
+    counters_.add(RuntimeCounter::kFactorizationFailures);
+    return false;
+  }
+  refreshed_position_ = sums_.joined();
+  ensemble_.follow(cursor_.head() - sums_.joined(), run_.noise_known(), background_moves);
+  return true;
+}
+
+// Where no chain can move by the step that is given, Laplace's answers go on.
+void WindowLearner::start_chains() noexcept {
+  if (!run_.start()) return;
+  counters_.add(RuntimeCounter::kColdStarts);
+  scan_.freeze();
+  sums_.mark_previous_end();
+  begin_pass();
+}
+
+// A Newton step that changes the linear predictors by about one or more is beyond where the loss
+// looks quadratic. Rows from a part of the feature space not seen before can call for such a step
+// when they come all at once: it would leave for where every probability is 0 or 1. A cold start
+// from the rows there are checks its steps. Until it is over the numbers before this are served, as
+// those of a learner that is warming up.
+void WindowLearner::start_over_if_lost() noexcept {
+  if (!model().log_concave() || estimator_.steps_are_safe() || estimator_.step_is_trusted()) return;
+  start_over();
+}
+
+void WindowLearner::start_over() noexcept {
+  scan_.take_up_target_units();
+  estimator_.start_over();
+  sums_.pass().scores().reset();
+  run_.start_over();
+  cold_start_.start_over();
+  publisher_.withdraw();
+  dirty_ = false;
+}
+
+LearnerView WindowLearner::view() const noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  LearnerView view{run_.phase(), estimator_, ensemble_.chains().iterates(), mover.minibatch_size()};
+  view.passes = run_.passes();
+  view.sampler = &mover.sampler();
+  view.relaxation = mover.relaxation();
+  return view;
+}
+
 void WindowLearner::publish() noexcept {
   const WindowPass& pass = sums_.pass();
   Posterior& posterior =
       publisher_.begin(estimator_, ensemble_.chains().draws(), *models_[0], pass.scores());
   Evidence e;
-  ensemble_.describe(posterior, e);
+  run_.describe(posterior, e);
   Provenance& p = posterior.provenance;
-  p.sequence = refreshed_.position;
+  p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
   p.n_eff = std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.n())));
   p.repeated_rows = pass.repeats().share();

@@ -10,6 +10,8 @@
 #include "windhover/runtime/learning/cold_start.h"
 #include "windhover/runtime/learning/ensemble.h"
 #include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/sampling_run.h"
+#include "windhover/runtime/learning/schedule.h"
 #include "windhover/runtime/learning/window_sums.h"
 #include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_scan.h"
@@ -33,28 +35,14 @@ class WindowLearner final : public Learner {
     return team_.help(static_cast<int>(worker));
   }
   void visit_state(StateVisitor& visitor) noexcept override;
+  LearnerView view() const noexcept override;
   void set_trace(TraceFunction trace, void* context) noexcept override {
     ensemble_.chains().set_trace(trace, context);
   }
 
-  Phase phase() const noexcept override { return ensemble_.phase(); }
-  std::span<const double> chains() const noexcept override { return ensemble_.chains().iterates(); }
-  const Estimator& estimator() const noexcept override { return estimator_; }
-  double minibatch_size() const noexcept override { return ensemble_.mover().minibatch_size(); }
-  std::uint64_t passes() const noexcept override { return ensemble_.passes(); }
-  const AnySampler* sampler() const noexcept override { return &ensemble_.mover().sampler(); }
-  double relaxation() const noexcept override { return ensemble_.mover().relaxation(); }
-
  private:
-  // What the estimates were last computed from.
-  struct Refreshed {
-    std::uint64_t position = 0;  // rows below are in them
-    double n = 0;
-    double tail_rows = 0;
-  };
-
-  // The round (window_learner.cc).
-  std::uint64_t next_head() noexcept override;
+  // The round.
+  std::uint64_t next_head() noexcept override { return schedule_.next_head(); }
   void take_head(std::uint64_t head) noexcept override;
   bool do_round() noexcept override;
   bool cold_start_round() noexcept;
@@ -63,15 +51,10 @@ class WindowLearner final : public Learner {
   bool publication_due() const noexcept override { return publisher_.due(); }
   void publish() noexcept override;
 
-  // Passes and refreshes (window_learner_refresh.cc).
-  std::uint64_t rows_of_a_tenth_move() const noexcept;
-  bool pass_due(bool resting) const noexcept;
+  // Passes and refreshes.
   void begin_pass() noexcept;
-  std::uint64_t sweep_interval(bool resting) const noexcept;
   void begin_sweep(bool resting, std::uint64_t interval) noexcept;
-  std::uint64_t sweep_rows(bool resting) const noexcept;
   void complete_pass() noexcept;
-  bool refresh_due(bool resting) const noexcept;
   void follow_sums() noexcept;
   bool refresh(Interlude* background_moves) noexcept;
   void start_chains() noexcept;
@@ -91,13 +74,14 @@ class WindowLearner final : public Learner {
   RowScan scan_;
   ColdStart cold_start_;
   Ensemble ensemble_;
+  SamplingRun run_;
+  Schedule schedule_;
   Publisher publisher_;
   ForkJoin team_;
 
-  Refreshed refreshed_;
-  bool outpaced_ = false;  // since the last pass, by rows that came while chains moved
-  int sums_in_round_ = 0;  // of the team's tasks, those that do not move chains
-  double* noise_at_;       // dimension: where C is summed this round
+  std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
+  int sums_in_round_ = 0;                 // of the team's tasks, those that do not move chains
+  double* noise_at_;                      // dimension: where C is summed this round
 };
 
 }  // namespace windhover

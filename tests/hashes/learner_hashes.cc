@@ -131,9 +131,9 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
   hash.mix(draws.data(), static_cast<std::size_t>(draws.size()));
   const Learner& learner = engine->learner();
   hashes.said.mix(learner.round());
-  hashes.said.mix(static_cast<std::uint64_t>(learner.phase()));
-  hash.mix(learner.chains().data(), learner.chains().size());
-  const std::span<const double> noise = learner.estimator().noise_covariance();
+  hashes.said.mix(static_cast<std::uint64_t>(learner.view().phase));
+  hash.mix(learner.view().chains.data(), learner.view().chains.size());
+  const std::span<const double> noise = learner.view().estimator.noise_covariance();
   hash.mix(noise.data(), noise.size());
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
     hashes.said.mix(engine->counters().get(static_cast<RuntimeCounter>(id)));

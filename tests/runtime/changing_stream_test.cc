@@ -19,7 +19,7 @@ struct Standardised {
 
   static void add(void* self, std::uint16_t, const double* theta) noexcept {
     auto& s = *static_cast<Standardised*>(self);
-    const Estimator& e = s.learner->estimator();
+    const Estimator& e = s.learner->view().estimator;
     const std::size_t diagonal = std::size_t{s.parameter} * (e.factor().dimension() + 1);
     const double z =
         (theta[s.parameter] - e.mean()[s.parameter]) / std::sqrt(e.covariance()[diagonal]);
@@ -81,7 +81,7 @@ TEST(ChangingStream, ChainsDoNotLagBehindTheWindow) {
       engine.feed(data, row, row + 20);
       engine.poll_until_idle();
       if (row < 5 * kWindow || row % 500 != 0) continue;
-      const std::span<const double> thetas = engine->learner().chains();
+      const std::span<const double> thetas = engine->learner().view().chains;
       const Eigen::Map<const MatrixXd> chains(thetas.data(), 4, kChains);
       const Gaussian now = engine.summary();
       const VectorXd off = chains.rowwise().mean() - now.mean;
@@ -202,9 +202,9 @@ TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
   engine.feed(data, 0, 1000);
   ASSERT_TRUE(engine.poll_until_sampling());
   const auto passes_in = [&engine](std::uint64_t rounds) {
-    const std::uint64_t before = engine->learner().passes();
+    const std::uint64_t before = engine->learner().view().passes;
     engine.poll_rounds(rounds);
-    return engine->learner().passes() - before;
+    return engine->learner().view().passes - before;
   };
   EXPECT_GE(passes_in(700), 3u);
   passes_in(20'000);

@@ -48,8 +48,8 @@ double kl_law(TestEngine& engine, const Data& data, double noise_variance) {
   }
   MatrixXd h(d, d);
   MatrixXd noise(d, d);
-  engine->learner().sampler()->law(h.data(), noise.data());
-  noise += c / engine->learner().minibatch_size();
+  engine->learner().view().sampler->law(h.data(), noise.data());
+  noise += c / engine->learner().view().minibatch_size;
   Gaussian law{exact.mean, MatrixXd(d, d)};
   std::vector<double> work(static_cast<std::size_t>(4 * d * d));
   const Status status = stationary_covariance(h.data(), a.data(), noise.data(), d,

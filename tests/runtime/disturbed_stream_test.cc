@@ -64,7 +64,7 @@ TEST(DisturbedStream, RestingChainsThatAreNotNumbersStartAgain) {
   engine.feed(data, 0, 2 * kWindow);
   engine.poll_until_idle();
   ASSERT_EQ(engine.provenance().status, PosteriorStatus::kOk);
-  const std::span<const double> chains = engine->learner().chains();
+  const std::span<const double> chains = engine->learner().view().chains;
   std::fill_n(const_cast<double*>(chains.data()), chains.size(), NAN);
   engine.feed(data, 2 * kWindow, data.rows());
   EXPECT_LT(engine->poll(100'000), 100'000);
@@ -171,7 +171,7 @@ TEST(DisturbedStream, FirstAnswersAreOfTheRowsTheyCount) {
     for (Index row = 0; row < 6000; row += 20) {
       engine.feed(data, row, row + 20);
       engine.poll_rounds(1);
-      if (engine->learner().phase() != Learner::Phase::kWarmingUp) break;
+      if (engine->learner().view().phase != Learner::Phase::kWarmingUp) break;
       Provenance p;
       const auto parameters = engine.parameters(&p);
       if (p.sequence == 0) continue;
@@ -180,7 +180,7 @@ TEST(DisturbedStream, FirstAnswersAreOfTheRowsTheyCount) {
       alone.feed(data, 0, static_cast<Index>(p.sequence));
       while (alone->poll(1) > 0 && alone.provenance().sequence < p.sequence) {
       }
-      if (alone->learner().phase() != Learner::Phase::kWarmingUp) break;
+      if (alone->learner().view().phase != Learner::Phase::kWarmingUp) break;
       const auto expected = alone.parameters();
       for (std::size_t j = 0; j < 5; ++j) {
         EXPECT_NEAR(parameters[j].mean, expected[j].mean, 1e-3 * expected[j].sd) << model;
@@ -242,7 +242,7 @@ TEST(DisturbedStream, ConfigurationMayGoOnceTheEngineIsThere) {
     EXPECT_EQ(e->provenance().status, PosteriorStatus::kOk);
   }
   EXPECT_EQ(engine->learner().round(), twin->learner().round());
-  EXPECT_TRUE(std::ranges::equal(engine->learner().chains(), twin->learner().chains()));
+  EXPECT_TRUE(std::ranges::equal(engine->learner().view().chains, twin->learner().view().chains));
 }
 
 }  // namespace

@@ -195,14 +195,14 @@ void TestEngine::poll_rounds(std::uint64_t rounds) {
 }
 
 bool TestEngine::poll_until_sampling(int limit) {
-  for (int i = 0; i < limit && engine_->learner().phase() != Learner::Phase::kSampling; ++i) {
+  for (int i = 0; i < limit && engine_->learner().view().phase != Learner::Phase::kSampling; ++i) {
     if (engine_->poll(1) == 0) break;
   }
-  return engine_->learner().phase() == Learner::Phase::kSampling;
+  return engine_->learner().view().phase == Learner::Phase::kSampling;
 }
 
 Gaussian TestEngine::summary() {
-  const Estimator& e = engine_->learner().estimator();
+  const Estimator& e = engine_->learner().view().estimator;
   const Index d = engine_->dimension();
   return {Eigen::Map<const VectorXd>(e.mean(), d),
           Eigen::Map<const MatrixXd>(e.covariance(), d, d)};

@@ -112,7 +112,7 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
 
   EXPECT_TRUE(fine);
   EXPECT_EQ(fed, rows);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kSampling);
   EXPECT_EQ(calls, 0u) << model << " with " << features << " features";
 }
 

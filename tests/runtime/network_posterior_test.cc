@@ -36,7 +36,7 @@ TEST(NetworkPosterior, RegressionLearnsACurveAndItsNoise) {
     TestEngine engine(config);
     engine.feed(sine_data(1000, 101));
     engine.poll_until_idle();
-    EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+    EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kSampling);
     const Data fresh = sine_data(400, 111);
     double squares = 0;
     int inside = 0;
@@ -129,7 +129,7 @@ TEST(LongNetworkPosterior, SpreadOfTheCurveIsThePosteriors) {
     return sum;
   };
   CurveMoments exact;
-  VectorXd theta = Eigen::Map<const VectorXd>(engine->learner().estimator().mode(), 10);
+  VectorXd theta = Eigen::Map<const VectorXd>(engine->learner().view().estimator.mode(), 10);
   double value = log_posterior(theta);
   const MatrixXd root = 0.5 * MatrixXd(engine.summary().covariance.llt().matrixL());
   constexpr int kSteps = 1'000'000;

@@ -64,7 +64,7 @@ void start(TestEngine& engine, const Data& data) {
   constexpr int kRounds = 2000;  // a pass each
   engine.feed(data);
   for (int round = 0; round < kRounds; ++round) {
-    if (engine->learner().phase() != Learner::Phase::kWarmingUp) return;
+    if (engine->learner().view().phase != Learner::Phase::kWarmingUp) return;
     engine.poll_rounds(1);
   }
 }
@@ -74,8 +74,8 @@ class OutlyingRows : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(OutlyingRows, ColdStartFindsTheModeThoughStepsAreHalvedManyTimes) {
   TestEngine engine(outlying_config(1000, 4, 1e-3));
   start(engine, outlying_rows(1000, 4, 2, GetParam()));
-  ASSERT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  ASSERT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().view().estimator.newton_decrement(), 1e-6);
   engine.poll_rounds(1000);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
@@ -87,8 +87,8 @@ TEST(OutlyingRows, ColdStartPassesWhereNoFactorIs) {
   TestEngine engine(outlying_config(1000, 12, 1e-6));
   start(engine, outlying_rows(1000, 12, 3, 7));
   EXPECT_GT(engine->counters().get(RuntimeCounter::kFactorizationFailures), 0u);
-  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().view().estimator.newton_decrement(), 1e-6);
 }
 
 class HopelessRows : public testing::TestWithParam<std::uint64_t> {};
@@ -103,16 +103,16 @@ TEST_P(HopelessRows, ColdStartWaitsForOthers) {
   const Data hopeless = outlying_rows(kRows, kFeatures, 3, GetParam());
   start(engine, hopeless);
   EXPECT_EQ(engine->poll(1), 0u);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 0u);
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
-  const Estimator& estimator = engine->learner().estimator();
+  const Estimator& estimator = engine->learner().view().estimator;
   const VectorXd mode = Eigen::Map<const VectorXd>(estimator.mode(), engine->dimension());
   EXPECT_EQ(mode, Eigen::Map<const VectorXd>(estimator.done().anchor(), engine->dimension()));
   EXPECT_LT(loss(hopeless, mode), 0.95 * static_cast<double>(kRows) * std::log(kClasses));
 
   start(engine, outlying_rows(kRows, kFeatures, 0, GetParam()));
-  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   EXPECT_LT(estimator.newton_decrement(), 1e-6);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
@@ -133,11 +133,11 @@ TEST(OutlyingRows, ColdStartGoesOnWhenItsRowsAreOthers) {
   data.y.tail(kRows) = (uniforms(2, kRows).array() < 0.5).cast<double>();
   engine.feed(data, 0, kRows);
   engine.poll_rounds(6);
-  ASSERT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  ASSERT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   engine.feed(data, kRows, 2 * kRows);
   engine.poll_rounds(60);
-  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().view().estimator.newton_decrement(), 1e-6);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
@@ -150,7 +150,7 @@ TEST_P(OutlyingRows, ColdStartEndsWhileARowComesNowAndThen) {
   TestEngine engine(outlying_config(kRows, 4, 1e-3));
   engine.feed(data, 0, kRows);
   int passes = 0;
-  for (; engine->learner().phase() == Learner::Phase::kWarmingUp; ++passes) {
+  for (; engine->learner().view().phase == Learner::Phase::kWarmingUp; ++passes) {
     ASSERT_LT(passes, kMostPasses);
     if (passes % 10 == 0) engine.feed(data, kRows + passes / 10, kRows + passes / 10 + 1);
     engine.poll_rounds(1);
@@ -165,7 +165,7 @@ TEST(ColdStart, EndsInAStreamThatReplacesItsRows) {
   TestEngine engine(config);
   engine.feed(data, 0, kRows);
   int passes = 0;
-  while (engine->learner().phase() == Learner::Phase::kWarmingUp && passes < 20) {
+  while (engine->learner().view().phase == Learner::Phase::kWarmingUp && passes < 20) {
     engine.feed(data, kRows + 100 * passes, kRows + 100 * (passes + 1));
     engine.poll_rounds(1);
     ++passes;
@@ -185,12 +185,12 @@ TEST(ColdStart, OfHopelessRowsWithoutAWindowEndsToo) {
   engine.feed(hopeless, 0, kFirst);
   engine.poll_rounds(500);
   EXPECT_EQ(engine->poll(1), 0u);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   engine.feed(hopeless, kFirst, 1000);
   engine.poll_rounds(1000);
   engine.feed(outlying_rows(1000, 12, 0, 3));
   engine.poll_rounds(1000);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kSampling);
   EXPECT_EQ(engine.provenance().n_seen, 2000u);
 }
 
@@ -206,8 +206,8 @@ TEST(ColdStart, LearnsTheScaleThatOutliersHide) {
   TestEngine engine(config);
   engine.feed(data);
   engine.poll_rounds(100);
-  EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().estimator().dispersion(), 10);
+  EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
+  EXPECT_LT(engine->learner().view().estimator.dispersion(), 10);
 }
 
 // An eighth of the window a round, a quarter a pass: the mode of each pass is about D / 2 from that
@@ -224,7 +224,7 @@ TEST(ColdStart, EndsInAStreamThatReplacesTheWindowInAFewPasses) {
   TestEngine engine(config);
   engine.feed(data, 0, kRows);
   Index fed = kRows;
-  for (; engine->learner().phase() == Learner::Phase::kWarmingUp; fed += kARound) {
+  for (; engine->learner().view().phase == Learner::Phase::kWarmingUp; fed += kARound) {
     ASSERT_LT(fed, data.rows());
     engine.feed(data, fed, fed + kARound);
     engine.poll_rounds(1);
@@ -243,7 +243,7 @@ TEST(ColdStart, OfAnOutlierUnderAGivenScaleIsNotBegunAgain) {
   TestEngine engine(config);
   engine.feed(data);
   engine.poll_rounds(2000);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kSampling);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 

@@ -28,8 +28,8 @@ EngineConfig config_of(Index features, double precision) {
 double statistic(const EngineConfig& config, const Data& data) {
   TestEngine engine(config);
   engine.feed(data);
-  while (engine->learner().phase() == Learner::Phase::kWarmingUp) engine->poll(1);
-  return engine->learner().estimator().prior_conflict() *
+  while (engine->learner().view().phase == Learner::Phase::kWarmingUp) engine->poll(1);
+  return engine->learner().view().estimator.prior_conflict() *
          prior_conflict_bound(static_cast<double>(engine->dimension()));
 }
 

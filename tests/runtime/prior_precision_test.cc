@@ -86,7 +86,7 @@ EngineConfig learning_config(const char* model, std::uint32_t features, std::uin
 }
 
 VectorXd learned(TestEngine& engine) {
-  const auto lambda = engine->learner().estimator().prior().of_groups();
+  const auto lambda = engine->learner().view().estimator.prior().of_groups();
   return Eigen::Map<const VectorXd>(lambda.data(), static_cast<Index>(lambda.size()));
 }
 
@@ -169,7 +169,7 @@ TEST(PriorPrecision, IsLearnedTogetherWithTheNoiseVariance) {
   TestEngine engine(config);
   engine.feed(data);
   engine.poll_rounds(3000);
-  const double variance = engine->learner().estimator().dispersion();
+  const double variance = engine->learner().view().estimator.dispersion();
   const VectorXd exact = variational_em(
       [&](const VectorXd& precision) { return linear_posterior_at(data, variance, precision); },
       kTwo, config.model);
@@ -201,7 +201,7 @@ TEST(PriorPrecision, PosteriorIsThatOfTheLearnedPrior) {
   engine.poll_rounds(rounds);
   // A chain forgets in about 2 n / S rounds; three times the expected KL of a Gaussian fitted to so
   // many independent draws.
-  const double independent = trace.count() * engine->learner().minibatch_size() / (2 * 1000.0);
+  const double independent = trace.count() * engine->learner().view().minibatch_size / (2 * 1000.0);
   EXPECT_GT(independent, 5000);
   EXPECT_LE(kl(trace.moments(), exact), 3 * 7 * 10 / (4 * independent));
 }
@@ -274,7 +274,7 @@ TEST(PriorPrecision, GroupsOfOneFeatureStayWithinTheirBounds) {
 double relaxations(TestEngine& engine) {
   const double steps = static_cast<double>(engine->counters().get(RuntimeCounter::kSteps)) /
                        engine->config().sampler.chains;
-  return steps * engine->learner().minibatch_size() / 1000;
+  return steps * engine->learner().view().minibatch_size / 1000;
 }
 
 // While a stream stays as it is, so does what was learned from it; and when it changes, what was

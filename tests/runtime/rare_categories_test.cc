@@ -57,7 +57,7 @@ EngineConfig rare_config(double precision) {
 void start(TestEngine& engine, const Data& data, Index first = 0) {
   engine.feed(data, first, data.rows());
   for (int round = 0; round < 1000; ++round) {
-    if (engine->learner().phase() != Learner::Phase::kWarmingUp) break;
+    if (engine->learner().view().phase != Learner::Phase::kWarmingUp) break;
     engine.poll_rounds(1);
   }
 }
@@ -65,21 +65,21 @@ void start(TestEngine& engine, const Data& data, Index first = 0) {
 // And on until they sample.
 void settle(TestEngine& engine) {
   for (int round = 0; round < 1000; ++round) {
-    if (engine->learner().phase() == Learner::Phase::kSampling) break;
+    if (engine->learner().view().phase == Learner::Phase::kSampling) break;
     engine.poll_rounds(1);
   }
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
 // Of all coefficients but the intercepts.
-double learned(TestEngine& engine) { return engine->learner().estimator().prior().of_groups()[0]; }
+double learned(TestEngine& engine) { return engine->learner().view().estimator.prior().of_groups()[0]; }
 
 class RareCategories : public testing::TestWithParam<double> {};
 
 TEST_P(RareCategories, ColdStartFindsTheModeUnderAGivenPrior) {
   TestEngine engine(rare_config(GetParam()));
   start(engine, rare_categories());
-  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator.newton_decrement(), 1e-6);
   settle(engine);
 }
 
@@ -89,9 +89,9 @@ TEST_P(RareCategories, ColdStartFindsTheModeFromThatOfFewerRows) {
   TestEngine engine(rare_config(GetParam()));
   engine.feed(data, 0, kRows / 10);
   engine.poll_rounds(100);
-  EXPECT_EQ(engine->learner().phase(), Learner::Phase::kWarmingUp);
+  EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   start(engine, data, kRows / 10);
-  EXPECT_LT(engine->learner().estimator().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator.newton_decrement(), 1e-6);
   settle(engine);
 }
 

@@ -139,7 +139,7 @@ TEST_P(ReplayTest, LogOfHeadsGivesTheSameBitsInAnotherBlock) {
   TestEngine live(config);
   const auto log = live_run(live, data, 42);
   ASSERT_GT(log.size(), 100u);
-  EXPECT_EQ(live->learner().phase(), Learner::Phase::kSampling);
+  EXPECT_EQ(live->learner().view().phase, Learner::Phase::kSampling);
   TestEngine again(config);
   replay_run(again, data, log, live->learner().round());
   EXPECT_EQ(fingerprint_of(again), fingerprint_of(live));

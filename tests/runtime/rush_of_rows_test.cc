@@ -150,7 +150,7 @@ double overshoot(TestEngine& engine, const Data& data, Index window, Index rows)
     VectorXd chains = VectorXd::Zero(kDimension);
     while (engine->poll(1) > 0) {
       engine->poll(0);  // publishes
-      const auto* thetas = engine->learner().chains().data();
+      const auto* thetas = engine->learner().view().chains.data();
       const auto sequence = static_cast<Index>(engine.provenance().sequence);
       if (joined || sequence < first + rows) continue;
       joined = true;

@@ -62,7 +62,7 @@ TEST_P(SamplerInEngine, runs_without_divergence_and_repeats_itself) {
     }
     EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
     EXPECT_EQ(engine->counters().get(RuntimeCounter::kFactorizationFailures), 0u);
-    EXPECT_NE(engine->learner().phase(), Learner::Phase::kWarmingUp);
+    EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
     const std::size_t size =
         find_sampler(GetParam())->state_size(config.sampler, engine->dimension());
     EXPECT_EQ(chain_states(engine).size(), 3 * size)
@@ -83,7 +83,7 @@ TEST(SamplerState, begins_anew_after_a_divergence) {
   engine.feed(data);
   engine.poll_rounds(3000);
   EXPECT_GT(engine->counters().get(RuntimeCounter::kDivergences), 3u);
-  for (const double theta : engine->learner().chains()) EXPECT_TRUE(std::isfinite(theta));
+  for (const double theta : engine->learner().view().chains) EXPECT_TRUE(std::isfinite(theta));
   const std::vector<std::uint64_t> states = chain_states(engine);
   ASSERT_EQ(states.size(), 3u);
   for (const std::uint64_t moves : states) EXPECT_LT(std::bit_cast<double>(moves), 2000.0);

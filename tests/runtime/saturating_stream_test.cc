@@ -21,7 +21,7 @@ struct Deviations {
 
   static void add(void* self, std::uint16_t, const double* theta) noexcept {
     Deviations& d = *static_cast<Deviations*>(self);
-    const Estimator& estimator = d.learner.estimator();
+    const Estimator& estimator = d.learner.view().estimator;
     for (Index j = 0; j < kDimension; ++j) {
       const double deviation = theta[j] - estimator.mean()[j];
       d.squares += deviation * deviation / estimator.covariance()[j * (kDimension + 1)];
@@ -126,7 +126,7 @@ TEST_P(SaturatingStream, ChainsThatHaveFollowedARushOfRowsAreNotMovedAgain) {
   for (Index first = kWindow; first < data.rows(); first += kRows) {
     engine.feed(data, first, first + kRows);
     engine.poll_until_idle();
-    const double* chains = engine->learner().chains().data();
+    const double* chains = engine->learner().view().chains.data();
     for (Index c = 0; c < kChains; ++c) Deviations::add(&at_rest, 0, chains + c * kDimension);
   }
   const double draws = double{kFrames} * kChains * kDimension;

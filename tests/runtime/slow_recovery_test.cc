@@ -96,8 +96,8 @@ TEST(SlowRecovery, OverdispersedRowsHaveDrawsOfTheirPosterior) {
   engine.feed(data);
   engine.poll_until_idle();
   EXPECT_NEAR(engine.provenance().misspecification_index, 20, 2);
-  const double passes = kWindow / engine->learner().minibatch_size();
-  EXPECT_NEAR(engine->learner().relaxation() / passes, 10, 1.5);
+  const double passes = kWindow / engine->learner().view().minibatch_size;
+  EXPECT_NEAR(engine->learner().view().relaxation / passes, 10, 1.5);
   EXPECT_LE(engine.provenance().ou_ratio, 1.5);
   expect_draws_as_wide_as_they_should(engine);
 }

@@ -82,7 +82,7 @@ class Host {
          {p.snapshot_id, p.sequence, p.n_seen, p.n_eff, p.steps, std::uint64_t{p.draws},
           p.divergences, static_cast<std::uint64_t>(p.status), static_cast<std::uint64_t>(p.reason),
           static_cast<std::uint64_t>(p.horizon), engine_->head(), engine_->learner().round(),
-          static_cast<std::uint64_t>(engine_->learner().phase())}) {
+          static_cast<std::uint64_t>(engine_->learner().view().phase)}) {
       bits.push_back(x);
     }
     for (std::size_t id = 0; id < engine_->counters().size(); ++id) {
@@ -294,20 +294,20 @@ TEST(StateContractAtAMoment, half_a_pass_of_the_cold_start) {
   Host original(s.config, s, data, 1'000'000, 0);
   while (original.position() < 5000) original.step(0);
   original.engine()->poll(2);
-  ASSERT_EQ(original.engine()->learner().phase(), Learner::Phase::kWarmingUp);
-  ASSERT_EQ(original.engine()->learner().estimator().done().rows(), 0.0);
+  ASSERT_EQ(original.engine()->learner().view().phase, Learner::Phase::kWarmingUp);
+  ASSERT_EQ(original.engine()->learner().view().estimator.done().rows(), 0.0);
   expect_same_future(original, s, data, 6, 2);
 }
 
 TEST(StateContractAtAMoment, approach) {
   expect_same_future_once(scenario_named("model/logistic"), [](TestEngine& e) {
-    return e->learner().phase() == Learner::Phase::kApproach;
+    return e->learner().view().phase == Learner::Phase::kApproach;
   });
 }
 
 TEST(StateContractAtAMoment, burn_in) {
   expect_same_future_once(scenario_named("model/logistic"), [](TestEngine& e) {
-    return e->learner().phase() == Learner::Phase::kSettling;
+    return e->learner().view().phase == Learner::Phase::kBurnIn;
   });
 }
 
@@ -322,7 +322,7 @@ TEST(StateContractAtAMoment, chains_have_just_diverged) {
 
 TEST(StateContractAtAMoment, seeding_of_chains_without_a_window) {
   expect_same_future_once(scenario_named("horizon/all/sparse"), [](TestEngine& e) {
-    return e->learner().phase() == Learner::Phase::kApproach;
+    return e->learner().view().phase == Learner::Phase::kApproach;
   });
 }
 
@@ -331,7 +331,7 @@ TEST(StateContractAtAMoment, just_started_over) {
   Scenario s = scenario_named("stream/poisson/outliers");
   bool began = false;
   expect_same_future_once(s, [&](TestEngine& e) {
-    const bool warming_up = e->learner().phase() == Learner::Phase::kWarmingUp;
+    const bool warming_up = e->learner().view().phase == Learner::Phase::kWarmingUp;
     began = began || !warming_up;
     return began && warming_up;
   });
@@ -344,7 +344,7 @@ TEST(StateContractAtAMoment, two_threads_at_work) {
   const Data data = data_of(s);
   Host original(s.config, s, data, 1'000'000, 0);
   for (int i = 0; i < 20; ++i) original.step();
-  ASSERT_EQ(original.engine()->learner().phase(), Learner::Phase::kSampling);
+  ASSERT_EQ(original.engine()->learner().view().phase, Learner::Phase::kSampling);
   const auto restored = other_run(s, data, 2);
   restore(*restored, save(*original.engine()), original);
   std::atomic<bool> running{true};

@@ -18,11 +18,11 @@ TEST(Status, IsWarmingUpUntilSamplingAndOkAfterwards) {
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
   engine.feed(data);
   bool early = false;
-  for (int i = 0; i < 100'000 && engine->learner().phase() != Learner::Phase::kSampling; ++i) {
+  for (int i = 0; i < 100'000 && engine->learner().view().phase != Learner::Phase::kSampling; ++i) {
     engine->poll(1);
     engine->poll(0);
     early |= engine.provenance().status != PosteriorStatus::kWarmingUp &&
-             engine->learner().phase() != Learner::Phase::kSampling;
+             engine->learner().view().phase != Learner::Phase::kSampling;
   }
   EXPECT_FALSE(early);
   engine.poll_rounds(20'000);
@@ -111,7 +111,7 @@ TEST(Status, ReplayRatioOfOneIsHeldExactly) {
       engine.feed(data, row, row + frame);
       engine.poll_until_idle();
       const Provenance p = engine.provenance();
-      if (engine->learner().phase() != Learner::Phase::kSampling) continue;
+      if (engine->learner().view().phase != Learner::Phase::kSampling) continue;
       EXPECT_GT(p.draws_per_observation, 1 - 1e-9) << frame << " rows a frame, row " << row;
       short_of += p.reason == StatusReason::kPace ? 1 : 0;
     }
@@ -133,7 +133,7 @@ TEST(Status, IsWarmingUpWhileTheLearnerStartsOver) {
     engine.feed(data, row, row + 100);
     for (int round = 0; round < 2000 && !started_over; ++round) {
       if (engine->poll(1) == 0) break;
-      started_over = engine->learner().phase() == Learner::Phase::kWarmingUp;
+      started_over = engine->learner().view().phase == Learner::Phase::kWarmingUp;
     }
   }
   ASSERT_TRUE(started_over);
@@ -233,7 +233,7 @@ TEST(Status, WorksOutTheMisspecificationIndex) {
   const MatrixXd c = scores.transpose() * scores / 4000.0;
   const MatrixXd sandwich = a.inverse() * c * a.inverse() / 4000.0;
   VectorXd independent(4);
-  engine->learner().estimator().sandwich_sd(independent.data());
+  engine->learner().view().estimator.sandwich_sd(independent.data());
   for (Index j = 0; j < 4; ++j) {
     EXPECT_NEAR(independent[j] / std::sqrt(sandwich(j, j)), 1.0, 0.03);
     // 500 batches at three lags: a relative error of sqrt(3 / (2 500)) = 5.5 %.

@@ -281,7 +281,7 @@ TEST(Units, PosteriorOfTheWindowIsExactAfterRowsHaveLeft) {
   Provenance p;
   const std::vector<ParameterSummary> parameters = engine.parameters(&p);
   EXPECT_EQ(p.noise_variance, 4e8);
-  const Estimator& e = engine->learner().estimator();
+  const Estimator& e = engine->learner().view().estimator;
   const Eigen::Map<const MatrixXd> c(e.noise_covariance().data(), 3, 3);
   const Eigen::Map<const MatrixXd> fitted(e.covariance(), 3, 3);
   const Eigen::Map<const VectorXd> prior(e.prior().values(), 3);

@@ -163,7 +163,7 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
     // Most of the window at once, and the rest as it goes on.
     while (4 * fed.seen < 3 * config.window_size) fed.observe();
     while (fed.seen < config.window_size ||
-           fed.engine.learner().phase() != Learner::Phase::kSampling) {
+           fed.engine.learner().view().phase != Learner::Phase::kSampling) {
       fed.round();
     }
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);

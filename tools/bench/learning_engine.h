@@ -56,7 +56,7 @@ class LearningEngine {
       kept_.insert(kept_.end(), row.begin(), row.end());
       kept_targets_.push_back(target);
     }
-    while (engine_->learner().phase() != Learner::Phase::kSampling) engine_->poll(100);
+    while (engine_->learner().view().phase != Learner::Phase::kSampling) engine_->poll(100);
     engine_->poll(0);  // publishes
   }
   LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,

@@ -197,7 +197,7 @@ void consistency_add(benchmark::State& state) {
 void consistency_ratio(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", dimension_of(state)));
   const Learner& learner = stream.engine().learner();
-  const Estimator& estimator = learner.estimator();
+  const Estimator& estimator = learner.view().estimator;
   Placed<Consistency> consistency(dimension_of(state), true, Consistency::Follows{});
   consistency->reset(0);
   std::vector<double> theta(dimension_of(state));
@@ -210,7 +210,7 @@ void consistency_ratio(benchmark::State& state) {
                      estimator.covariance(), 0);
   }
   const auto law = [&](double* preconditioner, double* injected) {
-    learner.sampler()->law(preconditioner, injected);
+    learner.view().sampler->law(preconditioner, injected);
     return true;
   };
   Consistency::Ratio ratio;
@@ -219,7 +219,7 @@ void consistency_ratio(benchmark::State& state) {
     for (auto _ : state) {
       ratio = consistency->ratio(estimator.curvature(), estimator.factor(),
                                  estimator.noise_covariance().data(), estimator.covariance(),
-                                 learner.minibatch_size(), estimator.n(), 1.0, law);
+                                 learner.view().minibatch_size, estimator.n(), 1.0, law);
       benchmark::DoNotOptimize(ratio);
     }
   }

@@ -113,7 +113,7 @@ class MicroStream {
       rows_.feed(*engine_, kAtATime);
       engine_->poll(1);
     }
-    while (engine_->learner().phase() != Learner::Phase::kSampling) {
+    while (engine_->learner().view().phase != Learner::Phase::kSampling) {
       if (engine_->poll(100) == 0) rows_.feed(*engine_, kAtATime);
     }
     engine_->poll(0);  // publishes

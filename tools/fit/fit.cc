@@ -287,15 +287,15 @@ ordered_json fit(const FitOptions& given) {
   const std::optional<std::uint64_t> heap_at_end = heap_calls();
   if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
   // Without a window the chains are draws of the posterior at the end of the file only.
-  for (const double* theta = engine.learner().chains().data();
-       !window && theta != engine.learner().chains().data() + engine.learner().chains().size();
+  for (const double* theta = engine.learner().view().chains.data();
+       !window && theta != engine.learner().view().chains.data() + engine.learner().view().chains.size();
        theta += dimension) {
     draws.add(theta);
   }
 
   const Learner& learner = engine.learner();
   if (!reference && whole_file && !known_prior) {
-    const double* precisions = learner.estimator().prior().values();
+    const double* precisions = learner.view().estimator.prior().values();
     reference = reference_of(options, data, transform, noise_variance,
                              {precisions, precisions + data.columns()});
   }
@@ -303,9 +303,9 @@ ordered_json fit(const FitOptions& given) {
   MatrixXd preconditioner(d, d);
   MatrixXd injected(d, d);
   const bool has_law =
-      window && find_sampler(options.sampler)->has_law && learner.sampler()->momentum() == 0;
-  if (has_law) learner.sampler()->law(preconditioner.data(), injected.data());
-  const Estimator& estimator = learner.estimator();
+      window && find_sampler(options.sampler)->has_law && learner.view().sampler->momentum() == 0;
+  if (has_law) learner.view().sampler->law(preconditioner.data(), injected.data());
+  const Estimator& estimator = learner.view().estimator;
   const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
   const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))
                                   .selfadjointView<Eigen::Lower>();
@@ -319,7 +319,7 @@ ordered_json fit(const FitOptions& given) {
   out["skipped_rows"] = data.skipped_rows;
   out["skipped_lines"] = data.skipped_lines;  // the first ones
   out["dimension"] = dimension;
-  out["minibatch"] = learner.minibatch_size();
+  out["minibatch"] = learner.view().minibatch_size;
   out["chains"] = engine.config().sampler.chains;
   out["seed"] = options.seed;
   out["steps"] = engine.counters().get(RuntimeCounter::kSteps);
@@ -334,7 +334,7 @@ ordered_json fit(const FitOptions& given) {
           gaussian_kl(draws.mean(), draws.covariance(), reference->mode, reference->covariance);
     }
     if (has_law)
-      out["kl_law"] = stationary_kl(*reference, preconditioner, learner.minibatch_size(), injected);
+      out["kl_law"] = stationary_kl(*reference, preconditioner, learner.view().minibatch_size, injected);
     out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
   } else {
     out["reference"] = whole_file ? "none for this model: give --reference FILE"
@@ -344,7 +344,7 @@ ordered_json fit(const FitOptions& given) {
   out["ess_tail_min"] = provenance.ess_tail;
   out["r_hat_max"] = provenance.r_hat;
   out["autocorrelation_time_max"] = provenance.autocorrelation_time;
-  if (window) out["relaxation_steps"] = learner.relaxation();
+  if (window) out["relaxation_steps"] = learner.view().relaxation;
   out["divergences"] = provenance.divergences;
   out["ou_ratio_max"] = provenance.ou_ratio;
   out["law_ratio"] = provenance.law_ratio;
@@ -360,7 +360,7 @@ ordered_json fit(const FitOptions& given) {
   }
   if (options.learn_prior_precision) {
     out["prior_precision"] =
-        prior_precision_of(options, data, learner.estimator().prior().of_groups());
+        prior_precision_of(options, data, learner.view().estimator.prior().of_groups());
   }
   out["status"] = to_string(provenance.status);
   out["status_reason"] = to_string(provenance.reason);

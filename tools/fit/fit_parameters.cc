@@ -55,7 +55,7 @@ std::vector<double> gradients_at(Engine& engine, const Dataset& data,
   Model* model = entry.make(arena, config.model);
   entry.reset(*model);
   set_units(config, *model);
-  const Estimator& estimator = engine.learner().estimator();
+  const Estimator& estimator = engine.learner().view().estimator;
   GradientSource gradient(model, engine.dimension(), estimator.prior().values());
   gradient.set_scale(static_cast<double>(data.rows()), estimator.dispersion());
   const std::vector<double> rows = rows_of(config, data);

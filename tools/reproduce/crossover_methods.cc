@@ -157,7 +157,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   const double cold = thread_seconds() - begin;
   const auto chains = engine.engine().config().sampler.chains;
   const double window =
-      static_cast<double>(data.rows()) / engine.engine().learner().minibatch_size();
+      static_cast<double>(data.rows()) / engine.engine().learner().view().minibatch_size;
   // Several to an autocorrelation time.
   const auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
   Kept kept(chains, interval);

@@ -51,7 +51,7 @@ std::uint64_t EngineRun::examples() const {
 std::uint64_t EngineRun::steps() const { return engine_->counters().get(RuntimeCounter::kSteps); }
 
 void EngineRun::settle(const std::function<void()>& going_on) {
-  for (int poll = 0; engine_->learner().phase() != Learner::Phase::kSampling; ++poll) {
+  for (int poll = 0; engine_->learner().view().phase != Learner::Phase::kSampling; ++poll) {
     engine_->poll(kRoundsAPoll);
     if (going_on) going_on();
     if (poll > kPollsToSettle) throw RunError("the cold start does not end");

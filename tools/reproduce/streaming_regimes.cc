@@ -94,7 +94,7 @@ class Served {
   }
 
   VectorXd chains_average() const {
-    const std::span<const double> chains = engine_->learner().chains();
+    const std::span<const double> chains = engine_->learner().view().chains;
     const Eigen::Map<const RowMatrix> theta(
         chains.data(), static_cast<Index>(chains.size()) / kParameters, kParameters);
     return theta.colwise().mean();

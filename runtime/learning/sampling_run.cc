@@ -1,0 +1,252 @@
+#include "windhover/runtime/learning/sampling_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/posterior/publisher.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr double kColdStartPasses = 10;
+constexpr double kForgettingTime = 2;  // relaxations
+
+// Whether scores and C of the pass that ended are those of the posterior it led to: an outlier that
+// has left takes the noise variance with it, and the width of the chains.
+bool posterior_moved(const Estimator& estimator) noexcept {
+  constexpr double kDispersionMoved = 0.1;
+  return estimator.is_summary() &&
+         (estimator.anchor_is_far() || std::abs(estimator.dispersion_change()) > kDispersionMoved);
+}
+
+}  // namespace
+
+SamplingRun::SamplingRun(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+                         const Estimator& estimator, Ensemble& ensemble,
+                         Counters<RuntimeCounter>& counters) noexcept
+    : config_(config),
+      cursor_(cursor),
+      estimator_(estimator),
+      counters_(counters),
+      ensemble_(ensemble),
+      record_(arena, config, config.sampler.chains),
+      budget_(config, config.sampler.chains),
+      // By the law of before. Nothing is compared or retained; a chain that diverges is found to
+      // have done so in the next round.
+      background_moves_(
+          [](void* self) noexcept {
+            auto& run = *static_cast<SamplingRun*>(self);
+            const std::size_t chain = run.ensemble_.move_aside();
+            run.count_moves(chain, chain + 1);
+          },
+          this) {}
+
+void SamplingRun::reset() noexcept {
+  record_.reset();
+  budget_.ask(0, 0);
+}
+
+bool SamplingRun::rests() const noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  if (!budget_.spent(mover.minibatch_size())) return false;
+  if (phase_ == Phase::kApproach || budget_.exhausted(mover.longest_relaxation())) return true;
+  return sampling() && !budget_.pending(record_.relaxations()) && record_.settled();
+}
+
+void SamplingRun::before_rows(double fresh) noexcept {
+  ensemble_.add_rows(fresh);
+  budget_.stream_went_on();
+}
+
+void SamplingRun::after_rows(double fresh) noexcept {
+  budget_.grant(fresh, static_cast<double>(cursor_.rows()));
+}
+
+// What the chains share, in their order.
+bool SamplingRun::end_move() noexcept {
+  recover(ChainMover::Lost::kMoveFailed);
+  count_moves(0, ensemble_.chains().size());
+  background_moves_.restart();
+  budget_.count_move();
+  ensemble_.end_move();
+  if (sampling()) return record_draws();
+  if (phase_ == Phase::kBurnIn && (burn_in_ -= 1.0 / ensemble_.mover().relaxation()) <= 0) {
+    phase_ = Phase::kSampling;
+    record_.begin();
+    ask_for_draws(0);
+  }
+  return false;
+}
+
+// Of the chains `first` to `last`, once each. Pending draws cost no credit.
+void SamplingRun::count_moves(std::size_t first, std::size_t last) noexcept {
+  ChainMover& mover = ensemble_.mover();
+  mover.count_moves(ensemble_.chains(), first, last, sampling());
+  const double rows = mover.minibatch_size() * static_cast<double>(last - first) /
+                      static_cast<double>(ensemble_.chains().size());  // a chain
+  budget_.spend(rows);
+  replay_ratio_.drew(rows);
+}
+
+// Diagnostics at eight times the rate at which a chain forgets, retained draws at that rate.
+bool SamplingRun::record_draws() noexcept {
+  ChainSet& chains = ensemble_.chains();
+  const ChainMover& mover = ensemble_.mover();
+  const ChainRecord::Step step = record_.advance(1.0 / mover.relaxation());
+  const bool all_draws = std::ranges::all_of(chains.all(), &Chain::is_draw);
+  const bool recorded = all_draws && step.passed(8, 0);
+  if (all_draws) record_.count_draws();
+  if (recorded) {
+    recover(ChainMover::Lost::kTooFar);
+    record_.add_iterates(chains.all(), estimator_);
+  }
+  bool retained = false;
+  for (const Chain& chain : chains.all()) {
+    const double offset = chain.index / static_cast<double>(chains.size());
+    if (!chain.is_draw || !step.passed(1, offset)) continue;
+    chains.retain(chain, estimator_);
+    retained = true;
+  }
+  if (!recorded) return retained;
+  // Chains may move between the pieces of what follows: what they left is recorded by now.
+  const auto* sampler = find_sampler(config_.sampler.name)->has_law ? &mover.sampler() : nullptr;
+  record_.follow_law({sampler, estimator_.curvature(), estimator_.noise_covariance().data(),
+                      estimator_.covariance(), mover.minibatch_size(), estimator_.n(),
+                      config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
+                     background_moves());
+  return retained;
+}
+
+Interlude* SamplingRun::background_moves() noexcept {
+  const bool moves =
+      sampling() && !rests() && config_.sampler.noise_estimator == NoiseEstimator::kWindowSweep;
+  return moves ? &background_moves_ : nullptr;
+}
+
+SamplingRun::PassEnd SamplingRun::end_pass(bool noise_known) noexcept {
+  ChainMover& mover = ensemble_.mover();
+  PassEnd end;
+  end.noise_known = noise_known;
+  passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
+  end.approached = phase_ == Phase::kApproach && passes_ >= 2;
+  if (end.approached) phase_ = Phase::kBurnIn;
+  end.damped = mover.damped();
+  if (end.damped) record_.compare_soon();
+  mover.end_pass();
+  end.relaxation = mover.sampler().relaxation();
+  return end;
+}
+
+void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept {
+  law_moved_ = (refreshed && posterior_moved(estimator_)) || !end.noise_known;
+  if (end.approached) begin_burn_in();
+  if (!sampling()) return;
+  // The posterior was another one, chains were wider by a law that knew less noise and now forget
+  // slowly, or steps were too short for its width.
+  constexpr double kSlower = 2;
+  constexpr double kOther = 1;
+  const ChainMover& mover = ensemble_.mover();
+  const double window_moves = static_cast<double>(cursor_.rows()) / mover.minibatch_size();
+  if (recover(ChainMover::Lost::kTooFar)) law_moved_ = true;
+  if (outrun) {
+    // Those too far off to come home in the time that the others need to forget start again.
+    if (ensemble_.restart_far()) law_moved_ = true;
+    ask_for_draws(kForgettingTime);
+  }
+  const bool slower =
+      mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
+  const bool other = refreshed && std::abs(estimator_.dispersion_change()) > kOther;
+  if (slower && mover.posterior_is_target()) start_anew();
+  if (slower || other || (end.damped && !mover.damped())) {
+    ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
+  }
+}
+
+bool SamplingRun::start() noexcept {
+  law_refused_ = !ensemble_.start();
+  if (law_refused_) return false;
+  phase_ = Phase::kApproach;
+  passes_ = 0;
+  // Enough to measure C, for the burn-in and to retain draws, even if no further row ever comes.
+  const double rows = static_cast<double>(cursor_.rows());
+  budget_.set_credit(std::max(budget_.target(), kColdStartPasses) * rows);
+  replay_ratio_.begin(cursor_.head(), rows, 0);
+  return true;
+}
+
+void SamplingRun::start_over() noexcept {
+  phase_ = Phase::kWarmingUp;
+  ensemble_.mover().undamp();
+}
+
+void SamplingRun::start_anew() noexcept {
+  ensemble_.start_anew();
+  record_.forget_ratio();
+}
+
+// The chains came here by the law for C = A: where C is larger they are too wide, and forget
+// slowly.
+void SamplingRun::begin_burn_in() noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  if (mover.posterior_is_target()) start_anew();
+  burn_in_ = 2;
+  const double rows = static_cast<double>(cursor_.rows());
+  law_moved_ = mover.sampler().relaxation() > 2 * (rows / mover.minibatch_size());
+  // The window may have grown a lot since the chains began: enough for the burn-in and for draws.
+  budget_.grant_at_least(6 * rows);
+}
+
+bool SamplingRun::recover(ChainMover::Lost which) noexcept {
+  if (!ensemble_.recover(which, noise_known())) return false;
+  ask_again(DrawBudget::Cause::kDivergence, 0);
+  return true;
+}
+
+// The draws to serve and to judge are those from now on, when chains have forgotten where they are.
+void SamplingRun::ask_for_draws(double forgetting) noexcept {
+  budget_.ask(record_.relaxations(), forgetting);
+  record_.restart_spread();
+}
+
+void SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept {
+  if (budget_.ask_again(cause, record_.relaxations(), forgetting)) record_.restart_spread();
+}
+
+void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  const std::size_t chains = ensemble_.chains().size();
+  const double size = mover.minibatch_size();
+  record_.summarize(chains, posterior);
+  describe_worst(posterior);
+  record_.compare(estimator_, size, config_.sampler.temperature,
+                  [&mover](double* h, double* injected) { return mover.law(h, injected); });
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), budget_.due(size));
+  const Consistency::Ratio& ratio = record_.ratio();
+  Provenance& p = posterior.provenance;
+  p.draws_per_observation = replay_ratio_.value();
+  e.network = !estimator_.is_summary();
+  e.step_given = config_.sampler.step_size > 0;
+  const bool swallowed = std::isinf(ratio.law()) && !e.step_given;
+  p.law_ratio = law_refused_             ? std::numeric_limits<double>::infinity()
+                : e.network || swallowed ? std::numeric_limits<double>::quiet_NaN()
+                                         : ratio.law();
+  e.sampling = sampling();
+  e.chains_lost = mover.damped();
+  e.law_refused = law_refused_;
+  e.law_asked = find_sampler(config_.sampler.name)->targets_posterior;
+  e.law_decided = ratio.decided;
+  e.law_smallest = ratio.law_smallest;
+  e.law_largest = ratio.law_largest;
+  e.spread_smallest = ratio.smallest;
+  e.spread_largest = ratio.largest;
+  // Of the chains' draws, those that the comparison stands on count.
+  e.compared_draws =
+      std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains));
+  e.band = record_.band(e.compared_draws);
+  e.replay_is_target = !budget_.unlimited();
+  e.replay_ratio = replay_ratio_.value();
+}
+
+}  // namespace windhover

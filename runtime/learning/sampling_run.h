@@ -1,0 +1,99 @@
+// A run of the chains: the phase it is in, what has been drawn, and what is still to be drawn.
+#ifndef WINDHOVER_RUNTIME_LEARNING_SAMPLING_RUN_H_
+#define WINDHOVER_RUNTIME_LEARNING_SAMPLING_RUN_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/diagnostics/judgement.h"
+#include "windhover/runtime/learning/chain_record.h"
+#include "windhover/runtime/learning/draw_budget.h"
+#include "windhover/runtime/learning/ensemble.h"
+#include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/replay_ratio.h"
+
+namespace windhover {
+
+// Invariant: the record stands for the moves since sampling began, and every move that is counted
+// here is counted in the budget and in the replay ratio. It drives the ensemble and reads the
+// estimates. One thread.
+class SamplingRun {
+ public:
+  using Phase = Learner::Phase;
+  // What a pass over the window ended with, before the refresh that follows it.
+  struct PassEnd {
+    bool noise_known = false;  // the pass has measured C
+    bool approached = false;   // for the second time since the chains began
+    bool damped = false;       // the chains' steps were shortened until now
+    double relaxation = 0;     // of the law until now
+  };
+
+  SamplingRun(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
+              const Estimator& estimator, Ensemble& ensemble,
+              Counters<RuntimeCounter>& counters) noexcept;
+  void reset() noexcept;
+
+  Phase phase() const noexcept { return phase_; }
+  bool sampling() const noexcept { return phase_ == Phase::kSampling; }
+  bool noise_known() const noexcept { return phase_ == Phase::kBurnIn || sampling(); }
+  // All draws that rows grant have been made, and none are pending.
+  bool rests() const noexcept;
+  // Much of what the last pass summed was under another law.
+  bool law_moved() const noexcept { return law_moved_; }
+  std::uint64_t passes() const noexcept { return passes_; }
+
+  // Rows are about to be taken over by the cursor, and have been.
+  void before_rows(double fresh) noexcept;
+  void after_rows(double fresh) noexcept;
+
+  // All chains moved once; whether there are new draws to serve.
+  bool end_move() noexcept;
+
+  // Moves of single chains between the pieces of a long computation; null where chains rest, and
+  // where none may move meanwhile: sums that go on with every move would change under them.
+  Interlude* background_moves() noexcept;
+
+  PassEnd end_pass(bool noise_known) noexcept;
+  // After the refresh that ends a pass. `refreshed`: there are new estimates; `outrun`: more rows
+  // came than the sums could follow.
+  void follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept;
+
+  // The chains begin. false: they cannot move by the step that is given.
+  bool start() noexcept;
+  // The cold start begins anew.
+  void start_over() noexcept;
+
+  // What the chains say of their own draws. O(chains x D), and O(D^3) where the law is compared.
+  void describe(Posterior& posterior, Evidence& evidence) noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  void count_moves(std::size_t first, std::size_t last) noexcept;
+  bool record_draws() noexcept;
+  void start_anew() noexcept;
+  void begin_burn_in() noexcept;
+  bool recover(ChainMover::Lost which) noexcept;
+  void ask_for_draws(double forgetting) noexcept;
+  void ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
+
+  const EngineConfig& config_;
+  const WindowCursor& cursor_;
+  const Estimator& estimator_;
+  Counters<RuntimeCounter>& counters_;
+  Ensemble& ensemble_;
+  ChainRecord record_;
+  DrawBudget budget_;
+  ReplayRatio replay_ratio_;
+  Interlude background_moves_;
+
+  Phase phase_ = Phase::kWarmingUp;
+  std::uint64_t passes_ = 0;
+  double burn_in_ = 0;  // relaxations until chains have forgotten the law that they came by
+  bool law_moved_ = false;
+  bool law_refused_ = false;  // the sampler has never had a law
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_SAMPLING_RUN_H_

@@ -1,0 +1,97 @@
+#include "windhover/runtime/learning/schedule.h"
+
+#include <algorithm>
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kMostRowsAMove = 256;
+constexpr std::uint64_t kTailRows = 256;  // newest rows that join the sums in a round at rest
+
+}  // namespace
+
+std::uint64_t Schedule::rows_of_a_tenth_move() const noexcept {
+  const double examples =
+      ensemble_.mover().minibatch_size() * static_cast<double>(ensemble_.chains().size());
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(examples / 16), 8, kMostRowsAMove);
+}
+
+// While chains move, a frame of many rows is taken in by as many a round as the sums can follow. A
+// stream that has more waiting than a few frames outruns them, until the next pass ends: then it is
+// better to draw from the newest rows.
+std::uint64_t Schedule::next_head() noexcept {
+  const std::uint64_t head = cursor_.published();
+  if (!run_.sampling() || run_.rests()) return head;
+  const std::uint64_t rows = cursor_.rows();
+  const std::uint64_t most =
+      std::min({cursor_.slack() / 2, rows / 4, std::max(kWarmUpRows, rows / 32)});
+  outpaced_ = outpaced_ || head - cursor_.head() > most;
+  return outpaced_ ? head : std::min(head, cursor_.head() + rows_of_a_tenth_move());
+}
+
+std::uint64_t Schedule::rows_to_join(bool resting) const noexcept {
+  return resting ? kTailRows : rows_of_a_tenth_move();
+}
+
+bool Schedule::pass_due(bool resting) const noexcept {
+  using Phase = Learner::Phase;
+  const bool law_moved = run_.law_moved();
+  if (config_.draws_per_observation == 0 || sums_.unusable()) return true;
+  if (run_.phase() == Phase::kApproach || (run_.phase() == Phase::kBurnIn && law_moved))
+    return true;
+  if (ensemble_.mover().damped()) return true;
+  if (resting && (!sums_.exact() || law_moved || estimator_.far_from_mode())) return true;
+  const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
+  return fresh >= std::max(1.0, 0.01 * static_cast<double>(cursor_.rows()));
+}
+
+// Passes over rows that stay the same tell ever less: C at other places of the same chains.
+std::uint64_t Schedule::sweep_interval(bool resting) const noexcept {
+  constexpr std::uint64_t kMost = 4;
+  constexpr double kPriorRests = 1e-6;
+  const bool moving = estimator_.far_from_mode() || estimator_.prior().moved() > kPriorRests;
+  if (resting || moving || !run_.sampling()) return 1;
+  return std::min(1 + sums_.quiet_passes(), kMost);
+}
+
+// While chains move, a pass costs about a third of what they do (the statistics of a row cost as
+// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it (up to
+// some four times what they do), less and less on a faster one; while they rest it goes ahead.
+std::uint64_t Schedule::sweep_rows(bool resting) const noexcept {
+  if (resting) return kWarmUpRows;
+  const double size = ensemble_.mover().minibatch_size();
+  if (!run_.sampling()) return std::max<std::uint64_t>(static_cast<std::uint64_t>(size), 64);
+  const double examples = size * static_cast<double>(ensemble_.chains().size());
+  const auto share = static_cast<std::uint64_t>(examples / (48.0 + config_.model.dimension()));
+  const std::uint64_t most = rows_of_a_tenth_move();
+  const std::uint64_t fresh = cursor_.fresh();
+  const std::uint64_t gaining = fresh <= most ? 3 * fresh : 3 * most * most / fresh;
+  return std::max({share, gaining, std::uint64_t{16}});
+}
+
+// Rows that are in the sums come into the estimates when the chains rest, and before that where a
+// refresh costs little beside the moves since the last one: a stream that lets no chain rest would
+// have its answers, and what the draws are compared with, up to a pass old.
+bool Schedule::refresh_due(bool resting) const noexcept {
+  // In refreshes, of 4 D^3 products at the most (1.5 D^3 were counted at D = 1000) and D^2 a
+  // retained draw; one of few parameters takes about as long as a move.
+  constexpr double kLeastWork = 10;
+  constexpr double kFewestMoves = 8;
+  if (sums_.unusable() || !sums_.filled()) return false;
+  if (sums_.rows() >= 1.02 * refreshed_n_) return true;
+  if (!rows_joined()) return false;
+  if (resting) return true;
+  if (!run_.sampling() || !sums_.exact() || !estimator_.is_summary()) return false;
+  const double d = config_.model.dimension();
+  const double row = config_.model.max_nonzeros > 0 ? config_.model.max_nonzeros : d;
+  // Each row twice, and the preconditioner's matrix.
+  const double moved = (2 * row * ensemble_.mover().minibatch_size() + d * d) *
+                       static_cast<double>(ensemble_.chains().size());
+  const double tail = sums_.tail_rows() - refreshed_tail_rows_;
+  return tail >= WindowSums::kFewRows * static_cast<double>(cursor_.rows()) &&
+         ensemble_.moves() >= kFewestMoves &&
+         ensemble_.moves() * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
+}
+
+}  // namespace windhover

@@ -1,0 +1,69 @@
+// When rows of the window are summed, and when sums become estimates.
+#ifndef WINDHOVER_RUNTIME_LEARNING_SCHEDULE_H_
+#define WINDHOVER_RUNTIME_LEARNING_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/sampling_run.h"
+#include "windhover/runtime/learning/window_sums.h"
+
+namespace windhover {
+
+// What a sum over rows may cost beside the moves of the chains. `resting` says throughout that the
+// chains do not move this round. Invariant: what it remembers of the newest refresh, n and the rows
+// that had joined, is what that refresh was given. It changes nothing but itself. One thread.
+class Schedule {
+ public:
+  Schedule(const EngineConfig& config, const WindowCursor& cursor, const WindowSums& sums,
+           const Estimator& estimator, const Ensemble& ensemble, const SamplingRun& run) noexcept
+      : config_(config),
+        cursor_(cursor),
+        sums_(sums),
+        estimator_(estimator),
+        ensemble_(ensemble),
+        run_(run) {}
+
+  // Rows whose statistics cost about a tenth of moving all chains once.
+  std::uint64_t rows_of_a_tenth_move() const noexcept;
+  // The head to take over before the next round.
+  std::uint64_t next_head() noexcept;
+  // Newest rows that may join the sums this round.
+  std::uint64_t rows_to_join(bool resting) const noexcept;
+
+  bool pass_due(bool resting) const noexcept;
+  // Rounds from one piece of the pass to the next, and the rows of a piece.
+  std::uint64_t sweep_interval(bool resting) const noexcept;
+  std::uint64_t sweep_rows(bool resting) const noexcept;
+  void end_pass() noexcept { outpaced_ = false; }
+
+  bool refresh_due(bool resting) const noexcept;
+  // Rows have joined the sums since the newest refresh.
+  bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
+  void begin_refresh() noexcept {
+    refreshed_n_ = sums_.rows();
+    refreshed_tail_rows_ = sums_.tail_rows();
+  }
+  // The estimates are those that a cold start ended with.
+  void end_cold_start() noexcept { refreshed_n_ = estimator_.n(); }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("schedule");
+    visitor.values(refreshed_n_, refreshed_tail_rows_, outpaced_);
+  }
+
+ private:
+  const EngineConfig& config_;
+  const WindowCursor& cursor_;
+  const WindowSums& sums_;
+  const Estimator& estimator_;
+  const Ensemble& ensemble_;
+  const SamplingRun& run_;
+  double refreshed_n_ = 0;
+  double refreshed_tail_rows_ = 0;
+  bool outpaced_ = false;  // since the last pass, by rows that came while chains moved
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_SCHEDULE_H_
