@@ -41,7 +41,7 @@ bool ChainMover::refresh(const Estimator& estimator, bool noise_known,
   estimates.interlude = interlude;
   counters_.add(RuntimeCounter::kRefreshes);
   const bool refreshed = ok(sampler_->refresh(estimates));
-  if (refreshed) law_n_ = estimator.n();
+  if (refreshed) law_n_ = estimator.laplace().n();
   has_law_ = has_law_ || refreshed;
   if (!refreshed) counters_.add(RuntimeCounter::kFactorizationFailures);
   return refreshed;
@@ -49,7 +49,7 @@ bool ChainMover::refresh(const Estimator& estimator, bool noise_known,
 
 void ChainMover::move(ChainSet& chains, Estimator& estimator, std::size_t begin, std::size_t end,
                       LearnerWorker& worker) noexcept {
-  worker.gradient.set_scale(law_n_, estimator.dispersion());
+  worker.gradient.set_scale(law_n_, estimator.dispersion().value());
   const std::span<Chain> all = chains.all();
   const auto size = static_cast<std::size_t>(minibatch_size());
   // Of several chains at a time, so that rows of the next come in while one moves.
@@ -96,7 +96,7 @@ Status ChainMover::move_chain(ChainSet& chains, Chain& chain, Estimator& estimat
   const Status status = sampler_->step(chain, worker.gradient, rng);
   // The estimators of C that look at minibatches look at one chain's a round.
   if (!ok(status) || chain.index != round_ % chains.size()) return status;
-  NoiseCovariance& noise = estimator.noise();
+  NoiseCovariance& noise = estimator.noise().measured();
   if (config_.sampler.noise_estimator == NoiseEstimator::kWithinMinibatch) {
     noise.add_minibatch(*worker.model, minibatch, chain.theta);
   } else if (config_.sampler.noise_estimator == NoiseEstimator::kRecursion) {

@@ -49,8 +49,8 @@ void ChainRecord::begin() noexcept {
 }
 
 void ChainRecord::add_spread(const Chain& chain, const Estimator& estimator) noexcept {
-  consistency_.add(chain.theta, estimator.mean(), estimator.n(), estimator.factor(),
-                   estimator.covariance(), relaxations_);
+  consistency_.add(chain.theta, estimator.laplace().mean(), estimator.laplace().n(),
+                   estimator.laplace().factor(), estimator.laplace().covariance(), relaxations_);
 }
 
 void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept {
@@ -60,8 +60,8 @@ void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& e
     // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
     double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      const double variance = estimator.covariance()[std::size_t{j} * (dimension_ + 1)];
-      deviation[j] = (chain.theta[j] - estimator.mean()[j]) / std::sqrt(hot * variance);
+      const double variance = estimator.laplace().covariance()[std::size_t{j} * (dimension_ + 1)];
+      deviation[j] = (chain.theta[j] - estimator.laplace().mean()[j]) / std::sqrt(hot * variance);
     }
   }
   diagnostics_.add(deviations_);

@@ -72,10 +72,10 @@ class ChainRecord {
   template <class Law>
   void compare_now(const Estimator& estimator, double minibatch_size, double temperature,
                    Law&& law) noexcept {
-    ratio_ =
-        consistency_.ratio(estimator.curvature(), estimator.factor(),
-                           estimator.noise_covariance().data(), estimator.covariance(),
-                           minibatch_size, estimator.n(), temperature, static_cast<Law&&>(law));
+    ratio_ = consistency_.ratio(estimator.laplace().curvature(), estimator.laplace().factor(),
+                                estimator.noise().values().data(), estimator.laplace().covariance(),
+                                minibatch_size, estimator.laplace().n(), temperature,
+                                static_cast<Law&&>(law));
   }
   // See Consistency::follow().
   void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {

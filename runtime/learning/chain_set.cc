@@ -36,18 +36,18 @@ void ChainSet::reset() noexcept {
 }
 
 void ChainSet::place(Chain& chain, const Estimator& estimator, std::uint64_t number) noexcept {
-  draws_.gaussian_draw(estimator.factor(), seed_, number, chain.theta);
-  const double scale = 1.0 / std::sqrt(estimator.n());
+  draws_.gaussian_draw(estimator.laplace().factor(), seed_, number, chain.theta);
+  const double scale = 1.0 / std::sqrt(estimator.laplace().n());
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    chain.theta[j] = estimator.mean()[j] + scale * chain.theta[j];
+    chain.theta[j] = estimator.laplace().mean()[j] + scale * chain.theta[j];
   }
 }
 
 void ChainSet::transport(const Estimator& estimator, double followed,
                          Interlude* interlude) noexcept {
-  const double* before = estimator.before().mean;
+  const double* before = estimator.laplace().before().mean;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    centre_[j] = before[j] + followed * (estimator.mean()[j] - before[j]);
+    centre_[j] = before[j] + followed * (estimator.laplace().mean()[j] - before[j]);
   }
   transport_draws(estimator, interlude);
   for (std::size_t first = 0; first < chains_.size(); first += kAtATime) {
@@ -63,7 +63,7 @@ void ChainSet::transport(const Estimator& estimator, double followed,
 
 void ChainSet::transport_some(std::span<Chain> chains, const Estimator& estimator,
                               const double* mean_before) noexcept {
-  const Estimator::Before& before = estimator.before();
+  const LaplaceApproximation::Before& before = estimator.laplace().before();
   const std::size_t count = chains.size();
   double* deviations = deviations_;  // one column a chain
   for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -72,11 +72,11 @@ void ChainSet::transport_some(std::span<Chain> chains, const Estimator& estimato
     }
   }
   before.factor.colour(deviations, count);
-  estimator.factor().solve_root(deviations, count);
-  const double scale = 1.0 / std::sqrt(estimator.n());
+  estimator.laplace().factor().solve_root(deviations, count);
+  const double scale = 1.0 / std::sqrt(estimator.laplace().n());
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     for (std::size_t c = 0; c < count; ++c) {
-      chains[c].theta[j] = estimator.mean()[j] + scale * deviations[j * count + c];
+      chains[c].theta[j] = estimator.laplace().mean()[j] + scale * deviations[j * count + c];
     }
   }
 }
@@ -84,8 +84,8 @@ void ChainSet::transport_some(std::span<Chain> chains, const Estimator& estimato
 bool ChainSet::beyond(const Chain& chain, const Estimator& estimator,
                       double deviations) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double variance = estimator.covariance()[std::size_t{j} * (dimension_ + 1)];
-    const double deviation = chain.theta[j] - estimator.mean()[j];
+    const double variance = estimator.laplace().covariance()[std::size_t{j} * (dimension_ + 1)];
+    const double deviation = chain.theta[j] - estimator.laplace().mean()[j];
     const double most = deviations * deviations * std::max(temperature_, 1.0);
     if (!(deviation * deviation <= most * variance)) return true;
   }

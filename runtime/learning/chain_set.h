@@ -35,11 +35,11 @@ class ChainSet {
   void place(Chain& chain, const Estimator& estimator, std::uint64_t number) noexcept;
   // The ring holds independent draws of N(0, T A^-1).
   void refill(const Estimator& estimator) noexcept {
-    draws_.fill_gaussian(estimator.factor(), seed_);
+    draws_.fill_gaussian(estimator.laplace().factor(), seed_);
   }
   // The chain's iterate is a draw to serve.
   void retain(const Chain& chain, const Estimator& estimator) noexcept {
-    draws_.retain(chain.theta, estimator.mean(), estimator.n());
+    draws_.retain(chain.theta, estimator.laplace().mean(), estimator.laplace().n());
   }
 
   // The posterior has changed: every chain and every retained draw goes to the point of the new
@@ -51,7 +51,7 @@ class ChainSet {
   // The draws alone: chains that keep a state of their sampler's own cannot be put elsewhere
   // without starting it anew, and follow by themselves.
   void transport_draws(const Estimator& estimator, Interlude* interlude) noexcept {
-    draws_.recolour(estimator.before().factor, estimator.factor(), interlude);
+    draws_.recolour(estimator.laplace().before().factor, estimator.laplace().factor(), interlude);
   }
 
   // Whether the chain is so many posterior standard deviations from the centre, or not a number.

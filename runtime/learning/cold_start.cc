@@ -17,6 +17,19 @@ constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior p
 constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
+// Derivative of -log posterior of the rows in done() at their anchor, along the way there.
+double slope(const Estimator& estimator, const double* from) noexcept {
+  const AnchorSums& rows = estimator.done();
+  double sum = 0;
+  for (std::uint32_t j = 0; j < rows.dimension(); ++j) {
+    const double anchor = rows.anchor()[j];
+    const double gradient = rows.sums().gradient[j] / estimator.dispersion().value() +
+                            estimator.prior().values()[j] * anchor;
+    sum += gradient * (anchor - from[j]);
+  }
+  return sum;
+}
+
 }  // namespace
 
 ColdStart::ColdStart(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
@@ -79,10 +92,10 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   ++iterations_;
   if (went_too_far() || !take_step()) return shorten_step();
   // What the targets suggest is no objective of theta's to compare with.
-  slope_ = started ? kUnknownSlope : -estimator_.newton_decrement();
+  slope_ = started ? kUnknownSlope : -estimator_.laplace().newton_decrement();
   halvings_ = 0;
   std::copy_n(estimator_.done().anchor(), dimension_, previous_);
-  if (estimator_.newton_decrement() < kNear) near_ = true;
+  if (estimator_.laplace().newton_decrement() < kNear) near_ = true;
   // Of rows that leave there is no mode to come to, only one to follow.
   const bool left = cursor_.first() != first_;
   first_ = cursor_.first();
@@ -125,30 +138,31 @@ ColdStart::Outcome ColdStart::shorten_step() noexcept {
 // end.
 bool ColdStart::went_too_far() const noexcept {
   constexpr double kSlope = 0.3;
-  return iterations_ > 1 && halvings_ < kMostHalvings && !estimator_.steps_are_safe() &&
-         estimator_.slope(previous_) > -kSlope * slope_;
+  return iterations_ > 1 && halvings_ < kMostHalvings && !estimator_.laplace().steps_are_safe() &&
+         slope(estimator_, previous_) > -kSlope * slope_;
 }
 
 // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
 bool ColdStart::at_mode() const noexcept {
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
-  return estimator_.newton_decrement() < near &&
-         estimator_.dispersion_step() < std::sqrt(0.01 * near) &&
+  return estimator_.laplace().newton_decrement() < near &&
+         estimator_.dispersion().step() < std::sqrt(0.01 * near) &&
          estimator_.prior().moved() < kPriorSettled;
 }
 
 // As near as the mode of other rows is to that of these: about 2 D off when all are others.
 bool ColdStart::near_mode_of_a_stream() const noexcept {
-  const bool near = !estimator_.anchor_is_far() || estimator_.newton_decrement() < 2.0 * dimension_;
-  return model_->log_concave() && near && estimator_.step_is_trusted() &&
-         estimator_.dispersion_step() < kFollowed && estimator_.prior().moved() < kFollowed;
+  const bool near = !estimator_.laplace().anchor_is_far() ||
+                    estimator_.laplace().newton_decrement() < 2.0 * dimension_;
+  return model_->log_concave() && near && estimator_.laplace().step_is_trusted() &&
+         estimator_.dispersion().step() < kFollowed && estimator_.prior().moved() < kFollowed;
 }
 
 // Far from the mode chains would lose their way. The point where the last step was to begin is the
 // best there is; other rows may do better.
 ColdStart::Outcome ColdStart::end(bool found) noexcept {
-  const bool stuck = !found && model_->log_concave() && !estimator_.steps_are_safe() &&
-                     estimator_.newton_decrement() >= kNear;
+  const bool stuck = !found && model_->log_concave() && !estimator_.laplace().steps_are_safe() &&
+                     estimator_.laplace().newton_decrement() >= kNear;
   if (stuck) estimator_.set_mode(previous_);
   running_ = false;
   due_ = pass_.end() + (stuck ? cursor_.rows() / 64 : 0) + 1;

@@ -59,7 +59,7 @@ void Ensemble::end_move() noexcept {
 
 const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
   const Chain& chain = chains_.all()[turn % chains_.size()];
-  return mover_.far_off(chains_, chain, estimator_) ? estimator_.mean() : chain.theta;
+  return mover_.far_off(chains_, chain, estimator_) ? estimator_.laplace().mean() : chain.theta;
 }
 
 void Ensemble::follow(std::uint64_t waiting_rows, bool noise_known,

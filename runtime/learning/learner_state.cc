@@ -4,29 +4,6 @@
 
 namespace windhover {
 
-void Estimator::visit_state(StateVisitor& visitor) noexcept {
-  const std::size_t square = std::size_t{dimension_} * dimension_;
-  visitor.section("estimates");
-  visitor.values(n_, initial_dispersion_, prior_conflict_, dispersion_, least_dispersion_,
-                 newton_decrement_, dispersion_step_, leverage_, misspecification_index_,
-                 refresh_failed_, noise_reference_known_);
-  for (double* of_each : {mode_, mean_, anchor_gradient_, noise_reference_, prior_influence_}) {
-    visitor.visit(of_each, dimension_);
-  }
-  visitor.visit(curvature_, square);
-  visitor.visit(noise_covariance_, noise_numbers());
-  visitor.visit(covariance_, square);
-  factor_.visit_state(visitor);
-  inverse_factor_.visit_state(visitor);
-  prior_.visit_state(visitor);
-  visitor.section("sums of the last pass");
-  done_.visit_state(visitor);
-  visitor.section("sums of the pass under way");
-  pass_.visit_state(visitor);
-  visitor.section("noise covariance");
-  noise_.visit_state(visitor);
-}
-
 void Ensemble::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("ensemble");
   visitor.values(lag_.arrived, lag_.unfollowed, moves_, prior_move_);
@@ -64,6 +41,7 @@ void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
   weights_.visit_state(visitor);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);
+  running_.visit_state(visitor);
   pass_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);
@@ -80,8 +58,8 @@ void SinglePassLearner::visit_law(StateVisitor& visitor) noexcept {
   bool noise_known = single_pass_.noise_known();
   visitor.value(noise_known);
   if (visitor.restores()) {
-    single_pass_.look_at(estimator_.estimates(minibatch_size(), noise_known), estimator_.factor(),
-                         estimator_.prior().values());
+    single_pass_.look_at(estimator_.estimates(minibatch_size(), noise_known),
+                         estimator_.laplace().factor(), estimator_.prior().values());
   }
   single_pass_.visit_state(visitor);
 }

@@ -17,8 +17,9 @@ constexpr double kForgettingTime = 2;  // relaxations
 // has left takes the noise variance with it, and the width of the chains.
 bool posterior_moved(const Estimator& estimator) noexcept {
   constexpr double kDispersionMoved = 0.1;
-  return estimator.is_summary() &&
-         (estimator.anchor_is_far() || std::abs(estimator.dispersion_change()) > kDispersionMoved);
+  return estimator.laplace().is_summary() &&
+         (estimator.laplace().anchor_is_far() ||
+          std::abs(estimator.dispersion().change(estimator.done())) > kDispersionMoved);
 }
 
 }  // namespace
@@ -112,10 +113,11 @@ bool SamplingRun::record_draws() noexcept {
   if (!recorded) return retained;
   // Chains may move between the pieces of what follows: what they left is recorded by now.
   const auto* sampler = find_sampler(config_.sampler.name)->has_law ? &mover.sampler() : nullptr;
-  record_.follow_law({sampler, estimator_.curvature(), estimator_.noise_covariance().data(),
-                      estimator_.covariance(), mover.minibatch_size(), estimator_.n(),
-                      config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
-                     background_moves());
+  record_.follow_law(
+      {sampler, estimator_.laplace().curvature(), estimator_.noise().values().data(),
+       estimator_.laplace().covariance(), mover.minibatch_size(), estimator_.laplace().n(),
+       config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
+      background_moves());
   return retained;
 }
 
@@ -157,7 +159,8 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   }
   const bool slower =
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
-  const bool other = refreshed && std::abs(estimator_.dispersion_change()) > kOther;
+  const bool other =
+      refreshed && std::abs(estimator_.dispersion().change(estimator_.done())) > kOther;
   if (slower && mover.posterior_is_target()) start_anew();
   if (slower || other || (end.damped && !mover.damped())) {
     ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
@@ -226,7 +229,7 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
   p.draws_per_observation = replay_ratio_.value();
-  e.network = !estimator_.is_summary();
+  e.network = !estimator_.laplace().is_summary();
   e.step_given = config_.sampler.step_size > 0;
   const bool swallowed = std::isinf(ratio.law()) && !e.step_given;
   p.law_ratio = law_refused_             ? std::numeric_limits<double>::infinity()

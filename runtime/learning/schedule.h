@@ -45,7 +45,7 @@ class Schedule {
     refreshed_tail_rows_ = sums_.tail_rows();
   }
   // The estimates are those that a cold start ended with.
-  void end_cold_start() noexcept { refreshed_n_ = estimator_.n(); }
+  void end_cold_start() noexcept { refreshed_n_ = estimator_.laplace().n(); }
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("schedule");

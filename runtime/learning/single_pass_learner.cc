@@ -25,6 +25,7 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       workers_(arena.make_array<LearnerWorker>(1, arena, config)),
       cursor_(window),
       estimator_(arena, config),
+      running_(estimator_),
       pass_(arena, config, cursor_, estimator_),
       scan_(config_),
       cold_start_(arena, config, cursor_, estimator_, pass_, scan_, counters),
@@ -108,11 +109,11 @@ void SinglePassLearner::start_chains(bool from_mode) noexcept {
   const double rows = static_cast<double>(cursor_.head());
   replay_ratio_.begin(cursor_.head(), rows, rows);
   weights_.reset(rows);
-  single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.factor(),
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.laplace().factor(),
                        estimator_.prior().values());
   for (Chain& chain : chains_.all()) {
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
-    single_pass_.start(chain, estimator_.mode(), rng);
+    single_pass_.start(chain, estimator_.laplace().mode(), rng);
   }
   seeded_ = 0;
 }
@@ -121,12 +122,12 @@ bool SinglePassLearner::seed_chains() noexcept {
   const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
   const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
   const double variance = weights_.weight_variance();
-  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
-  estimator_.noise().add_rows(*model_, rows, estimator_.mode());
+  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
+  estimator_.noise().measured().add_rows(*model_, rows, estimator_.laplace().mode());
   for (Chain& chain : chains_.all()) {
     if (!single_pass_.weighs_rows()) break;
     choose_rows(rows, chain);
-    single_pass_.seed(chain, estimator_.mode(), worker().gradient, variance);
+    single_pass_.seed(chain, estimator_.laplace().mode(), worker().gradient, variance);
   }
   seeded_ = last;
   if (last == cursor_.head()) complete_seeding();
@@ -151,11 +152,12 @@ void SinglePassLearner::take_in_rows() noexcept {
   const double rows = static_cast<double>(fresh);
   const RowBatch batch = cursor_.between(cursor_.head() - fresh, cursor_.head(), worker().indices);
   const double keep = weights_.add(rows);
-  if (keep < 1) estimator_.fade(keep);
-  estimator_.done().add(*model_, batch, model_->quadratic() ? nullptr : estimator_.covariance());
-  estimator_.noise().add_rows(*model_, batch, estimator_.mean());
+  if (keep < 1) running_.fade(keep);
+  estimator_.done().add(*model_, batch,
+                        model_->quadratic() ? nullptr : estimator_.laplace().covariance());
+  estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
   unrefreshed_rows_ += rows;
-  if (estimator_.outgrown()) {
+  if (running_.outgrown()) {
     transport_to_new_posterior();
   } else {
     move_chains(batch, keep);
@@ -168,7 +170,7 @@ void SinglePassLearner::take_in_rows() noexcept {
 }
 
 void SinglePassLearner::move_chains(const RowBatch& rows, double keep) noexcept {
-  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion());
+  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
     choose_rows(rows, chain);
     Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
@@ -197,12 +199,12 @@ bool SinglePassLearner::refresh() noexcept {
   unrefreshed_rows_ = 0;
   dirty_ = true;
   counters_.add(RuntimeCounter::kRefreshes);
-  if (!ok(estimator_.refresh_running(weights_.effective(), scan_.target_variance()))) {
+  if (!ok(running_.refresh(weights_.effective(), scan_.target_variance()))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return false;
   }
   refreshed_position_ = cursor_.head();
-  single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.factor(),
+  single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.laplace().factor(),
                        estimator_.prior().values());
   return true;
 }
@@ -244,7 +246,7 @@ void SinglePassLearner::publish() noexcept {
   Provenance& p = posterior.provenance;
   p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
-  const auto n = static_cast<std::uint64_t>(std::lround(estimator_.n()));
+  const auto n = static_cast<std::uint64_t>(std::lround(estimator_.laplace().n()));
   p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective()))
                      : std::min(cursor_.rows(), n);
   p.draws_per_observation = replay_ratio_.value();
@@ -265,7 +267,7 @@ void SinglePassLearner::publish() noexcept {
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.n());
+  e.misfit = misfits(p.misspecification_index, estimator_.laplace().n());
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

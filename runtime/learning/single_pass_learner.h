@@ -12,6 +12,7 @@
 #include "windhover/runtime/learning/cold_start.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/replay_ratio.h"
+#include "windhover/runtime/learning/running_estimates.h"
 #include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_scan.h"
 #include "windhover/samplers/single_pass.h"
@@ -69,6 +70,7 @@ class SinglePassLearner final : public Learner {
   std::span<LearnerWorker> workers_;  // one
   WindowCursor cursor_;
   Estimator estimator_;
+  RunningEstimates running_;
   WindowPass pass_;  // of the cold start
   RowScan scan_;
   ColdStart cold_start_;

@@ -85,10 +85,10 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
 // their units of y.
 void describe_constant(std::size_t constant, double scale, Estimator& estimator, double* direction,
                        Posterior& p) noexcept {
-  const DirectionVariance at_zero = estimator.variance_along(direction);
+  const DirectionVariance at_zero = estimator.checks().variance_along(direction);
   std::fill_n(direction, p.dimension, 0.0);
   direction[constant] = 1;
-  const double fitted = scale * std::sqrt(estimator.variance_along(direction).sandwich);
+  const double fitted = scale * std::sqrt(estimator.checks().variance_along(direction).sandwich);
   const double dependence = p.sd_robust[constant] / fitted;
   p.sd[constant] = scale * std::sqrt(p.temperature * at_zero.posterior);
   p.sd_robust[constant] = scale * std::sqrt(at_zero.sandwich) * dependence;
@@ -159,7 +159,7 @@ void serve_raw_units(const ParameterLayout& layout, const TargetTransform& targe
         prior_variance += weight * weight / p.prior_precision[first + j];
       }
       p.prior_precision[constant] = 1 / prior_variance;
-      if (estimator.is_summary()) {
+      if (estimator.laplace().is_summary()) {
         const double scale = constant >= layout.first_of_target ? target.scale : 1.0;
         describe_constant(constant, scale, estimator, direction, p);
       } else {

@@ -148,8 +148,8 @@ void WindowLearner::complete_pass() noexcept {
   const PassResult pass = sums_.complete_pass(run_.sampling());
   Interlude* const background = run_.background_moves();
   const double replaced = run_.law_moved() ? 1.0 : pass.replaced;
-  const bool noise_known =
-      !ensemble_.mover().lost_in_pass() && estimator_.end_noise_pass(replaced, background);
+  const bool noise_known = !ensemble_.mover().lost_in_pass() &&
+                           estimator_.noise().end_pass(estimator_.done(), replaced, background);
   counters_.add(RuntimeCounter::kPasses);
   schedule_.end_pass();
   const SamplingRun::PassEnd end = run_.end_pass(noise_known);
@@ -159,7 +159,8 @@ void WindowLearner::complete_pass() noexcept {
   sums_.pass().repeats().end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.
-  if (model().quadratic() || !estimator_.anchor_is_far()) sums_.pass().scores().end_pass();
+  if (model().quadratic() || !estimator_.laplace().anchor_is_far())
+    sums_.pass().scores().end_pass();
   if (scan_.target_units_due()) return start_over();
   start_over_if_lost();
 }
@@ -200,7 +201,9 @@ void WindowLearner::start_chains() noexcept {
 // from the rows there are checks its steps. Until it is over the numbers before this are served, as
 // those of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
-  if (!model().log_concave() || estimator_.steps_are_safe() || estimator_.step_is_trusted()) return;
+  if (!model().log_concave() || estimator_.laplace().steps_are_safe() ||
+      estimator_.laplace().step_is_trusted())
+    return;
   start_over();
 }
 
@@ -232,13 +235,14 @@ void WindowLearner::publish() noexcept {
   Provenance& p = posterior.provenance;
   p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
-  p.n_eff = std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.n())));
+  p.n_eff =
+      std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
   p.repeated_rows = pass.repeats().share();
   e.drifting = pass.scores().drifting();
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.n());
+  e.misfit = misfits(p.misspecification_index, estimator_.laplace().n());
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

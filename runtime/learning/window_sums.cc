@@ -26,7 +26,7 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
   }
   const RowBatch leaving = cursor_.between(first, next_first, worker.indices);
   Model& model = *worker.model;
-  const double* covariance = model.quadratic() ? nullptr : estimator_.covariance();
+  const double* covariance = model.quadratic() ? nullptr : estimator_.laplace().covariance();
   const double* prior = estimator_.prior().values();
   if (state_ == State::kExact && !estimator_.done().remove(model, leaving, covariance, prior)) {
     state_ = State::kUnusable;
@@ -44,7 +44,7 @@ bool WindowSums::join(std::uint64_t rows, LearnerWorker& worker) noexcept {
   if (joined_ >= cursor_.head()) return false;
   const std::uint64_t last = std::min(cursor_.head(), joined_ + rows);
   estimator_.done().add(*worker.model, cursor_.between(joined_, last, worker.indices),
-                        worker.model->quadratic() ? nullptr : estimator_.covariance());
+                        worker.model->quadratic() ? nullptr : estimator_.laplace().covariance());
   tail_rows_ += static_cast<double>(last - joined_);
   joined_ = last;
   return true;
@@ -78,7 +78,7 @@ double WindowSums::rows() const noexcept {
 }
 
 bool WindowSums::filled() const noexcept {
-  return estimator_.done().rows() >= (1 - kFewRows) * estimator_.n();
+  return estimator_.done().rows() >= (1 - kFewRows) * estimator_.laplace().n();
 }
 
 }  // namespace windhover

@@ -15,7 +15,7 @@ constexpr std::int64_t kIntervalNs = 1'000'000;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 bool noise_is_known(const Estimator& estimator) noexcept {
-  return estimator.noise().updates() > 0 || !estimator.noise_is_full();
+  return estimator.noise().measured().updates() > 0 || !estimator.noise().is_full();
 }
 
 }  // namespace
@@ -26,18 +26,18 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
                             const ScoreSeries& scores) noexcept {
   Posterior& posterior = snapshots_.begin_publish();
   const std::uint32_t d = posterior.dimension;
-  std::copy_n(estimator.mean(), d, posterior.mean);
-  std::copy_n(estimator.mode(), d, posterior.mode);
+  std::copy_n(estimator.laplace().mean(), d, posterior.mean);
+  std::copy_n(estimator.laplace().mode(), d, posterior.mode);
   describe_spread(posterior, estimator, scores);
   std::copy_n(estimator.prior().values(), d, posterior.prior_precision);
-  draws.copy_to(posterior.deviations, estimator.n());
-  posterior.inverse_factor.copy_from(estimator.inverse_factor());
+  draws.copy_to(posterior.deviations, estimator.laplace().n());
+  posterior.inverse_factor.copy_from(estimator.laplace().inverse_factor());
   std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model.transform().inverse_scale, posterior.transform.inverse_scale.begin());
-  posterior.n = estimator.n();
+  posterior.n = estimator.laplace().n();
   posterior.temperature = config_.sampler.temperature;
-  posterior.dispersion = estimator.dispersion();
-  posterior.dispersion_relative_sd = estimator.dispersion_relative_sd();
+  posterior.dispersion = estimator.dispersion().value();
+  posterior.dispersion_relative_sd = estimator.dispersion().relative_sd(estimator.laplace().n());
   describe_provenance(posterior, estimator, model, scores);
   return posterior;
 }
@@ -90,21 +90,21 @@ void Publisher::visit_state(StateVisitor& visitor) noexcept {
 void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator,
                                 const ScoreSeries& scores) const noexcept {
   const std::uint32_t d = posterior.dimension;
-  const double n = estimator.n();
+  const double n = estimator.laplace().n();
   for (std::uint32_t j = 0; j < d; ++j) {
-    const double variance = estimator.covariance()[std::size_t{j} * (d + 1)];
+    const double variance = estimator.laplace().covariance()[std::size_t{j} * (d + 1)];
     posterior.sd[j] = std::sqrt(config_.sampler.temperature * variance);
     posterior.sd_robust[j] = std::sqrt(variance);
   }
-  if (estimator.noise_is_full() && scores.known()) {
+  if (estimator.noise().is_full() && scores.known()) {
     // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
     const double residual = n > 2.0 * d ? n - d : n;
     for (std::uint32_t j = 0; j < d; ++j) {
       posterior.sd_robust[j] = std::sqrt(scores.influence_variance(j) / residual +
-                                         estimator.prior_influence_variance(j));
+                                         estimator.checks().prior_influence_variance(j));
     }
   } else if (noise_is_known(estimator)) {
-    estimator.sandwich_sd(posterior.sd_robust);
+    estimator.checks().sandwich_sd(posterior.sd_robust);
   }
 }
 
@@ -116,11 +116,12 @@ void Publisher::describe_provenance(Posterior& posterior, const Estimator& estim
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   p.divergences = counters_.get(RuntimeCounter::kDivergences);
-  p.misspecification_index = noise_is_known(estimator) ? estimator.misspecification_index() : 0.0;
-  p.prior_conflict = estimator.prior_conflict();
+  p.misspecification_index =
+      noise_is_known(estimator) ? estimator.checks().misspecification_index() : 0.0;
+  p.prior_conflict = estimator.checks().prior_conflict();
   p.score_autocorrelation = scores.autocorrelation();
   p.drift_score = scores.drift();
-  p.noise_variance = has_dispersion(model.response()) ? estimator.dispersion() : 0.0;
+  p.noise_variance = has_dispersion(model.response()) ? estimator.dispersion().value() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
 }
 

@@ -37,7 +37,8 @@ void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
     if (terms == Terms::kStart) {
       estimator_.pass().add_start(*worker.model, batch);
     } else {
-      const double* covariance = terms == Terms::kThird ? estimator_.covariance() : nullptr;
+      const double* covariance =
+          terms == Terms::kThird ? estimator_.laplace().covariance() : nullptr;
       estimator_.pass().add(*worker.model, batch, covariance);
     }
     repeats_.add(cursor_.layout(), batch);
@@ -49,12 +50,13 @@ void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
     const RowBatch batch = cursor_.between(first, last, worker.indices);
     if (worker.model->log_concave()) {
       worker.model->set_dispersion(estimator_.pass().dispersion());
-      scores_.add(*worker.model, batch, estimator_.pass().anchor(), estimator_.covariance(),
-                  estimator_.n(), estimator_.dispersion(), end_ - last);
+      scores_.add(*worker.model, batch, estimator_.pass().anchor(),
+                  estimator_.laplace().covariance(), estimator_.laplace().n(),
+                  estimator_.dispersion().value(), end_ - last);
     }
     if (sweeps_noise_) {
-      worker.model->set_dispersion(estimator_.dispersion());
-      estimator_.noise().add_rows(*worker.model, batch, at);
+      worker.model->set_dispersion(estimator_.dispersion().value());
+      estimator_.noise().measured().add_rows(*worker.model, batch, at);
     }
   });
 }

@@ -91,6 +91,15 @@ class AnchorSums {
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }
   double dispersion() const noexcept { return dispersion_; }
+  std::uint32_t dimension() const noexcept { return dimension_; }
+  // Column j of the curvature from its diagonal downwards: D - j numbers.
+  const double* curvature_below(std::uint32_t j) const noexcept {
+    return sums_.curvature + j * (width_ + 1);
+  }
+  // A_jj of the rows alone, per row, at dispersion 1.
+  double mean_curvature(std::uint32_t j) const noexcept {
+    return diagonal(j) / std::max(rows(), 1.0);
+  }
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(dispersion_, largest_squares_, sums_.rows, sums_.squares);

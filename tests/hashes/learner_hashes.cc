@@ -133,7 +133,7 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
   hashes.said.mix(learner.round());
   hashes.said.mix(static_cast<std::uint64_t>(learner.view().phase));
   hash.mix(learner.view().chains.data(), learner.view().chains.size());
-  const std::span<const double> noise = learner.view().estimator.noise_covariance();
+  const std::span<const double> noise = learner.view().estimator.noise().values();
   hash.mix(noise.data(), noise.size());
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
     hashes.said.mix(engine->counters().get(static_cast<RuntimeCounter>(id)));

@@ -47,9 +47,9 @@ class ChainSetTest : public testing::Test {
     estimator.done().add(*model, {rows.data(), slots.data(), slots.size()}, nullptr);
     ASSERT_EQ(estimator.refresh(estimator.done().rows(), 1.0), Status::kOk);
   }
-  VectorXd mean() const { return Eigen::Map<const VectorXd>(estimator.mean(), 4); }
+  VectorXd mean() const { return Eigen::Map<const VectorXd>(estimator.laplace().mean(), 4); }
   MatrixXd precision() const {
-    return Eigen::Map<const MatrixXd>(estimator.covariance(), 4, 4).inverse();
+    return Eigen::Map<const MatrixXd>(estimator.laplace().covariance(), 4, 4).inverse();
   }
   // Of the chains' deviations in units of the posterior: a column a chain, around `centre`.
   MatrixXd gram(const VectorXd& centre) const {
@@ -97,7 +97,7 @@ TEST_F(ChainSetTest, retained_draws_are_transported_with_the_chains) {
   add_rows(2, 200);
   chains.transport(estimator, 0, nullptr);
   MatrixXd deviations(8, 4);
-  chains.draws().copy_to(deviations.data(), estimator.n());
+  chains.draws().copy_to(deviations.data(), estimator.laplace().n());
   for (const Chain& chain : chains.all()) {
     const VectorXd off = Eigen::Map<const VectorXd>(chain.theta, 4) - mean();
     EXPECT_LT((deviations.row(chain.index).transpose() - off).norm(), 1e-9 * off.norm());
@@ -106,11 +106,11 @@ TEST_F(ChainSetTest, retained_draws_are_transported_with_the_chains) {
 
 TEST_F(ChainSetTest, chain_has_diverged_a_thousand_deviations_off_or_where_it_is_no_number) {
   Chain& chain = chains.all()[0];
-  std::copy_n(estimator.mean(), 4, chain.theta);
-  const double sd = std::sqrt(estimator.covariance()[5]);
-  chain.theta[1] = estimator.mean()[1] + 999 * sd;
+  std::copy_n(estimator.laplace().mean(), 4, chain.theta);
+  const double sd = std::sqrt(estimator.laplace().covariance()[5]);
+  chain.theta[1] = estimator.laplace().mean()[1] + 999 * sd;
   EXPECT_FALSE(chains.diverged(chain, estimator));
-  chain.theta[1] = estimator.mean()[1] - 1001 * sd;
+  chain.theta[1] = estimator.laplace().mean()[1] - 1001 * sd;
   EXPECT_TRUE(chains.diverged(chain, estimator));
   chain.theta[1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(chains.diverged(chain, estimator));

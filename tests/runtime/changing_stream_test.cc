@@ -20,9 +20,9 @@ struct Standardised {
   static void add(void* self, std::uint16_t, const double* theta) noexcept {
     auto& s = *static_cast<Standardised*>(self);
     const Estimator& e = s.learner->view().estimator;
-    const std::size_t diagonal = std::size_t{s.parameter} * (e.factor().dimension() + 1);
-    const double z =
-        (theta[s.parameter] - e.mean()[s.parameter]) / std::sqrt(e.covariance()[diagonal]);
+    const std::size_t diagonal = std::size_t{s.parameter} * (e.laplace().factor().dimension() + 1);
+    const double z = (theta[s.parameter] - e.laplace().mean()[s.parameter]) /
+                     std::sqrt(e.laplace().covariance()[diagonal]);
     s.count += 1;
     s.sum += z;
     s.squares += z * z;

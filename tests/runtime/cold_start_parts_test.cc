@@ -57,7 +57,7 @@ class ColdStartParts : public testing::Test {
   }
   // Of -log posterior of the data, where the mode is said to be.
   VectorXd gradient_at_mode(const Data& data) const {
-    const Eigen::Map<const VectorXd> mode(estimator.mode(), 4);
+    const Eigen::Map<const VectorXd> mode(estimator.laplace().mode(), 4);
     const VectorXd eta = data.design() * mode;
     const VectorXd p = 1 / (1 + (-eta.array()).exp());
     return data.design().transpose() * (p - data.y) +

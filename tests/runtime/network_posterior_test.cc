@@ -129,7 +129,8 @@ TEST(LongNetworkPosterior, SpreadOfTheCurveIsThePosteriors) {
     return sum;
   };
   CurveMoments exact;
-  VectorXd theta = Eigen::Map<const VectorXd>(engine->learner().view().estimator.mode(), 10);
+  VectorXd theta =
+      Eigen::Map<const VectorXd>(engine->learner().view().estimator.laplace().mode(), 10);
   double value = log_posterior(theta);
   const MatrixXd root = 0.5 * MatrixXd(engine.summary().covariance.llt().matrixL());
   constexpr int kSteps = 1'000'000;

@@ -169,7 +169,7 @@ TEST(PriorPrecision, IsLearnedTogetherWithTheNoiseVariance) {
   TestEngine engine(config);
   engine.feed(data);
   engine.poll_rounds(3000);
-  const double variance = engine->learner().view().estimator.dispersion();
+  const double variance = engine->learner().view().estimator.dispersion().value();
   const VectorXd exact = variational_em(
       [&](const VectorXd& precision) { return linear_posterior_at(data, variance, precision); },
       kTwo, config.model);

@@ -23,8 +23,8 @@ struct Deviations {
     Deviations& d = *static_cast<Deviations*>(self);
     const Estimator& estimator = d.learner.view().estimator;
     for (Index j = 0; j < kDimension; ++j) {
-      const double deviation = theta[j] - estimator.mean()[j];
-      d.squares += deviation * deviation / estimator.covariance()[j * (kDimension + 1)];
+      const double deviation = theta[j] - estimator.laplace().mean()[j];
+      d.squares += deviation * deviation / estimator.laplace().covariance()[j * (kDimension + 1)];
     }
     d.count += kDimension;
   }

@@ -89,7 +89,8 @@ TEST(SoftmaxPosterior, ModeIsWhereTheGradientVanishesAndDrawsSpreadAsThePosterio
   engine->learner().set_trace(Trace::add, &trace);
   engine.poll_rounds(30'000);
   // The mode and the Hessian there, by hand.
-  const VectorXd mode = Eigen::Map<const VectorXd>(engine->learner().view().estimator.mode(), 9);
+  const VectorXd mode =
+      Eigen::Map<const VectorXd>(engine->learner().view().estimator.laplace().mode(), 9);
   VectorXd prior(9);
   prior << 1, 1, 0.1, 1, 1, 0.1, 1, 1, 0.1;
   VectorXd gradient = prior.cwiseProduct(mode);

@@ -282,11 +282,11 @@ TEST(Units, PosteriorOfTheWindowIsExactAfterRowsHaveLeft) {
   const std::vector<ParameterSummary> parameters = engine.parameters(&p);
   EXPECT_EQ(p.noise_variance, 4e8);
   const Estimator& e = engine->learner().view().estimator;
-  const Eigen::Map<const MatrixXd> c(e.noise_covariance().data(), 3, 3);
-  const Eigen::Map<const MatrixXd> fitted(e.covariance(), 3, 3);
+  const Eigen::Map<const MatrixXd> c(e.noise().values().data(), 3, 3);
+  const Eigen::Map<const MatrixXd> fitted(e.laplace().covariance(), 3, 3);
   const Eigen::Map<const VectorXd> prior(e.prior().values(), 3);
-  const MatrixXd sandwich =
-      map * fitted * (e.n() * c + MatrixXd(prior.asDiagonal())) * fitted * map.transpose();
+  const MatrixXd sandwich = map * fitted * (e.laplace().n() * c + MatrixXd(prior.asDiagonal())) *
+                            fitted * map.transpose();
   for (std::size_t j = 0; j < 3; ++j) {
     const auto i = static_cast<Index>(j);
     const double sd = std::sqrt(covariance(i, i));

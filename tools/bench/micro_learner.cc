@@ -56,9 +56,9 @@ class Pass {
     (void)estimator_->refresh(1.0, 1.0);  // the prior
     estimator_->begin_pass();
     estimator_->pass().add(*model_, batch(0, kRows), nullptr);
-    estimator_->noise().add_rows(*model_, batch(0, kRows), estimator_->mode());
+    estimator_->noise().measured().add_rows(*model_, batch(0, kRows), estimator_->laplace().mode());
     estimator_->end_pass();
-    (void)estimator_->end_noise_pass(1.0);
+    (void)estimator_->noise().end_pass(estimator_->done(), 1.0, nullptr);
     refresh();
   }
 
@@ -78,9 +78,9 @@ class Pass {
   std::vector<double> draw() {
     std::vector<double> theta(config_.model.dimension());
     fill_normals(2, {1}, theta);
-    estimator_->factor().solve_root(theta.data());
+    estimator_->laplace().factor().solve_root(theta.data());
     for (std::size_t j = 0; j < theta.size(); ++j) {
-      theta[j] = estimator_->mean()[j] + theta[j] / std::sqrt(static_cast<double>(kRows));
+      theta[j] = estimator_->laplace().mean()[j] + theta[j] / std::sqrt(static_cast<double>(kRows));
     }
     return theta;
   }
@@ -134,8 +134,9 @@ void score_series(benchmark::State& state) {
     for (auto _ : state) {
       scores->begin_pass(kRows);
       for (std::uint64_t at = 0; at < kRows; at += kPiece) {
-        scores->add(pass.model(), pass.batch(at, kPiece), estimator.mode(), estimator.covariance(),
-                    estimator.n(), 1.0, kRows - at - kPiece);
+        scores->add(pass.model(), pass.batch(at, kPiece), estimator.laplace().mode(),
+                    estimator.laplace().covariance(), estimator.laplace().n(), 1.0,
+                    kRows - at - kPiece);
       }
       scores->end_pass();
     }
@@ -166,12 +167,12 @@ void retain(benchmark::State& state) {
   Placed<RetainedDraws> draws(dimension_of(state), kDraws, 1.0);
   draws->reset();
   const HeapColumn heap(state);
-  for (auto _ : state) draws->retain(theta.data(), pass.estimator().mean(), kRows);
+  for (auto _ : state) draws->retain(theta.data(), pass.estimator().laplace().mean(), kRows);
 }
 
 void recolour(benchmark::State& state) {
   Pass pass(dimension_of(state));
-  const Factor& factor = pass.estimator().factor();
+  const Factor& factor = pass.estimator().laplace().factor();
   Placed<RetainedDraws> draws(dimension_of(state), kDraws, 1.0);
   draws->reset();
   draws->fill_gaussian(factor, 1);
@@ -188,8 +189,8 @@ void consistency_add(benchmark::State& state) {
   double now = 0;
   const HeapColumn heap(state);
   for (auto _ : state) {
-    consistency->add(theta.data(), estimator.mean(), kRows, estimator.factor(),
-                     estimator.covariance(), now += 0.01);
+    consistency->add(theta.data(), estimator.laplace().mean(), kRows, estimator.laplace().factor(),
+                     estimator.laplace().covariance(), now += 0.01);
   }
 }
 
@@ -203,11 +204,11 @@ void consistency_ratio(benchmark::State& state) {
   std::vector<double> theta(dimension_of(state));
   for (std::uint64_t i = 0; i < 40 * theta.size() + 400; ++i) {
     fill_normals(2, {i}, theta);
-    estimator.factor().solve_root(theta.data());
-    for (double& x : theta) x /= std::sqrt(estimator.n());
-    for (std::size_t j = 0; j < theta.size(); ++j) theta[j] += estimator.mean()[j];
-    consistency->add(theta.data(), estimator.mean(), estimator.n(), estimator.factor(),
-                     estimator.covariance(), 0);
+    estimator.laplace().factor().solve_root(theta.data());
+    for (double& x : theta) x /= std::sqrt(estimator.laplace().n());
+    for (std::size_t j = 0; j < theta.size(); ++j) theta[j] += estimator.laplace().mean()[j];
+    consistency->add(theta.data(), estimator.laplace().mean(), estimator.laplace().n(),
+                     estimator.laplace().factor(), estimator.laplace().covariance(), 0);
   }
   const auto law = [&](double* preconditioner, double* injected) {
     learner.view().sampler->law(preconditioner, injected);
@@ -217,9 +218,10 @@ void consistency_ratio(benchmark::State& state) {
   {
     const HeapColumn heap(state);
     for (auto _ : state) {
-      ratio = consistency->ratio(estimator.curvature(), estimator.factor(),
-                                 estimator.noise_covariance().data(), estimator.covariance(),
-                                 learner.view().minibatch_size, estimator.n(), 1.0, law);
+      ratio =
+          consistency->ratio(estimator.laplace().curvature(), estimator.laplace().factor(),
+                             estimator.noise().values().data(), estimator.laplace().covariance(),
+                             learner.view().minibatch_size, estimator.laplace().n(), 1.0, law);
       benchmark::DoNotOptimize(ratio);
     }
   }
@@ -270,8 +272,8 @@ void prior_precision(benchmark::State& state) {
   const HeapColumn heap(state);
   for (auto _ : state) {
     const Estimator& estimator = pass.estimator();
-    benchmark::DoNotOptimize(
-        prior->update(estimator.mode(), estimator.mean(), variance.data(), 0.1));
+    benchmark::DoNotOptimize(prior->update(estimator.laplace().mode(), estimator.laplace().mean(),
+                                           variance.data(), 0.1));
   }
 }
 
@@ -281,13 +283,14 @@ void inverse_factor(benchmark::State& state) {
   Placed<InverseFactor> inverse(dimension_of(state));
   std::vector<double> covariance(std::size_t{dimension_of(state)} * dimension_of(state));
   const HeapColumn heap(state);
-  for (auto _ : state) inverse->compute(pass.estimator().factor(), 1.0, covariance.data());
+  for (auto _ : state)
+    inverse->compute(pass.estimator().laplace().factor(), 1.0, covariance.data());
 }
 
 // Its product with the rows of a request.
 void whiten(benchmark::State& state) {
   Pass pass(dimension_of(state));
-  const InverseFactor& inverse = pass.estimator().inverse_factor();
+  const InverseFactor& inverse = pass.estimator().laplace().inverse_factor();
   const auto count = static_cast<std::size_t>(state.range(1));
   MappedBlock block(2 * count * inverse.stride() * sizeof(double));
   auto* x = reinterpret_cast<double*>(block.bytes().data());

@@ -288,7 +288,8 @@ ordered_json fit(const FitOptions& given) {
   if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
   // Without a window the chains are draws of the posterior at the end of the file only.
   for (const double* theta = engine.learner().view().chains.data();
-       !window && theta != engine.learner().view().chains.data() + engine.learner().view().chains.size();
+       !window &&
+       theta != engine.learner().view().chains.data() + engine.learner().view().chains.size();
        theta += dimension) {
     draws.add(theta);
   }
@@ -306,9 +307,10 @@ ordered_json fit(const FitOptions& given) {
       window && find_sampler(options.sampler)->has_law && learner.view().sampler->momentum() == 0;
   if (has_law) learner.view().sampler->law(preconditioner.data(), injected.data());
   const Estimator& estimator = learner.view().estimator;
-  const VectorXd mean = Eigen::Map<const VectorXd>(estimator.mean(), d);
-  const MatrixXd covariance = MatrixXd(Eigen::Map<const MatrixXd>(estimator.covariance(), d, d))
-                                  .selfadjointView<Eigen::Lower>();
+  const VectorXd mean = Eigen::Map<const VectorXd>(estimator.laplace().mean(), d);
+  const MatrixXd covariance =
+      MatrixXd(Eigen::Map<const MatrixXd>(estimator.laplace().covariance(), d, d))
+          .selfadjointView<Eigen::Lower>();
   const auto examples = static_cast<double>(engine.counters().get(RuntimeCounter::kExamples));
 
   ordered_json out;
@@ -334,7 +336,8 @@ ordered_json fit(const FitOptions& given) {
           gaussian_kl(draws.mean(), draws.covariance(), reference->mode, reference->covariance);
     }
     if (has_law)
-      out["kl_law"] = stationary_kl(*reference, preconditioner, learner.view().minibatch_size, injected);
+      out["kl_law"] =
+          stationary_kl(*reference, preconditioner, learner.view().minibatch_size, injected);
     out["kl_summary"] = gaussian_kl(mean, covariance, reference->mode, reference->covariance);
   } else {
     out["reference"] = whole_file ? "none for this model: give --reference FILE"

@@ -57,7 +57,7 @@ std::vector<double> gradients_at(Engine& engine, const Dataset& data,
   set_units(config, *model);
   const Estimator& estimator = engine.learner().view().estimator;
   GradientSource gradient(model, engine.dimension(), estimator.prior().values());
-  gradient.set_scale(static_cast<double>(data.rows()), estimator.dispersion());
+  gradient.set_scale(static_cast<double>(data.rows()), estimator.dispersion().value());
   const std::vector<double> rows = rows_of(config, data);
   std::vector<std::uint32_t> slots(data.rows());
   std::iota(slots.begin(), slots.end(), 0U);

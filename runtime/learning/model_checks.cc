@@ -1,35 +1,45 @@
-// The part of the estimator that says what its numbers are worth: the sandwich, the
-// misspecification index, and whether prior and data contradict each other.
+#include "windhover/runtime/learning/model_checks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "windhover/runtime/diagnostics/prior_conflict.h"
-#include "windhover/runtime/learning/estimator.h"
 
 namespace windhover {
 
 using Eigen::Index;
 
-void Estimator::sandwich_sd(double* sd) const noexcept {
+ModelChecks::ModelChecks(Arena& arena, const LaplaceApproximation& laplace,
+                         const NoiseEstimate& noise, const PriorPrecision& prior,
+                         const Dispersion& dispersion, std::uint32_t dimension) noexcept
+    : laplace_(laplace),
+      noise_(noise),
+      prior_(prior),
+      dispersion_(dispersion),
+      dimension_(dimension),
+      prior_influence_(arena.allocate<double>(dimension).data()),
+      scratch_(arena.allocate<double>(std::size_t{4} * dimension).data()) {}
+
+void ModelChecks::sandwich_sd(double* sd) const noexcept {
   const Index d = dimension_;
-  if (!noise_is_full()) {
+  if (!noise_.is_full()) {
     std::fill_n(sd, d, std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  const ConstMatrixMap p(covariance_, d, d);
-  const ConstMatrixMap c(noise_covariance_, d, d);
+  const ConstMatrixMap p(laplace_.covariance(), d, d);
+  const ConstMatrixMap c(noise_.values().data(), d, d);
   VectorMap product(scratch_, d);
   for (Index j = 0; j < d; ++j) {
     product.noalias() = c * p.col(j);
-    const double variance = std::max(0.0, n_ * product.dot(p.col(j)));
+    const double variance = std::max(0.0, laplace_.n() * product.dot(p.col(j)));
     sd[j] = std::sqrt(variance + prior_influence_variance(static_cast<std::uint32_t>(j)));
   }
 }
 
-DirectionVariance Estimator::variance_along(const double* direction) noexcept {
+DirectionVariance ModelChecks::variance_along(const double* direction) const noexcept {
   const Index d = dimension_;
-  const ConstMatrixMap p(covariance_, d, d);
+  const ConstMatrixMap p(laplace_.covariance(), d, d);
   const ConstVectorMap t(direction, d);
   VectorMap influence(scratch_, d);
   influence.setZero();
@@ -37,51 +47,55 @@ DirectionVariance Estimator::variance_along(const double* direction) noexcept {
     if (t[j] != 0) influence += t[j] * p.col(j);
   }
   DirectionVariance along{influence.dot(t), std::numeric_limits<double>::quiet_NaN()};
-  if (!noise_is_full()) return along;
-  along.sandwich = noise_.updates() > 0 ? 0.0 : along.posterior;
-  if (noise_.updates() == 0) return along;
-  const ConstMatrixMap c(noise_covariance_, d, d);
+  if (!noise_.is_full()) return along;
+  along.sandwich = noise_.measured().updates() > 0 ? 0.0 : along.posterior;
+  if (noise_.measured().updates() == 0) return along;
+  const ConstMatrixMap c(noise_.values().data(), d, d);
   for (Index j = 0; j < d; ++j) {
     along.sandwich +=
-        influence[j] * (n_ * c.col(j).dot(influence) + prior_.values()[j] * influence[j]);
+        influence[j] * (laplace_.n() * c.col(j).dot(influence) + prior_.values()[j] * influence[j]);
   }
   return along;
 }
 
-// Once a refresh, not with every snapshot: of many parameters P and C lie in memory.
-void Estimator::compute_misfit() noexcept {
+void ModelChecks::refresh(const AnchorSums& rows, Interlude* interlude) noexcept {
+  compute_misfit(interlude);
+  compute_prior_conflict(rows, interlude);
+}
+
+void ModelChecks::compute_misfit(Interlude* interlude) noexcept {
   const Index d = dimension_;
   const ConstVectorMap precision(prior_.values(), d);
   double trace = 0;
   for (Index j = 0; j < d; ++j) {
-    const ConstVectorMap p(covariance_ + j * d, d);
+    const ConstVectorMap p(laplace_.covariance() + j * d, d);
     prior_influence_[j] = (precision.array() * p.array().square()).sum();
-    if (noise_is_full()) trace += p.dot(ConstVectorMap(noise_covariance_ + j * d, d));
-    advance(interlude_, 2 * kSweptNumber * static_cast<double>(d));
+    if (noise_.is_full()) trace += p.dot(ConstVectorMap(noise_.values().data() + j * d, d));
+    advance(interlude, 2 * kSweptNumber * static_cast<double>(d));
   }
-  misspecification_index_ = noise_is_full() ? n_ * trace / static_cast<double>(d)
-                                            : std::numeric_limits<double>::quiet_NaN();
+  misspecification_index_ = noise_.is_full() ? laplace_.n() * trace / static_cast<double>(d)
+                                             : std::numeric_limits<double>::quiet_NaN();
 }
 
 // (Lambda m)' I^-1 (Lambda m) by conjugate gradients, with P for a preconditioner: one iteration is
 // enough where rows outweigh the prior in all directions alike. It only grows from one iteration
 // to the next, so that an early end is a smaller number and raises no alarm.
-void Estimator::compute_prior_conflict() noexcept {
+void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* interlude) noexcept {
   constexpr int kMostIterations = 16;
   constexpr double kSmallGain = 1e-3;
   constexpr double kSingular = 1e-10;  // curvature along a direction beside that of its parts
   prior_conflict_ = 0;
-  if (damped_ || done_.rows() == 0) return;
+  if (!laplace_.is_summary() || rows.rows() == 0) return;
   const Index d = dimension_;
-  const auto width = static_cast<Index>(width_);
-  const double information = n_ / (done_.rows() * dispersion_);
-  const ConstMatrixMap sums(done_.sums().curvature, width, width);
-  const ConstMatrixMap p(covariance_, d, d);
-  const ConstVectorMap mode(mode_, d);
-  VectorMap residual(conflict_, d);
-  VectorMap whitened(conflict_ + d, d);
-  VectorMap direction(conflict_ + 2 * d, d);
-  VectorMap product(conflict_ + 3 * d, d);
+  const auto width = static_cast<Index>(matrix_width(dimension_));
+  const double information = laplace_.n() / (rows.rows() * dispersion_.value());
+  const ConstMatrixMap sums(rows.sums().curvature, width, width);
+  const ConstMatrixMap p(laplace_.covariance(), d, d);
+  const ConstVectorMap mode(laplace_.mode(), d);
+  VectorMap residual(scratch_, d);
+  VectorMap whitened(scratch_ + d, d);
+  VectorMap direction(scratch_ + 2 * d, d);
+  VectorMap product(scratch_ + 3 * d, d);
   residual = ConstVectorMap(prior_.values(), d).cwiseProduct(mode);
   double statistic = mode.dot(residual);
   double gains = 0;
@@ -105,7 +119,7 @@ void Estimator::compute_prior_conflict() noexcept {
       product.tail(below) += direction[j] * column;
       parts += sums(j, j) * direction[j] * direction[j];
     }
-    advance(interlude_, 3 * kSweptNumber * static_cast<double>(d * d));
+    advance(interlude, 3 * kSweptNumber * static_cast<double>(d * d));
     const double along = direction.dot(product);
     if (!(along > kSingular * parts)) break;
     const double step = size / (information * along);
@@ -114,8 +128,8 @@ void Estimator::compute_prior_conflict() noexcept {
     residual -= step * information * product;
   }
   statistic += gains;
-  if (learn_dispersion_) {
-    statistic = with_learned_dispersion(statistic, n_, static_cast<double>(d));
+  if (dispersion_.learned()) {
+    statistic = with_learned_dispersion(statistic, laplace_.n(), static_cast<double>(d));
   }
   const double conflict = statistic / prior_conflict_bound(static_cast<double>(d));
   prior_conflict_ = std::isfinite(conflict) ? conflict : 0.0;

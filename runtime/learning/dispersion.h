@@ -1,0 +1,68 @@
+// The dispersion of the likelihood: the noise variance of y given x, or the square of Student's
+// scale. Given, or learned from the rows.
+#ifndef WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
+#define WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
+
+#include <cmath>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/estimates/curvature.h"
+#include "windhover/samplers/linear_algebra/interlude.h"
+
+namespace windhover {
+
+// Invariant: value() is positive; 1 for models that have no dispersion. In units of y^2 as the
+// model sees y. One thread.
+class Dispersion {
+ public:
+  explicit Dispersion(const ModelConfig& model) noexcept;
+  void reset(const ModelConfig& model) noexcept;
+  // y is seen in this unit from here on: a variance that is given is in units of the rows' y^2. A
+  // learned one starts again.
+  void set_target_scale(double scale) noexcept;
+  void start_over() noexcept { value_ = initial_; }
+  // A learned dispersion is no less: below 1e-12 of the targets' variance the prior is lost beside
+  // the data where features depend on each other.
+  void set_target_variance(double variance) noexcept { least_ = 1e-12 * variance; }
+
+  double value() const noexcept { return value_; }
+  bool learned() const noexcept { return learned_; }
+  // |log ratio| of the value to that of the refresh before; 0 when it is given.
+  double step() const noexcept { return step_; }
+  // log ratio of the value to what it was where the sums of `rows` began.
+  double change(const AnchorSums& rows) const noexcept {
+    return std::log(value_ / rows.dispersion());
+  }
+  // sd(log value) of the posterior of n rows; 0 when it is given.
+  double relative_sd(double n) const noexcept {
+    return learned_ ? 1.0 / std::sqrt(information_ * n) : 0.0;
+  }
+
+  // One step of the fixed point at which the value is the expected squared residual over the
+  // posterior that it leads to. `newton_step`: from the anchor of `rows` to the mode, subtracted;
+  // `prior`, `variances`: Lambda and P_jj. Returns the relative change. Complexity O(D^2).
+  double update(const AnchorSums& rows, const double* newton_step, const double* prior,
+                const double* variances, double target_variance, Interlude* interlude) noexcept;
+  void set(double value) noexcept { value_ = value; }
+  // A refresh ends that began at the value `previous`.
+  void end_refresh(double previous) noexcept { step_ = std::abs(std::log(value_ / previous)); }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(initial_, value_, least_, step_);
+  }
+
+ private:
+  bool exists_;
+  bool learned_ = false;
+  double given_ = 0;
+  double information_ = 0.5;  // of one row about the logarithm
+  double initial_ = 1;
+  double value_ = 1;
+  double least_ = 0;
+  double step_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_

@@ -1,0 +1,108 @@
+// The Gaussian at the mode: what a refresh makes of the sums over rows.
+#ifndef WINDHOVER_RUNTIME_LEARNING_LAPLACE_APPROXIMATION_H_
+#define WINDHOVER_RUNTIME_LEARNING_LAPLACE_APPROXIMATION_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/estimates/curvature.h"
+#include "windhover/samplers/linear_algebra/inverse_factor.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+// Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
+//
+// Of a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
+// mean eigenvalue on the diagonal, as Levenberg and Marquardt would: a guide for steps, no summary.
+//
+// A refresh: begin(), then compute_curvature() and what follows from it, in that order, and
+// restore() if one fails. Invariant: outside a refresh all numbers are of the last one that
+// succeeded. One thread. Memory about 4.5 D^2 doubles.
+class LaplaceApproximation {
+ public:
+  // What it is computed from: sums over rows, the dispersion, the precisions of the prior.
+  struct Input {
+    const AnchorSums& rows;
+    double dispersion;
+    const double* prior;
+    Interlude* interlude;  // may be null
+  };
+  // The Gaussian that the newest refresh took the place of, or tried to.
+  struct Before {
+    double n;
+    const double* mean;
+    const Factor& factor;  // of A
+  };
+
+  LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept;
+  void set_mode(const double* mode) noexcept;  // and the mean
+  void clear_mode() noexcept;
+
+  double n() const noexcept { return n_; }
+  const double* mode() const noexcept { return mode_; }
+  const double* mean() const noexcept { return mean_; }
+  const double* curvature() const noexcept { return curvature_; }    // A
+  const double* covariance() const noexcept { return covariance_; }  // P
+  const Factor& factor() const noexcept { return factor_; }          // of A
+  const InverseFactor& inverse_factor() const noexcept { return inverse_factor_; }
+  // Of L at the anchor of the rows, prior included.
+  const double* anchor_gradient() const noexcept { return anchor_gradient_; }
+  Before before() const noexcept { return {n_before_, mean_before_, factor_before_}; }
+
+  // The Newton step, from the mode to the anchor; its squared length, in posterior sd.
+  const double* newton_step() const noexcept { return step_; }
+  double newton_decrement() const noexcept { return newton_decrement_; }
+  // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
+  double trusted_step(double n) const noexcept;
+  bool step_is_trusted() const noexcept { return newton_decrement_ <= trusted_step(n_); }
+  // A step never raises a quadratic loss, nor that of Student's t (samplers/models/likelihoods.h).
+  bool steps_are_safe() const noexcept { return steps_are_safe_; }
+  bool quadratic() const noexcept { return quadratic_; }
+  // By more than a tenth of the noise in the linear predictors, mean square.
+  bool anchor_is_far() const noexcept { return newton_decrement_ >= 0.01 * n_; }
+  // False of a network.
+  bool is_summary() const noexcept { return !damped_; }
+
+  void begin(double n, Interlude* interlude) noexcept;
+  // A and the Newton step from the anchor. O(D^3).
+  Status compute_curvature(const Input& input) noexcept;
+  // P_jj, which stand until the next call. They lie in P meanwhile. O(D^3 / 3).
+  const double* compute_variances(Interlude* interlude) noexcept;
+  // Mode and mean, the latter at a temperature. A Newton step longer than `longest` (squared, in
+  // posterior sd) is shortened. O(D^2).
+  void compute_centre(const Input& input, double longest, double temperature) noexcept;
+  void compute_covariance(Interlude* interlude) noexcept;  // O(D^3)
+  // A to rounding, all else bit for bit. O(D^3).
+  void restore() noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::uint32_t dimension_;
+  bool damped_;
+  bool quadratic_;
+  bool steps_are_safe_;
+  double n_ = 0;
+  double newton_decrement_ = 0;
+  double* mode_;
+  double* mean_;
+  double* step_;
+  double* anchor_gradient_;
+  double* curvature_;
+  double* covariance_;
+  double* variances_;
+  Factor factor_;
+  InverseFactor inverse_factor_;
+  double n_before_ = 0;
+  double decrement_before_ = 0;
+  double* mode_before_;
+  double* mean_before_;
+  Factor factor_before_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_LAPLACE_APPROXIMATION_H_

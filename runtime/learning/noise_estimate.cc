@@ -1,0 +1,78 @@
+#include "windhover/runtime/learning/noise_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/linear_algebra/interlude.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config,
+                             std::uint32_t dimension) noexcept
+    : dimension_(dimension),
+      measured_(arena, config, dimension),
+      values_(arena.allocate<double>(numbers()).data()),
+      reference_(arena.allocate<double>(dimension).data()),
+      scale_(arena.allocate<double>(dimension).data()) {}
+
+void NoiseEstimate::start_over() noexcept {
+  std::fill_n(values_, numbers(), 0.0);
+  measured_.reset();
+  std::fill_n(reference_, dimension_, 0.0);
+  reference_known_ = false;
+}
+
+bool NoiseEstimate::end_pass(const AnchorSums& rows, double weight_floor,
+                             Interlude* interlude) noexcept {
+  const bool swept = measured_.rows_in_pass() > 0;
+  const double weight = measured_.end_pass(weight_floor, interlude);
+  if (weight == 0) return !swept;
+  if (!reference_known_) std::fill_n(reference_, dimension_, 0.0);
+  reference_known_ = true;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    reference_[j] += weight * (rows.mean_curvature(j) - reference_[j]);
+  }
+  return true;
+}
+
+void NoiseEstimate::follow_sums(const AnchorSums& rows) noexcept {
+  measured_.estimate_from_sums();
+  reference_known_ = true;
+  for (std::uint32_t j = 0; j < dimension_; ++j) reference_[j] = rows.mean_curvature(j);
+}
+
+void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
+                            Interlude* interlude) noexcept {
+  const Eigen::Index d = dimension_;
+  const std::size_t width = matrix_width(dimension_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const bool known = reference_known_ && reference_[j] > 0;
+    const double ratio = known ? rows.mean_curvature(j) / reference_[j] : 1.0;
+    scale_[j] = std::sqrt(std::max(ratio, 0.0)) / dispersion;
+  }
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const bool never_seen = reference_known_ && !(reference_[j] > 0);
+    const double extra = never_seen ? std::max(rows.mean_curvature(j), 0.0) / dispersion : 0.0;
+    if (!is_full()) {
+      values_[j] = scale_[j] * scale_[j] * measured_.variances()[j] + extra;
+      continue;
+    }
+    for (std::uint32_t i = j; i < dimension_; ++i) {
+      values_[j * d + i] = scale_[i] * scale_[j] * measured_.matrix()[j * width + i];
+    }
+    advance(interlude, kProductsANumber * (dimension_ - j));
+    values_[j * (dimension_ + 1)] += extra;
+  }
+  if (is_full()) symmetrize(values_, d, interlude);
+}
+
+void NoiseEstimate::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("noise covariance");
+  visitor.value(reference_known_);
+  visitor.visit(reference_, dimension_);
+  visitor.visit(values_, numbers());
+  measured_.visit_state(visitor);
+}
+
+}  // namespace windhover

@@ -1,0 +1,58 @@
+// The gradient-noise covariance C as the newest refresh has it.
+#ifndef WINDHOVER_RUNTIME_LEARNING_NOISE_ESTIMATE_H_
+#define WINDHOVER_RUNTIME_LEARNING_NOISE_ESTIMATE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/estimates/curvature.h"
+#include "windhover/samplers/estimates/noise_covariance.h"
+
+namespace windhover {
+
+// What passes have measured is an average over them, A is that of now. Where rows of a kind have
+// become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there were
+// none, A itself stands for it, as if the model held. A C that is too small there would make the
+// draws too wide. Invariant: the reference is the data curvature averaged as C is. One thread.
+// Memory about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
+class NoiseEstimate {
+ public:
+  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
+  void start_over() noexcept;
+
+  // What has been measured: rows and minibatches are added there.
+  NoiseCovariance& measured() noexcept { return measured_; }
+  const NoiseCovariance& measured() const noexcept { return measured_; }
+  bool is_full() const noexcept { return measured_.structure() == NoiseStructure::kFull; }
+
+  // A pass over `rows` ends that measured noise too: see NoiseCovariance::end_pass. false: what it
+  // summed is not finite.
+  bool end_pass(const AnchorSums& rows, double weight_floor, Interlude* interlude) noexcept;
+  // For sums that go on: measured() as it stands.
+  void follow_sums(const AnchorSums& rows) noexcept;
+
+  // C of `rows`, at this dispersion. O(D^2).
+  void refresh(const AnchorSums& rows, double dispersion, Interlude* interlude) noexcept;
+  // D x D, or with NoiseStructure::kDiagonal its D variances.
+  std::span<const double> values() const noexcept { return {values_, numbers()}; }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::size_t numbers() const noexcept {
+    return is_full() ? std::size_t{dimension_} * dimension_ : dimension_;
+  }
+
+  std::uint32_t dimension_;
+  NoiseCovariance measured_;
+  double* values_;
+  double* reference_;  // data curvature A_jj averaged as C is, dispersion 1
+  double* scale_;      // dimension: scratch
+  bool reference_known_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_NOISE_ESTIMATE_H_

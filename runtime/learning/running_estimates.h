@@ -1,0 +1,41 @@
+// Estimates of rows that are seen once.
+#ifndef WINDHOVER_RUNTIME_LEARNING_RUNNING_ESTIMATES_H_
+#define WINDHOVER_RUNTIME_LEARNING_RUNNING_ESTIMATES_H_
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/estimator.h"
+
+namespace windhover {
+
+// The sums go on and no pass begins: Estimator::done() holds all rows. Invariant: the leverage is
+// that of the rows the estimates were last refreshed from. One thread.
+class RunningEstimates {
+ public:
+  explicit RunningEstimates(Estimator& estimator) noexcept : estimator_(estimator) {}
+
+  // What has been summed counts for `keep` of what it did.
+  void fade(double keep) noexcept {
+    estimator_.done().fade(keep);
+    estimator_.noise().measured().fade(keep);
+  }
+  // Estimator::refresh() with C as it has been summed; the anchor follows the mode.
+  Status refresh(double n, double target_variance) noexcept;
+  // Whether the rows since the refresh have so much curvature in some direction that a step with
+  // the A of then would overshoot there. Complexity O(D^2).
+  bool outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("running estimates");
+    visitor.value(leverage_);
+  }
+
+ private:
+  double leverage() const noexcept;
+
+  Estimator& estimator_;
+  double leverage_ = 0;  // after the newest refresh
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_RUNNING_ESTIMATES_H_
