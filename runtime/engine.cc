@@ -43,8 +43,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "law_unknown";
     case StatusReason::kSpread:
       return "spread";
-    case StatusReason::kPace:
-      return "pace";
+    case StatusReason::kReplayRatio:
+      return "replay_ratio";
     case StatusReason::kNotDefinite:
       return "not_definite";
     case StatusReason::kPrior:

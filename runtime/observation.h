@@ -18,7 +18,7 @@ enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 //         a row, below the number of features), `row_ends` one uint32 a row: where its values end.
 struct ObservationBatch {
   std::size_t rows = 0;
-  std::size_t first_row = 0;         // rows before it are passed over (a sender's duplicates)
+  std::size_t first_row = 0;         // rows before it are skipped (a sender's duplicates)
   Scalar scalar = Scalar::kFloat64;  // of features and targets
   const std::byte* features = nullptr;
   const std::byte* targets = nullptr;  // one a row

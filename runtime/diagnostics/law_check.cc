@@ -85,7 +85,7 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
 
 // One step. Whether there is no more to find for now.
 bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
-  const bool settled = largest_.settled() && smallest_.settled();
+  const bool converged = largest_.converged() && smallest_.converged();
   const bool decided = verdict_ != Verdict::kOpen && decided_version_ == version_;
   if (orbit_side_ != 0) {
     if (!advance_orbit(terms, interlude)) return false;
@@ -98,7 +98,7 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
     decide_by_orbits();
     return true;
   }
-  if (settled && !decided) {
+  if (converged && !decided) {
     if (bounds_suffice()) {
       decide_by_bounds();
       return true;
@@ -110,7 +110,7 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
     return false;
   }
   const auto images = [&](const RatioVector& v) { apply(terms, v, interlude); };
-  turn_ = settled ? !turn_ : largest_.settled() || (!smallest_.settled() && !turn_);
+  turn_ = converged ? !turn_ : largest_.converged() || (!smallest_.converged() && !turn_);
   (turn_ ? smallest_ : largest_).step(images);
   if (largest_.indefinite() || smallest_.indefinite()) {
     verdict_ = Verdict::kNone;
@@ -119,7 +119,7 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
     smallest_ratio_ = 1;
     return true;
   }
-  return settled;
+  return converged;
 }
 
 bool LawCheck::bounds_suffice() const noexcept {

@@ -28,7 +28,7 @@ void SpreadDirections::follow(const double* covariance, std::uint64_t version,
     best_.forms_changed();
   }
   search(covariance, interlude);
-  if (!chosen_ && !(worst_.settled() && best_.settled())) return;
+  if (!chosen_ && !(worst_.converged() && best_.converged())) return;
   if (chosen_ && !changed) return;
   if (!chosen_) choose(covariance, law);
   const Index d = dimension_;
@@ -67,7 +67,7 @@ void SpreadDirections::search(const double* covariance, Interlude* interlude) no
     worst_.step(images);
     best_.step(images);
     spent += 2.0 * static_cast<double>(d * d);
-  } while (spent < kBudget && !(worst_.settled() && best_.settled()));
+  } while (spent < kBudget && !(worst_.converged() && best_.converged()));
 }
 
 void SpreadDirections::choose(const double* covariance,

@@ -67,7 +67,7 @@ void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& e
   diagnostics_.add(deviations_);
 }
 
-bool ChainRecord::settled() const noexcept {
+bool ChainRecord::can_be_judged() const noexcept {
   constexpr double kLongestExploration = 512;
   const double patience = last_draw_ > 0 ? DrawBudget::kMostPending : kLongestExploration;
   const bool judged = consistency_.suffices() && diagnostics_.suffices();

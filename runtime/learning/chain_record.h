@@ -58,7 +58,7 @@ class ChainRecord {
 
   // Whether the draws can be judged, or never will be: a sampler that has gone on to refine (Santa)
   // has none that could.
-  bool settled() const noexcept;
+  bool can_be_judged() const noexcept;
 
   // Compares observed with predicted spread, if that is due. law(H, injected covariance) says
   // whether there is a law. O(60 D^3) where it is due.

@@ -51,7 +51,7 @@ class ChainSet {
   // The draws alone: chains that keep a state of their sampler's own cannot be put elsewhere
   // without starting it anew, and follow by themselves.
   void transport_draws(const Estimator& estimator, Interlude* interlude) noexcept {
-    draws_.recolour(estimator.laplace().before().factor, estimator.laplace().factor(), interlude);
+    draws_.transport(estimator.laplace().before().factor, estimator.laplace().factor(), interlude);
   }
 
   // Whether the chain is so many posterior standard deviations from the centre, or not a number.

@@ -13,8 +13,8 @@ constexpr int kMostIterations = 400;
 constexpr int kMostDescentIterations = 200;  // where the posterior is not log-concave
 constexpr int kMostHalvings = 40;            // of a step
 constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
-constexpr double kPriorSettled = 1e-3;  // of the logarithm of a learned prior precision
-constexpr double kFollowed = 0.1;       // of that, and of the dispersion's, what chains can follow
+constexpr double kPriorConverged = 1e-3;  // of the logarithm of a learned prior precision
+constexpr double kFollowed = 0.1;  // of that, and of the dispersion's, what chains can follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // Derivative of -log posterior of the rows in done() at their anchor, along the way there.
@@ -147,7 +147,7 @@ bool ColdStart::at_mode() const noexcept {
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
   return estimator_.laplace().newton_decrement() < near &&
          estimator_.dispersion().step() < std::sqrt(0.01 * near) &&
-         estimator_.prior().moved() < kPriorSettled;
+         estimator_.prior().moved() < kPriorConverged;
 }
 
 // As near as the mode of other rows is to that of these: about 2 D off when all are others.

@@ -53,7 +53,7 @@ bool SamplingRun::rests() const noexcept {
   const ChainMover& mover = ensemble_.mover();
   if (!budget_.spent(mover.minibatch_size())) return false;
   if (phase_ == Phase::kApproach || budget_.exhausted(mover.longest_relaxation())) return true;
-  return sampling() && !budget_.pending(record_.relaxations()) && record_.settled();
+  return sampling() && !budget_.pending(record_.relaxations()) && record_.can_be_judged();
 }
 
 void SamplingRun::before_rows(double fresh) noexcept {

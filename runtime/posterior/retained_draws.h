@@ -56,7 +56,7 @@ class RetainedDraws {
   }
 
   // Moves all draws from N(0, T before^-1) to N(0, T after^-1), whatever T. O(draws x D^2).
-  void recolour(const Factor& before, const Factor& after, Interlude* interlude) noexcept {
+  void transport(const Factor& before, const Factor& after, Interlude* interlude) noexcept {
     before.colour(deviations_, draws_, interlude);
     after.solve_root(deviations_, draws_, interlude);
   }

@@ -34,7 +34,7 @@ enum class StatusReason : std::uint8_t {
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kLawUnknown = 11,    // law_ratio NaN: nothing tells whether it does
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
-  kPace = 8,           // draws_per_observation below 1
+  kReplayRatio = 8,    // draws_per_observation below 1
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
   kMisfit = 12         // misspecification_index: the rows scatter unlike the model; read sd_robust
 };

@@ -60,7 +60,7 @@ class ExtremeRatio {
   // steps leave the largest eigenvalue short by a tenth of (ln(D) / k)^2 on average (Kuczynski and
   // Wozniakowski 1992, of Lanczos's method): a third of a per cent at D = 1000.
   // After forms_changed() it is found again when the next step has it within a per cent.
-  bool settled() const noexcept { return quiet_looks_ >= 2 && !stale_; }
+  bool converged() const noexcept { return quiet_looks_ >= 2 && !stale_; }
   // There is a direction in which g is not positive.
   bool indefinite() const noexcept { return indefinite_; }
 

@@ -123,8 +123,8 @@ void add_settings(std::vector<Scenario>& all) {
     all.push_back(s);
   };
   using Config = EngineConfig;
-  add("pace-0", "linear", [](Config& c) { c.draws_per_observation = 0; });
-  add("pace-1", "logistic", [](Config& c) { c.draws_per_observation = 1; });
+  add("replay-0", "linear", [](Config& c) { c.draws_per_observation = 0; });
+  add("replay-1", "logistic", [](Config& c) { c.draws_per_observation = 1; });
   add("minibatch-grows", "logistic", [](Config& c) { c.sampler.minibatch_size = 0; });
   add("within-minibatch", "linear",
       [](Config& c) { c.sampler.noise_estimator = NoiseEstimator::kWithinMinibatch; });

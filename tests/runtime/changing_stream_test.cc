@@ -68,12 +68,12 @@ TEST(ChangingStream, ChainsDoNotLagBehindTheWindow) {
   constexpr Index kRows = 40'000;
   constexpr Index kWindow = 1000;
   constexpr Index kChains = 32;
-  for (const double pace : {1.0, 4.0}) {
+  for (const double replay_ratio : {1.0, 4.0}) {
     const Data data = linear_data(kRows, 3, 1.0, 85);
     EngineConfig config = small_config("linear", 3, kWindow);
     config.sampler.chains = kChains;
     config.sampler.minibatch_size = 20;
-    config.draws_per_observation = pace;
+    config.draws_per_observation = replay_ratio;
     TestEngine engine(config);
     double variance = 0;
     double count = 0;
@@ -89,10 +89,10 @@ TEST(ChangingStream, ChainsDoNotLagBehindTheWindow) {
       count += 1;
     }
     variance /= count;
-    const double tau = 1 / (2 * pace);
+    const double tau = 1 / (2 * replay_ratio);
     const double left_alone = tau * (1 - std::exp(-1 / tau)) + 1.0 / kChains;
     std::printf("R = %.0f: mean of the chains %.4f posterior variances off the mode (%.4f alone)\n",
-                pace, variance, left_alone);
+                replay_ratio, variance, left_alone);
     // 70 times, half a window apart, 4 directions: a relative error of 0.15 or so.
     EXPECT_NEAR(variance * kChains, 1.0, 0.6);
     EXPECT_LT(variance, 0.5 * left_alone);

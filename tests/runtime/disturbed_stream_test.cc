@@ -53,7 +53,7 @@ TEST(DisturbedStream, BurstsLeaveDrawsOfTheRowsThereAre) {
 }
 
 // Chains that have left for what is no number while there was nothing to draw for: the next rows,
-// too few to draw for either, must not be passed over for ever.
+// too few to draw for either, must not be ignored for ever.
 TEST(DisturbedStream, RestingChainsThatAreNotNumbersStartAgain) {
   constexpr Index kWindow = 2000;
   const Data data = linear_data(2 * kWindow + 50, 2, 1.0, 93);

@@ -101,7 +101,7 @@ class TestEngine {
 
   static ObservationBatch batch(const Data& data, Index first, Index rows);
 
-  // Until there is nothing left to do; a pace R > 0 is what makes it end.
+  // Until there is nothing left to do; a replay ratio R > 0 is what makes it end.
   std::uint64_t poll_until_idle();
   // So many rounds, after which what is served is what the engine has.
   void poll_rounds(std::uint64_t rounds);

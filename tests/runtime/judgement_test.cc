@@ -126,7 +126,8 @@ constexpr Row kRows[] = {
      StatusReason::kPrior},
     {"prior not contradicted", [](Evidence& e) { e.prior_conflict = 1; }, kOk, StatusReason::kNone},
     {"misfit", [](Evidence& e) { e.misfit = true; }, kDegraded, StatusReason::kMisfit},
-    {"replay below 1", [](Evidence& e) { e.replay_ratio = 0.999; }, kDegraded, StatusReason::kPace},
+    {"replay below 1", [](Evidence& e) { e.replay_ratio = 0.999; }, kDegraded,
+     StatusReason::kReplayRatio},
     {"replay of 1", [](Evidence& e) { e.replay_ratio = 1; }, kOk, StatusReason::kNone},
     {"replay of 1 but for rounding", [](Evidence& e) { e.replay_ratio = 1 - 1e-12; }, kOk,
      StatusReason::kNone},
@@ -154,7 +155,7 @@ TEST(Judgement, NamesTheFirstReasonThatApplies) {
     void (*change)(Evidence& e);
     StatusReason reason;
   } kFromLast[] = {
-      {[](Evidence& e) { e.replay_ratio = 0.5; }, StatusReason::kPace},
+      {[](Evidence& e) { e.replay_ratio = 0.5; }, StatusReason::kReplayRatio},
       {[](Evidence& e) { e.misfit = true; }, StatusReason::kMisfit},
       {[](Evidence& e) { e.prior_conflict = 2; }, StatusReason::kPrior},
       {[](Evidence& e) { e.spread_largest = 9; }, StatusReason::kSpread},

@@ -95,12 +95,12 @@ struct Slide {
 // Row by row through a window of 500, with `poll` between rows: how far the summary is from the
 // exact posterior of the window.
 template <class Poll>
-Slide slide(double pace, Poll&& poll) {
+Slide slide(double replay_ratio, Poll&& poll) {
   const Index features = 5;
   const Index window = 500;
   const Data data = linear_data(2500, features, 1.0, 14);
   EngineConfig config = small_config("linear", features, window);
-  config.draws_per_observation = pace;
+  config.draws_per_observation = replay_ratio;
   TestEngine engine(config);
   std::vector<double> off;
   for (Index n = 1; n <= data.rows(); ++n) {

@@ -97,7 +97,7 @@ struct ReplayCase {
   const char* model;
   Standardize standardize;
   NoiseEstimator noise;
-  double pace;
+  double replay_ratio;
   bool learn_prior = false;
   Horizon horizon = Horizon::kWindow;
   std::uint32_t features = 4;
@@ -126,7 +126,7 @@ class ReplayTest : public testing::TestWithParam<int> {
     config.standardize = c.standardize;
     config.sampler.noise_estimator = c.noise;
     config.sampler.minibatch_size = 32;
-    config.draws_per_observation = c.pace;
+    config.draws_per_observation = c.replay_ratio;
     config.horizon = c.horizon;
     data = config.model.name == "linear" ? linear_data(2500, c.features, 1.0, 41)
                                          : logistic_data(2500, c.features, 0.2, 41);

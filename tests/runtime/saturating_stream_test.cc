@@ -84,7 +84,7 @@ TEST_P(SaturatingStream, AnswersAreOfTheNewestRowsAndTheDrawsLieAboutThem) {
   expect_draws_about_the_mean(engine, deviations, kRounds);
 }
 
-// The same pace in frames of more rows than the sums can follow in a round: a backlog keeps the
+// The same rate in frames of more rows than the sums can follow in a round: a backlog keeps the
 // learner from ever resting, and had every pass lose count of the rows that left.
 TEST_P(SaturatingStream, FramesOfManyRowsAreTakenInOverRounds) {
   constexpr Index kRows = 256;

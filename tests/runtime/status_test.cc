@@ -94,7 +94,7 @@ TEST(Status, IsDegradedWhenThePaceCannotBeHeld) {
   const Provenance p = engine.provenance();
   EXPECT_NEAR(p.draws_per_observation, 0.32, 0.05);
   EXPECT_EQ(p.status, PosteriorStatus::kDegraded);
-  EXPECT_EQ(p.reason, StatusReason::kPace);
+  EXPECT_EQ(p.reason, StatusReason::kReplayRatio);
 }
 
 // Ten passes of replay follow a cold start, whether the first answers were asked for early or late.
@@ -113,7 +113,7 @@ TEST(Status, ReplayRatioOfOneIsHeldExactly) {
       const Provenance p = engine.provenance();
       if (engine->learner().view().phase != Learner::Phase::kSampling) continue;
       EXPECT_GT(p.draws_per_observation, 1 - 1e-9) << frame << " rows a frame, row " << row;
-      short_of += p.reason == StatusReason::kPace ? 1 : 0;
+      short_of += p.reason == StatusReason::kReplayRatio ? 1 : 0;
     }
     EXPECT_EQ(short_of, 0) << frame;
   }

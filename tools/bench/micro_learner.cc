@@ -170,14 +170,14 @@ void retain(benchmark::State& state) {
   for (auto _ : state) draws->retain(theta.data(), pass.estimator().laplace().mean(), kRows);
 }
 
-void recolour(benchmark::State& state) {
+void transport_draws(benchmark::State& state) {
   Pass pass(dimension_of(state));
   const Factor& factor = pass.estimator().laplace().factor();
   Placed<RetainedDraws> draws(dimension_of(state), kDraws, 1.0);
   draws->reset();
   draws->fill_gaussian(factor, 1);
   const HeapColumn heap(state);
-  for (auto _ : state) draws->recolour(factor, factor, nullptr);
+  for (auto _ : state) draws->transport(factor, factor, nullptr);
 }
 
 void consistency_add(benchmark::State& state) {
@@ -335,7 +335,7 @@ BENCHMARK(add_and_remove)->Args({12, 16})->Args({100, 16});
 BENCHMARK(score_series)->Arg(12)->Arg(100);
 BENCHMARK(repeated_rows)->Arg(12)->Arg(100);
 BENCHMARK(retain)->Arg(12)->Arg(100);
-BENCHMARK(recolour)->Arg(12)->Arg(100);
+BENCHMARK(transport_draws)->Arg(12)->Arg(100);
 BENCHMARK(consistency_add)->Arg(12)->Arg(100);
 BENCHMARK(consistency_ratio)->Arg(12)->Arg(100);
 BENCHMARK(diagnostics_add)->Arg(12)->Arg(100);

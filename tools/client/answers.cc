@@ -232,7 +232,7 @@ std::string reason_text(const Provenance& p) {
       return "nothing tells whether this sampler draws from the posterior here";
     case StatusReason::kSpread:
       return fmt::format("the draws do not spread as predicted, ou_ratio {:.2f}", p.ou_ratio);
-    case StatusReason::kPace:
+    case StatusReason::kReplayRatio:
       return fmt::format("only {:.2f} draws per observation", p.draws_per_observation);
     case StatusReason::kNotDefinite:
       return "numbers too large to compute with: this is the posterior of before them";

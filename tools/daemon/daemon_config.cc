@@ -150,7 +150,8 @@ void DaemonConfig::describe_options() {
   add({
       number("engine.window_slack", "rows the writer may be ahead", v.engine.window_slack),
       number("engine.max_frame_rows", "rows of one frame", v.engine.max_frame_rows),
-      number("engine.draws_per_observation", "pace R; 0: no target",
+      number("engine.draws_per_observation",
+             "replay ratio R: minibatch rows a chain draws for each new row; 0: no target",
              v.engine.draws_per_observation),
       choice("engine.standardize", "location and scale of features", v.engine.standardize,
              Choices<Standardize>{{"chosen", Standardize::kChosen},

@@ -20,7 +20,7 @@ struct TableOptions {
 // What a cell that is no finite number does to its row.
 enum class MissingPolicy : std::uint8_t {
   kRefuse,  // the program ends with a sentence naming the place
-  kSkip,    // the row is passed over and counted
+  kSkip,    // the row is skipped and counted
 };
 
 // Reads a CSV file, plain or gzip-compressed, or a pipe ("-": standard input), row by row in

@@ -269,7 +269,7 @@ bool print_report(const LiveResult& live, const FastResult& fast) {
   const Prequential& score = *live.sent.score;
   fmt::print("\n---- Report -------------------------------------------------------------\n\n");
   fmt::print("Live stream     {}\n", live.sent.closing_line());
-  fmt::print("                pace R {:.2f} draws per observation and chain\n",
+  fmt::print("                replay ratio R {:.2f}: draws per observation and chain\n",
              live.provenance.draws_per_observation);
   fmt::print("                status {}: {}\n", to_string(live.provenance.status),
              live.provenance.reason == StatusReason::kNone

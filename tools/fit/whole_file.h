@@ -10,7 +10,7 @@
 
 namespace windhover {
 
-// Room for all rows of `data` before the learner runs at all, and no pace set by observations.
+// Room for all rows of `data` before the learner runs at all, and a replay ratio without a target.
 void expect_all(EngineConfig& config, const Dataset& data);
 
 // Observes every row. UserError names the first row that is refused.
