@@ -7,8 +7,16 @@
 
 #include "windhover/platform/result.h"
 #include "windhover/samplers/config.h"
+#include "windhover/samplers/single_pass_options.h"
 
 namespace windhover {
+
+// What N means: which observations the posterior stands on, and how much each counts.
+enum class Horizon : std::uint8_t {
+  kWindow,      // the last N, held in memory and drawn from again and again
+  kForgetting,  // all, each seen once, older ones fading: worth N in all
+  kAll,         // all so far, each seen once and counting the same
+};
 
 // In which units a model sees the features, or y. Its answers are in those of the rows.
 enum class Standardize : std::uint8_t {

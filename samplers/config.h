@@ -74,26 +74,6 @@ enum class DecaySchedule : std::uint8_t {
   kConstant,    // c, in (0, 1]
 };
 
-// What N means: which observations the posterior stands on, and how much each counts.
-enum class Horizon : std::uint8_t {
-  kWindow,      // the last N, held in memory and drawn from again and again
-  kForgetting,  // all, each seen once, older ones fading: worth N in all
-  kAll,         // all so far, each seen once and counting the same
-};
-
-// Horizons without a window: where the chains' noise of their own comes from (single_pass.h).
-enum class SinglePassNoise : std::uint8_t {
-  kWeights,          // random weights of the rows: the sampling covariance, no matrix needed
-  kNoiseCovariance,  // injected, of covariance C: the same spread
-  kCurvature,        // injected, of covariance A: the posterior's spread, for models that hold
-};
-
-// Horizon::kForgetting: how wide the posterior is.
-enum class ForgettingSpread : std::uint8_t {
-  kSampling,   // as the estimate varies in a stream that does not change: N rows' worth
-  kPosterior,  // of exponentially discounted rows, twice the variance: right for a truth that moves
-};
-
 struct SamplerConfig {
   std::string_view name = "calibrated";
   // S; 0: a 200th of the rows, but at least 64 and twice the dimension, and at most 256 where that

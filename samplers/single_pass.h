@@ -30,6 +30,7 @@
 #include "windhover/samplers/estimates/estimates.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/sampler.h"
+#include "windhover/samplers/single_pass_options.h"
 
 namespace windhover {
 

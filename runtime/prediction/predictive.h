@@ -9,7 +9,7 @@
 #include <span>
 
 #include "windhover/platform/status.h"
-#include "windhover/samplers/config.h"
+#include "windhover/runtime/config.h"
 
 namespace windhover {
 
