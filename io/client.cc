@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "windhover/io/framing.h"
@@ -14,10 +16,23 @@ constexpr std::uint32_t kLargestReply = 1U << 30;
 constexpr std::size_t kMostRefusedKept = 1U << 20;
 constexpr std::uint32_t kWholeFrame = UINT32_MAX;
 
+// Reasons that only a conversation has, and those of a newer server, are kRefused.
 Status status_of(std::uint32_t reason) {
   return reason > 0 && reason < static_cast<std::uint32_t>(Status::kCount)
              ? static_cast<Status>(reason)
-             : Status::kIoError;
+             : Status::kRefused;
+}
+
+// "sequence_gap" for REASON_SEQUENCE_GAP.
+std::string label_of(v1::Reason reason) {
+  constexpr std::string_view kPrefix = "REASON_";
+  std::string label = v1::Reason_Name(reason);
+  if (label.size() < kPrefix.size()) return "reason " + std::to_string(static_cast<int>(reason));
+  label.erase(0, kPrefix.size());
+  std::transform(label.begin(), label.end(), label.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return label;
 }
 
 }  // namespace
@@ -26,6 +41,7 @@ Status status_of(std::uint32_t reason) {
 
 Status Client::fail(Status status, std::string text, std::uint64_t number) {
   error_text_ = std::move(text);
+  refusal_ = v1::REASON_OK;
   error_number_ = number;
   return status;
 }
@@ -38,7 +54,9 @@ Status Client::fail_closed(Status status, std::string text, std::uint64_t number
 Status Client::refused(const v1::Refusal& refusal) {
   const Status status = status_of(static_cast<std::uint32_t>(refusal.reason()));
   if (refusal.closing()) close();
-  return fail(status, std::string("the server refuses: ") + to_string(status), refusal.number());
+  (void)fail(status, "the server refuses: " + label_of(refusal.reason()), refusal.number());
+  refusal_ = refusal.reason();
+  return status;
 }
 
 // --- Bytes

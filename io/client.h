@@ -80,7 +80,7 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Connects and says Hello. kUnavailable: nobody listens, or no session is free; kTimeout;
-  // kInvalidArgument: no such address; kFingerprintMismatch, kUnsupported: the server refuses.
+  // kInvalidArgument: no such address; kRefused, kUnsupported: the server refuses.
   Status connect(std::string_view address, const ClientOptions& options = {});
 
   // Connects to the same address again and sends again every frame that was not acknowledged.
@@ -98,7 +98,7 @@ class Client {
   // Pipelined observing. send_observe() splits by the server's limits and hands over full write
   // buffers; flush() sends the rest. Acknowledgements that have come are taken in on the way,
   // without waiting. A whole frame refused (sequence gap, producer busy, table full) is returned by
-  // the call that learns of it, with the reason.
+  // the call that learns of it, with the reason in refusal().
   Status send_observe(const ObserveRows& rows);
   Status flush();
   Status poll_acknowledgements();
@@ -126,8 +126,10 @@ class Client {
   Status send(v1::Request& request);
   Status receive(v1::Response& response);
 
-  // About the last call that failed: a sentence, and the server's number if it sent one.
+  // About the last call that failed: a sentence; why the server refused, REASON_OK if it did not;
+  // the number it sent with that.
   const std::string& error_text() const { return error_text_; }
+  v1::Reason refusal() const { return refusal_; }
   std::uint64_t error_number() const { return error_number_; }
 
  private:
@@ -171,6 +173,7 @@ class Client {
   std::vector<ClientRefusedRow> refused_rows_;
   v1::Request scratch_;
   std::string error_text_;
+  v1::Reason refusal_ = v1::REASON_OK;
   std::uint64_t error_number_ = 0;
 };
 

@@ -96,7 +96,8 @@ Status Client::reconnect() {
   for (;;) {
     status = open_connection();
     if (ok(status)) status = claim_producer(first_row);
-    const bool old_one_lives = status == Status::kProducerBusy || status == Status::kUnavailable;
+    const bool old_one_lives =
+        refusal_ == v1::REASON_PRODUCER_BUSY || status == Status::kUnavailable;
     if (!old_one_lives || steady_clock::now() > deadline) break;
     close();
     std::this_thread::sleep_for(milliseconds(10));

@@ -54,13 +54,13 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
     }
     if (scan.kind == FrameScan::kTooLarge) {
       counters.add(IoCounter::kOversizedFrames);
-      refuse_and_close(Status::kTooLarge, context_.state->limits.frame_cap, replies);
+      refuse_and_close(refusal_of(Status::kTooLarge), context_.state->limits.frame_cap, replies);
       turn.end = TurnEnd::kClose;
       break;
     }
     if (scan.kind == FrameScan::kMalformed || !ok(decode_request(scan.frame, request))) {
       counters.add(IoCounter::kMalformedFrames);
-      refuse_and_close(Status::kMalformed, 0, replies);
+      refuse_and_close(refusal_of(Status::kMalformed), 0, replies);
       turn.end = TurnEnd::kClose;
       break;
     }
@@ -77,7 +77,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
   if (!greeted_) {
     context_.state->counters.add(IoCounter::kHelloMissing);
-    refuse_and_close(Status::kHelloRequired, 0, replies, request.id);
+    refuse_and_close(Refusal::kHelloRequired, 0, replies, request.id);
     return TurnEnd::kClose;
   }
   if (request.kind == RequestKind::kObserve && context_.producers != nullptr) {
@@ -85,7 +85,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
   }
   if (request.kind == RequestKind::kObserve || request.kind == RequestKind::kUnknown) {
     context_.state->counters.add(IoCounter::kUnsupportedRequests);
-    refuse(request.id, Status::kUnsupported, kProtocolVersion, replies);
+    refuse(request.id, refusal_of(Status::kUnsupported), kProtocolVersion, replies);
     return TurnEnd::kNeedInput;
   }
   return query(request, replies);
@@ -95,20 +95,20 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
                             ReplyBuffer& replies) noexcept {
   const ServerState& state = *context_.state;
   const std::uint64_t fingerprint = state.engine->fingerprint();
-  Status status = Status::kOk;
+  Refusal refusal = Refusal::kNone;
   std::uint64_t number = 0;
   if (hello.version_min > kProtocolVersion || hello.version_max < kProtocolVersion) {
-    status = Status::kUnsupported;
+    refusal = refusal_of(Status::kUnsupported);
     number = kProtocolVersion;
   } else if (hello.model_id != 0) {
-    status = Status::kUnavailable;
+    refusal = refusal_of(Status::kUnavailable);
   } else if (hello.model_fingerprint != 0 && hello.model_fingerprint != fingerprint) {
-    status = Status::kFingerprintMismatch;
+    refusal = Refusal::kFingerprintMismatch;
     number = fingerprint;
   }
-  if (!ok(status)) {
+  if (refusal != Refusal::kNone) {
     context_.state->counters.add(IoCounter::kHelloRefused);
-    refuse_and_close(status, number, replies, id);
+    refuse_and_close(refusal, number, replies, id);
     return TurnEnd::kClose;
   }
   WelcomeReply welcome;
@@ -130,20 +130,20 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   return TurnEnd::kNeedInput;
 }
 
-Status Conversation::find_producer(const ObserveRequest& request,
-                                   ProducerTable::Entry*& entry) noexcept {
-  if (request.producer == 0) return Status::kOk;
+Refusal Conversation::find_producer(const ObserveRequest& request,
+                                    ProducerTable::Entry*& entry) noexcept {
+  if (request.producer == 0) return Refusal::kNone;
   if (producer_ != nullptr && producer_->producer == request.producer) {
     entry = producer_;
-    return Status::kOk;
+    return Refusal::kNone;
   }
-  const Status status =
+  const Refusal refusal =
       context_.producers->claim(request.producer, request.first_sequence, this, entry);
-  if (ok(status)) {
+  if (refusal == Refusal::kNone) {
     producer_ = entry;
     claimed_ = true;
   }
-  return status;
+  return refusal;
 }
 
 TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
@@ -151,9 +151,9 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   Counters<IoCounter>& counters = context_.state->counters;
   const std::uint64_t rows = request.batch.rows;
   ProducerTable::Entry* producer = nullptr;
-  if (const Status status = find_producer(request, producer); !ok(status)) {
+  if (const Refusal refusal = find_producer(request, producer); refusal != Refusal::kNone) {
     counters.add(IoCounter::kFramesRefusedProducer);
-    refuse_frame(id, rows, status, 0, replies);
+    refuse_frame(id, rows, refusal, 0, replies);
     return TurnEnd::kNeedInput;
   }
   std::uint64_t duplicate = 0;
@@ -161,7 +161,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     const bool wraps = request.first_sequence > UINT64_MAX - rows;
     if (request.first_sequence > producer->next || wraps) {
       counters.add(IoCounter::kFramesRefusedGap);
-      refuse_frame(id, rows, Status::kSequenceGap, producer->next, replies);
+      refuse_frame(id, rows, Refusal::kSequenceGap, producer->next, replies);
       return TurnEnd::kNeedInput;
     }
     duplicate = std::min(rows, producer->next - request.first_sequence);
@@ -240,20 +240,20 @@ void Conversation::flush_acknowledgement(ReplyBuffer& replies) noexcept {
   context_.state->counters.add(IoCounter::kAcknowledgements);
 }
 
-void Conversation::refuse(std::uint64_t id, Status reason, std::uint64_t number,
+void Conversation::refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
                           ReplyBuffer& replies) noexcept {
   flush_acknowledgement(replies);
   replies.append(encode(id, RefusalReply{reason, number, false}, replies.room()));
 }
 
-void Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Status reason,
+void Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason,
                                 std::uint64_t number, ReplyBuffer& replies) noexcept {
   context_.state->counters.add(IoCounter::kRowsReceived, rows);
   context_.state->counters.add(IoCounter::kRowsRefused, rows);
   refuse(id, reason, number, replies);
 }
 
-void Conversation::refuse_and_close(Status reason, std::uint64_t number, ReplyBuffer& replies,
+void Conversation::refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
                                     std::uint64_t id) noexcept {
   flush_acknowledgement(replies);
   replies.append(encode(id, RefusalReply{reason, number, true}, replies.room()));

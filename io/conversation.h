@@ -56,7 +56,7 @@ class Conversation {
   void flush_acknowledgement(ReplyBuffer& replies) noexcept;
 
   // Appends a refusal after which the connection closes, if it fits.
-  void refuse_and_close(Status reason, std::uint64_t number, ReplyBuffer& replies,
+  void refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
                         std::uint64_t id = 0) noexcept;
 
   // The peer is gone: its producers may be claimed by others.
@@ -73,10 +73,11 @@ class Conversation {
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
-  void refuse(std::uint64_t id, Status reason, std::uint64_t number, ReplyBuffer& replies) noexcept;
-  void refuse_frame(std::uint64_t id, std::size_t rows, Status reason, std::uint64_t number,
+  void refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
+              ReplyBuffer& replies) noexcept;
+  void refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,
                     ReplyBuffer& replies) noexcept;
-  Status find_producer(const ObserveRequest& request, ProducerTable::Entry*& entry) noexcept;
+  Refusal find_producer(const ObserveRequest& request, ProducerTable::Entry*& entry) noexcept;
   void list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept;
 
   const ConversationContext& context_;

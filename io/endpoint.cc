@@ -150,8 +150,8 @@ void Endpoint::on_connection(Stream& socket) noexcept {
 void Endpoint::refuse(Stream& socket) noexcept {
   state_.counters.add(IoCounter::kConnectionsRefused);
   std::array<std::byte, 64> bytes;
-  const std::size_t size =
-      encode(0, RefusalReply{Status::kUnavailable, memory_.sessions.size(), true}, bytes);
+  const std::size_t size = encode(
+      0, RefusalReply{refusal_of(Status::kUnavailable), memory_.sessions.size(), true}, bytes);
   ErrorCode ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(bytes.data(), size), ignored);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/refusal.h"
 #include "windhover/platform/status.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
@@ -172,7 +173,7 @@ struct StatusReply {
 };
 
 struct RefusalReply {
-  Status reason = Status::kOk;
+  Refusal reason = Refusal::kNone;
   std::uint64_t number = 0;
   bool closing = false;
 };

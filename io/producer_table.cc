@@ -15,8 +15,8 @@ void ProducerTable::reset() noexcept {
   size_ = 0;
 }
 
-Status ProducerTable::claim(std::uint64_t producer, std::uint64_t first_sequence, const void* owner,
-                            Entry*& entry) noexcept {
+Refusal ProducerTable::claim(std::uint64_t producer, std::uint64_t first_sequence,
+                             const void* owner, Entry*& entry) noexcept {
   WINDHOVER_CHECK(producer != 0);
   const std::size_t mask = slots_.size() - 1;
   // Multiplication by the golden ratio spreads the usual small consecutive numbers.
@@ -24,14 +24,14 @@ Status ProducerTable::claim(std::uint64_t producer, std::uint64_t first_sequence
   while (slots_[i].producer != 0 && slots_[i].producer != producer) i = (i + 1) & mask;
   Entry& slot = slots_[i];
   if (slot.producer == 0) {
-    if (size_ == capacity_) return Status::kTableFull;
+    if (size_ == capacity_) return Refusal::kTableFull;
     slot = {producer, first_sequence, nullptr};
     ++size_;
   }
-  if (slot.owner != nullptr && slot.owner != owner) return Status::kProducerBusy;
+  if (slot.owner != nullptr && slot.owner != owner) return Refusal::kProducerBusy;
   slot.owner = owner;
   entry = &slot;
-  return Status::kOk;
+  return Refusal::kNone;
 }
 
 void ProducerTable::release(const void* owner) noexcept {

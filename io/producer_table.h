@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/refusal.h"
 #include "windhover/platform/arena.h"
-#include "windhover/platform/status.h"
 
 namespace windhover {
 
@@ -28,8 +28,8 @@ class ProducerTable {
   // The producer's entry, which from now on belongs to `owner`; one not met before begins at
   // `first_sequence`. kProducerBusy: another connection has it. kTableFull. Usually O(1).
   // REQUIRES: producer is not 0.
-  Status claim(std::uint64_t producer, std::uint64_t first_sequence, const void* owner,
-               Entry*& entry) noexcept;
+  Refusal claim(std::uint64_t producer, std::uint64_t first_sequence, const void* owner,
+                Entry*& entry) noexcept;
 
   // The connection is gone; its producers may be claimed again. O(capacity).
   void release(const void* owner) noexcept;

@@ -212,7 +212,7 @@ std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noe
 std::size_t QueryHandler::refuse(std::uint64_t id, Status reason, std::uint64_t number,
                                  std::span<std::byte> out) noexcept {
   state_->counters.add(IoCounter::kQueriesRefused);
-  return encode(id, RefusalReply{reason, number, false}, out);
+  return encode(id, RefusalReply{refusal_of(reason), number, false}, out);
 }
 
 std::size_t QueryHandler::write(std::uint64_t id, std::size_t bytes,

@@ -285,7 +285,7 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
   if (!unread && !silent) return;
   context_.state->counters.add(IoCounter::kTimeouts);
   if (silent) {
-    conversation_.refuse_and_close(Status::kTimeout, 0, replies_);
+    conversation_.refuse_and_close(refusal_of(Status::kTimeout), 0, replies_);
     write();
   }
   abort();

@@ -10,20 +10,30 @@ namespace windhover {
 // The outcome of a call, one byte. There is one list for all layers, so that a status can travel
 // from the row that caused it to a counter and a reply without translation. A status carries no
 // text of its own making: set-up calls add a sentence and a number (result.h).
-enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,          kInvalidConfig,
-                                               kArenaTooSmall,   kInvalidArgument,
-                                               kWindowFull,      kWrongDimension,
-                                               kNotFinite,       kTargetOutOfDomain,
-                                               kIndexOutOfRange, kIndicesNotIncreasing,
-                                               kTooManyNonzeros, kTooLarge,
-                                               kMalformed,       kUnsupported,
-                                               kNotPermitted,    kUnavailable,
-                                               kSequenceGap,     kProducerBusy,
-                                               kTableFull,       kFingerprintMismatch,
-                                               kHelloRequired,   kTimeout,
-                                               kClosed,          kNotReady,
-                                               kDiverged,        kNotPositiveDefinite,
-                                               kIoError,         kCount};
+enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
+                                               kInvalidConfig,
+                                               kArenaTooSmall,
+                                               kInvalidArgument,
+                                               kWindowFull,
+                                               kWrongDimension,
+                                               kNotFinite,
+                                               kTargetOutOfDomain,
+                                               kIndexOutOfRange,
+                                               kIndicesNotIncreasing,
+                                               kTooManyNonzeros,
+                                               kTooLarge,
+                                               kMalformed,
+                                               kUnsupported,
+                                               kNotPermitted,
+                                               kUnavailable,
+                                               kTimeout,
+                                               kClosed,
+                                               kNotReady,
+                                               kDiverged,
+                                               kNotPositiveDefinite,
+                                               kIoError,
+                                               kRefused,
+                                               kCount};
 
 inline constexpr std::array kStatusLabels = {
     "ok",
@@ -42,17 +52,13 @@ inline constexpr std::array kStatusLabels = {
     "unsupported",
     "not_permitted",
     "unavailable",
-    "sequence_gap",
-    "producer_busy",
-    "table_full",
-    "fingerprint_mismatch",
-    "hello_required",
     "timeout",
     "closed",
     "not_ready",
     "diverged",
     "not_positive_definite",
     "io_error",
+    "refused",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

@@ -211,7 +211,7 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   EXPECT_EQ(response.status_result().query_latency().max_ns(), 5);
 
   const v1::Response refusal =
-      round_trip(64, std::uint64_t{3}, RefusalReply{Status::kSequenceGap, 1000, true});
+      round_trip(64, std::uint64_t{3}, RefusalReply{Refusal::kSequenceGap, 1000, true});
   EXPECT_EQ(refusal.refusal().reason(), v1::REASON_SEQUENCE_GAP);
   EXPECT_EQ(refusal.refusal().number(), 1000U);
   EXPECT_TRUE(refusal.refusal().closing());

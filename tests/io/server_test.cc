@@ -234,7 +234,9 @@ TEST(Server, GapIsRefusedWithTheNumberExpected) {
   Client again;
   ASSERT_EQ(again.connect(server.observe_address(), {.producer = 9, .first_sequence = 101}),
             Status::kOk);
-  EXPECT_EQ(again.observe(TestRows(5).rows()), Status::kSequenceGap);
+  EXPECT_EQ(again.observe(TestRows(5).rows()), Status::kRefused);
+  EXPECT_EQ(again.refusal(), v1::REASON_SEQUENCE_GAP);
+  EXPECT_EQ(again.error_text(), "the server refuses: sequence_gap");
   EXPECT_EQ(again.error_number(), 100U);
   EXPECT_EQ(again.totals().refused, 5U);
   EXPECT_EQ(server.engine().head(), 100U);
@@ -245,7 +247,8 @@ TEST(Server, SecondLiveConnectionOfAProducerIsRefused) {
   Client first;
   ASSERT_EQ(first.connect(server.observe_address(), {.producer = 3}), Status::kOk);
   Client second;
-  EXPECT_EQ(second.connect(server.observe_address(), {.producer = 3}), Status::kProducerBusy);
+  EXPECT_EQ(second.connect(server.observe_address(), {.producer = 3}), Status::kRefused);
+  EXPECT_EQ(second.refusal(), v1::REASON_PRODUCER_BUSY);
   first.close();
   EXPECT_TRUE(
       eventually([&] { return ok(second.connect(server.observe_address(), {.producer = 3})); }));
@@ -260,7 +263,8 @@ TEST(Server, FullProducerTableRefuses) {
     ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
   }
   Client one_more;
-  EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 17}), Status::kTableFull);
+  EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 17}), Status::kRefused);
+  EXPECT_EQ(one_more.refusal(), v1::REASON_TABLE_FULL);
   EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 16}), Status::kOk);
 }
 
