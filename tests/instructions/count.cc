@@ -198,7 +198,8 @@ int claim() {
   std::uint64_t producer = 0;
   const auto claim_next = [&] {
     producer = producer % kProducers + 1;
-    all = ok(table->claim(producer * 0x9e3779b97f4a7c15, 0, &table, entry)) && all;
+    const Refusal refusal = table->claim(producer * 0x9e3779b97f4a7c15, 0, &table, entry);
+    all = refusal == Refusal::kNone && all;
   };
   for (std::uint64_t i = 0; i < kProducers; ++i) claim_next();
   counted(claim_next, kProducers);

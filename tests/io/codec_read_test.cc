@@ -44,11 +44,17 @@ std::string lower_name(const std::string& name, std::size_t prefix) {
 }
 
 TEST(Codec, NamesOnTheWireAreTheLibrarys) {
-  ASSERT_EQ(v1::Reason_MAX + 1, static_cast<int>(Status::kCount));
-  for (int i = 0; i <= v1::Reason_MAX; ++i) {
+  for (int i = 0; i < static_cast<int>(Status::kCount); ++i) {
     EXPECT_EQ(lower_name(v1::Reason_Name(static_cast<v1::Reason>(i)), 7),
               to_string(static_cast<Status>(i)));
   }
+  EXPECT_EQ(v1::REASON_SEQUENCE_GAP, static_cast<int>(Refusal::kSequenceGap));
+  EXPECT_EQ(v1::REASON_PRODUCER_BUSY, static_cast<int>(Refusal::kProducerBusy));
+  EXPECT_EQ(v1::REASON_TABLE_FULL, static_cast<int>(Refusal::kTableFull));
+  EXPECT_EQ(v1::REASON_FINGERPRINT_MISMATCH, static_cast<int>(Refusal::kFingerprintMismatch));
+  EXPECT_EQ(v1::REASON_HELLO_REQUIRED, static_cast<int>(Refusal::kHelloRequired));
+  EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 5);
+
   ASSERT_EQ(v1::PosteriorState_MAX, static_cast<int>(PosteriorStatus::kDrifting));
   for (int i = 0; i <= v1::PosteriorState_MAX; ++i) {
     EXPECT_EQ(lower_name(v1::PosteriorState_Name(static_cast<v1::PosteriorState>(i)), 16),

@@ -213,6 +213,21 @@ TEST(DaemonConfig, GivesTheTargetUnitsOfItsOwn) {
   EXPECT_TRUE(says(refusal_of([&] { config.check(); }), "standardize_target must be off"));
 }
 
+TEST(DaemonConfig, TakesTheUnitsOfTheTargetFromTheSchema) {
+  const std::string units = "target_shift = 335000\ntarget_scale = 1e5\n";
+  DaemonConfig config;
+  config.set("model.schema", schema_with(units), "test");
+  config.check();
+  EXPECT_EQ(config.engine().standardize_target, Standardize::kGiven);
+  EXPECT_EQ(config.engine().target_shift, 335'000);
+  EXPECT_EQ(config.engine().target_scale, 1e5);
+  DaemonConfig said;
+  said.set("model.schema", schema_with(units), "test");
+  said.set("engine.standardize_target", "cold-start", "test");
+  said.check();
+  EXPECT_EQ(said.engine().standardize_target, Standardize::kColdStart);
+}
+
 TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {
   DaemonConfig config;
   config.set("model.features", "2", "test");

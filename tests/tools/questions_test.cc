@@ -143,6 +143,7 @@ TEST_P(AnswerQuestions, SaysAndCountsRowsThatCannotBeRead) {
       answer(file_with("unreadable.csv", "a,c\n1,u\ntwo,u\n3\n-1,\"v, \"\"w\"\"\"\n,u\n2,v\n"));
   EXPECT_EQ(report.answered, 3U);
   EXPECT_EQ(report.skipped, 3U);
+  EXPECT_EQ(report.unlisted, 1U);
   ASSERT_EQ(skipped_.size(), 3U);
   EXPECT_TRUE(says(skipped_[0], "line 3, column a: \"two\" where a finite number is expected"));
   EXPECT_TRUE(says(skipped_[1], "line 4: 1 cells, but 2 are expected"));

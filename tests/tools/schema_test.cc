@@ -260,5 +260,42 @@ TEST(Schema, FillsInADraftFromAFile) {
   EXPECT_NEAR(*full.rules()[0].scale, std::sqrt(5.0), 1e-12);
 }
 
+TEST(Schema, SaysTheUnitsOfANumber) {
+  const std::string feature =
+      "[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n";
+  const auto with = [&](const std::string& keys) {
+    return parsed("target = \"y\"\n" + keys + feature);
+  };
+  const Schema schema = with("target_shift = -3.5\ntarget_scale = 20\n");
+  EXPECT_EQ(schema.target_rule().shift, -3.5);
+  EXPECT_EQ(schema.target_rule().scale, 20);
+  EXPECT_EQ(parsed(schema.to_toml()).to_toml(), schema.to_toml());
+  EXPECT_EQ(schema.fingerprint(), with("").fingerprint());
+  const auto refusal = [&](const std::string& keys) { return refusal_of([&] { with(keys); }); };
+  EXPECT_TRUE(says(refusal("target_shift = 1\n"), "given together"));
+  EXPECT_TRUE(says(refusal("target_shift = 1\ntarget_scale = 0\n"), "greater than 0"));
+  EXPECT_TRUE(says(refusal("target_shift = 1\ntarget_scale = 2\npositive = \"a\"\n"),
+                   "for a target that is a number"));
+  EXPECT_TRUE(says(refusal("target_shift = 1\ntarget_scale = 2\ntarget_kind = \"count\"\n"),
+                   "for a target that is a number"));
+}
+
+TEST(Schema, FileOfQuestionsSaysWhichCategoriesAreNotListed) {
+  const Schema schema = parsed(kFlights);
+  const std::string path = file_with("questions.csv",
+                                     "date,distance,origin,destination\n"
+                                     "01010600,1200,ORD,LAX\n"
+                                     "01010600,1200,XYZ,LAX\n");
+  Table table(path, schema.table_options());
+  const RowEncoder encoder(schema, table, RowUse::kQuestion);
+  EncodedRow row;
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(encoder.encode(table, row));
+  EXPECT_TRUE(row.unlisted.empty());
+  ASSERT_TRUE(table.next());
+  ASSERT_TRUE(encoder.encode(table, row));
+  EXPECT_EQ(row.unlisted, std::vector<std::string>{"origin"});
+}
+
 }  // namespace
 }  // namespace windhover

@@ -174,6 +174,9 @@ TEST(Table, RefusesWhatIsNoFile) {
   EXPECT_TRUE(says(refusal_of([] { Table table("/no/such/file.csv", {}); }), "cannot open"));
   EXPECT_TRUE(says(refusal_of([] { Table table("/tmp", {}); }), "is a folder"));
   EXPECT_TRUE(says(refusal_of([] { Table table(file_with("empty.csv", ""), {}); }), "is empty"));
+  EXPECT_TRUE(
+      says(refusal_of([] { Table table(file_with("rows.svm", "+1 3:0.5 7:1.25\n-1 2:1\n"), {}); }),
+           "is in libsvm's form"));
 }
 
 TEST(Table, StopsAtAQuoteThatIsNeverClosed) {

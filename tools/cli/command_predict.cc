@@ -79,8 +79,7 @@ QuestionRows from_fields(const Options& o, const Schema& schema,
     for (const std::string& field : row.unlisted) {
       const std::string& value = question.fields.at(field);
       if (!unlisted.insert(field + "=" + value).second) continue;
-      fmt::print(stderr, "note: {} = \"{}\" is not listed in {}; answered as for any other {}\n",
-                 field, value, o.schema, field);
+      fmt::print(stderr, "note: {}\n", unlisted_text(field, value, o.schema));
     }
   }
   return q;
@@ -124,13 +123,15 @@ void run_file(const Options& o, Client& client) {
   file.path = o.file;
   file.wanted = wanted(o);
   file.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
+  file.on_unlisted = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
   file.on_lines = [](std::string_view lines) {
     fmt::print("{}", lines);
     if (std::fflush(stdout) != 0) throw RunError("the answers cannot be written");
   };
   const QuestionReport report = answer_questions(client, Schema::from_file(o.schema), file);
-  fmt::print(stderr, "{} questions answered, {} rows skipped{}{}\n", report.answered,
-             report.skipped, report.answered > 0 ? "; " : "",
+  fmt::print(stderr,
+             "{} questions answered, {} of them with categories not listed, {} rows skipped{}{}\n",
+             report.answered, report.unlisted, report.skipped, report.answered > 0 ? "; " : "",
              report.answered > 0 ? describe(report.provenance) : "");
   if (report.skipped > 0) {
     throw RunError(fmt::format("{} rows of {} could not be read and are not answered",
@@ -169,12 +170,15 @@ void run(const Options& o) {
   std::vector<PredictiveSummary> summaries;
   Provenance provenance;
   check_reply(client, client.predict(request, summaries, provenance), "predicting");
+  AnswerForm form{request, welcome.model()};
+  if (!o.schema.empty() && has_classes(welcome))
+    form.class_names = Schema::from_file(o.schema).target_rule().class_names();
 
   if (o.json) {
     nlohmann::ordered_json out;
     out["predictions"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < summaries.size(); ++i) {
-      auto answer = to_json(summaries[i], request, welcome.model());
+      auto answer = to_json(summaries[i], form);
       if (i < questions.size()) answer["question"] = questions[i].fields;
       out["predictions"].push_back(std::move(answer));
     }
@@ -184,11 +188,7 @@ void run(const Options& o) {
   }
   for (std::size_t i = 0; i < summaries.size(); ++i) {
     if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
-    fmt::print("{}\n", describe(summaries[i], request, welcome.model()));
-  }
-  if (!o.schema.empty() && has_classes(welcome)) {
-    const std::vector<std::string> names = Schema::from_file(o.schema).target_rule().class_names();
-    for (std::size_t c = 0; c < names.size(); ++c) fmt::print("class {} is {}\n", c, names[c]);
+    fmt::print("{}\n", describe(summaries[i], form));
   }
   fmt::print("{}\n", describe(provenance));
 }

@@ -113,18 +113,21 @@ ordered_json to_json(const ParameterSummary& s) {
 
 namespace {
 
-ordered_json classes_json(const PredictiveSummary& s, const PredictRequest& request) {
+ordered_json classes_json(const PredictiveSummary& s, const AnswerForm& form) {
+  const PredictRequest& request = form.request;
   const auto list = [&](const std::array<double, kMaxClasses>& values) {
     return std::vector<double>(values.begin(), values.begin() + s.classes);
   };
-  ordered_json out = {{"probs", list(s.probs)},
-                      {"probs_sd", list(s.probs_sd)},
-                      {"interval_probability", request.interval_probability},
-                      {"probs_eti_lower", list(s.probs_eti_lower)},
-                      {"probs_eti_upper", list(s.probs_eti_upper)},
-                      {"entropy", s.entropy},
-                      {"expected_entropy", s.expected_entropy},
-                      {"mutual_information", s.mutual_information}};
+  ordered_json out;
+  if (!form.class_names.empty()) out["class_names"] = form.class_names;
+  out.update({{"probs", list(s.probs)},
+              {"probs_sd", list(s.probs_sd)},
+              {"interval_probability", request.interval_probability},
+              {"probs_eti_lower", list(s.probs_eti_lower)},
+              {"probs_eti_upper", list(s.probs_eti_upper)},
+              {"entropy", s.entropy},
+              {"expected_entropy", s.expected_entropy},
+              {"mutual_information", s.mutual_information}});
   if (!request.outcomes.empty()) {
     out["log_score"] = s.log_score;
     out["brier"] = s.brier;
@@ -132,34 +135,41 @@ ordered_json classes_json(const PredictiveSummary& s, const PredictRequest& requ
   return out;
 }
 
-std::string describe_classes(const PredictiveSummary& s, const PredictRequest& request) {
+std::string class_name(const AnswerForm& form, std::size_t number) {
+  return number < form.class_names.size() ? form.class_names[number] : std::to_string(number);
+}
+
+std::string describe_classes(const PredictiveSummary& s, const AnswerForm& form) {
   const auto* best = std::max_element(s.probs.begin(), s.probs.begin() + s.classes);
   std::string out = fmt::format("class {}; probabilities with {:g} % credible bands",
-                                best - s.probs.begin(), 100 * request.interval_probability);
+                                class_name(form, static_cast<std::size_t>(best - s.probs.begin())),
+                                100 * form.request.interval_probability);
   for (std::uint32_t c = 0; c < s.classes; ++c) {
-    out += fmt::format("\n  {}: {:.1f} %, {:.1f} .. {:.1f} %", c, 100 * s.probs[c],
-                       100 * s.probs_eti_lower[c], 100 * s.probs_eti_upper[c]);
+    out += fmt::format("\n  {}: {:.1f} %, {:.1f} .. {:.1f} %", class_name(form, c),
+                       100 * s.probs[c], 100 * s.probs_eti_lower[c], 100 * s.probs_eti_upper[c]);
   }
   return out;
 }
 
 }  // namespace
 
-ordered_json to_json(const PredictiveSummary& s, const PredictRequest& request,
-                     v1::ModelKind model) {
-  if (s.classes > 0) return classes_json(s, request);
+ordered_json to_json(const PredictiveSummary& s, const AnswerForm& form) {
+  const auto& [request, model, names] = form;
+  if (s.classes > 0) return classes_json(s, form);
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
-  ordered_json out = {{"linpred_mean", s.linpred_mean},
-                      {"linpred_sd", s.linpred_sd},
-                      {"epred_mean", s.epred_mean},
-                      {"epred_sd", s.epred_sd},
-                      {"mean", s.mean},
-                      {"sd", s.sd},
-                      {"var_epistemic", s.var_epistemic},
-                      {"var_aleatoric", s.var_aleatoric},
-                      {"interval_probability", request.interval_probability},
-                      {"interval_lower", s.interval_lower},
-                      {"interval_upper", s.interval_upper}};
+  ordered_json out;
+  if (classification && !names.empty()) out["positive"] = names.back();
+  out.update({{"linpred_mean", s.linpred_mean},
+              {"linpred_sd", s.linpred_sd},
+              {"epred_mean", s.epred_mean},
+              {"epred_sd", s.epred_sd},
+              {"mean", s.mean},
+              {"sd", s.sd},
+              {"var_epistemic", s.var_epistemic},
+              {"var_aleatoric", s.var_aleatoric},
+              {"interval_probability", request.interval_probability},
+              {"interval_lower", s.interval_lower},
+              {"interval_upper", s.interval_upper}});
   for (std::size_t i = 0; i < request.quantile_probabilities.size(); ++i) {
     out["quantiles"].push_back(
         {{"p", request.quantile_probabilities[i]}, {"value", s.quantiles[i]}});
@@ -284,18 +294,18 @@ std::string describe_extras(const PredictiveSummary& s, const PredictRequest& re
 
 }  // namespace
 
-std::string describe(const PredictiveSummary& s, const PredictRequest& request,
-                     v1::ModelKind model) {
-  if (s.classes > 0) return describe_classes(s, request) + describe_extras(s, request, model);
+std::string describe(const PredictiveSummary& s, const AnswerForm& form) {
+  const auto& [request, model, names] = form;
+  if (s.classes > 0) return describe_classes(s, form) + describe_extras(s, request, model);
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   const double level = 100 * request.interval_probability;
   std::string out;
   if (classification) {
     out = fmt::format(
-        "probability {:.1f} %, and with {:g} % credibility it lies in {:.1f} .. {:.1f} % "
+        "probability {}{:.1f} %, and with {:g} % credibility it lies in {:.1f} .. {:.1f} % "
         "(log-odds {:.3f} +- {:.3f})",
-        100 * s.epred_mean, level, 100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean,
-        s.linpred_sd);
+        names.empty() ? "" : fmt::format("of {} ", names.back()), 100 * s.epred_mean, level,
+        100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean, s.linpred_sd);
   } else {
     out = fmt::format(
         "mean {:.6g} +- {:.3g}; y within {:.6g} .. {:.6g} with {:g} % probability "

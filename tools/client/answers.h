@@ -25,17 +25,22 @@ void check_schema(const Client& client, const Schema& schema);
 
 nlohmann::ordered_json to_json(const Provenance& provenance);
 nlohmann::ordered_json to_json(const ParameterSummary& summary);
-// `request` says which of the optional parts were asked for.
-nlohmann::ordered_json to_json(const PredictiveSummary& summary, const PredictRequest& request,
-                               v1::ModelKind model);
+
+// What an answer is about: the question says which of the optional parts were asked for.
+struct AnswerForm {
+  const PredictRequest& request;
+  v1::ModelKind model;
+  std::vector<std::string> class_names = {};  // of y = 0, 1, ...; empty: numbers
+};
+
+nlohmann::ordered_json to_json(const PredictiveSummary& summary, const AnswerForm& form);
 
 // Why the status is not ok, with the number that says so; empty when it is.
 std::string reason_text(const Provenance& provenance);
 // One line: "ok: 250000 rows seen, ...".
 std::string describe(const Provenance& provenance);
 // One line an x: the probability or value with its interval.
-std::string describe(const PredictiveSummary& summary, const PredictRequest& request,
-                     v1::ModelKind model);
+std::string describe(const PredictiveSummary& summary, const AnswerForm& form);
 
 // Nanoseconds, readable: "23.4 us".
 std::string duration_text(double nanoseconds);

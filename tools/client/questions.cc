@@ -78,6 +78,11 @@ std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t mo
 
 // --- A file of them
 
+std::string unlisted_text(std::string_view field, std::string_view value, std::string_view path) {
+  return fmt::format("{} = \"{}\" is not listed in {}; answered as for any other {}", field, value,
+                     path, field);
+}
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -100,10 +105,11 @@ std::string number_text(const ordered_json& value) {
 }
 
 // Calls visit(name, text) for each number of an answer: those of a list get its place or, where it
-// says what each is for, that.
-void for_each_number(const ordered_json& answer, const auto& visit) {
+// says what each is for, that; those of classes the name of the class.
+void for_each_number(const ordered_json& answer, const std::vector<std::string>& class_names,
+                     const auto& visit) {
   for (const auto& [key, value] : answer.items()) {
-    if (key == "interval_probability") continue;
+    if (key == "interval_probability" || key == "class_names" || key == "positive") continue;
     if (!value.is_array()) {
       visit("answer_" + key, number_text(value));
       continue;
@@ -114,7 +120,8 @@ void for_each_number(const ordered_json& answer, const auto& visit) {
         visit(fmt::format("answer_{}_{}", key, one.begin()->dump()),
               number_text(std::next(one.begin()).value()));
       } else {
-        visit(fmt::format("answer_{}_{}", key, i), number_text(one));
+        const std::string place = i < class_names.size() ? class_names[i] : std::to_string(i);
+        visit(fmt::format("answer_{}_{}", key, place), number_text(one));
       }
     }
   }
@@ -134,6 +141,8 @@ class Answerer {
     // What compares the rows of one request says nothing about a file of them.
     request_.rows = 1;
     request_.outcomes = {};
+    if (form_.model == v1::MODEL_KIND_LOGISTIC || client.welcome().classes() > 0)
+      form_.class_names = schema.target_rule().class_names();
   }
 
   QuestionReport run() {
@@ -174,11 +183,32 @@ class Answerer {
         if (file_.on_skipped) file_.on_skipped(error.what());
         continue;
       }
+      note_unlisted(row);
       rows_.add(row, schema_.sparse());
       std::string& cells = cells_.emplace_back();
       for (std::size_t i = 0; i < table_.columns().size(); ++i) {
         append_cell(cells, table_.text(i), separator_);
         cells += separator_;
+      }
+    }
+  }
+
+  // A value is said once, and of a file full of them the first ones.
+  void note_unlisted(const EncodedRow& row) {
+    constexpr std::size_t kMostNotes = 20;
+    if (row.unlisted.empty()) return;
+    ++report_.unlisted;
+    for (const std::string& field : row.unlisted) {
+      const auto& columns = table_.columns();
+      const auto column = std::find(columns.begin(), columns.end(), field);
+      const std::string value =
+          column == columns.end()
+              ? ""
+              : std::string(table_.text(static_cast<std::size_t>(column - columns.begin())));
+      if (notes_.size() == kMostNotes || !notes_.insert(field + "=" + value).second) continue;
+      if (file_.on_unlisted) {
+        file_.on_unlisted(fmt::format("line {}: {}", table_.line(),
+                                      unlisted_text(field, value, schema_.parts().path)));
       }
     }
   }
@@ -191,7 +221,7 @@ class Answerer {
     }
     PredictiveSummary shape;
     shape.classes = client_.welcome().classes();
-    for_each_number(to_json(shape, request_, client_.welcome().model()),
+    for_each_number(to_json(shape, form_), form_.class_names,
                     [&](const std::string& name, const std::string&) {
                       append_cell(line, name, separator_);
                       line += separator_;
@@ -217,7 +247,7 @@ class Answerer {
     std::string lines;
     for (std::size_t i = 0; i < summaries_.size(); ++i) {
       lines += cells_[i];
-      for_each_number(to_json(summaries_[i], request_, client_.welcome().model()),
+      for_each_number(to_json(summaries_[i], form_), form_.class_names,
                       [&](const std::string&, const std::string& number) {
                         lines += number;
                         lines += separator_;
@@ -238,11 +268,13 @@ class Answerer {
   RowEncoder encoder_;
   char separator_;
   PredictRequest request_;  // as of one row
+  AnswerForm form_{request_, client_.welcome().model()};
   std::size_t most_rows_;
   QuestionRows rows_;               // read and not yet asked
   std::vector<std::string> cells_;  // of each
   std::vector<PredictiveSummary> summaries_;
   QuestionReport report_;
+  std::set<std::string> notes_;  // "field=value" of those said
 };
 
 }  // namespace

@@ -40,12 +40,18 @@ struct WhatIf {
 // another form, for a value given twice, and for more than `most` questions.
 std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t most);
 
+// What to say of a category that a schema, in the file `path`, does not list.
+std::string unlisted_text(std::string_view field, std::string_view value, std::string_view path);
+
 struct QuestionFile {
   std::string path;  // "-": standard input
   // What every question asks for; its rows and outcomes are not used.
   PredictRequest wanted;
   // A row that cannot be read: its place and what is wrong with it.
   std::function<void(const std::string&)> on_skipped;
+  // A category that the schema does not list and that is answered as any other: field, value and
+  // the line it first stands in.
+  std::function<void(const std::string&)> on_unlisted;
   // Lines of CSV, the header first.
   std::function<void(std::string_view)> on_lines;
 };
@@ -53,7 +59,8 @@ struct QuestionFile {
 struct QuestionReport {
   std::uint64_t answered = 0;
   std::uint64_t skipped = 0;
-  Provenance provenance;  // of the last answers
+  std::uint64_t unlisted = 0;  // rows with a category that the schema does not list
+  Provenance provenance;       // of the last answers
 };
 
 // Answers the questions of a CSV file: for each a line with the cells of the file, in its order and

@@ -302,6 +302,11 @@ void DaemonConfig::check() {
     v.engine.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     v.engine.schema_fingerprint = schema.fingerprint();
     if (v.prior_groups == Values::PriorGroups::kFields) v.prior_group = fields_of(schema);
+    if (v.target.shift && v.engine.standardize_target == Standardize::kChosen) {
+      v.engine.standardize_target = Standardize::kGiven;
+      v.engine.target_shift = *v.target.shift;
+      v.engine.target_scale = *v.target.scale;
+    }
   }
   if (v.prior_groups == Values::PriorGroups::kFeatures) {
     v.prior_group.resize(v.engine.model.features);

@@ -207,6 +207,12 @@ Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, Encode
   return Cell::kEncoded;
 }
 
+bool Schema::lists(std::size_t rule, std::string_view text) const {
+  const FeatureRule& r = parts_.rules[rule];
+  return r.kind != FeatureRule::Kind::kCategory || category_index_[rule].contains(text) ||
+         (r.stands_for_missing() && is_missing(text));
+}
+
 std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
   const FeatureRule& r = parts_.rules[rule];
   if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
@@ -256,10 +262,7 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
       throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
                                   reads_text(rule.reads, parts_.decimal)));
     }
-    const bool listed = rule.kind != FeatureRule::Kind::kCategory ||
-                        category_index_[r].contains(text) ||
-                        (rule.stands_for_missing() && is_missing(text));
-    if (!listed) row.unlisted.push_back(rule.field);
+    if (!lists(r, text)) row.unlisted.push_back(rule.field);
   }
   for (const auto& [name, value] : fields) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -292,6 +295,7 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
   using Cell = Schema::Cell;
   const SchemaParts& parts = schema_.parts();
   row.indices.clear();
+  row.unlisted.clear();
   if (parts.sparse) {
     row.values.clear();
   } else {
@@ -316,7 +320,10 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
       text = derived;
     }
     const Cell cell = schema_.encode_cell(r, text, row, scaled_);
-    if (cell == Cell::kEncoded) continue;
+    if (cell == Cell::kEncoded) {
+      if (!target_column_ && !schema_.lists(r, text)) row.unlisted.push_back(parts.rules[r].field);
+      continue;
+    }
     if (skips_) return false;
     throw RowError(table.place(source.column) + ": " + schema_.refusal(r, cell, text));
   }

@@ -136,6 +136,8 @@ class Schema {
   bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
   // What a cell makes of a row, but for what it is derived from.
   Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
+  // False for a category that is taken as any other.
+  bool lists(std::size_t rule, std::string_view text) const;
   // Why encode_cell() did not encode it.
   std::string refusal(std::size_t rule, Cell cell, std::string_view text) const;
   void require_complete() const;

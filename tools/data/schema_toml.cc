@@ -139,9 +139,19 @@ TargetRule read_target(Keys& keys) {
                               rule.classes[i]));
     }
   }
+  rule.shift = keys.number("target_shift");
+  rule.scale = keys.number("target_scale");
+  if (rule.shift.has_value() != rule.scale.has_value())
+    keys.fail("target_shift and target_scale are given together or not at all");
+  if (rule.scale && !(*rule.scale > 0))
+    keys.fail(fmt::format("target_scale = {} must be greater than 0", *rule.scale));
   if (binary) rule.kind = Kind::kBinary;
   if (!rule.classes.empty()) rule.kind = Kind::kClasses;
-  if (!keys.has("target_kind")) return rule;
+  if (!keys.has("target_kind")) {
+    if (rule.shift && rule.kind != Kind::kUnstated)
+      keys.fail("target_shift and target_scale are for a target that is a number");
+    return rule;
+  }
   const Kind said = keys.required_name("target_kind", kTargetKinds);
   if (rule.kind != Kind::kUnstated && rule.kind != said) {
     keys.fail(fmt::format("target_kind = \"{}\" contradicts {}, which means \"{}\"",
@@ -149,6 +159,8 @@ TargetRule read_target(Keys& keys) {
                           name_of(kTargetKinds, rule.kind)));
   }
   rule.kind = said;
+  if (rule.shift && said != Kind::kNumber)
+    keys.fail("target_shift and target_scale are for a target that is a number");
   return rule;
 }
 
@@ -229,6 +241,10 @@ std::string Schema::to_toml() const {
   if (target.positive) out += fmt::format("positive = {}\n", toml_text(*target.positive));
   if (target.negative) out += fmt::format("negative = {}\n", toml_text(*target.negative));
   if (!target.classes.empty()) out += fmt::format("classes = {}\n", toml_texts(target.classes));
+  if (target.shift) {
+    out += fmt::format("target_shift = {}\ntarget_scale = {}\n", toml_number(*target.shift),
+                       toml_number(*target.scale));
+  }
   const char separator = parts_.table.separator;
   out += fmt::format("separator = {}\nheader = {}\n",
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
@@ -268,7 +284,8 @@ std::string Schema::to_toml() const {
   return out;
 }
 
-// How the file is cut into cells and how missing cells are met does not change what a feature is.
+// How the file is cut into cells, how missing cells are met and in which units y is learned do not
+// change what a row means.
 std::string Schema::description() const {
   const TargetRule& target = parts_.target_rule;
   std::string out = "y: " + target_description() + "\n";

@@ -36,6 +36,25 @@ std::string unused_name(const std::vector<std::string>& names, const std::string
   return name;
 }
 
+// "1 3:0.5 7:1.2": a label, then places and values of what is not 0.
+bool is_libsvm(std::string_view line) {
+  std::size_t pairs = 0;
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    const std::size_t colon = word.find(':');
+    if (colon != std::string_view::npos) {
+      if (!parse_number(word.substr(0, colon)) || !parse_number(word.substr(colon + 1)))
+        return false;
+      ++pairs;
+    } else if (!word.empty() && (pairs > 0 || !parse_number(word))) {
+      return false;
+    }
+    begin = end + 1;
+  }
+  return pairs > 0;
+}
+
 }  // namespace
 
 // Parses a chunk at a time; the rows of one chunk wait in `text`, `cells` and `rows`.
@@ -181,6 +200,12 @@ Table::Table(const std::string& path, const TableOptions& options)
     : parser_(std::make_unique<Parser>(path, options)) {
   Parser& p = *parser_;
   if (!p.next()) throw UserError(fmt::format("{} is empty", p.path));
+  if (p.current.cells == 1 && is_libsvm(p.cell(0))) {
+    throw UserError(fmt::format(
+        "{} is in libsvm's form, a label and index:value pairs; CSV is read here: write one column "
+        "a feature, or send such rows with the client library, which takes indices and values",
+        p.path));
+  }
   for (std::size_t i = 0; i < p.current.cells; ++i) {
     const bool named = options.header && !p.cell(i).empty();
     p.columns.push_back(named ? unused_name(p.columns, std::string(p.cell(i)))

@@ -25,6 +25,8 @@ struct TargetRule {
   std::optional<std::string> positive;
   std::optional<std::string> negative;  // nothing: whatever is not positive
   std::vector<std::string> classes;
+  // Of a number: where it lies and how it scatters, as far as known. Both or neither.
+  std::optional<double> shift, scale;
 
   // What is still to be filled in from a file.
   bool is_draft() const;

@@ -65,7 +65,9 @@ Transform transform_of(const FitOptions& options, const Schema& schema, const Da
     }
   }
   t.of_features = options.standardize || scans_features(config);
-  if (config.standardize_target == Standardize::kColdStart) {
+  if (schema.target_rule().shift && has_target_units(find_model(options.model)->response)) {
+    t.target = {*schema.target_rule().shift, *schema.target_rule().scale};
+  } else if (config.standardize_target == Standardize::kColdStart) {
     t.target = scanned_target_units(
         config, column_of(0, data.rows(), 1, [&](std::size_t i) { return data.targets[i]; }));
   }

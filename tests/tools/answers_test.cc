@@ -1,0 +1,38 @@
+#include "windhover/tools/client/answers.h"
+
+#include <gtest/gtest.h>
+
+#include "windhover/tests/tools/support.h"
+
+namespace windhover {
+namespace {
+
+TEST(Answers, ClassesHaveTheNamesOfTheSchema) {
+  PredictiveSummary summary;
+  summary.classes = 3;
+  summary.probs = {0.2, 0.7, 0.1};
+  const PredictRequest request;
+  const AnswerForm numbers{request, v1::MODEL_KIND_SOFTMAX};
+  EXPECT_TRUE(says(describe(summary, numbers), "class 1; probabilities"));
+  EXPECT_FALSE(to_json(summary, numbers).contains("class_names"));
+  const AnswerForm names{request, v1::MODEL_KIND_SOFTMAX, {"bus", "car", "van"}};
+  EXPECT_TRUE(says(describe(summary, names), "class car; probabilities"));
+  EXPECT_TRUE(says(describe(summary, names), "  van: 10.0 %"));
+  EXPECT_EQ(to_json(summary, names)["class_names"][1], "car");
+  EXPECT_EQ(to_json(summary, names)["probs"][1], 0.7);
+}
+
+TEST(Answers, ProbabilityIsOfThePositiveClass) {
+  PredictiveSummary summary;
+  summary.epred_mean = 0.25;
+  const PredictRequest request;
+  const AnswerForm numbers{request, v1::MODEL_KIND_LOGISTIC};
+  EXPECT_TRUE(says(describe(summary, numbers), "probability 25.0 %"));
+  const AnswerForm names{request, v1::MODEL_KIND_LOGISTIC, {"no", "yes"}};
+  EXPECT_TRUE(says(describe(summary, names), "probability of yes 25.0 %"));
+  EXPECT_EQ(to_json(summary, names)["positive"], "yes");
+  EXPECT_EQ(to_json(summary, names)["epred_mean"], 0.25);
+}
+
+}  // namespace
+}  // namespace windhover
