@@ -11,11 +11,10 @@
 #include "windhover/io/server_state.h"
 
 namespace windhover {
-namespace {
 
 // Everything that lies in the block.
-struct Layout {
-  Layout(Arena& arena, const ServerConfig& config, const EngineConfig& engine) noexcept
+struct ServerLayout {
+  ServerLayout(Arena& arena, const ServerConfig& config, const EngineConfig& engine) noexcept
       : limits(limits_of(config, engine)),
         producers(in_region(arena, "producers"), config.max_producers),
         observe(in_region(arena, "observe sessions"), limits),
@@ -35,6 +34,8 @@ struct Layout {
   EndpointMemory query;
 };
 
+namespace {
+
 ListenConfig pointing_to(const ListenConfig& listen, const std::string& address,
                          const std::string& path) {
   return {address, listen.tcp_port, path};
@@ -43,7 +44,7 @@ ListenConfig pointing_to(const ListenConfig& listen, const std::string& address,
 }  // namespace
 
 struct Server::Impl {
-  Impl(const ServerConfig& from, Layout& in_block)
+  Impl(const ServerConfig& from, ServerLayout& in_block)
       : config(from),
         observe_address(from.observe.tcp_address),
         observe_path(from.observe.unix_path),
@@ -61,7 +62,7 @@ struct Server::Impl {
 
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path;
-  Layout& layout;
+  ServerLayout& layout;
   Endpoint observe;
   Endpoint query;
   Thread observe_thread;
@@ -76,7 +77,7 @@ Result<std::size_t> Server::plan(const ServerConfig& config, const EngineConfig&
   const Result<bool> possible = windhover::check(config, full);
   if (!possible.ok()) return possible.error();
   arena.region("server");
-  (void)arena.make<Layout>(arena, config, full);
+  (void)arena.make<ServerLayout>(arena, config, full);
   return arena.used();
 }
 
@@ -100,7 +101,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engin
   }
   Arena arena(block);
   arena.region("server");
-  auto* layout = arena.make<Layout>(arena, config, engine.config());
+  auto* layout = arena.make<ServerLayout>(arena, config, engine.config());
   if (layout == nullptr || arena.exhausted()) {
     return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
                  static_cast<double>(arena.used())};

@@ -12,7 +12,7 @@ namespace windhover {
 namespace {
 
 constexpr std::int64_t kIntervalNs = 1'000'000;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 bool noise_is_known(const Estimator& estimator) noexcept {
   return estimator.noise().measured().updates() > 0 || !estimator.noise().is_full();
@@ -139,9 +139,9 @@ void describe_by_draws(Posterior& posterior) noexcept {
   for (std::uint32_t j = 0; j < posterior.dimension; ++j) {
     const double* column = posterior.deviations + std::size_t{j} * posterior.draws;
     posterior.sd[j] = std::sqrt(sample_moments(column, posterior.draws).variance);
-    posterior.mode[j] = posterior.sd_robust[j] = kUnknown;
+    posterior.mode[j] = posterior.sd_robust[j] = kNotKnown;
   }
-  posterior.provenance.ou_ratio = posterior.provenance.misspecification_index = kUnknown;
+  posterior.provenance.ou_ratio = posterior.provenance.misspecification_index = kNotKnown;
 }
 
 }  // namespace windhover

@@ -11,9 +11,9 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kBlockBytes = 1 << 16;
-alignas(Arena::kAlignment) std::byte block[kBlockBytes];
+alignas(Arena::kAlignment) std::byte arena_block[kBlockBytes];
 
-std::span<std::byte> first_bytes(std::size_t bytes) { return std::span(block).first(bytes); }
+std::span<std::byte> first_bytes(std::size_t bytes) { return std::span(arena_block).first(bytes); }
 
 // A class in the style of the project: takes memory, writes nothing; nested objects, odd sizes.
 struct Leaf {
@@ -79,8 +79,8 @@ TEST(Arena, FarTooSmallBlockStillSaysHowMuchIsNeeded) {
 }
 
 TEST(Arena, AllocationsAreAlignedDisjointAndInsideTheBlock) {
-  Arena arena(block);
-  const std::byte* end = block;
+  Arena arena(arena_block);
+  const std::byte* end = arena_block;
   for (std::size_t count = 1; count < 40; ++count) {
     const std::span<double> doubles = arena.allocate<double>(count);
     const auto* begin = reinterpret_cast<std::byte*>(doubles.data());
@@ -88,11 +88,11 @@ TEST(Arena, AllocationsAreAlignedDisjointAndInsideTheBlock) {
     EXPECT_GE(begin, end);
     end = begin + doubles.size_bytes();
   }
-  EXPECT_LE(end, block + kBlockBytes);
+  EXPECT_LE(end, arena_block + kBlockBytes);
 }
 
 TEST(Arena, SmallerAlignmentPacksTightly) {
-  Arena arena(block);
+  Arena arena(arena_block);
   arena.allocate<char>(1, 1);
   EXPECT_EQ(arena.used(), 1u);
   arena.allocate<std::uint32_t>(1, alignof(std::uint32_t));
@@ -109,7 +109,7 @@ TEST(Arena, MeasuringGivesNullOfTheRightSize) {
 
 TEST(Arena, AbsurdCountIsRefusedNotWrappedAround) {
   constexpr std::size_t kMax = std::numeric_limits<std::size_t>::max();
-  Arena real(block);
+  Arena real(arena_block);
   EXPECT_TRUE(real.allocate<double>(kMax / 4).empty());
   EXPECT_TRUE(real.exhausted());
   EXPECT_EQ(real.used(), kMax);
@@ -125,7 +125,7 @@ TEST(Arena, AbsurdCountIsRefusedNotWrappedAround) {
 TEST(Arena, RegionsAddUpToUsedAndAreTheSameMeasuredAndReal) {
   Arena measuring = Arena::measuring();
   Top measured(measuring, 33);
-  Arena arena(block);
+  Arena arena(arena_block);
   Top top(arena, 33);
   ASSERT_EQ(arena.regions().size(), 2u);
   EXPECT_STREQ(arena.regions()[0].name, "bytes");
@@ -161,8 +161,8 @@ TEST(Arena, RegionsPastTheLastAreCollectedAsOther) {
 }
 
 TEST(Arena, BlockNotOnACacheLineIsRecognised) {
-  EXPECT_TRUE(Arena::is_aligned(block));
-  EXPECT_FALSE(Arena::is_aligned(std::span(block).subspan(8)));
+  EXPECT_TRUE(Arena::is_aligned(arena_block));
+  EXPECT_FALSE(Arena::is_aligned(std::span(arena_block).subspan(8)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test {
+namespace windhover::test::chain_diagnostics {
 namespace {
 
 // Effective draws of stored chains, one a column, by Geyer's initial monotone sequence.
@@ -153,4 +153,4 @@ TEST(ChainDiagnosticsOffline, TraceOfAnEngineAgreesToFivePercent) {
 }
 
 }  // namespace
-}  // namespace windhover::test
+}  // namespace windhover::test::chain_diagnostics

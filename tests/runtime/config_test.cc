@@ -10,7 +10,7 @@
 
 #include "windhover/runtime/engine.h"
 
-namespace windhover {
+namespace windhover::config {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -266,4 +266,4 @@ TEST(Config, LimitsThemselvesAreAllowed) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::config

@@ -10,7 +10,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/platform/random.h"
 
-namespace windhover {
+namespace windhover::consistency {
 namespace {
 
 using Eigen::Matrix2d;
@@ -197,4 +197,4 @@ TEST(ConsistencyRatio, SeesTheBestAndTheWorstDeterminedCombinationAmongManyParam
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::consistency

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test {
+namespace windhover::test::diagonal_noise {
 namespace {
 
 constexpr std::uint32_t kFeatures = 4;
@@ -109,4 +109,4 @@ TEST(DiagonalNoiseMemory, SamplersThatReadTheFullMatrixAreRefused) {
 }
 
 }  // namespace
-}  // namespace windhover::test
+}  // namespace windhover::test::diagonal_noise

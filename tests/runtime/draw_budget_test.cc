@@ -5,7 +5,7 @@
 
 #include "windhover/runtime/learning/replay_ratio.h"
 
-namespace windhover {
+namespace windhover::draw_budget {
 namespace {
 
 EngineConfig config_of(double draws_per_observation, std::uint32_t retained) {
@@ -119,4 +119,4 @@ TEST(ReplayRatio, of_no_rows_stays_what_it_was) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::draw_budget

@@ -6,7 +6,7 @@
 #include <functional>
 #include <numbers>
 
-namespace windhover {
+namespace windhover::gaussian_mixture {
 namespace {
 
 // Trapezoidal rule; the integrands vanish at both ends.
@@ -172,4 +172,4 @@ TEST(StudentScale, SpreadOfTheScaleKeepsTheMeanSquare) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::gaussian_mixture

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace windhover {
+namespace windhover::poisson_mixture {
 namespace {
 
 TEST(LogGamma, IsThatOfTheLibrary) {
@@ -102,4 +102,4 @@ TEST(PoissonMixture, NothingOverflows) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::poisson_mixture

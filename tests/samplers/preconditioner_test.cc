@@ -9,7 +9,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/samplers/registry.h"
 
-namespace windhover {
+namespace windhover::preconditioner {
 namespace {
 
 using Eigen::Index;
@@ -77,4 +77,4 @@ TEST(FullPreconditioner, MovesByHTimesGradientPlusNoiseAtAnyDimension) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::preconditioner

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace windhover {
+namespace windhover::targets {
 namespace {
 
 template <class Target>
@@ -100,4 +100,4 @@ TEST(Targets, AModelOfATargetGivesItsGradient) {
 }
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::targets

@@ -19,7 +19,7 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct FitCommand {
   FitOptions fit;
   std::string reference;
   std::string prior_precision = "0";
@@ -64,7 +64,7 @@ void print_result(const nlohmann::ordered_json& result) {
   }
 }
 
-void run(Options& o) {
+void run_fit(FitCommand& o) {
   if (o.fit.data.target.empty() && !o.fit.schema) {
     throw UserError(
         fmt::format("which column is to be predicted? Say --target COLUMN, or --schema FILE; the "
@@ -115,8 +115,8 @@ void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
 void add_fit(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "fit", "Fit a file in-process and measure the draws against its exact posterior");
-  auto options = std::make_shared<Options>();
-  Options& o = *options;
+  auto options = std::make_shared<FitCommand>();
+  FitCommand& o = *options;
   command->add_option("FILE", o.fit.path, "CSV, plain or .gz")->required();
   auto* target =
       command->add_option("--target", o.fit.data.target, "Column, by name or number from 1");
@@ -177,7 +177,7 @@ void add_fit(CLI::App& app) {
   command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");
   command->add_flag("--json", o.json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_fit(*options); });
 }
 
 }  // namespace windhover

@@ -13,7 +13,7 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct PlanOptions {
   std::string path;
   bool json = false;
 };
@@ -36,7 +36,7 @@ void print(const char* part, Regions regions, std::size_t total) {
              bytes_text(static_cast<double>(total)));
 }
 
-void run(const Options& o) {
+void run_plan(const PlanOptions& o) {
   DaemonConfig config;
   config.read_file(o.path);
   config.check();
@@ -65,10 +65,10 @@ void run(const Options& o) {
 void add_plan(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("plan", "Show the memory block of a configuration, region by region");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   command->add_option("CONFIG", options->path, "TOML configuration of windhoverd")->required();
   command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_plan(*options); });
 }
 
 }  // namespace windhover

@@ -12,13 +12,13 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct PosteriorOptions {
   std::string address;
   std::string schema;
   bool json = false;
 };
 
-std::vector<std::string> parameter_names(const Options& o, const Client& client) {
+std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client& client) {
   const v1::Welcome& welcome = client.welcome();
   std::vector<std::string> names;
   if (!o.schema.empty()) {
@@ -45,7 +45,7 @@ std::vector<std::string> parameter_names(const Options& o, const Client& client)
   return all;
 }
 
-void run(const Options& o) {
+void run_posterior(const PosteriorOptions& o) {
   Client client;
   connect_or_throw(client, o.address);
   const std::vector<std::string> names = parameter_names(o, client);
@@ -88,11 +88,11 @@ void run(const Options& o) {
 
 void add_posterior(CLI::App& app) {
   CLI::App* command = app.add_subcommand("posterior", "Show a server's posterior, by parameter");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PosteriorOptions>();
   command->add_option("--to", options->address, "host:port or unix:/path")->required();
   command->add_option("--schema", options->schema, "TOML schema, for the names");
   command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_posterior(*options); });
 }
 
 }  // namespace windhover

@@ -18,7 +18,7 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct PredictOptions {
   std::string address;
   std::vector<std::string> vectors;
   std::string schema;
@@ -69,7 +69,7 @@ QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Wel
   return q;
 }
 
-QuestionRows from_fields(const Options& o, const Schema& schema,
+QuestionRows from_fields(const PredictOptions& o, const Schema& schema,
                          const std::vector<WhatIf>& questions) {
   QuestionRows q;
   std::set<std::string> unlisted;
@@ -96,7 +96,7 @@ bool has_classes(const v1::Welcome& welcome) {
 }
 
 // The options that say what is asked, and what is asked for.
-void check_options(const Options& o, const v1::Welcome& welcome) {
+void check_options(const PredictOptions& o, const v1::Welcome& welcome) {
   check_probability("--interval", o.interval);
   for (const double p : o.quantiles) check_probability("--quantile", p);
   if (has_classes(welcome) && !o.thresholds.empty()) {
@@ -108,7 +108,7 @@ void check_options(const Options& o, const v1::Welcome& welcome) {
   if (o.json) throw UserError("--json is not allowed with --file: its answers are CSV");
 }
 
-PredictRequest wanted(const Options& o) {
+PredictRequest wanted(const PredictOptions& o) {
   PredictRequest request;
   request.quantile_probabilities = o.quantiles;
   request.thresholds = o.thresholds;
@@ -118,7 +118,7 @@ PredictRequest wanted(const Options& o) {
   return request;
 }
 
-void run_file(const Options& o, Client& client) {
+void run_file(const PredictOptions& o, Client& client) {
   QuestionFile file;
   file.path = o.file;
   file.wanted = wanted(o);
@@ -139,7 +139,7 @@ void run_file(const Options& o, Client& client) {
   }
 }
 
-void run(const Options& o) {
+void run_predict(const PredictOptions& o) {
   if (o.vectors.empty() == o.schema.empty()) {
     throw UserError(
         "give the question either as --x NUMBERS or as --schema FILE with --set fields or --file "
@@ -198,8 +198,8 @@ void run(const Options& o) {
 void add_predict(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("predict", "Ask a server what it predicts for x, and how sure it is");
-  auto options = std::make_shared<Options>();
-  Options& o = *options;
+  auto options = std::make_shared<PredictOptions>();
+  PredictOptions& o = *options;
   command->add_option("--to", o.address, "host:port or unix:/path")->required();
   command->add_option("--x", o.vectors, "Features, 1,2,3; may be given several times")
       ->allow_extra_args(false);
@@ -221,7 +221,7 @@ void add_predict(CLI::App& app) {
   command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")
       ->transform(whole_number());
   command->add_flag("--json", o.json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_predict(*options); });
 }
 
 }  // namespace windhover

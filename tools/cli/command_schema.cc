@@ -15,14 +15,14 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct SchemaOptions {
   std::string path;
   std::string schema;
   InspectOptions reading;
   bool names = false;
 };
 
-void run(const Options& o) {
+void run_schema(const SchemaOptions& o) {
   if (o.schema.empty() && (o.path.empty() || o.reading.target.empty())) {
     throw UserError(
         o.path.empty()
@@ -55,8 +55,8 @@ void run(const Options& o) {
 void add_schema(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("schema", "Write a schema for a file, or complete a draft from it");
-  auto options = std::make_shared<Options>();
-  Options& o = *options;
+  auto options = std::make_shared<SchemaOptions>();
+  SchemaOptions& o = *options;
   command->add_option("FILE", o.path, "CSV, plain or .gz; nothing: only read the schema");
   auto* draft = command->add_option("--schema", o.schema, "TOML schema, possibly a draft");
   command->add_option("--target", o.reading.target, "Column, by name or number from 1")
@@ -67,7 +67,7 @@ void add_schema(CLI::App& app) {
   command->add_option("--model", o.reading.model, "What the target is to be right for")
       ->check(CLI::IsMember(models));
   command->add_flag("--names", o.names, "List the features instead");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_schema(*options); });
 }
 
 }  // namespace windhover

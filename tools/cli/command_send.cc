@@ -13,20 +13,20 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct SendCommand {
   SendOptions send;
   bool progress = false;
   bool json = false;
 };
 
-SendReport send_with_bar(Options& o) {
+SendReport send_with_bar(SendCommand& o) {
   Progress bar(o.progress);
   o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
   o.send.on_note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
   return send_file(o.send);
 }
 
-void run(Options& o) {
+void run_send(SendCommand& o) {
   const SendReport report = send_with_bar(o);
   if (o.json) {
     fmt::print("{}\n", report.to_json().dump(2));
@@ -52,7 +52,7 @@ void run(Options& o) {
 
 void add_send(CLI::App& app) {
   CLI::App* command = app.add_subcommand("send", "Stream a file or a pipe to a server");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SendCommand>();
   SendOptions& o = options->send;
   command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
   command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
@@ -87,7 +87,7 @@ void add_send(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_send(*options); });
 }
 
 }  // namespace windhover

@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-struct Options {
+struct StatusOptions {
   std::string address;
   bool json = false;
 };
@@ -30,7 +30,7 @@ void print_latency(const char* name, const v1::HandlerLatency& l) {
              text(l.p50_ns()), text(l.p99_ns()), text(l.p999_ns()), text(l.max_ns()));
 }
 
-void run(const Options& o) {
+void run_status(const StatusOptions& o) {
   Client client;
   connect_or_throw(client, o.address);
   v1::StatusResult s;
@@ -70,10 +70,10 @@ void run(const Options& o) {
 
 void add_status(CLI::App& app) {
   CLI::App* command = app.add_subcommand("status", "Show a server's state and counters");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   command->add_option("--to", options->address, "host:port or unix:/path")->required();
   command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_status(*options); });
 }
 
 }  // namespace windhover
