@@ -231,6 +231,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
   if (c.max_query_rows < 1 || c.max_query_rows > 65'536) {
     return invalid("max_query_rows must be 1 to 65536", c.max_query_rows);
   }
+  if (c.max_followers > 64) return invalid("max_followers must be 0 to 64", c.max_followers);
   return true;
 }
 

@@ -41,11 +41,17 @@ struct EngineConfig {
   SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
 
+  // Whether the engine can be saved and restored: room for a copy of the learner's state, about as
+  // much as estimates, chains and one snapshot take (runtime/checkpoint/README.md).
+  bool checkpoints = false;
+
   // N: the posterior is that of the last N observations, or, when it forgets, worth N of them.
   // kAll: only bounds the rows that a cold start waits for.
   std::uint64_t window_size = 100'000;
   std::uint64_t window_slack = 65'536;    // rows the writer may be ahead of the slowest reader
   std::uint32_t max_frame_rows = 32'768;  // rows of one observe() call; slack >= 2 of these
+  // Beside the learner, who reads rows as they come (Engine::follower).
+  std::uint32_t max_followers = 0;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
   double draws_per_observation = 4.0;

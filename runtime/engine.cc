@@ -105,28 +105,31 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
     return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
                  static_cast<double>(arena.used())};
   }
-  Parts& parts = layout->parts;
-  for (Model* model : parts.models) find_model(full.model.name)->reset(*model);
-  parts.model->target() = given_target_units(full);
-  if (full.standardize == Standardize::kGiven) {
+  layout->start();
+  return &layout->engine;
+}
+
+void Engine::Layout::start() noexcept {
+  for (Model* model : parts.models) find_model(config.model.name)->reset(*model);
+  parts.model->target() = given_target_units(config);
+  if (config.standardize == Standardize::kGiven) {
     FeatureTransform& transform = parts.model->transform();
-    for (std::size_t j = 0; j < full.model.features; ++j) {
-      transform.shift[j] = layout->feature_shift[j] = full.feature_shift[j];
-      layout->feature_scale[j] = full.feature_scale[j];
-      transform.inverse_scale[j] = 1.0 / full.feature_scale[j];
+    for (std::size_t j = 0; j < config.model.features; ++j) {
+      transform.shift[j] = feature_shift[j] = config.feature_shift[j];
+      feature_scale[j] = config.feature_scale[j];
+      transform.inverse_scale[j] = 1.0 / config.feature_scale[j];
     }
-    layout->config.feature_shift = layout->feature_shift;
-    layout->config.feature_scale = layout->feature_scale;
+    config.feature_shift = feature_shift;
+    config.feature_scale = feature_scale;
   }
   parts.window.reset();
   parts.snapshots.reset();
   parts.learner->reset();
   // Likewise the groups of the prior.
-  if (!full.model.prior_groups.empty()) {
-    layout->config.model.prior_groups =
-        parts.learner->view().estimator.prior().groups().first(full.model.features);
+  if (!config.model.prior_groups.empty()) {
+    config.model.prior_groups =
+        parts.learner->view().estimator.prior().groups().first(config.model.features);
   }
-  return &layout->engine;
 }
 
 ObserveResult Engine::observe(const ObservationBatch& batch,
@@ -146,7 +149,31 @@ Status Engine::observe(std::span<const double> features, double target) noexcept
   return result.refused > 0 ? refused.reason : Status::kOk;
 }
 
-int Engine::poll(int max_work) noexcept { return layout_->parts.learner->poll(max_work); }
+ObserveResult Engine::observe_packed(std::span<const std::byte> bytes,
+                                     std::uint64_t rows) noexcept {
+  return layout_->parts.ingest.observe_packed(bytes, rows);
+}
+
+int Engine::poll(int max_work) noexcept {
+  Layout& engine = *layout_;
+  Learner& learner = *engine.parts.learner;
+  const std::uint64_t target = engine.recovery_target.load(std::memory_order_relaxed);
+  const bool all_there = target > 0 && max_work > 0 && head() >= target;
+  int done = 0;
+  if (engine.capture == nullptr) {
+    done = learner.poll(max_work);
+  } else {
+    checkpoint::Capture& capture = *engine.capture;
+    done = learner.poll(max_work, &capture.wanted());
+    while (capture.wanted().load(std::memory_order_relaxed)) {
+      if (capture.begin()) engine.take_capture();
+      if (done < max_work) done += learner.poll(max_work - done, &capture.wanted());
+    }
+  }
+  // The answers become no better than they are by these rows.
+  if (all_there && done == 0) set_recovery_target(0);
+  return done;
+}
 int Engine::assist(std::uint32_t worker) noexcept {
   if (worker == 0 || worker >= layout_->config.learner_threads) return 0;
   return layout_->parts.learner->assist(worker);
@@ -155,12 +182,16 @@ int Engine::assist(std::uint32_t worker) noexcept {
 void Engine::visit_state(StateVisitor& visitor) noexcept {
   layout_->parts.window.visit_state(visitor);
   layout_->parts.learner->visit_state(visitor);
+  layout_->visit_counters(visitor);
+}
+
+void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
   visitor.section("counters");
-  for (std::size_t id = 0; id < layout_->counters.size(); ++id) {
+  for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
-    std::uint64_t count = layout_->counters.get(counter);
+    std::uint64_t count = counters.get(counter);
     visitor.value(count);
-    if (visitor.restores()) layout_->counters.set(counter, count);
+    if (visitor.restores()) counters.set(counter, count);
   }
 }
 
@@ -174,6 +205,20 @@ Result<Reader> Engine::reader() noexcept {
                  static_cast<double>(layout_->config.max_readers)};
   }
   return Reader(this, id);
+}
+
+Result<RowFollower> Engine::follower() noexcept {
+  Window& window = layout_->parts.window;
+  if (layout_->followers == layout_->config.max_followers) {
+    return Error{Status::kUnavailable, "all followers are taken; max_followers allows this many",
+                 static_cast<double>(layout_->config.max_followers)};
+  }
+  window.take_lease(layout_->followers);
+  return RowFollower(window, layout_->followers++);
+}
+
+void Engine::set_recovery_target(std::uint64_t head) noexcept {
+  layout_->recovery_target.store(head, std::memory_order_relaxed);
 }
 
 std::uint32_t Engine::dimension() const noexcept { return layout_->config.model.dimension(); }

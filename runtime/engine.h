@@ -25,10 +25,12 @@
 #include "windhover/platform/counters.h"
 #include "windhover/platform/result.h"
 #include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/checkpoint/sink.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/window/row_follower.h"
 
 namespace windhover {
 
@@ -88,6 +90,10 @@ class Engine {
   // One dense row.
   Status observe(std::span<const double> features, double target) noexcept;
 
+  // `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window then
+  // holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many rows.
+  ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
+
   // Does at most `max_work` rounds of learning (one step of every chain each) and returns how many
   // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
   int poll(int max_work) noexcept;
@@ -102,12 +108,55 @@ class Engine {
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;
 
+  // One of EngineConfig::max_followers who read rows beside the learner; kUnavailable when all have
+  // been handed out. Before any thread is at work, or on the learner's between polls.
+  Result<RowFollower> follower() noexcept;
+
   // All that the engine goes on from: rows, learner, newest snapshot, counters. What is restored
   // into an engine of the same configuration goes on bit for bit as the one that was shown would
   // have, and answers at once as it did. On the learner's thread, between polls, while nobody is in
   // observe() or assist(); Readers may go on. Writing changes nothing. See
   // platform/state_visitor.h.
   void visit_state(StateVisitor& visitor) noexcept;
+
+  // Writes all of that, with what a reader needs to check it (runtime/checkpoint/README.md). Under
+  // the same conditions. kUnsupported without EngineConfig::checkpoints; kUnavailable while a
+  // capture is under way; otherwise what the sink said. Complexity O(rows + state).
+  Status save(Sink& sink) noexcept;
+
+  // Becomes the engine that was saved: answers at once as it did, and goes on bit for bit where the
+  // processor has the same instruction set. Before the first observe() as a rule; in any case
+  // while nobody is in observe(), poll(), assist() or a Reader, and no Reader holds a snapshot
+  // (Reader::release). Refused, with a sentence that says why: what is no checkpoint, or one of a
+  // later version, of another model or configuration (the field is named), damaged (the section is
+  // named), or ended too early. Everything is verified before any of it counts, and after a refusal
+  // the engine is as after create(), but for Readers and followers, which stay good. Window slack,
+  // frame size, readers, followers and threads may be other ones than when it was saved.
+  Result<bool> restore(Source& source) noexcept;
+
+  // The same of an engine at work. request_capture() has the learner copy its state, without the
+  // rows, when the round under way ends, inside poll(), also when there is nothing to do. From
+  // then on the rows of that moment stay readable until they have been written: the writer may go
+  // on for window_slack rows meanwhile. request_capture() may be called on any one thread:
+  // kUnsupported without EngineConfig::checkpoints, kUnavailable until release_capture() has ended
+  // the one before.
+  Status request_capture() noexcept;
+  // Whether the copy is there. Any thread.
+  bool captured() const noexcept;
+  // Rows that the learner had taken in. REQUIRES: captured().
+  std::uint64_t captured_head() const noexcept;
+  // Writes what save() writes, with the rows up to `head`: restored, the engine is as it was
+  // captured, and the rows since then wait for its learner. On a thread of its own, once a capture.
+  // kInvalidArgument unless captured_head() <= head <= head(); kUnavailable without a capture, or
+  // where it has been written; otherwise what the sink said.
+  Status save_captured(Sink& sink, std::uint64_t head) noexcept;
+  // Lets go of rows and copy; the same thread. Without a capture it does nothing; one that is
+  // requested and not taken yet is called off.
+  void release_capture() noexcept;
+
+  // Every answer whose snapshot holds fewer rows than `head` says kRecovering, kReplay, until one
+  // holds them, or the learner rests with all of them. 0: none. Any thread.
+  void set_recovery_target(std::uint64_t head) noexcept;
 
   // What tests, experiments and replay need: traces, phases, state. The learner's thread only.
   Learner& learner() noexcept;
@@ -122,6 +171,7 @@ class Engine {
  private:
   friend class Reader;
   struct Layout;
+  void start_anew() noexcept;  // in the same block
   explicit Engine(Layout* layout) : layout_(layout) {}
   Layout* layout_;
 };

@@ -1,4 +1,5 @@
-// What an engine is made of: seen by engine.cc and reader.cc alone.
+// What an engine is made of: seen by engine.cc, reader.cc and checkpoint/engine_checkpoint.cc
+// alone.
 #ifndef WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 #define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 
@@ -6,6 +7,7 @@
 #include <span>
 
 #include "windhover/platform/snapshots.h"
+#include "windhover/runtime/checkpoint/capture.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/single_pass_learner.h"
 #include "windhover/runtime/learning/window_learner.h"
@@ -53,7 +55,7 @@ struct Parts {
   static Window make_window(Arena& arena, const EngineConfig& config,
                             const RowLayout& layout) noexcept {
     return Window(start_region(arena, "window"), layout, rows_in_memory(config),
-                  config.window_slack);
+                  config.window_slack, config.max_followers + (config.checkpoints ? 1 : 0));
   }
   static std::span<Posterior> make_slots(Arena& arena, const EngineConfig& config) noexcept {
     start_region(arena, "snapshots");
@@ -99,7 +101,29 @@ struct Engine::Layout {
         parts(arena, config, clock, counters),
         feature_shift(arena.allocate<double>(config.model.features)),
         feature_scale(arena.allocate<double>(config.model.features)),
+        capture(make_capture(arena, config)),
         engine(this) {}
+
+  static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
+    if (!config.checkpoints) return nullptr;
+    const std::size_t bytes = checkpoint::Capture::state_bound(arena, config);
+    arena.region("checkpoint");
+    const PackedRows packed{RowLayout(config.model)};
+    return arena.make<checkpoint::Capture>(arena, bytes, packed.largest());
+  }
+
+  // What create() does with a layout that has just been made. Idempotent.
+  void start() noexcept;
+  void visit_counters(StateVisitor& visitor) noexcept;
+  // The window's lease that a capture holds.
+  std::uint32_t capture_lease() const noexcept { return config.max_followers; }
+  void take_capture() noexcept;  // which is being taken
+  Status write_capture(Sink& sink, std::uint64_t head) noexcept;
+  Result<bool> read(Source& source) noexcept;
+  Result<bool> read_rows(std::span<const std::byte> payload, std::uint64_t& next,
+                         std::uint64_t head) noexcept;
+  Result<bool> put(std::span<const std::byte> sections) noexcept;
+  std::span<std::byte> block() noexcept;
 
   EngineConfig config;
   Clock& clock;
@@ -108,6 +132,9 @@ struct Engine::Layout {
   std::span<double> feature_shift;
   std::span<double> feature_scale;
   std::atomic<std::uint32_t> readers{0};
+  std::uint32_t followers = 0;
+  checkpoint::Capture* capture;  // null: no checkpoints
+  std::atomic<std::uint64_t> recovery_target{0};
   Engine engine;
 };
 

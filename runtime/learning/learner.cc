@@ -2,14 +2,16 @@
 
 namespace windhover {
 
-int Learner::poll(int max_work) noexcept {
+int Learner::poll(int max_work, const std::atomic<bool>* interrupt) noexcept {
   int done = 0;
+  bool idle = max_work == 0;
   while (done < max_work) {
     take_head(next_head());
-    if (!do_round()) break;
+    idle = !do_round();
+    if (idle) break;
     ++done;
+    if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) break;
   }
-  const bool idle = done < max_work || max_work == 0;
   if (dirty_ && (idle || publication_due())) publish();
   return done;
 }

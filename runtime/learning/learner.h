@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_LEARNER_H_
 #define WINDHOVER_RUNTIME_LEARNING_LEARNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -33,8 +34,8 @@ class Learner {
 
   virtual void reset() noexcept = 0;  // publishes the prior
 
-  // See Engine::poll.
-  int poll(int max_work) noexcept;
+  // See Engine::poll. Where `interrupt` becomes true it returns when the round under way ends.
+  int poll(int max_work, const std::atomic<bool>* interrupt = nullptr) noexcept;
   // The same with the head given: replay.
   int replay(std::uint64_t head, int max_work) noexcept;
   // See Engine::assist.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "windhover/runtime/window/packed_rows.h"
+
 namespace windhover {
 
 namespace {
@@ -75,8 +77,7 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
-  if (const Status status = model_->check_target(target); !ok(status)) return status;
+  if (const Status status = check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   std::fill(out + features + 1, out + layout.stride(), 0.0);
   return Status::kOk;
@@ -101,11 +102,24 @@ Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
-  if (const Status status = model_->check_target(target); !ok(status)) return status;
+  if (const Status status = check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   out[RowLayout::kCountIndex] = static_cast<double>(count);
   return Status::kOk;
+}
+
+Status Ingest::check_target(double target) const noexcept {
+  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  return model_->check_target(target);
+}
+
+Status Ingest::check_values(const double* row) const noexcept {
+  const RowLayout& layout = window_.layout();
+  const double* values = layout.sparse() ? row + RowLayout::kValuesIndex : row;
+  const std::size_t count = layout.sparse() ? SparseRow(layout, row).count : layout.features();
+  const bool usable =
+      std::all_of(values, values + count, [](double x) { return std::abs(x) <= kLargest; });
+  return usable ? check_target(row[layout.target_index()]) : Status::kNotFinite;
 }
 
 void Ingest::count_refusal(Status reason) noexcept {
@@ -131,18 +145,9 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
     counters_.add(RuntimeCounter::kBatchesRefused);
     return result;
   }
+  result.status = admit(batch.rows - batch.first_row);
+  if (!ok(result.status)) return result;
   const std::uint64_t head = window_.head();
-  const std::uint64_t wanted = batch.rows - batch.first_row;
-  if (wanted > max_frame_rows_) {
-    counters_.add(RuntimeCounter::kBatchesRefused);
-    result.status = Status::kTooLarge;
-    return result;
-  }
-  if (window_.room(head, wanted) < wanted) {
-    counters_.add(RuntimeCounter::kWindowFull);
-    result.status = Status::kWindowFull;
-    return result;
-  }
   const bool sparse = window_.layout().sparse();
   std::uint64_t next = head;
   for (std::size_t i = batch.first_row; i < batch.rows; ++i) {
@@ -158,12 +163,55 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
     ++result.refused;
     count_refusal(status);
   }
-  result.accepted = next - head;
-  if (result.accepted > 0) {
-    window_.publish(next);
-    counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
-  }
+  publish(next, result);
   return result;
+}
+
+ObserveResult Ingest::observe_packed(std::span<const std::byte> bytes,
+                                     std::uint64_t rows) noexcept {
+  const PackedRows packed(window_.layout());
+  ObserveResult result;
+  if (!packed.holds(bytes, rows)) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    result.status = Status::kMalformed;
+    return result;
+  }
+  result.status = admit(rows);
+  if (!ok(result.status)) return result;
+  std::uint64_t next = window_.head();
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    double* out = window_.slot_of(next);
+    Status status = packed.unpack(bytes, out);
+    if (ok(status)) status = check_values(out);
+    bytes = bytes.subspan(packed.first_row(bytes));
+    if (ok(status)) {
+      ++next;
+      continue;
+    }
+    ++result.refused;
+    count_refusal(status);
+  }
+  publish(next, result);
+  return result;
+}
+
+Status Ingest::admit(std::uint64_t rows) noexcept {
+  if (rows > max_frame_rows_) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    return Status::kTooLarge;
+  }
+  if (window_.room(window_.head(), rows) < rows) {
+    counters_.add(RuntimeCounter::kWindowFull);
+    return Status::kWindowFull;
+  }
+  return Status::kOk;
+}
+
+void Ingest::publish(std::uint64_t head, ObserveResult& result) noexcept {
+  result.accepted = head - window_.head();
+  if (result.accepted == 0) return;
+  window_.publish(head);
+  counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
 }
 
 }  // namespace windhover

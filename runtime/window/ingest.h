@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_RUNTIME_WINDOW_INGEST_H_
 #define WINDHOVER_RUNTIME_WINDOW_INGEST_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "windhover/platform/counters.h"
@@ -21,12 +23,20 @@ class Ingest {
 
   // See Engine::observe.
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
+  // See Engine::observe_packed.
+  ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
  private:
+  // Whether so many rows may be taken in now; counts why not.
+  Status admit(std::uint64_t rows) noexcept;
+  void publish(std::uint64_t head, ObserveResult& result) noexcept;
   Status check_shape(const ObservationBatch& batch) const noexcept;
   // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  // A row that stands in its slot.
+  Status check_values(const double* row) const noexcept;
+  Status check_target(double target) const noexcept;
   void count_refusal(Status reason) noexcept;
 
   Window& window_;

@@ -23,7 +23,13 @@ void Window::visit_state(StateVisitor& visitor) noexcept {
   for (std::uint64_t row = lease > size_ ? lease - size_ : 0; row < head; ++row) {
     visit_row(visitor, slot_of(row));
   }
-  if (!visitor.restores()) return;
+  if (visitor.restores()) restore(head, lease);
+}
+
+void Window::restore(std::uint64_t head, std::uint64_t lease) noexcept {
+  for (RowLease& other : leases_) {
+    if (other.rows.load(std::memory_order_relaxed) != RowLease::kNone) other.rows.store(lease);
+  }
   head_.store(head, std::memory_order_release);
   lease_.store(lease, std::memory_order_release);
   writer_limit_ = lease + slack_;

@@ -1,21 +1,33 @@
-// The last N observations, and at the same time the ring between the observe thread and the
-// learner: rows are written once, in place, and read in place.
+// The last N observations, and at the same time the ring between the observe thread and all that
+// read rows: rows are written once, in place, and read in place.
 //
 // Sequence numbers count accepted rows from 0; row s lies in slot s mod (N + slack). head is the
-// number of rows published. The learner owns a lease: with lease l it may read rows [l - N, l).
-// The writer may write row s only while s < l + slack, because row s overwrites row
-// s - (N + slack), which must lie below l - N. The lease only ever advances, so until the writer
-// sees a new one the old one still protects everything that is being read: there is no race.
+// number of rows published. A reader owns a lease: with lease l it may read rows [l - N, head). The
+// learner has one always; a checkpoint that is being written and each follower have one while they
+// read. The writer may write row s only while s < l + slack for every lease l, because row s
+// overwrites row s - (N + slack), which must lie below l - N. A lease only ever advances, so until
+// the writer sees a new one the old one still protects everything that is being read: there is no
+// race.
 //
-// Memory order. Writer: row data, then head.store(release). Learner: head.load(acquire) makes the
-// rows below it visible. Learner: lease.store(release) after its last read under the old lease;
+// Memory order. Writer: row data, then head.store(release). Reader: head.load(acquire) makes the
+// rows below it visible. Reader: lease.store(release) after its last read under the old lease;
 // writer: lease.load(acquire) before it overwrites what only the old lease protected.
+//
+// A lease that is taken while the writer is at work must not begin below what the writer has been
+// allowed already. So the learner's thread takes it, at the learner's own lease l: whatever the
+// writer has seen of the learner is at most l. When the learner goes on to l', it stores l' after
+// the new lease; the writer loads the learner's lease first, and if it reads l' it sees the new
+// lease too, by that release and acquire; if it reads l or less, it holds to l without it. A lease
+// that ends is set above everything, by the thread that read under it, as any advance.
 #ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_H_
 #define WINDHOVER_RUNTIME_WINDOW_WINDOW_H_
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
@@ -23,30 +35,39 @@
 
 namespace windhover {
 
+// A lease beside the learner's, on a cache line of its own. The thread that reads under it writes
+// it.
+struct alignas(64) RowLease {
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::atomic<std::uint64_t> rows;
+};
+
 class Window {
  public:
-  // Takes memory, writes nothing; reset() before use. size + slack < 2^32.
-  Window(Arena& arena, const RowLayout& layout, std::uint64_t size, std::uint64_t slack) noexcept
+  // Takes memory, writes nothing; reset() before use. size + slack < 2^32. `leases`: how many may
+  // be held beside the learner's; memory for none is none.
+  Window(Arena& arena, const RowLayout& layout, std::uint64_t size, std::uint64_t slack,
+         std::uint32_t leases = 0) noexcept
       : layout_(layout),
         size_(size),
         slack_(slack),
-        rows_(arena.allocate<double>((size + slack) * layout.stride()).data()) {}
+        rows_(arena.allocate<double>((size + slack) * layout.stride()).data()),
+        leases_(leases > 0 ? arena.allocate<RowLease>(leases) : std::span<RowLease>()) {}
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
   void reset() noexcept {
     head_.store(0, std::memory_order_relaxed);
     lease_.store(0, std::memory_order_relaxed);
+    for (RowLease& lease : leases_) ::new (&lease) RowLease{RowLease::kNone};
     writer_limit_ = slack_;
   }
 
   // --- Writer: one thread at a time.
 
-  // Rows that may be written beyond `written`; looks at the lease only when it must.
+  // Rows that may be written beyond `written`; looks at the leases only when it must.
   std::uint64_t room(std::uint64_t written, std::uint64_t wanted) noexcept {
-    if (written + wanted > writer_limit_) {
-      writer_limit_ = lease_.load(std::memory_order_acquire) + slack_;
-    }
+    if (written + wanted > writer_limit_) writer_limit_ = smallest_lease() + slack_;
     return writer_limit_ > written ? writer_limit_ - written : 0;
   }
   double* slot_of(std::uint64_t sequence) noexcept {
@@ -59,6 +80,31 @@ class Window {
   // Gives up rows below head - N and reads from [head - N, head) from now on.
   void advance_lease(std::uint64_t head) noexcept { lease_.store(head, std::memory_order_release); }
 
+  // Takes lease `i` where the learner stands: rows [learner's lease - N, head) from now on. It must
+  // be free. Also before any thread is at work.
+  void take_lease(std::uint32_t i) noexcept {
+    leases_[i].rows.store(lease_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+
+  // --- Who holds lease `i`: one thread at a time.
+
+  // Rows from `row` on stay readable; rows below are given up, for good. No effect where the lease
+  // stands there or beyond.
+  void keep_from(std::uint32_t i, std::uint64_t row) noexcept {
+    std::atomic<std::uint64_t>& lease = leases_[i].rows;
+    if (row + size_ > lease.load(std::memory_order_relaxed)) {
+      lease.store(row + size_, std::memory_order_release);
+    }
+  }
+  // The first row that may be read under it. REQUIRES: it is held.
+  std::uint64_t kept_from(std::uint32_t i) const noexcept {
+    const std::uint64_t lease = leases_[i].rows.load(std::memory_order_relaxed);
+    return lease > size_ ? lease - size_ : 0;
+  }
+  void end_lease(std::uint32_t i) noexcept {
+    leases_[i].rows.store(RowLease::kNone, std::memory_order_release);
+  }
+
   // --- Anybody.
 
   std::uint64_t head() const noexcept { return head_.load(std::memory_order_acquire); }
@@ -68,16 +114,32 @@ class Window {
   const double* rows() const noexcept { return rows_; }
 
   // The rows that the learner may read and those it has not seen, head and lease; the writer's
-  // limit follows. While neither thread is at work. O(rows).
+  // limit follows. While no thread is at work. Leases beside the learner's are not shown; those
+  // that are held then begin anew at the learner's. O(rows).
   void visit_state(StateVisitor& visitor) noexcept;
+  // The learner's lease.
+  std::uint64_t lease() const noexcept { return lease_.load(std::memory_order_acquire); }
+  // The rows below `head` stand in their slots and are published, the learner has come to `lease`.
+  // While no thread is at work. REQUIRES: lease <= head <= lease + slack.
+  void restore(std::uint64_t head, std::uint64_t lease) noexcept;
 
  private:
+  std::uint64_t smallest_lease() const noexcept {
+    std::uint64_t smallest =
+        lease_.load(std::memory_order_acquire);  // before the others: see above
+    for (const RowLease& lease : leases_) {
+      const std::uint64_t rows = lease.rows.load(std::memory_order_acquire);
+      if (rows < smallest) smallest = rows;
+    }
+    return smallest;
+  }
   void visit_row(StateVisitor& visitor, double* row) noexcept;
 
   RowLayout layout_;
   std::uint64_t size_;
   std::uint64_t slack_;
   double* rows_;
+  std::span<RowLease> leases_;
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::uint64_t writer_limit_ = 0;  // beside head_: both are the writer's
   alignas(64) std::atomic<std::uint64_t> lease_{0};

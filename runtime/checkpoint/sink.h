@@ -1,0 +1,36 @@
+// Where bytes go to, and where they come from.
+#ifndef WINDHOVER_RUNTIME_CHECKPOINT_SINK_H_
+#define WINDHOVER_RUNTIME_CHECKPOINT_SINK_H_
+
+#include <cstddef>
+#include <span>
+
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+// Takes bytes one after another. One thread at a time.
+class Sink {
+ public:
+  // All of `bytes`, or a status other than kOk; after that nothing is known of what was taken, and
+  // it is not called again.
+  virtual Status write(std::span<const std::byte> bytes) noexcept = 0;
+
+ protected:
+  ~Sink() = default;
+};
+
+// Gives bytes one after another. One thread at a time.
+class Source {
+ public:
+  // Fills `bytes` whole, or a status other than kOk: kClosed where fewer are left. It is not called
+  // again then, and `bytes` holds anything.
+  virtual Status read(std::span<std::byte> bytes) noexcept = 0;
+
+ protected:
+  ~Source() = default;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_CHECKPOINT_SINK_H_

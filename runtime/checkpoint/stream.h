@@ -1,0 +1,113 @@
+// Checkpoints going out and coming in, section by section.
+#ifndef WINDHOVER_RUNTIME_CHECKPOINT_STREAM_H_
+#define WINDHOVER_RUNTIME_CHECKPOINT_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/result.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/checkpoint/format.h"
+#include "windhover/runtime/checkpoint/sink.h"
+#include "windhover/runtime/config.h"
+
+namespace windhover::checkpoint {
+
+// Writes a checkpoint. After a status other than kOk it is not called again.
+class Writer {
+ public:
+  explicit Writer(Sink& sink) noexcept : sink_(sink) {}
+
+  Status begin(Header header) noexcept;
+  // With the section of the configuration's fields.
+  Status configuration(const EngineConfig& config) noexcept;
+  Status section(const SectionHeader& header, std::span<const std::byte> payload) noexcept;
+  // Sections that stand one after another, each with its header.
+  Status sections(std::span<const std::byte> bytes) noexcept;
+  Status end() noexcept;
+
+ private:
+  Sink& sink_;
+  std::uint64_t sum_ = 0;  // of what came last
+  std::uint64_t sections_ = 0;
+};
+
+// Reads one and verifies as it goes: nothing that it hands out has not been checked. After an error
+// it is not called again. Errors say what is wrong and, where something is damaged, at which byte
+// the section begins.
+class Reader {
+ public:
+  explicit Reader(Source& source) noexcept : source_(source) {}
+
+  // kMalformed: no checkpoint, or its first bytes are damaged; kUnsupported: of a later version.
+  Result<Header> begin() noexcept;
+  // kInvalidConfig: the first field that differs. `room`: for the section.
+  Result<bool> configuration(const Header& header, const EngineConfig& config,
+                             std::uint64_t fingerprint, std::span<std::byte> room) noexcept;
+  // The next section; at_end() says whether it is the last. Of rows the payload goes into `rows`,
+  // of others, with the section's header before it, into `room`.
+  struct Section {
+    SectionHeader header;
+    std::span<std::byte> payload;
+  };
+  Result<Section> next(std::span<std::byte> rows, std::span<std::byte> room) noexcept;
+
+  // Of the section that was read last.
+  Error damaged() const noexcept;
+
+ private:
+  Status read(std::span<std::byte> bytes) noexcept;
+  Result<Section> verify(const SectionHeader& header, std::span<std::byte> payload) noexcept;
+  Error failed(Status status) const noexcept;
+
+  Source& source_;
+  std::uint64_t sum_ = 0;
+  std::uint64_t sections_ = 0;
+  std::uint64_t at_ = 0;       // bytes read
+  std::uint64_t section_ = 0;  // where it began
+  SectionHeader header_;
+};
+
+// Puts the numbers of verified sections into the objects that show them. What does not fit is put
+// nowhere: from there on everything is 0, and misfit() tells.
+class StateRestorer final : public StateVisitor {
+ public:
+  // `sections` one after another, each with its header; spans of numbers lie in `block`.
+  StateRestorer(std::span<const std::byte> sections, std::span<const std::byte> block) noexcept
+      : left_(sections), block_(block) {}
+
+  bool restores() const noexcept override { return true; }
+  void section(const char* name, std::uint32_t version) noexcept override;
+  void visit(std::span<double> numbers) noexcept override { put(std::as_writable_bytes(numbers)); }
+  void visit(std::span<std::uint64_t> numbers) noexcept override {
+    put(std::as_writable_bytes(numbers));
+  }
+  void visit(std::span<std::uint32_t> numbers) noexcept override {
+    put(std::as_writable_bytes(numbers));
+  }
+
+  // The name of the first section that was not as it should be; null: all was put, and nothing is
+  // left.
+  const char* misfit() noexcept;
+  bool of_another_version() const noexcept { return of_another_version_; }
+
+ private:
+  void put(std::span<std::byte> numbers) noexcept;
+  void fail() noexcept;
+
+  std::span<const std::byte> left_;  // sections after this one
+  std::span<const std::byte> block_;
+  std::span<const std::byte> payload_;  // what is left of this one
+  const char* name_ = "";
+  const char* misfit_ = nullptr;
+  bool of_another_version_ = false;
+};
+
+// What an error says of the section: static text, with the name where it is one that there is.
+const char* sentence_of_damage(const SectionHeader& header) noexcept;
+const char* sentence_of_version(const char* name) noexcept;
+
+}  // namespace windhover::checkpoint
+
+#endif  // WINDHOVER_RUNTIME_CHECKPOINT_STREAM_H_

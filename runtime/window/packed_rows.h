@@ -1,0 +1,48 @@
+// Rows of the window as bytes, as small as they go without losing a bit: what a log and a
+// checkpoint hold.
+#ifndef WINDHOVER_RUNTIME_WINDOW_PACKED_ROWS_H_
+#define WINDHOVER_RUNTIME_WINDOW_PACKED_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/status.h"
+#include "windhover/samplers/rows.h"
+
+namespace windhover {
+
+// Little-endian, one row after another, no padding:
+//   dense:  features x float64, target float64
+//   sparse: count uint32, target float64, count x float64 values, count x uint32 indices
+// The bits of the numbers are those of the rows, NaN included.
+class PackedRows {
+ public:
+  explicit PackedRows(const RowLayout& layout) noexcept : layout_(layout) {}
+
+  // Of the largest row there can be.
+  std::size_t largest() const noexcept { return bytes_of_count(layout_.max_nonzeros()); }
+  // Of one row of the window.
+  std::size_t bytes_of(const double* row) const noexcept;
+  // Writes bytes_of(row) bytes.
+  void pack(const double* row, std::byte* out) const noexcept;
+
+  // Bytes of the first row of `bytes`, or 0 where they are no whole row.
+  std::size_t first_row(std::span<const std::byte> bytes) const noexcept;
+  // Whether `bytes` are exactly `rows` rows. Complexity O(1) dense, O(rows) sparse.
+  bool holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept;
+
+  // The first row of `bytes` into a slot of the window, as it was there. kTooManyNonzeros,
+  // kIndexOutOfRange, kIndicesNotIncreasing: the slot holds anything. REQUIRES: first_row() is not
+  // 0. What the numbers are is not looked at.
+  Status unpack(std::span<const std::byte> bytes, double* row) const noexcept;
+
+ private:
+  std::size_t bytes_of_count(std::size_t count) const noexcept;
+
+  RowLayout layout_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_PACKED_ROWS_H_
