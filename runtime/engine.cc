@@ -19,6 +19,8 @@ const char* to_string(PosteriorStatus status) noexcept {
       return "degraded";
     case PosteriorStatus::kDrifting:
       return "drifting";
+    case PosteriorStatus::kRecovering:
+      return "recovering";
   }
   return "unknown";
 }
@@ -51,6 +53,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "prior";
     case StatusReason::kMisfit:
       return "misfit";
+    case StatusReason::kReplay:
+      return "replay";
   }
   return "unknown";
 }

@@ -7,9 +7,15 @@ namespace windhover {
 
 namespace {
 
-void stamp(const Posterior& posterior, Clock& clock, Provenance& provenance) noexcept {
+// `target`: the rows that were there before a restart, while they come in again.
+void stamp(const Posterior& posterior, Clock& clock, std::uint64_t target,
+           Provenance& provenance) noexcept {
   provenance = posterior.provenance;
   provenance.age_ns = clock.now_ns() - posterior.made_ns;
+  if (provenance.sequence >= target) return;
+  provenance.recovery_target = target;
+  provenance.status = PosteriorStatus::kRecovering;
+  provenance.reason = StatusReason::kReplay;
 }
 
 }  // namespace
@@ -27,7 +33,8 @@ Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummar
   }
   const Posterior* posterior = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   predictor.predict(*posterior, response, engine.config.seed, request, summaries);
-  stamp(*posterior, engine.clock, provenance);
+  stamp(*posterior, engine.clock, engine.recovery_target.load(std::memory_order_relaxed),
+        provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
   engine.counters.add(RuntimeCounter::kPredictions, request.rows);
   return Status::kOk;
@@ -53,7 +60,7 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
                     p->autocorrelation_time[j],
                     p->prior_precision[j]};
   }
-  stamp(*p, engine.clock, provenance);
+  stamp(*p, engine.clock, engine.recovery_target.load(std::memory_order_relaxed), provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
   return Status::kOk;
 }
@@ -82,7 +89,7 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
     }
     to_raw_features(parameters, held_->transform, theta, theta);
   }
-  stamp(*held_, engine.clock, provenance);
+  stamp(*held_, engine.clock, engine.recovery_target.load(std::memory_order_relaxed), provenance);
   return Status::kOk;
 }
 

@@ -17,9 +17,15 @@ inline constexpr std::size_t kMaxQuantiles = 16;
 inline constexpr std::size_t kMaxThresholds = 8;
 
 // Whether to believe an answer. The order is from worst news to best where several apply:
-// warming up, drifting, degraded, ok. A network is never ok: nothing checks the spread of its
-// draws.
-enum class PosteriorStatus : std::uint8_t { kWarmingUp = 0, kOk = 1, kDegraded = 2, kDrifting = 3 };
+// recovering, warming up, drifting, degraded, ok. A network is never ok: nothing checks the spread
+// of its draws.
+enum class PosteriorStatus : std::uint8_t {
+  kWarmingUp = 0,
+  kOk = 1,
+  kDegraded = 2,
+  kDrifting = 3,
+  kRecovering = 4  // rows that were there before a restart are still on their way into the answer
+};
 const char* to_string(PosteriorStatus status) noexcept;
 
 // Why an answer's status is not ok: the first of these that applies.
@@ -36,6 +42,7 @@ enum class StatusReason : std::uint8_t {
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
   kReplayRatio = 8,    // draws_per_observation below 1
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
+  kReplay = 13,        // recovering: sequence is below recovery_target
   kMisfit = 12         // misspecification_index: the rows scatter unlike the model; read sd_robust
 };
 const char* to_string(StatusReason reason) noexcept;
@@ -52,9 +59,15 @@ struct Provenance {
   std::uint64_t n_seen = 0;
   // Observations that the posterior is worth: min(n_seen, N), fewer while rows are joining it.
   std::uint64_t n_eff = 0;
-  std::uint64_t steps = 0;           // sampler steps of all chains together
-  std::int64_t age_ns = 0;           // since the snapshot was made
-  std::uint32_t draws = 0;           // retained draws behind quantiles and probabilities
+  std::uint64_t steps = 0;             // sampler steps of all chains together
+  std::int64_t age_ns = 0;             // since the snapshot was made
+  std::uint32_t draws = 0;             // retained draws behind quantiles and probabilities
+  Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
+  PosteriorStatus status = PosteriorStatus::kWarmingUp;
+  StatusReason reason = StatusReason::kFewDraws;
+  // What `sequence` has to come to after a restart (Engine::set_recovery_target); 0: it has. It is
+  // of the moment of the answer, not of the snapshot.
+  std::uint64_t recovery_target = 0;
   double ess_bulk = 0;               // smallest over the parameters, of the chains so far
   double ess_tail = 0;               // likewise, of the outer 5 % on either side
   double r_hat = 0;                  // largest over the parameters; NaN without a window
@@ -86,11 +99,8 @@ struct Provenance {
   // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
-  double noise_variance = 0;           // of y: linear, student-t (squared scale); otherwise 0
-  double noise_variance_sd = 0;        // its posterior sd when learned; otherwise 0
-  Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
-  PosteriorStatus status = PosteriorStatus::kWarmingUp;
-  StatusReason reason = StatusReason::kFewDraws;
+  double noise_variance = 0;     // of y: linear, student-t (squared scale); otherwise 0
+  double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };
 
 // One request: several x on common draws. Dense rows only carry `features`; sparse rows also

@@ -55,12 +55,12 @@ TEST(Codec, NamesOnTheWireAreTheLibrarys) {
   EXPECT_EQ(v1::REASON_HELLO_REQUIRED, static_cast<int>(Refusal::kHelloRequired));
   EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 5);
 
-  ASSERT_EQ(v1::PosteriorState_MAX, static_cast<int>(PosteriorStatus::kDrifting));
+  ASSERT_EQ(v1::PosteriorState_MAX, static_cast<int>(PosteriorStatus::kRecovering));
   for (int i = 0; i <= v1::PosteriorState_MAX; ++i) {
     EXPECT_EQ(lower_name(v1::PosteriorState_Name(static_cast<v1::PosteriorState>(i)), 16),
               to_string(static_cast<PosteriorStatus>(i)));
   }
-  ASSERT_EQ(v1::PosteriorReason_MAX, static_cast<int>(StatusReason::kMisfit));
+  ASSERT_EQ(v1::PosteriorReason_MAX, static_cast<int>(StatusReason::kReplay));
   for (int i = 0; i <= v1::PosteriorReason_MAX; ++i) {
     EXPECT_EQ(lower_name(v1::PosteriorReason_Name(static_cast<v1::PosteriorReason>(i)), 17),
               to_string(static_cast<StatusReason>(i)));

@@ -54,7 +54,7 @@ Provenance full_provenance() {
   p.score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
   p.drift_score = 4.5;
   p.repeated_rows = 0.125;
-  p.divergences = UINT64_MAX;
+  p.divergences = p.recovery_target = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
   p.reason = StatusReason::kLostChains;
   p.law_ratio = 1.75;
@@ -82,6 +82,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(static_cast<int>(theirs.reason()), static_cast<int>(ours.reason));
   EXPECT_EQ(theirs.law_ratio(), ours.law_ratio);
   EXPECT_EQ(theirs.prior_conflict(), ours.prior_conflict);
+  EXPECT_EQ(theirs.recovery_target(), ours.recovery_target);
   EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 

@@ -54,8 +54,9 @@ std::vector<std::byte> pack(const RowFollower& follower, std::uint64_t first, st
 
 TEST(RowFollower, PackedRowsAreTheSameRowsElsewhere) {
   for (const std::uint32_t max_nonzeros : {0U, 3U, 6U}) {
-    TestEngine one(followed_config(max_nonzeros));
-    TestEngine other(followed_config(max_nonzeros), nullptr, 0xA5);
+    ManualClock clock(1'000'000);  // it stands still: snapshots are published at the same moments
+    TestEngine one(followed_config(max_nonzeros), &clock);
+    TestEngine other(followed_config(max_nonzeros), &clock, 0xA5);
     RowFollower follower = one->follower().value();
     for (std::uint64_t frame = 0; frame < 30; ++frame) {
       const std::uint64_t before = one->head();

@@ -72,6 +72,7 @@ ordered_json to_json(const Provenance& p) {
           {"status_reason", to_string(p.reason)},
           {"snapshot_id", p.snapshot_id},
           {"sequence", p.sequence},
+          {"recovery_target", p.recovery_target},
           {"n_seen", p.n_seen},
           {"n_eff", p.n_eff},
           {"horizon", to_string(p.horizon)},
@@ -256,6 +257,9 @@ std::string reason_text(const Provenance& p) {
           "rows scatter unlike the model, misspecification_index {:.3g}: read sd_robust, or take "
           "another model.name or model.noise_variance",
           p.misspecification_index);
+    case StatusReason::kReplay:
+      return fmt::format("{} of {} rows from before a restart are in", p.sequence,
+                         p.recovery_target);
   }
   return "";
 }
