@@ -18,8 +18,8 @@ namespace windhover {
 // Counts that depend on the state are visited before what they count, so that a restored count
 // says how much follows. They, and the flags and enums, are taken as they come: whoever restores
 // from a medium that can be damaged has to check a checksum over the whole state first, and that it
-// is of the same configuration. Of a state that passed neither, a restore may read and write out of
-// bounds.
+// is of the same configuration, as Engine::restore does. Of a state that passed neither, a restore
+// may read and write out of bounds.
 class StateVisitor {
  public:
   // The numbers from here to the next section belong to `name`, which lives as long as the program.
@@ -37,12 +37,13 @@ class StateVisitor {
     visit(std::span<double>(numbers, count));
   }
   void value(double& number) noexcept { visit(std::span<double>(&number, 1)); }
-  // Whole numbers, flags and enums, as 64 bits.
+  // Whole numbers, flags and enums, as 64 bits. Who only reads them leaves them untouched: others
+  // may be reading too.
   template <class T>
   requires(std::integral<T> || std::is_enum_v<T>) void value(T& number) noexcept {
     auto bits = static_cast<std::uint64_t>(number);
     visit(std::span<std::uint64_t>(&bits, 1));
-    number = static_cast<T>(bits);
+    if (restores()) number = static_cast<T>(bits);
   }
   template <class... T>
   void values(T&... numbers) noexcept {

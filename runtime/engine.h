@@ -8,8 +8,8 @@
 //   reader.predict(request, summaries, provenance);
 //
 // Threads: observe() from one thread at a time; poll() from one; each Reader from one; assist(), if
-// at all, from one a worker. These may be
-// three threads or one. Nothing here blocks, allocates, throws or prints; after create() there is
+// at all, from one a worker; captures and each RowFollower, if at all, from one. These may be as
+// many threads or one. Nothing here blocks, allocates, throws or prints; after create() there is
 // no heap call at all. The engine lives in the block: dropping the block drops the engine, no
 // destructor matters.
 #ifndef WINDHOVER_RUNTIME_ENGINE_H_

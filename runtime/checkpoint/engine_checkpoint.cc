@@ -189,6 +189,7 @@ Result<bool> Engine::Layout::put(std::span<const std::byte> sections) noexcept {
   parts.learner->visit_state(restorer);
   visit_counters(restorer);
   const char* misfit = restorer.misfit();
+  if (misfit == nullptr && parts.learner->head() != parts.window.lease()) misfit = "learner";
   if (misfit == nullptr) return true;
   if (restorer.of_another_version()) {
     return Error{Status::kUnsupported, checkpoint::sentence_of_version(misfit), 0};

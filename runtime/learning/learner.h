@@ -53,6 +53,7 @@ class Learner {
 
   // How things stand.
   virtual LearnerView view() const noexcept = 0;
+  virtual std::uint64_t head() const noexcept = 0;  // rows taken in
   std::uint64_t round() const noexcept { return round_; }
 
  protected:

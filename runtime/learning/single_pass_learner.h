@@ -34,6 +34,7 @@ class SinglePassLearner final : public Learner {
     chains_.set_trace(trace, context);
   }
 
+  std::uint64_t head() const noexcept override { return cursor_.head(); }
   LearnerView view() const noexcept override {
     return {phase_, estimator_, chains_.iterates(), minibatch_size()};
   }

@@ -36,6 +36,7 @@ class WindowLearner final : public Learner {
   }
   void visit_state(StateVisitor& visitor) noexcept override;
   LearnerView view() const noexcept override;
+  std::uint64_t head() const noexcept override { return cursor_.head(); }
   void set_trace(TraceFunction trace, void* context) noexcept override {
     ensemble_.chains().set_trace(trace, context);
   }

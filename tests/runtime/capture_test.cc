@@ -231,6 +231,15 @@ TEST(LiveCapture, EqualsADrivenEngineAtTheSameRound) {
       if (i % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
   });
+  // Somebody who reads the snapshot that is copied.
+  std::thread asker([&, reader = live->reader().value()]() mutable {
+    std::vector<ParameterSummary> parameters(live->dimension());
+    Provenance p;
+    while (!stop.load(std::memory_order_relaxed)) {
+      EXPECT_EQ(reader.posterior(parameters, p), Status::kOk);
+      std::this_thread::yield();
+    }
+  });
   constexpr std::size_t kCaptures = 12;
   std::vector<Bytes> captures;
   while (captures.size() < kCaptures) {
@@ -245,6 +254,7 @@ TEST(LiveCapture, EqualsADrivenEngineAtTheSameRound) {
   }
   stop.store(true);
   observer.join();
+  asker.join();
   learner.stop();
 
   config.learner_threads = 1;

@@ -267,6 +267,18 @@ TEST(CheckpointDamage, WhatIsSignedAndDoesNotFitIsRefused) {
   EXPECT_EQ(refuse([](auto& o) { --o.header.head; }).status, Status::kMalformed);
   EXPECT_EQ(refuse([](auto& o) { o.header.head += 1; }).status, Status::kMalformed);
   EXPECT_EQ(refuse([](auto& o) { o.header.lease = o.header.head + 1; }).status, Status::kMalformed);
+  const Error lease = refuse([](auto& o) {
+    --o.header.lease;
+    --o.header.first;
+    std::uint64_t rows[2];
+    Bytes& payload = o.named("rows").payload;
+    std::memcpy(rows, payload.data(), sizeof(rows));
+    rows[0] -= 1;
+    rows[1] += 1;
+    std::memcpy(payload.data(), rows, sizeof(rows));
+    payload.insert(payload.begin() + 16, 24, std::byte{0});
+  });
+  EXPECT_NE(std::string(lease.sentence).find("'learner'"), std::string::npos);
   EXPECT_EQ(refuse([](auto& o) { o.header.head = ~std::uint64_t{0}; }).status,
             Status::kInvalidConfig);
   const Error version = refuse([](auto& o) { o.named("window sums").header.version = 7; });

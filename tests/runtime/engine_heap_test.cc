@@ -4,6 +4,7 @@
 
 #ifndef WINDHOVER_SANITIZED
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -122,6 +123,64 @@ TEST(EngineHeap, CounterSeesAnAllocation) {
   const std::uint64_t calls = heap_calls.load() - before;
   delete made;
   EXPECT_EQ(calls, 2u);
+}
+
+// Into memory that is there already.
+struct FixedStream final : Sink, Source {
+  Status write(std::span<const std::byte> more) noexcept override {
+    if (more.size() > bytes.size() - end) return Status::kTooLarge;
+    std::copy(more.begin(), more.end(), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+    end += more.size();
+    return Status::kOk;
+  }
+  Status read(std::span<std::byte> out) noexcept override {
+    if (out.size() > end - at) return Status::kClosed;
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), out.size(), out.begin());
+    at += out.size();
+    return Status::kOk;
+  }
+  std::vector<std::byte> bytes = std::vector<std::byte>(std::size_t{1} << 22);
+  std::size_t end = 0;
+  std::size_t at = 0;
+};
+
+// Followed, captured, saved, refused, restored and fed with packed rows.
+TEST(EngineHeap, SavingAndRestoringNeverCall) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll}) {
+    EngineConfig config = small_config("logistic", 20, 500);
+    config.horizon = horizon;
+    config.checkpoints = true;
+    config.max_followers = 1;
+    const Data data = logistic_data(900, 20, 0.2, 3);
+    TestEngine engine(config);
+    engine.feed(data, 0, 800);
+    engine.poll_until_idle();
+    RowFollower follower = engine->follower().value();
+    FixedStream saved, captured, nothing;
+    std::vector<std::byte> frame(100 * 21 * sizeof(double));
+    bool fine = true;
+
+    const std::uint64_t before = heap_calls.load();
+    fine &= ok(engine->save(saved));
+    fine &= ok(engine->request_capture());
+    engine->poll(3);
+    fine &= ok(engine->observe(TestEngine::batch(data, 800, 100), {}).status);
+    fine &= follower.pack(800, 100, frame) == frame.size();
+    follower.keep_from(850);
+    fine &= ok(engine->save_captured(captured, 850));
+    engine->release_capture();
+    fine &= engine->restore(nothing).status() == Status::kClosed;
+    fine &= engine->restore(saved).ok();
+    fine &= engine->observe_packed(frame, 100).accepted == 100;
+    engine->set_recovery_target(900);
+    for (int i = 0; i < 50; ++i) engine->poll(2);
+    fine &= engine->restore(captured).ok();
+    const std::uint64_t calls = heap_calls.load() - before;
+
+    EXPECT_TRUE(fine);
+    EXPECT_EQ(engine->head(), 850u);
+    EXPECT_EQ(calls, 0u);
+  }
 }
 
 TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }

@@ -34,5 +34,17 @@ TEST(Answers, ProbabilityIsOfThePositiveClass) {
   EXPECT_EQ(to_json(summary, names)["epred_mean"], 0.25);
 }
 
+TEST(Answers, SayHowFarARecoveryHasCome) {
+  Provenance p;
+  p.status = PosteriorStatus::kRecovering;
+  p.reason = StatusReason::kReplay;
+  p.sequence = 120;
+  p.recovery_target = 500;
+  EXPECT_TRUE(says(describe(p), "recovering (120 of 500 rows from before a restart are in)"));
+  EXPECT_EQ(to_json(p)["status"], "recovering");
+  EXPECT_EQ(to_json(p)["status_reason"], "replay");
+  EXPECT_EQ(to_json(p)["recovery_target"], 500);
+}
+
 }  // namespace
 }  // namespace windhover
