@@ -276,14 +276,13 @@ std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
   return config.horizon == Horizon::kWindow ? config.window_size : cold_start_rows(config);
 }
 
-// FNV-1a.
 std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept {
   return fingerprint(model, model.dimension(), schema_fingerprint);
 }
 
 std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
                           std::uint64_t schema_fingerprint) noexcept {
-  std::uint64_t hash = 14695981039346656037ULL;
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
   const auto mix = [&hash](std::uint64_t value) {
     for (int byte = 0; byte < 8; ++byte) {
       hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 1099511628211ULL;

@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_TESTS_RUNTIME_MEMORY_STREAM_H_
 #define WINDHOVER_TESTS_RUNTIME_MEMORY_STREAM_H_
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstring>
 #include <span>
