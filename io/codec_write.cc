@@ -75,7 +75,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.u64(23, static_cast<std::uint64_t>(p.reason));
   out.real(24, p.law_ratio);
   out.real(25, p.prior_conflict);
-  out.u64(26, p.recovery_target);
+  out.fixed64(26, p.recovery_target);
 }
 
 template <class Sink>

@@ -77,7 +77,8 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (const Status status = check_target(target); !ok(status)) return status;
+  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (const Status status = model_->check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   std::fill(out + features + 1, out + layout.stride(), 0.0);
   return Status::kOk;
@@ -102,15 +103,11 @@ Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (const Status status = check_target(target); !ok(status)) return status;
+  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (const Status status = model_->check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   out[RowLayout::kCountIndex] = static_cast<double>(count);
   return Status::kOk;
-}
-
-Status Ingest::check_target(double target) const noexcept {
-  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
-  return model_->check_target(target);
 }
 
 Status Ingest::check_values(const double* row) const noexcept {
@@ -119,7 +116,9 @@ Status Ingest::check_values(const double* row) const noexcept {
   const std::size_t count = layout.sparse() ? SparseRow(layout, row).count : layout.features();
   const bool usable =
       std::all_of(values, values + count, [](double x) { return std::abs(x) <= kLargest; });
-  return usable ? check_target(row[layout.target_index()]) : Status::kNotFinite;
+  const double target = row[layout.target_index()];
+  if (!usable || !(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  return model_->check_target(target);
 }
 
 void Ingest::count_refusal(Status reason) noexcept {
@@ -130,6 +129,38 @@ void Ingest::count_refusal(Status reason) noexcept {
       return counters_.add(RuntimeCounter::kRowsRefusedTarget);
     default:
       return counters_.add(RuntimeCounter::kRowsRefusedSparse);
+  }
+}
+
+template <class Copy, class Refuse>
+void Ingest::take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy,
+                     Refuse&& refuse) noexcept {
+  const std::uint64_t head = window_.head();
+  if (rows > max_frame_rows_) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    result.status = Status::kTooLarge;
+    return;
+  }
+  if (window_.room(head, rows) < rows) {
+    counters_.add(RuntimeCounter::kWindowFull);
+    result.status = Status::kWindowFull;
+    return;
+  }
+  std::uint64_t next = head;
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    const Status status = copy(i, window_.slot_of(next));
+    if (ok(status)) {
+      ++next;
+      continue;
+    }
+    refuse(i, status);
+    ++result.refused;
+    count_refusal(status);
+  }
+  result.accepted = next - head;
+  if (result.accepted > 0) {
+    window_.publish(next);
+    counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
   }
 }
 
@@ -145,25 +176,17 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
     counters_.add(RuntimeCounter::kBatchesRefused);
     return result;
   }
-  result.status = admit(batch.rows - batch.first_row);
-  if (!ok(result.status)) return result;
-  const std::uint64_t head = window_.head();
   const bool sparse = window_.layout().sparse();
-  std::uint64_t next = head;
-  for (std::size_t i = batch.first_row; i < batch.rows; ++i) {
-    double* out = window_.slot_of(next);
-    const Status status = sparse ? copy_sparse(batch, i, out) : copy_dense(batch, i, out);
-    if (ok(status)) {
-      ++next;
-      continue;
-    }
-    if (result.refused < refused.size()) {
-      refused[result.refused] = {static_cast<std::uint32_t>(i), status};
-    }
-    ++result.refused;
-    count_refusal(status);
-  }
-  publish(next, result);
+  take_in(
+      batch.rows - batch.first_row, result,
+      [&](std::uint64_t i, double* out) noexcept {
+        const std::size_t row = batch.first_row + i;
+        return sparse ? copy_sparse(batch, row, out) : copy_dense(batch, row, out);
+      },
+      [&](std::uint64_t i, Status why) noexcept {
+        if (result.refused >= refused.size()) return;
+        refused[result.refused] = {static_cast<std::uint32_t>(batch.first_row + i), why};
+      });
   return result;
 }
 
@@ -176,42 +199,15 @@ ObserveResult Ingest::observe_packed(std::span<const std::byte> bytes,
     result.status = Status::kMalformed;
     return result;
   }
-  result.status = admit(rows);
-  if (!ok(result.status)) return result;
-  std::uint64_t next = window_.head();
-  for (std::uint64_t i = 0; i < rows; ++i) {
-    double* out = window_.slot_of(next);
-    Status status = packed.unpack(bytes, out);
-    if (ok(status)) status = check_values(out);
-    bytes = bytes.subspan(packed.first_row(bytes));
-    if (ok(status)) {
-      ++next;
-      continue;
-    }
-    ++result.refused;
-    count_refusal(status);
-  }
-  publish(next, result);
+  take_in(
+      rows, result,
+      [&](std::uint64_t, double* out) noexcept {
+        const Status status = packed.unpack(bytes, out);
+        bytes = bytes.subspan(packed.first_row(bytes));
+        return ok(status) ? check_values(out) : status;
+      },
+      [](std::uint64_t, Status) noexcept {});
   return result;
-}
-
-Status Ingest::admit(std::uint64_t rows) noexcept {
-  if (rows > max_frame_rows_) {
-    counters_.add(RuntimeCounter::kBatchesRefused);
-    return Status::kTooLarge;
-  }
-  if (window_.room(window_.head(), rows) < rows) {
-    counters_.add(RuntimeCounter::kWindowFull);
-    return Status::kWindowFull;
-  }
-  return Status::kOk;
-}
-
-void Ingest::publish(std::uint64_t head, ObserveResult& result) noexcept {
-  result.accepted = head - window_.head();
-  if (result.accepted == 0) return;
-  window_.publish(head);
-  counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
 }
 
 }  // namespace windhover

@@ -27,16 +27,15 @@ class Ingest {
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
  private:
-  // Whether so many rows may be taken in now; counts why not.
-  Status admit(std::uint64_t rows) noexcept;
-  void publish(std::uint64_t head, ObserveResult& result) noexcept;
+  // `rows` rows, each by copy(i, slot), which gives kOk or why it is refused; then refuse(i, why).
+  template <class Copy, class Refuse>
+  void take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy, Refuse&& refuse) noexcept;
   Status check_shape(const ObservationBatch& batch) const noexcept;
   // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   // A row that stands in its slot.
   Status check_values(const double* row) const noexcept;
-  Status check_target(double target) const noexcept;
   void count_refusal(Status reason) noexcept;
 
   Window& window_;
