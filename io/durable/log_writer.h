@@ -73,10 +73,12 @@ class LogWriter {
  private:
   LogWriter(const LogIdentity& identity, Arena& arena) noexcept;
 
-  Status fail(Status status, const char* sentence, int number) noexcept;
+  Status leave_segment(const char* sentence) noexcept;
   Status move_to_fresh_segment() noexcept;
-  Error find_end() noexcept;
-  Error settle_last_commit(std::uint64_t offset, std::size_t bytes) noexcept;
+  // `last`: the offset of the last good commit in current_.
+  Error find_end(std::uint64_t& last) noexcept;
+  Error settle(std::uint64_t last) noexcept;
+  Error stamp_torn_segments() noexcept;
 
   LogIdentity identity_;
   SegmentSet segments_;
@@ -86,8 +88,8 @@ class LogWriter {
   std::uint64_t next_head_ = 0;
   std::uint64_t durable_frames_ = 0;
   std::uint64_t durable_head_ = 0;
-  std::uint64_t released_ = 0;
   std::uint64_t next_ordinal_ = 1;
+  std::uint64_t queue_ = 0;           // the last place in the queue of segments to write over
   std::size_t current_ = kNoSegment;  // the segment being filled
   std::uint64_t offset_ = 0;          // where its next commit begins
   Error error_;

@@ -18,13 +18,13 @@ inline constexpr std::size_t kNoSegment = SIZE_MAX;
 struct Segment {
   enum class State : std::uint8_t {
     kEmpty,    // stamped
-    kUsed,     // its first commit's header is good
+    kUsed,     // it begins with a commit
     kUnknown,  // neither: torn while it was recycled, or damaged
   };
 
   File file;
   State state = State::kUnknown;
-  std::uint64_t ordinal = 0;  // kUsed
+  std::uint64_t ordinal = 0;  // as its first commit's header says, or 0
   std::uint64_t first = 0;    // frame
   std::uint64_t end = 0;      // frame, one past its last; known to the writer
   std::uint64_t queued = 0;   // > 0: may be written over, lowest first; the writer's
@@ -61,9 +61,14 @@ class SegmentSet {
   Status find_commit(std::size_t index, std::uint64_t offset, std::uint64_t least,
                      std::span<std::byte> buffer, CommitHeader& found) noexcept;
 
-  // After the log's last commit, in segment `last` (or kNoSegment) at `offset`: is there a good one
-  // that says otherwise? kClosed: no, the log ends here. kMalformed: `index` and `offset` then say
-  // where damage begins. Else: reading failed in `index`.
+  // Uses whose first commit is not good were torn when they began, or are damaged: from the newest
+  // back, they become kUnknown, until one is good. `buffer` as above; `index` says where reading
+  // failed.
+  Status drop_torn_uses(std::span<std::byte> buffer, std::size_t& index) noexcept;
+
+  // Behind the log's last commit, in segment `last` (or kNoSegment) at `offset`: is there a good
+  // one that says otherwise? kClosed: no, the log ends here. kMalformed: `index` and `offset` then
+  // say where damage begins. Else: reading failed in `index`.
   Status check_end(std::size_t last, std::span<std::byte> buffer, std::size_t& index,
                    std::uint64_t& offset) noexcept;
 
