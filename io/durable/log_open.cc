@@ -18,6 +18,10 @@ Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena) noexcept {
     return Error{Status::kArenaTooSmall, "the log needs more memory",
                  static_cast<double>(arena.used())};
   }
+  // Whoever made the log may have been killed before the identity's name was on disk.
+  if (const std::int64_t synced = folder.sync_folder(); synced < 0) {
+    return error_of(synced, "the log's folder cannot be synced");
+  }
   std::size_t index = 0;
   Error error = writer.segments_.open(folder, OpenFile::kWrite, index);
   std::uint64_t last = 0;
