@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "windhover/io/durable/folder.h"
 #include "windhover/platform/checksum.h"
@@ -54,13 +55,16 @@ class CheckpointWriter final : public Sink {
   int error_number_ = 0;
 };
 
-// Reads one. One thread; no heap call.
+// Reads one. One thread; no heap call. `buffer` outlives it and is nobody else's meanwhile.
 class CheckpointReader final : public Source {
  public:
   // Opens and checks header, length and the checksum of everything, then stands before the body.
   // kMalformed, kUnsupported (a later version), kUnavailable, kIoError; the sentence says what.
   static Result<CheckpointReader> open(Folder& folder, const char* name,
                                        std::span<std::byte> buffer) noexcept;
+
+  // Header and length only: what the file says of itself, not verified. O(1).
+  static Result<CheckpointFacts> peek(Folder& folder, const char* name) noexcept;
 
   const CheckpointFacts& facts() const noexcept { return facts_; }
   // kClosed: the body has fewer bytes left.
@@ -71,12 +75,14 @@ class CheckpointReader final : public Source {
   CheckpointReader(File file, std::span<std::byte> buffer) noexcept
       : file_(std::move(file)), buffer_(buffer) {}
 
+  Error read_facts() noexcept;
   Error verify() noexcept;
+  Error unreadable() const noexcept;
 
   File file_;
   std::span<std::byte> buffer_;
-  std::size_t buffered_ = 0;  // bytes of the buffer not given yet are its last ones
-  std::size_t filled_ = 0;
+  std::size_t filled_ = 0;  // bytes in the buffer,
+  std::size_t taken_ = 0;   // and how many of them were given
   std::uint64_t given_ = 0;
   CheckpointFacts facts_;
 };

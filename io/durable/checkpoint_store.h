@@ -26,13 +26,14 @@ class CheckpointStore {
 
   struct Entry {
     std::uint64_t number = 0;
-    bool bad = false;  // it was passed over by open_newest()
-    Error why;
+    CheckpointFacts facts;  // as its header says
+    bool bad = false;       // damaged, as far as was looked; the next finish() removes it
+    Error why;              // why it cannot be used, if that is known
   };
 
-  // Lists the folder and removes what an interrupted one left. `buffer` is what files are written
-  // and read through, at least kMinCheckpointBuffer bytes; it outlives the store. More than
-  // kMaxListed files: the newest are taken.
+  // Lists the folder, reads the headers, and removes what an interrupted one left. `buffer` is what
+  // files are written and read through, at least kMinCheckpointBuffer bytes; it outlives the store.
+  // More than kMaxListed files: the newest are taken.
   static Result<CheckpointStore> open(Folder& folder, std::span<std::byte> buffer) noexcept;
 
   // Begins one. `facts.body_bytes` is not needed. Whatever was begun before is given up.
@@ -47,9 +48,14 @@ class CheckpointStore {
   // Oldest first.
   std::span<const Entry> entries() const noexcept { return {entries_.data(), count_}; }
 
+  // The log may let frames below this go: every checkpoint that may be fallen back to has them.
+  // Where there is none, or one that cannot be read: 0.
+  std::uint64_t frames_needed() const noexcept;
+
   // Opens the newest whose every byte is good (read twice: once to verify, once to use it; the
   // second time from the page cache). The others are marked in entries(), with why. kUnavailable:
-  // there is none; the number says how many were passed over.
+  // there is none; the number says how many were passed over. The reader uses the store's buffer:
+  // it is done with before the next begin() or open.
   Result<CheckpointReader> open_newest() noexcept;
   // One by its number, verified.
   Result<CheckpointReader> open_one(std::uint64_t number) noexcept;
@@ -61,6 +67,7 @@ class CheckpointStore {
   CheckpointStore(Folder& folder, std::span<std::byte> buffer) noexcept;
 
   Status fail(const Error& error) noexcept;
+  void look_at(Entry& entry) noexcept;
   void prune() noexcept;
 
   Folder* folder_;
@@ -69,6 +76,7 @@ class CheckpointStore {
   std::array<Entry, kMaxListed> entries_;
   std::size_t count_ = 0;
   std::uint64_t next_number_ = 1;
+  bool begun_ = false;
   Error error_;
 };
 

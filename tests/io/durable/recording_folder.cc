@@ -16,16 +16,11 @@ RecordingFolder::Inode* RecordingFolder::inode(int handle) {
   return handle >= 0 && index < handles_.size() ? handles_[index].get() : nullptr;
 }
 
+// An entry is that of one file: a change that was lost does not make a later one act on another.
 void RecordingFolder::apply(const Change& change, Names& names) {
-  if (change.made) {
-    names[change.to] = change.made;
-    return;
-  }
   const auto found = names.find(change.from);
-  if (found == names.end()) return;
-  const std::shared_ptr<Inode> inode = found->second;
-  names.erase(found);
-  if (!change.to.empty()) names[change.to] = inode;
+  if (found != names.end() && found->second == change.inode) names.erase(found);
+  if (!change.to.empty()) names[change.to] = change.inode;
 }
 
 std::int64_t RecordingFolder::open_file(const char* name, OpenFile how) noexcept {
@@ -98,7 +93,7 @@ std::int64_t RecordingFolder::file_size(int handle) noexcept {
 std::int64_t RecordingFolder::rename_file(const char* from, const char* to) noexcept {
   if (stopped()) return -EIO;
   if (!has(from)) return -ENOENT;
-  unsynced_.push_back({from, to, nullptr});
+  unsynced_.push_back({from, to, names_[from]});
   apply(unsynced_.back(), names_);
   return 0;
 }
@@ -106,7 +101,7 @@ std::int64_t RecordingFolder::rename_file(const char* from, const char* to) noex
 std::int64_t RecordingFolder::remove_file(const char* name) noexcept {
   if (!has(name)) return -ENOENT;
   if (stopped()) return -EIO;
-  unsynced_.push_back({name, "", nullptr});
+  unsynced_.push_back({name, "", names_[name]});
   apply(unsynced_.back(), names_);
   return 0;
 }
@@ -186,7 +181,7 @@ void RecordingFolder::cut_power(std::mt19937_64& random) {
   for (const auto& [name, inode] : names_) inodes.insert(inode.get());
   for (const auto& [name, inode] : durable_names_) inodes.insert(inode.get());
   for (const Change& change : unsynced_) {
-    if (change.made) inodes.insert(change.made.get());
+    inodes.insert(change.inode.get());
   }
   for (Inode* inode : inodes) {
     keep_some(*inode, random);

@@ -63,9 +63,9 @@ class RecordingFolder final : public Folder {
   };
   using Names = std::map<std::string, std::shared_ptr<Inode>>;
   struct Change {
-    std::string from;
-    std::string to;  // empty: removed
-    std::shared_ptr<Inode> made;
+    std::string from;  // empty: made
+    std::string to;    // empty: removed
+    std::shared_ptr<Inode> inode;
   };
 
   static void apply(const Change& change, Names& names);
