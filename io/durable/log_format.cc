@@ -75,9 +75,11 @@ bool decode(std::span<const std::byte> from, const LogIdentity& identity,
     return false;
   }
   const LogOptions& options = identity.options;
+  constexpr std::uint64_t kHalf = UINT64_MAX / 2;  // what rises never comes round
+  if (h.ordinal > kHalf || h.first_frame > kHalf) return false;
   if (h.offset % kLogBlock != 0 || h.body_bytes > options.commit_bytes - kCommitHeaderBytes ||
       h.offset > options.segment_bytes || h.bytes() > options.segment_bytes - h.offset ||
-      h.frames > h.body_bytes / kRecordHeaderBytes || h.first_frame > UINT64_MAX - h.frames) {
+      h.frames > h.body_bytes / kRecordHeaderBytes) {
     return false;
   }
   header = h;
