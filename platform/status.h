@@ -33,6 +33,7 @@ enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
                                                kNotPositiveDefinite,
                                                kIoError,
                                                kRefused,
+                                               kLogFull,
                                                kCount};
 
 inline constexpr std::array kStatusLabels = {
@@ -59,6 +60,7 @@ inline constexpr std::array kStatusLabels = {
     "not_positive_definite",
     "io_error",
     "refused",
+    "log_full",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

@@ -6,7 +6,7 @@
 // moves. micro_samplers.cc: those, gradients, sums, preconditioners. micro_random.cc: random
 // numbers. micro_predictions.cc: answers. micro_io.cc: framing, codec, producers.
 // micro_conversation.cc: a request in, its answer out. micro_client.cc: the other side, and rows
-// from a file.
+// from a file. micro_log.cc: commits to the disk.
 //
 // step/... are whole rounds of the engine: minibatch indices, gradients of all chains, the full
 // preconditioner, injected noise, the sweep for the noise covariance and the retained draws.

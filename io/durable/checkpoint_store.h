@@ -1,0 +1,85 @@
+#ifndef WINDHOVER_IO_DURABLE_CHECKPOINT_STORE_H_
+#define WINDHOVER_IO_DURABLE_CHECKPOINT_STORE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/durable/checkpoint_file.h"
+#include "windhover/io/durable/folder.h"
+
+namespace windhover {
+
+// The checkpoints of a folder: files checkpoint-<number>, of which the newest two are kept. Numbers
+// rise with each that is taken, so that "newest" needs no clock, no head, and no instance.
+//
+//   store.begin(facts);  engine.save(store.sink());  store.finish();
+//
+// A checkpoint is written beside the others under a name of its own, synced, renamed, and the
+// folder synced; only then is an older one removed. One thread. No heap call after open(). The
+// caller holds the folder's lock.
+class CheckpointStore {
+ public:
+  static constexpr std::size_t kKept = 2;
+  static constexpr std::size_t kMaxListed = 64;
+
+  struct Entry {
+    std::uint64_t number = 0;
+    CheckpointFacts facts;  // as its header says
+    bool bad = false;       // damaged, as far as was looked; the next finish() removes it
+    Error why;              // why it cannot be used, if that is known
+  };
+
+  // Lists the folder, reads the headers, and removes what an interrupted one left. `buffer` is what
+  // files are written and read through, at least kMinCheckpointBuffer bytes; it outlives the store.
+  // More than kMaxListed files: the newest are taken.
+  static Result<CheckpointStore> open(Folder& folder, std::span<std::byte> buffer) noexcept;
+
+  // Begins one. `facts.body_bytes` is not needed. Whatever was begun before is given up.
+  Status begin(const CheckpointFacts& facts) noexcept;
+  // Where the body goes.
+  Sink& sink() noexcept { return writer_; }
+  // kOk: it is durable, and one of the newest two. Else it is as if it had never begun; error()
+  // says why. Old ones go afterwards; one that cannot be removed is tried again next time.
+  Status finish() noexcept;
+  void give_up() noexcept;
+
+  // Oldest first.
+  std::span<const Entry> entries() const noexcept { return {entries_.data(), count_}; }
+
+  // The log may let frames below this go: every checkpoint that may be fallen back to has them.
+  // Where there is none, or one that cannot be read: 0.
+  std::uint64_t frames_needed() const noexcept;
+
+  // Opens the newest whose every byte is good (read twice: once to verify, once to use it; the
+  // second time from the page cache). The others are marked in entries(), with why. kUnavailable:
+  // there is none; the number says how many were passed over. The reader uses the store's buffer:
+  // it is done with before the next begin() or open.
+  Result<CheckpointReader> open_newest() noexcept;
+  // One by its number, verified.
+  Result<CheckpointReader> open_one(std::uint64_t number) noexcept;
+
+  // Of the last begin() or finish() that failed.
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  CheckpointStore(Folder& folder, std::span<std::byte> buffer) noexcept;
+
+  Status fail(const Error& error) noexcept;
+  void look_at(Entry& entry) noexcept;
+  void prune() noexcept;
+
+  Folder* folder_;
+  std::span<std::byte> buffer_;
+  CheckpointWriter writer_;
+  std::array<Entry, kMaxListed> entries_;
+  std::size_t count_ = 0;
+  std::uint64_t next_number_ = 1;
+  bool begun_ = false;
+  Error error_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_CHECKPOINT_STORE_H_

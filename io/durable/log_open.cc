@@ -1,0 +1,129 @@
+// A later start: where does the log end, and is that end on disk?
+#include <algorithm>
+
+#include "windhover/io/durable/log_writer.h"
+
+namespace windhover {
+namespace {
+
+constexpr const char* kUnreadable = "a segment of the log cannot be read";
+
+}  // namespace
+
+Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena) noexcept {
+  const Result<LogIdentity> identity = read_log_identity(folder);
+  if (!identity.ok()) return identity.error();
+  LogWriter writer(identity.value(), arena);
+  if (arena.exhausted()) {
+    return Error{Status::kArenaTooSmall, "the log needs more memory",
+                 static_cast<double>(arena.used())};
+  }
+  // Whoever made the log may have been killed before the identity's name was on disk.
+  if (const std::int64_t synced = folder.sync_folder(); synced < 0) {
+    return error_of(synced, "the log's folder cannot be synced");
+  }
+  std::size_t index = 0;
+  Error error = writer.segments_.open(folder, OpenFile::kWrite, index);
+  std::uint64_t last = 0;
+  if (ok(error.status)) error = writer.find_end(last);
+  if (ok(error.status)) error = writer.settle(last);
+  if (!ok(error.status)) return error;
+  return writer;
+}
+
+Error LogWriter::find_end(std::uint64_t& last) noexcept {
+  durable_frames_ = identity_.first_frame;
+  durable_head_ = identity_.first_head;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    next_ordinal_ = std::max(next_ordinal_, segments_[i].ordinal + 1);
+  }
+  std::size_t index = 0;
+  if (!ok(segments_.drop_torn_uses(buffer_, index))) {
+    return error_of(-segments_[index].file.error_number(), kUnreadable);
+  }
+  current_ = segments_.before(UINT64_MAX);
+  Status read = Status::kClosed;
+  if (current_ != kNoSegment) {
+    Segment& segment = segments_[current_];
+    durable_frames_ = segment.first;
+    CommitHeader header;
+    while (ok(read = segments_.read_commit(current_, segment.ordinal, offset_, buffer_, header))) {
+      if (header.first_frame != durable_frames_) {
+        return {Status::kMalformed, "the log has a commit that does not follow the one before",
+                static_cast<double>(offset_)};
+      }
+      durable_frames_ += header.frames;
+      last = offset_;
+      offset_ += header.bytes();
+    }
+    if (read != Status::kClosed) return error_of(-segment.file.error_number(), kUnreadable);
+  }
+  std::uint64_t at = offset_;
+  switch (segments_.check_end(current_, buffer_, index, at)) {
+    case Status::kClosed:
+      return {};
+    case Status::kMalformed:
+      return {Status::kMalformed, "the log is damaged before commits that are good",
+              static_cast<double>(at)};
+    default:
+      return error_of(-segments_[index].file.error_number(), kUnreadable);
+  }
+}
+
+// A commit whose sync failed may look good to a process that starts after the failure, because the
+// page cache has it. There is at most one such: the last, since another is only begun when it is
+// durable, here or elsewhere. The same bytes once more make its pages dirty again, and they are the
+// same bytes wherever that is torn.
+Error LogWriter::settle(std::uint64_t last) noexcept {
+  CommitHeader header;
+  if (current_ != kNoSegment) {
+    File& file = segments_[current_].file;
+    const Status read =
+        segments_.read_commit(current_, segments_[current_].ordinal, last, buffer_, header);
+    if (!ok(read)) return {Status::kIoError, kUnreadable, static_cast<double>(file.error_number())};
+    auto records =
+        std::span<const std::byte>(buffer_).subspan(kCommitHeaderBytes, header.body_bytes);
+    LoggedFrame frame;
+    std::span<const std::byte> payload;
+    for (std::uint64_t i = 0; i < header.frames; ++i) {
+      if (!take_record(records, frame, payload)) {
+        return {Status::kMalformed, "the log's last commit has another form than it says",
+                static_cast<double>(last)};
+      }
+    }
+    durable_head_ = frame.head + frame.accepted;
+    if (!ok(file.write(last, buffer_.first(header.bytes()))) || !ok(file.sync())) {
+      return error_of(-file.error_number(), "the log's last commit cannot be made durable");
+    }
+  }
+  next_frame_ = durable_frames_;
+  next_head_ = durable_head_;
+  return stamp_torn_segments();
+}
+
+// A torn use may have kept a header that says where it began. Were it left, it would count again
+// when newer uses have come, although the segment before it went on.
+Error LogWriter::stamp_torn_segments() noexcept {
+  const auto stamp = buffer_.first(kLogBlock);
+  std::fill(stamp.begin(), stamp.end(), std::byte{0});
+  encode(CommitHeader{}, identity_, stamp);
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    Segment& segment = segments_[i];
+    if (segment.state == Segment::State::kUsed) {
+      const std::size_t next = segments_.after(segment.ordinal);
+      segment.end = next == kNoSegment ? durable_frames_ : segments_[next].first;
+      if (segment.end == segment.first) segment.queued = ++queue_;  // given up after a failure
+      continue;
+    }
+    if (segment.state != Segment::State::kEmpty) {
+      if (!ok(segment.file.write(0, stamp)) || !ok(segment.file.sync())) {
+        return error_of(-segment.file.error_number(), "a torn segment cannot be cleared");
+      }
+      segment.state = Segment::State::kEmpty;
+    }
+    segment.queued = ++queue_;
+  }
+  return {};
+}
+
+}  // namespace windhover

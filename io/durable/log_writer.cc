@@ -1,0 +1,125 @@
+#include "windhover/io/durable/log_writer.h"
+
+#include <algorithm>
+
+namespace windhover {
+
+LogWriter::LogWriter(const LogIdentity& identity, Arena& arena) noexcept
+    : identity_(identity),
+      segments_(identity, arena),
+      buffer_(arena.allocate<std::byte>(identity.options.commit_bytes)) {}
+
+std::size_t LogWriter::footprint(const LogOptions& options) noexcept {
+  Arena arena = Arena::measuring();
+  const LogWriter writer(LogIdentity{.options = options}, arena);
+  return arena.used();
+}
+
+std::size_t LogWriter::max_payload() const noexcept {
+  return buffer_.size() - kCommitHeaderBytes - kRecordHeaderBytes;
+}
+
+Status LogWriter::add(const LoggedFrame& frame, std::size_t payload_bytes,
+                      std::span<std::byte>& room) noexcept {
+  room = {};
+  if (frame.number != next_frame_ || frame.head != next_head_) return Status::kInvalidArgument;
+  if (payload_bytes > max_payload()) return Status::kTooLarge;
+  const std::size_t at = filled_ == 0 ? kCommitHeaderBytes : filled_;
+  const std::uint64_t bytes = record_bytes(payload_bytes);
+  if (bytes > buffer_.size() - at) return Status::kNotReady;
+  encode(frame, payload_bytes, &buffer_[at]);
+  room = buffer_.subspan(at + kRecordHeaderBytes, payload_bytes);
+  // What pads the payload is written and summed like the rest.
+  const auto padding = buffer_.subspan(at, bytes).subspan(kRecordHeaderBytes + payload_bytes);
+  std::fill(padding.begin(), padding.end(), std::byte{0});
+  filled_ = at + bytes;
+  ++next_frame_;
+  next_head_ += frame.accepted;
+  return Status::kOk;
+}
+
+Status LogWriter::commit() noexcept {
+  if (filled_ == 0) return Status::kOk;
+  CommitHeader header;
+  header.body_bytes = filled_ - kCommitHeaderBytes;
+  const std::uint64_t bytes = header.bytes();
+  if (current_ == kNoSegment || bytes > identity_.options.segment_bytes - offset_) {
+    current_ = kNoSegment;
+    if (const Status moved = move_to_fresh_segment(); !ok(moved)) return moved;
+  }
+  Segment& segment = segments_[current_];
+  header.ordinal = segment.ordinal;
+  header.offset = offset_;
+  header.first_frame = durable_frames_;
+  header.frames = next_frame_ - durable_frames_;
+  header.body_checksum =
+      body_checksum(identity_, buffer_.subspan(kCommitHeaderBytes, header.body_bytes));
+  encode(header, identity_, buffer_);
+  const auto padding = buffer_.first(bytes).subspan(filled_);
+  std::fill(padding.begin(), padding.end(), std::byte{0});
+  if (!ok(segment.file.write(offset_, buffer_.first(bytes)))) {
+    return leave_segment("a commit cannot be written to the log");
+  }
+  if (!ok(segment.file.sync())) return leave_segment("a commit cannot be synced to the log");
+  offset_ += bytes;
+  segment.end = next_frame_;
+  durable_frames_ = next_frame_;
+  durable_head_ = next_head_;
+  filled_ = 0;
+  error_ = {};
+  return Status::kOk;
+}
+
+// The failed commit may be there, wholly or torn, now or later. The segment that comes next begins
+// with the same frame, and readers stop there.
+Status LogWriter::leave_segment(const char* sentence) noexcept {
+  Segment& segment = segments_[current_];
+  if (offset_ == 0) segment.queued = ++queue_;  // it holds nothing: last in the queue
+  current_ = kNoSegment;
+  error_ = error_of(-segment.file.error_number(), sentence);
+  return error_.status;
+}
+
+Status LogWriter::move_to_fresh_segment() noexcept {
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& s = segments_[i];
+    if (s.queued == 0) continue;
+    if (current_ == kNoSegment || s.queued < segments_[current_].queued) current_ = i;
+  }
+  if (current_ == kNoSegment) {
+    error_ = {Status::kLogFull, "the log is full until a checkpoint lets old frames go",
+              static_cast<double>(identity_.options.bytes)};
+    return error_.status;
+  }
+  Segment& segment = segments_[current_];
+  segment.queued = 0;
+  segment.state = Segment::State::kUsed;
+  segment.ordinal = next_ordinal_++;
+  segment.first = segment.end = durable_frames_;
+  offset_ = 0;
+  return Status::kOk;
+}
+
+void LogWriter::release_below(std::uint64_t frame) noexcept {
+  // Oldest first, so that what is left is always the log's end without a hole.
+  std::uint64_t ordinal = 0;
+  std::size_t i = 0;
+  while ((i = segments_.after(ordinal)) != kNoSegment) {
+    Segment& segment = segments_[i];
+    ordinal = segment.ordinal;
+    if (segment.queued > 0) continue;
+    if (i == current_ || segment.end > frame) return;
+    segment.queued = ++queue_;
+  }
+}
+
+std::uint64_t LogWriter::used_bytes() const noexcept {
+  std::uint64_t used = 0;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (segments_[i].queued > 0) continue;
+    used += i == current_ ? offset_ : identity_.options.segment_bytes;
+  }
+  return used;
+}
+
+}  // namespace windhover

@@ -1,0 +1,138 @@
+#include "windhover/io/durable/segments.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace windhover {
+
+SegmentSet::SegmentSet(const LogIdentity& identity, Arena& arena) noexcept
+    : identity_(identity), segments_(arena.make_array<Segment>(identity.options.segments())) {}
+
+SegmentSet::SegmentSet(SegmentSet&& other) noexcept
+    : identity_(other.identity_), segments_(std::exchange(other.segments_, {})) {}
+
+SegmentSet::~SegmentSet() {
+  // A measuring arena gives a span of nothing.
+  if (segments_.data() != nullptr) std::destroy(segments_.begin(), segments_.end());
+}
+
+Error SegmentSet::open(Folder& folder, OpenFile how, std::size_t& index) noexcept {
+  std::array<std::byte, kCommitHeaderBytes> bytes;
+  for (index = 0; index < segments_.size(); ++index) {
+    Segment& segment = segments_[index];
+    Result<File> opened = File::open(folder, SegmentName(index).text.data(), how,
+                                     "a segment of the log cannot be opened");
+    if (!opened.ok()) return opened.error();
+    segment.file = std::move(opened).value();
+    const Result<std::uint64_t> size = segment.file.size();
+    if (!size.ok()) return size.error();
+    if (size.value() != identity_.options.segment_bytes) {
+      return {Status::kMalformed, "a segment of the log has another size than it was made with",
+              static_cast<double>(size.value())};
+    }
+    if (!windhover::ok(segment.file.read(0, bytes))) {
+      return error_of(-segment.file.error_number(), "a segment of the log cannot be read");
+    }
+    CommitHeader header;
+    if (!decode(bytes, identity_, header) || header.offset != 0) continue;
+    segment.state = header.ordinal == 0 ? Segment::State::kEmpty : Segment::State::kUsed;
+    segment.ordinal = header.ordinal;
+    segment.first = header.first_frame;
+    segment.end = header.first_frame;
+  }
+  return {};
+}
+
+std::size_t SegmentSet::after(std::uint64_t ordinal) const noexcept {
+  std::size_t best = kNoSegment;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& s = segments_[i];
+    if (s.state != Segment::State::kUsed || s.ordinal <= ordinal) continue;
+    if (best == kNoSegment || s.ordinal < segments_[best].ordinal) best = i;
+  }
+  return best;
+}
+
+std::size_t SegmentSet::before(std::uint64_t ordinal) const noexcept {
+  std::size_t best = kNoSegment;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& s = segments_[i];
+    if (s.state != Segment::State::kUsed || s.ordinal >= ordinal) continue;
+    if (best == kNoSegment || s.ordinal > segments_[best].ordinal) best = i;
+  }
+  return best;
+}
+
+Status SegmentSet::read_commit(std::size_t index, std::uint64_t ordinal, std::uint64_t offset,
+                               std::span<std::byte> buffer, CommitHeader& header) noexcept {
+  if (offset + kLogBlock > identity_.options.segment_bytes) return Status::kClosed;
+  File& file = segments_[index].file;
+  const auto first = buffer.first(kLogBlock);
+  if (const Status read = file.read(offset, first); !ok(read)) return read;
+  CommitHeader found;
+  if (!decode(first, identity_, found) || found.offset != offset || found.ordinal != ordinal ||
+      found.frames == 0) {
+    return Status::kClosed;
+  }
+  const auto rest = buffer.first(found.bytes()).subspan(kLogBlock);
+  if (const Status read = file.read(offset + kLogBlock, rest); !ok(read)) return read;
+  const auto body = buffer.subspan(kCommitHeaderBytes, found.body_bytes);
+  if (body_checksum(identity_, body) != found.body_checksum) return Status::kClosed;
+  header = found;
+  return Status::kOk;
+}
+
+Status SegmentSet::find_commit(std::size_t index, std::uint64_t offset, std::uint64_t least,
+                               std::span<std::byte> buffer, CommitHeader& found) noexcept {
+  const std::uint64_t end = identity_.options.segment_bytes;
+  while (offset < end) {
+    const auto piece = buffer.first(std::min<std::uint64_t>(buffer.size(), end - offset));
+    if (const Status read = segments_[index].file.read(offset, piece); !ok(read)) return read;
+    CommitHeader header;
+    std::size_t at = 0;
+    for (; at < piece.size(); at += kLogBlock) {
+      if (decode(piece.subspan(at), identity_, header) && header.offset == offset + at &&
+          header.ordinal >= least) {
+        break;
+      }
+    }
+    offset += at;
+    if (at == piece.size()) continue;
+    const Status read = read_commit(index, header.ordinal, offset, buffer, found);
+    if (read != Status::kClosed) return read;
+    offset += kLogBlock;
+  }
+  return Status::kClosed;
+}
+
+Status SegmentSet::drop_torn_uses(std::span<std::byte> buffer, std::size_t& index) noexcept {
+  CommitHeader header;
+  for (index = before(UINT64_MAX); index != kNoSegment; index = before(UINT64_MAX)) {
+    const Status read = read_commit(index, segments_[index].ordinal, 0, buffer, header);
+    if (read != Status::kClosed) return read;
+    segments_[index].state = Segment::State::kUnknown;
+  }
+  return Status::kOk;
+}
+
+Status SegmentSet::check_end(std::size_t last, std::span<std::byte> buffer, std::size_t& index,
+                             std::uint64_t& offset) noexcept {
+  const std::uint64_t ordinal = last == kNoSegment ? 0 : segments_[last].ordinal;
+  CommitHeader found;
+  for (index = 0; index < segments_.size(); ++index) {
+    const Segment& segment = segments_[index];
+    if (index != last && segment.state != Segment::State::kUnknown) continue;
+    const std::uint64_t from = index == last ? offset : 0;
+    const std::uint64_t least = index == last ? ordinal : ordinal + 1;
+    const Status read = find_commit(index, from, least, buffer, found);
+    if (read == Status::kClosed) continue;
+    if (!ok(read)) return read;
+    offset = from;
+    return Status::kMalformed;
+  }
+  return Status::kClosed;
+}
+
+}  // namespace windhover

@@ -1,0 +1,82 @@
+#ifndef WINDHOVER_IO_DURABLE_SEGMENTS_H_
+#define WINDHOVER_IO_DURABLE_SEGMENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/durable/folder.h"
+#include "windhover/io/durable/log_format.h"
+#include "windhover/io/durable/log_options.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+inline constexpr std::size_t kNoSegment = SIZE_MAX;
+
+// One file of the log. It has no header of its own: its first commit says which use it is.
+struct Segment {
+  enum class State : std::uint8_t {
+    kEmpty,    // stamped
+    kUsed,     // it begins with a commit
+    kUnknown,  // neither: torn while it was recycled, or damaged
+  };
+
+  File file;
+  State state = State::kUnknown;
+  std::uint64_t ordinal = 0;  // as its first commit's header says, or 0
+  std::uint64_t first = 0;    // frame
+  std::uint64_t end = 0;      // frame, one past its last; known to the writer
+  std::uint64_t queued = 0;   // > 0: may be written over, lowest first; the writer's
+};
+
+// The files of a log and how commits are found in them. One thread; no heap.
+class SegmentSet {
+ public:
+  // Takes memory.
+  SegmentSet(const LogIdentity& identity, Arena& arena) noexcept;
+  SegmentSet(SegmentSet&& other) noexcept;
+  SegmentSet& operator=(SegmentSet&&) = delete;
+  ~SegmentSet();
+
+  // Opens all and reads the header of each first commit. kUnavailable: one is missing;
+  // kMalformed: one has another size. `index` then says which.
+  Error open(Folder& folder, OpenFile how, std::size_t& index) noexcept;
+
+  std::size_t size() const noexcept { return segments_.size(); }
+  Segment& operator[](std::size_t index) noexcept { return segments_[index]; }
+  const Segment& operator[](std::size_t index) const noexcept { return segments_[index]; }
+
+  // The used segment with the lowest ordinal above `ordinal`, or with the highest below it.
+  std::size_t after(std::uint64_t ordinal) const noexcept;
+  std::size_t before(std::uint64_t ordinal) const noexcept;
+
+  // Reads the commit at `offset` of a segment used as `ordinal` into `buffer` (commit_bytes).
+  // kOk: every byte is good. kClosed: no good one is there. Else: reading failed.
+  Status read_commit(std::size_t index, std::uint64_t ordinal, std::uint64_t offset,
+                     std::span<std::byte> buffer, CommitHeader& header) noexcept;
+
+  // Looks for a good commit at `offset` or behind it whose ordinal is at least `least`. kOk: there
+  // is one; kClosed: there is none. O(a segment).
+  Status find_commit(std::size_t index, std::uint64_t offset, std::uint64_t least,
+                     std::span<std::byte> buffer, CommitHeader& found) noexcept;
+
+  // Uses whose first commit is not good were torn when they began, or are damaged: from the newest
+  // back, they become kUnknown, until one is good. `buffer` as above; `index` says where reading
+  // failed.
+  Status drop_torn_uses(std::span<std::byte> buffer, std::size_t& index) noexcept;
+
+  // Behind the log's last commit, in segment `last` (or kNoSegment) at `offset`: is there a good
+  // one that says otherwise? kClosed: no, the log ends here. kMalformed: `index` and `offset` then
+  // say where damage begins. Else: reading failed in `index`.
+  Status check_end(std::size_t last, std::span<std::byte> buffer, std::size_t& index,
+                   std::uint64_t& offset) noexcept;
+
+ private:
+  LogIdentity identity_;
+  std::span<Segment> segments_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_SEGMENTS_H_

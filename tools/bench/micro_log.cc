@@ -1,0 +1,175 @@
+// One commit of the log to the disk that holds the temporary folder (TMPDIR), beside the same bytes
+// in LMDB and beside a bare write and fdatasync; see micro_benchmarks.cc. Latencies in
+// microseconds. Each keeps the last 256 MiB, so that all of them write over what they wrote before.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "windhover/io/durable/log_writer.h"
+#include "windhover/io/durable/posix_folder.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/tools/bench/heap_column.h"
+
+namespace windhover {
+namespace {
+
+constexpr LogOptions kLog{256ULL << 20, 16ULL << 20, 2ULL << 20};
+
+class BenchFolder {
+ public:
+  BenchFolder()
+      : path_((std::filesystem::temp_directory_path() / "windhover-bench-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~BenchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  BenchFolder(const BenchFolder&) = delete;
+  BenchFolder& operator=(const BenchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Times commit(i) and shows the middle and the 99th percentile. It gives whether all went well.
+template <class Commit>
+void time_commits(benchmark::State& state, Commit&& commit) {
+  std::vector<std::int64_t> taken;
+  taken.reserve(1 << 20);
+  RealClock clock;
+  bool all = true;
+  std::uint64_t i = 0;
+  {
+    const HeapColumn heap(state);
+    for (auto _ : state) {
+      const std::int64_t begin = clock.now_ns();
+      all = commit(i++) && all;
+      if (taken.size() < taken.capacity()) taken.push_back(clock.now_ns() - begin);
+    }
+  }
+  if (!all || taken.empty()) {
+    state.SkipWithError("a commit failed");
+    return;
+  }
+  std::sort(taken.begin(), taken.end());
+  const auto at = [&](double share) {
+    const auto index = static_cast<std::size_t>(share * static_cast<double>(taken.size() - 1));
+    return static_cast<double>(taken[index]) * 1e-3;
+  };
+  state.counters["p50_us"] = at(0.5);
+  state.counters["p99_us"] = at(0.99);
+  state.SetBytesProcessed(state.range(0) * state.iterations());
+}
+
+std::vector<std::byte> payload(const benchmark::State& state) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(state.range(0)));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 131 + i / 256);
+  return bytes;
+}
+
+void log_commit(benchmark::State& state) {
+  const BenchFolder place;
+  Result<PosixFolder> folder = PosixFolder::open(place.path().c_str(), true);
+  std::vector<std::byte> scratch(1 << 20);
+  if (!folder.ok() ||
+      !ok(LogWriter::create(folder.value(), {.instance = 1, .salt = 2, .options = kLog}, false,
+                            scratch)
+              .status)) {
+    state.SkipWithError("no log");
+    return;
+  }
+  MappedBlock block(LogWriter::footprint(kLog));
+  prefault(block.bytes());
+  Arena arena(block.bytes());
+  LogWriter log = LogWriter::open(folder.value(), arena).value();
+  const std::vector<std::byte> bytes = payload(state);
+  time_commits(state, [&](std::uint64_t i) {
+    LoggedFrame frame;
+    frame.number = i;
+    std::span<std::byte> room;
+    if (!ok(log.add(frame, bytes.size(), room))) return false;
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+    if (log.used_bytes() > kLog.bytes / 2) log.release_below(i);
+    return ok(log.commit());
+  });
+}
+
+// The same bytes to a file of zeros that were written before, at multiples of 4096: the least that
+// a commit can cost.
+void bare_commit(benchmark::State& state) {
+  const BenchFolder place;
+  const int file = ::open((place.path() + "/file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  std::vector<std::byte> zeros(1 << 20);
+  bool made = file >= 0;
+  for (std::uint64_t at = 0; at < kLog.bytes && made; at += zeros.size()) {
+    made = ::pwrite(file, zeros.data(), zeros.size(), static_cast<off_t>(at)) > 0;
+  }
+  made = made && ::fdatasync(file) == 0;
+  std::vector<std::byte> bytes = payload(state);
+  bytes.resize((bytes.size() + kLogBlock - 1) / kLogBlock * kLogBlock);
+  std::uint64_t at = 0;
+  time_commits(state, [&](std::uint64_t) {
+    if (at + bytes.size() > kLog.bytes) at = 0;
+    const auto put = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    at += bytes.size();
+    return made && put == static_cast<ssize_t>(bytes.size()) && ::fdatasync(file) == 0;
+  });
+  if (file >= 0) ::close(file);
+}
+
+// One transaction a commit: a frame appended under its number and, past 256 MiB, the oldest
+// removed.
+void lmdb_commit(benchmark::State& state, unsigned flags) {
+  const BenchFolder place;
+  MDB_env* env = nullptr;
+  MDB_txn* txn = nullptr;
+  MDB_dbi db = 0;
+  bool made = mdb_env_create(&env) == 0 && mdb_env_set_mapsize(env, 4 * kLog.bytes) == 0 &&
+              mdb_env_open(env, place.path().c_str(), flags, 0600) == 0 &&
+              mdb_txn_begin(env, nullptr, 0, &txn) == 0 &&
+              mdb_dbi_open(txn, nullptr, MDB_INTEGERKEY, &db) == 0 && mdb_txn_commit(txn) == 0;
+  std::vector<std::byte> bytes = payload(state);
+  const std::uint64_t kept = kLog.bytes / std::max<std::uint64_t>(bytes.size(), kLogBlock);
+  time_commits(state, [&](std::uint64_t i) {
+    if (!made || mdb_txn_begin(env, nullptr, 0, &txn) != 0) return false;
+    MDB_val key{sizeof i, &i};
+    MDB_val value{bytes.size(), bytes.data()};
+    bool good = mdb_put(txn, db, &key, &value, MDB_APPEND) == 0;
+    if (i >= kept) {
+      std::uint64_t oldest = i - kept;
+      MDB_val old{sizeof oldest, &oldest};
+      good = good && mdb_del(txn, db, &old, nullptr) == 0;
+    }
+    if (good) return mdb_txn_commit(txn) == 0;
+    mdb_txn_abort(txn);
+    return false;
+  });
+  if (env != nullptr) mdb_env_close(env);
+}
+
+// range: bytes of the rows in a commit: 1 row of 10 features, 32 of them, 256, and large ones.
+#define WINDHOVER_COMMIT_SIZES                                                             \
+  Arg(88)->Arg(32 * 88)->Arg(256 * 88)->Arg(256 << 10)->Arg(1 << 20)->UseRealTime()->Unit( \
+      benchmark::kMicrosecond)
+BENCHMARK(log_commit)->WINDHOVER_COMMIT_SIZES;
+BENCHMARK(bare_commit)->WINDHOVER_COMMIT_SIZES;
+BENCHMARK_CAPTURE(lmdb_commit, default, 0U)->WINDHOVER_COMMIT_SIZES;
+BENCHMARK_CAPTURE(lmdb_commit, writemap, MDB_WRITEMAP)->WINDHOVER_COMMIT_SIZES;
+#undef WINDHOVER_COMMIT_SIZES
+
+}  // namespace
+}  // namespace windhover
