@@ -144,7 +144,7 @@ class Client {
   Status fail_closed(Status status, std::string text, std::uint64_t number = 0);
   Status refused(const v1::Refusal& refusal);
   Status open_connection();
-  Status claim_producer(std::uint64_t first_row);
+  Status ask_producer();
   Status send_frame(const ObserveRows& rows, std::size_t first, std::size_t count);
   std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first) const;
   std::string_view append(const v1::Request& request);
@@ -159,6 +159,7 @@ class Client {
   ClientOptions options_;
   ClientSocket socket_;
   v1::Welcome welcome_;
+  v1::ProducerStatusResult producer_;
   std::uint64_t next_id_ = 1;
   std::uint64_t outstanding_rows_ = 0;
   bool rows_lost_ = false;

@@ -28,7 +28,7 @@ Status Client::connect(std::string_view address, const ClientOptions& options) {
   rows_lost_ = false;
   next_id_ = 1;
   const Status status = open_connection();
-  return ok(status) && options_.producer != 0 && welcome_.observes() ? claim_producer(0) : status;
+  return ok(status) && options_.producer != 0 && welcome_.observes() ? ask_producer() : status;
 }
 
 Status Client::open_connection() {
@@ -50,34 +50,21 @@ Status Client::open_connection() {
   return Status::kOk;
 }
 
-// An Observe without rows. A server that does not know the producer takes the stream up there.
-Status Client::claim_producer(std::uint64_t first_row) {
+// Where the stream stands, and whether an older connection still speaks for it. Claims nothing.
+Status Client::ask_producer() {
   v1::Request request;
-  v1::Observe* observe = request.mutable_observe();
-  observe->set_producer(options_.producer);
-  observe->set_first_sequence(options_.first_sequence + first_row);
-  const Status status = send(request);
-  if (!ok(status)) return status;
-  const std::uint64_t id = request.id();
-  unacknowledged_.push_front({id, first_row, 0, ""});
-  ++totals_.frames_sent;
-  Status result = Status::kOk;
-  while (find_frame(id) != nullptr) {
-    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
-    if (find_frame(id) == nullptr || !connected()) break;
-    if (const Status received = receive_bytes(false); !ok(received)) {
-      result = received;
-      break;
-    }
+  request.mutable_producer_status()->set_producer(options_.producer);
+  v1::Response response;
+  if (const Status status = ask(request, response); !ok(status)) return status;
+  if (!response.has_producer_status_result()) {
+    return fail_closed(Status::kMalformed, "the server does not say where the producer stands");
   }
-  // Unanswered it goes with the connection: older frames come behind it, and their ids must rise.
-  // It goes now: an answer that came late would pass for one to rows that were not sent.
-  if (find_frame(id) != nullptr) {
-    unacknowledged_.pop_front();
-    --totals_.frames_sent;
-    close();
-  }
-  return result;
+  producer_ = response.producer_status_result();
+  totals_.producer_next = producer_.next();
+  if (!producer_.live()) return Status::kOk;
+  (void)fail_closed(Status::kRefused, "another connection speaks for this producer");
+  refusal_ = v1::REASON_PRODUCER_BUSY;
+  return Status::kRefused;
 }
 
 Status Client::reconnect() {
@@ -91,11 +78,10 @@ Status Client::reconnect() {
   }
   std::deque<Frame> again = std::move(unacknowledged_);
   unacknowledged_.clear();
-  const std::uint64_t first_row = again.empty() ? totals_.sent : again.front().first_row;
   Status status;
   for (;;) {
     status = open_connection();
-    if (ok(status)) status = claim_producer(first_row);
+    if (ok(status)) status = ask_producer();
     const bool old_one_lives =
         refusal_ == v1::REASON_PRODUCER_BUSY || status == Status::kUnavailable;
     if (!old_one_lives || steady_clock::now() > deadline) break;
