@@ -121,13 +121,14 @@ class Client {
   Status reconnect();
   const MissingRows& missing() const { return missing_; }
 
-  // The caller has the missing rows still: the next row handed in has the sequence number
-  // missing().first. Rows kept here are dropped; those that were on their way no longer count as
-  // sent.
-  void go_back();
+  // The caller still has the missing rows from `sequence` on: that is the number of the next row
+  // handed in. Rows kept here are dropped; those that were on their way no longer count as sent.
+  // Missing ones before `sequence` count as lost, as in leave_missing(). REQUIRES: `sequence` is
+  // missing().first or one of the missing().count - 1 behind it.
+  Status go_back(std::uint64_t sequence);
 
-  // The caller has not: they count as lost, and the stream goes on behind them. kRefused where the
-  // server knows an earlier part of the stream (REASON_SEQUENCE_GAP): it takes no gap.
+  // The caller has none of them: they count as lost, and the stream goes on behind them. kRefused
+  // where the server knows an earlier part of the stream (REASON_SEQUENCE_GAP): it takes no gap.
   Status leave_missing();
 
   void close();
@@ -199,6 +200,7 @@ class Client {
   Status find_missing();
   Status send_again(std::uint64_t from);
   void count_lost_without_producer(std::uint64_t instance_before, std::uint64_t head_before);
+  Status leave_before(std::uint64_t sequence);
   void begin_at_front();
   Status wait_until(const std::function<bool()>& done);
   Status send_frame(const ObserveRows& rows, std::size_t first, std::size_t count);

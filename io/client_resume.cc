@@ -61,7 +61,15 @@ Status Client::take_up_again() {
     held_ = 0;
   }
   const std::uint64_t head = std::max(totals_.head, welcome_.head());
+  const std::uint64_t meaning = welcome_.fingerprint();
   if (const Status status = open_connection(); !ok(status)) return status;
+  if (welcome_.fingerprint() != meaning) {
+    const std::uint64_t other = welcome_.fingerprint();
+    welcome_.set_fingerprint(meaning);
+    (void)fail_closed(Status::kRefused, "the server's rows mean something else than before", other);
+    refusal_ = v1::REASON_FINGERPRINT_MISMATCH;
+    return Status::kRefused;
+  }
   const std::uint64_t before = std::exchange(instance_, welcome_.instance_id());
   if (before != instance_) ++totals_.histories;
   mark_ = {};
@@ -112,10 +120,11 @@ Status Client::send_again(std::uint64_t from) {
   return flush();
 }
 
-void Client::go_back() {
+Status Client::go_back(std::uint64_t sequence) {
   const std::uint64_t acknowledged =
       held_ < frames_.size() ? frames_[held_].first_sequence : next_sequence_;
-  const std::uint64_t again = acknowledged - std::min(acknowledged, missing_.first);
+  if (const Status status = leave_before(sequence); !ok(status)) return status;
+  const std::uint64_t again = acknowledged - std::min(acknowledged, sequence);
   totals_.restored += again;
   totals_.sent -= outstanding_rows_;
   totals_.frames_sent -= outstanding_frames();
@@ -123,25 +132,33 @@ void Client::go_back() {
   outstanding_rows_ = 0;
   frames_.clear();
   held_ = kept_bytes_ = on_the_way_bytes_ = 0;
-  next_sequence_ = missing_.first;
+  next_sequence_ = sequence;
   missing_ = {};
+  return Status::kOk;
 }
 
 Status Client::leave_missing() {
+  const std::uint64_t from = missing_.first + missing_.count;
+  if (const Status status = leave_before(from); !ok(status)) return status;
+  missing_ = {};
+  begin_at_front();
+  return send_again(from);
+}
+
+// The missing rows before `sequence` are lost, if the server takes the stream up behind them.
+Status Client::leave_before(std::uint64_t sequence) {
   if (!connected()) return fail(Status::kClosed, "not connected");
+  if (sequence == missing_.first) return Status::kOk;
   if (producer_.known()) {
     (void)fail(Status::kRefused, "the server knows an earlier part of the stream and takes no gap",
                producer_.next());
     refusal_ = v1::REASON_SEQUENCE_GAP;
     return Status::kRefused;
   }
-  totals_.lost += missing_.count;
-  const std::uint64_t from = missing_.first + missing_.count;
-  missing_ = {};
+  totals_.lost += sequence - missing_.first;
   begins_here_ = true;
-  begin_sequence_ = from;
-  begin_at_front();
-  return send_again(from);
+  begin_sequence_ = sequence;
+  return Status::kOk;
 }
 
 // The first frame kept says that nothing comes before it.

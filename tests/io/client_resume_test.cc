@@ -132,7 +132,7 @@ TEST_F(ClientResume, RowsNoLongerKeptAreMissingAndTheCallerGoesBack) {
   EXPECT_GT(client.missing().count, 700U);
   EXPECT_LT(client.missing().count, 1000U);
   EXPECT_NE(client.error_text().find("no longer has"), std::string::npos) << client.error_text();
-  client.go_back();
+  ASSERT_EQ(client.go_back(0), Status::kOk);
   EXPECT_EQ(client.next_sequence(), 0U);
   send(client, 0, 1200);
   EXPECT_EQ(server_->engine().head(), 1200U);
@@ -161,6 +161,39 @@ TEST_F(ClientResume, MissingRowsThatTheCallerHasNotAreLostAndTheStreamGoesOn) {
   }
   EXPECT_EQ(client.totals().sent, 2020U);
   EXPECT_TRUE(adds_up(client.totals()));
+}
+
+// A caller that has only the newer ones of the missing rows.
+TEST_F(ClientResume, GoingBackToTheMiddleOfTheMissingRowsLosesThoseBefore) {
+  Client client;
+  connect(client, {.resend_bytes = 0});
+  send(client, 0, 100);
+  start();
+  ASSERT_EQ(client.reconnect(), Status::kRefused);
+  ASSERT_EQ(client.go_back(60), Status::kOk) << client.error_text();
+  send(client, 60, 70);
+  EXPECT_EQ(client.totals().lost, 60U);
+  EXPECT_EQ(client.totals().restored, 40U);
+  EXPECT_EQ(client.totals().producer_next, 130U);
+  EXPECT_EQ(server_->engine().head(), 70U);
+}
+
+TEST_F(ClientResume, RowsAreNotSentToAServerThatTakesThemForSomethingElse) {
+  Client client;
+  connect(client);
+  send(client, 0, 100);
+  EngineConfig other = small_engine();
+  other.schema_fingerprint = 5;
+  server_.reset();
+  ServerConfig config = small_server();
+  config.observe.unix_path = path_;
+  server_ = std::make_unique<TestServer>(config, other);
+  EXPECT_EQ(client.reconnect(), Status::kRefused);
+  EXPECT_EQ(client.refusal(), v1::REASON_FINGERPRINT_MISMATCH);
+  EXPECT_EQ(server_->counter(IoCounter::kRowsReceived), 0U);
+  start();
+  EXPECT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  EXPECT_EQ(server_->engine().head(), 100U);
 }
 
 // All that was kept is gone, too: the next row begins.
@@ -194,7 +227,8 @@ TEST_F(ClientResume, EarlierPartOfTheStreamIsGoneBackTo) {
   EXPECT_EQ(client.leave_missing(), Status::kRefused);
   EXPECT_EQ(client.refusal(), v1::REASON_SEQUENCE_GAP);
   EXPECT_EQ(client.error_number(), 30U);
-  client.go_back();
+  EXPECT_EQ(client.go_back(31), Status::kRefused);
+  ASSERT_EQ(client.go_back(30), Status::kOk);
   send(client, 30, 170);
   EXPECT_EQ(server_->engine().head(), 200U);
 }
