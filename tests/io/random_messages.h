@@ -63,7 +63,7 @@ inline v1::Request random_request(Random& random) {
     case 1:
     case 2: {
       v1::Observe* observe = request.mutable_observe();
-      observe->set_producer(below(random, 3));
+      observe->set_producer(below(random, 7));
       observe->set_first_sequence(random() >> below(random, 64));
       observe->set_begins_here(below(random, 2) == 0);
       fill_rows(observe);
@@ -100,7 +100,7 @@ inline v1::Request random_request(Random& random) {
       request.mutable_draws()->set_count(static_cast<std::uint32_t>(random()));
       break;
     case 7:
-      request.mutable_producer_status()->set_producer(below(random, 3));
+      request.mutable_producer_status()->set_producer(below(random, 7));
       break;
     default:
       request.mutable_status();
