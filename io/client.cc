@@ -151,14 +151,29 @@ Status Client::take_in(const v1::Response& response, bool& about_observing) {
     about_observing = false;
     return Status::kOk;
   }
+  if (frame->id <= restoring_until_) {  // one that was acknowledged before
+    restoring_until_ = 0;
+    return refused(response.refusal());
+  }
   totals_.refused += frame->rows;
   outstanding_rows_ -= frame->rows;
   ++totals_.frames_acknowledged;
-  unacknowledged_.erase(unacknowledged_.begin() + (frame - &unacknowledged_.front()));
+  kept_bytes_ -= frame->bytes.size();
+  on_the_way_bytes_ -= frame->bytes.size();
+  const auto at = std::lower_bound(frames_.begin(), frames_.end(), frame->id,
+                                   [](const Frame& f, std::uint64_t id) { return f.id < id; });
+  frames_.erase(at);
   return refused(response.refusal());
 }
 
 void Client::take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& a) {
+  totals_.head = a.head();
+  totals_.producer_next = a.producer_next();
+  if (restoring_until_ != 0) {
+    totals_.restored += a.accepted() + a.refused();
+    if (id >= restoring_until_) restoring_until_ = 0;
+    return;
+  }
   const int listed =
       std::min({a.refused_request_size(), a.refused_row_size(), a.refused_reason_size()});
   for (int i = 0; i < listed && refused_rows_.size() < kMostRefusedKept; ++i) {
@@ -170,24 +185,56 @@ void Client::take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& a) 
       refused_rows_.push_back({frame->first_row + (whole ? row : a.refused_row(i)), reason});
     }
   }
-  while (!unacknowledged_.empty() && unacknowledged_.front().id <= id) {
-    outstanding_rows_ -= unacknowledged_.front().rows;
+  for (; held_ < frames_.size() && frames_[held_].id <= id; ++held_) {
+    outstanding_rows_ -= frames_[held_].rows;
+    on_the_way_bytes_ -= frames_[held_].bytes.size();
     ++totals_.frames_acknowledged;
-    unacknowledged_.pop_front();
   }
   totals_.accepted += a.accepted();
   totals_.refused += a.refused();
   totals_.duplicate += a.duplicate();
-  totals_.head = a.head();
-  totals_.producer_next = a.producer_next();
+  accepted_there_ += a.accepted();
+  note_durable(a);
+  trim();
+}
+
+// Where an acknowledgement means the disk all that is acknowledged is there. Where it comes at
+// once, what was acknowledged up to a mark is there when the head of then is.
+void Client::note_durable(const v1::ObserveAck& a) {
+  const std::uint64_t acknowledged = totals_.sent - totals_.unknown - outstanding_rows_;
+  if (welcome_.durability() == v1::DURABILITY_LOGGED) {
+    totals_.durable = acknowledged;
+    return;
+  }
+  if (mark_.rows > 0 && a.durable_through() >= mark_.head) {
+    totals_.durable = std::max(totals_.durable, mark_.rows);
+    mark_ = {};
+  }
+  if (mark_.rows == 0) mark_ = {a.head(), acknowledged};
+}
+
+void Client::drop_front() {
+  kept_bytes_ -= frames_.front().bytes.size();
+  frames_.pop_front();
+  --held_;
+}
+
+// Forgets acknowledged frames for which there is no need or no room.
+void Client::trim() {
+  const auto needless = [this](const Frame& frame) {
+    return options_.producer == 0 || frame.first_row + frame.rows <= totals_.durable;
+  };
+  while (held_ > 0 && (kept_bytes_ > options_.resend_bytes || needless(frames_.front()))) {
+    drop_front();
+  }
 }
 
 // Ids rise from front to back.
 Client::Frame* Client::find_frame(std::uint64_t id) {
   const auto at =
-      std::lower_bound(unacknowledged_.begin(), unacknowledged_.end(), id,
+      std::lower_bound(frames_.begin(), frames_.end(), id,
                        [](const Frame& frame, std::uint64_t wanted) { return frame.id < wanted; });
-  return at != unacknowledged_.end() && at->id == id ? &*at : nullptr;
+  return at != frames_.end() && at->id == id ? &*at : nullptr;
 }
 
 // --- Asking

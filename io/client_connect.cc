@@ -1,18 +1,7 @@
-// How a client connects, claims its place in a stream, and connects again.
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
+// How a client connects and asks where its stream stands.
 #include "windhover/io/client.h"
 
 namespace windhover {
-namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-}  // namespace
-
 Status Client::connect(std::string_view address, const ClientOptions& options) {
   close();
   if (!parse_address(address, address_)) {
@@ -20,15 +9,23 @@ Status Client::connect(std::string_view address, const ClientOptions& options) {
                 std::string(address) + ": expected host:port, [v6]:port or unix:/path");
   }
   options_ = options;
-  unacknowledged_.clear();
+  frames_.clear();
+  held_ = kept_bytes_ = on_the_way_bytes_ = 0;
+  next_sequence_ = options.first_sequence;
+  begins_here_ = options.begins_here;
+  begin_sequence_ = options.first_sequence;
+  missing_ = {};
+  restoring_until_ = instance_ = accepted_there_ = 0;
+  mark_ = {};
+  producer_ = {};
   refused_rows_.clear();
   totals_ = {};
-  totals_.producer_next = options.first_sequence;
   outstanding_rows_ = 0;
   rows_lost_ = false;
   next_id_ = 1;
   const Status status = open_connection();
-  return ok(status) && options_.producer != 0 && welcome_.observes() ? claim_producer(0) : status;
+  instance_ = welcome_.instance_id();
+  return ok(status) && options_.producer != 0 && welcome_.observes() ? ask_producer() : status;
 }
 
 Status Client::open_connection() {
@@ -41,73 +38,32 @@ Status Client::open_connection() {
   request.mutable_hello()->set_version_min(1);
   request.mutable_hello()->set_version_max(1);
   request.mutable_hello()->set_model_fingerprint(options_.fingerprint);
+  request.mutable_hello()->set_durability(options_.durability);
   v1::Response response;
   if (const Status status = ask(request, response); !ok(status)) return status;
   if (!response.has_welcome()) {
     return fail_closed(Status::kMalformed, "the server's first answer is not a welcome");
   }
   welcome_ = response.welcome();
+  if (options_.durability == v1::DURABILITY_LOGGED &&
+      welcome_.durability() != v1::DURABILITY_LOGGED) {
+    (void)fail_closed(Status::kRefused, "the server does not know what a log is");
+    refusal_ = v1::REASON_NOT_DURABLE;
+    return Status::kRefused;
+  }
   return Status::kOk;
 }
 
-// An Observe without rows. A server that does not know the producer takes the stream up there.
-Status Client::claim_producer(std::uint64_t first_row) {
-  v1::Request request;
-  v1::Observe* observe = request.mutable_observe();
-  observe->set_producer(options_.producer);
-  observe->set_first_sequence(options_.first_sequence + first_row);
-  const Status status = send(request);
-  if (!ok(status)) return status;
-  const std::uint64_t id = request.id();
-  unacknowledged_.push_front({id, first_row, 0, ""});
-  ++totals_.frames_sent;
-  Status result = Status::kOk;
-  while (find_frame(id) != nullptr) {
-    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
-    if (find_frame(id) == nullptr || !connected()) break;
-    if (const Status received = receive_bytes(false); !ok(received)) {
-      result = received;
-      break;
-    }
+// Where the stream stands, and whether an older connection still speaks for it. Claims nothing.
+Status Client::ask_producer() {
+  if (const Status status = producer_status(options_.producer, producer_); !ok(status)) {
+    return status;
   }
-  // Unanswered it goes with the connection: older frames come behind it, and their ids must rise.
-  // It goes now: an answer that came late would pass for one to rows that were not sent.
-  if (find_frame(id) != nullptr) {
-    unacknowledged_.pop_front();
-    --totals_.frames_sent;
-    close();
-  }
-  return result;
-}
-
-Status Client::reconnect() {
-  const auto deadline = steady_clock::now() + options_.connect_timeout;
-  if (options_.producer == 0) {
-    rows_lost_ = rows_lost_ || !unacknowledged_.empty();
-    totals_.unknown += outstanding_rows_;
-    outstanding_rows_ = 0;
-    unacknowledged_.clear();
-    return open_connection();
-  }
-  std::deque<Frame> again = std::move(unacknowledged_);
-  unacknowledged_.clear();
-  const std::uint64_t first_row = again.empty() ? totals_.sent : again.front().first_row;
-  Status status;
-  for (;;) {
-    status = open_connection();
-    if (ok(status)) status = claim_producer(first_row);
-    const bool old_one_lives =
-        refusal_ == v1::REASON_PRODUCER_BUSY || status == Status::kUnavailable;
-    if (!old_one_lives || steady_clock::now() > deadline) break;
-    close();
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  // With their old ids: those on this connection go on counting up.
-  for (Frame& frame : again) {
-    if (ok(status)) out_ += frame.bytes;
-    unacknowledged_.push_back(std::move(frame));
-  }
-  return ok(status) ? flush() : status;
+  totals_.producer_next = producer_.next();
+  if (!producer_.live()) return Status::kOk;
+  (void)fail_closed(Status::kRefused, "another connection speaks for this producer");
+  refusal_ = v1::REASON_PRODUCER_BUSY;
+  return Status::kRefused;
 }
 
 void Client::close() {

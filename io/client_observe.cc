@@ -53,7 +53,8 @@ Status Client::send_frame(const ObserveRows& rows, std::size_t first, std::size_
   scratch_.set_id(next_id_++);
   if (options_.producer != 0) {
     observe->set_producer(options_.producer);
-    observe->set_first_sequence(options_.first_sequence + totals_.sent);
+    observe->set_first_sequence(next_sequence_);
+    observe->set_begins_here(begins_here_);
   }
   observe->set_rows(static_cast<std::uint32_t>(count));
   std::size_t begin = 0;
@@ -79,11 +80,19 @@ Status Client::send_frame(const ObserveRows& rows, std::size_t first, std::size_
     observe->mutable_targets_f64()->Add(targets.begin(), targets.end());
   }
   const std::string_view bytes = append(scratch_);
-  unacknowledged_.push_back(
-      {scratch_.id(), totals_.sent, count, std::string(options_.producer != 0 ? bytes : "")});
+  frames_.push_back({scratch_.id(), totals_.sent, next_sequence_, count,
+                     std::string(options_.producer != 0 ? bytes : "")});
+  kept_bytes_ += frames_.back().bytes.size();
+  on_the_way_bytes_ += frames_.back().bytes.size();
+  trim();
+  next_sequence_ += count;
   totals_.sent += count;
   ++totals_.frames_sent;
   outstanding_rows_ += count;
+  if (on_the_way_bytes_ > options_.resend_bytes) {
+    if (const Status status = flush(); !ok(status)) return status;
+    return wait_until([this] { return on_the_way_bytes_ <= options_.resend_bytes; });
+  }
   return out_.size() - out_begin_ < kWriteBytes ? Status::kOk : flush();
 }
 
@@ -117,19 +126,26 @@ Status Client::poll_acknowledgements() {
   return Status::kOk;
 }
 
+// Takes in what comes until `done`, or until the connection ends.
+Status Client::wait_until(const std::function<bool()>& done) {
+  Status result = Status::kOk;
+  while (!done() && connected()) {
+    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
+    if (done() || !connected()) break;
+    if (const Status received = receive_bytes(false); !ok(received)) return received;
+  }
+  if (ok(result) && !done()) return fail(Status::kClosed, "not connected");
+  return result;
+}
+
 Status Client::wait_acknowledged() {
   Status result = flush();
   if (rows_lost_) {
     rows_lost_ = false;
     return fail(Status::kClosed, "rows were on their way when the connection broke");
   }
-  while (!unacknowledged_.empty() && connected()) {
-    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
-    if (unacknowledged_.empty() || !connected()) break;
-    if (const Status received = receive_bytes(false); !ok(received)) return received;
-  }
-  if (ok(result) && !unacknowledged_.empty()) return fail(Status::kClosed, "not connected");
-  return result;
+  const Status waited = wait_until([this] { return outstanding_frames() == 0; });
+  return ok(result) ? waited : result;
 }
 
 Status Client::observe(const ObserveRows& rows) {

@@ -178,4 +178,16 @@ Status Client::status(v1::StatusResult& result) {
   return Status::kOk;
 }
 
+Status Client::producer_status(std::uint64_t producer, v1::ProducerStatusResult& result) {
+  v1::Request message;
+  message.mutable_producer_status()->set_producer(producer);
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  if (!response.has_producer_status_result()) {
+    return fail_closed(Status::kMalformed, "the server does not say where the producer stands");
+  }
+  result = response.producer_status_result();
+  return Status::kOk;
+}
+
 }  // namespace windhover

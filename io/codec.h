@@ -31,6 +31,8 @@ std::size_t encode(std::uint64_t id, const PosteriorReply& reply,
                    std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const DrawsReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const StatusReply& reply, std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const ProducerStatusReply& reply,
+                   std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const RefusalReply& reply, std::span<std::byte> out) noexcept;
 
 // No response of these shapes is larger, prefix included.
@@ -38,7 +40,7 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
                                 std::size_t classes) noexcept;
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept;
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept;
-inline constexpr std::size_t kSmallReplyBound = 2048;  // Welcome, Refusal, ObserveAck
+inline constexpr std::size_t kSmallReplyBound = 2048;  // of the other shapes
 inline constexpr std::size_t kStatusReplyBound = 8192;
 
 }  // namespace windhover

@@ -18,6 +18,8 @@ bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcep
         return in.u32(inner, hello.model_id);
       case hello_field::kModelFingerprint:
         return in.fixed64(inner, hello.model_fingerprint);
+      case hello_field::kDurability:
+        return in.u32(inner, hello.durability);
       default:
         return in.skip(inner);
     }
@@ -45,6 +47,7 @@ bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indic
 bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere,
                   ObserveRequest& observe) noexcept {
   std::uint32_t rows = 0;
+  std::uint64_t begins_here = 0;
   PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
@@ -66,6 +69,8 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
         return in.packed(inner, 4, indices);
       case observe_field::kRowEnds:
         return in.packed(inner, 4, row_ends);
+      case observe_field::kBeginsHere:
+        return in.u64(inner, begins_here);
       default:
         return in.skip(inner);
     }
@@ -82,6 +87,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
   // engine tells sparse from dense by the pointers.
   const bool sparse = row_ends.count > 0;
+  observe.begins_here = begins_here != 0;
   observe.batch.rows = rows;
   observe.batch.features = features.data != nullptr ? features.data : somewhere;
   observe.batch.targets = targets.data;
@@ -142,6 +148,13 @@ bool read_draws(WireWalker& in, std::uint32_t wire, DrawsQuery& draws) noexcept 
   });
 }
 
+bool read_producer_status(WireWalker& in, std::uint32_t wire, ProducerStatusQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    return field == producer_status_field::kProducer ? in.u64(inner, query.producer)
+                                                     : in.skip(inner);
+  });
+}
+
 bool read_empty(WireWalker& in, std::uint32_t wire) noexcept {
   return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
 }
@@ -190,6 +203,11 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         break;
       case request_field::kStatus:
         good = first(RequestKind::kStatus) && read_empty(in, wire);
+        break;
+      case request_field::kProducerStatus:
+        request.producer_status = {};
+        good = first(RequestKind::kProducerStatus) &&
+               read_producer_status(in, wire, request.producer_status);
         break;
       default:
         good = in.skip(wire);

@@ -152,6 +152,10 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(13, r.max_quantiles);
     sink.u64(14, r.max_thresholds);
     sink.u64(15, r.classes);
+    sink.fixed64(16, r.instance_id);
+    sink.u64(17, static_cast<std::uint64_t>(r.durability));
+    sink.u64(18, r.durable_through);
+    sink.u64(19, r.max_producers);
   });
 }
 
@@ -169,6 +173,7 @@ std::size_t encode(const ObserveAckReply& r, std::span<std::byte> out) noexcept 
     sink.varints(9, rows.size(), [&](std::size_t i) { return std::uint64_t{rows[i].row}; });
     sink.varints(10, rows.size(),
                  [&](std::size_t i) { return static_cast<std::uint64_t>(rows[i].reason); });
+    sink.u64(11, r.producer);
   });
 }
 
@@ -214,6 +219,17 @@ std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> 
     write_counters(sink, 9, r.io_counters);
     sink.message(10, [&](auto& inner) { write_latency(inner, r.observe_latency); });
     sink.message(11, [&](auto& inner) { write_latency(inner, r.query_latency); });
+  });
+}
+
+std::size_t encode(std::uint64_t id, const ProducerStatusReply& r,
+                   std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kProducerStatusResult, out, [&](auto& sink) {
+    sink.u64(1, r.producer);
+    sink.u64(2, r.known ? 1 : 0);
+    sink.u64(3, r.next);
+    sink.u64(4, r.durable_next);
+    sink.u64(5, r.live ? 1 : 0);
   });
 }
 

@@ -22,6 +22,17 @@ struct ConversationContext {
   ProducerTable* producers = nullptr;
 };
 
+// One Observe with rows, once it is known what becomes of each of them.
+struct JudgedFrame {
+  std::uint64_t id = 0;        // of the request
+  std::uint64_t producer = 0;  // 0: of none
+  std::uint64_t next = 0;      // the sequence number expected of it from now on; 0 without producer
+  std::uint64_t accepted = 0;  // accepted + refused + duplicate are the frame's rows
+  std::uint64_t refused = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t head = 0;  // rows accepted from everybody before it
+};
+
 // Why handle() stopped.
 enum class TurnEnd : std::uint8_t {
   kNeedInput,   // the rest is not a whole frame
@@ -72,21 +83,31 @@ class Conversation {
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
+  TurnEnd producer_status(std::uint64_t id, std::uint64_t producer, ReplyBuffer& replies) noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
   void refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
               ReplyBuffer& replies) noexcept;
-  void refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,
-                    ReplyBuffer& replies) noexcept;
-  Refusal find_producer(const ObserveRequest& request, ProducerTable::Entry*& entry) noexcept;
+  TurnEnd refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,
+                       ReplyBuffer& replies) noexcept;
+  Refusal check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
+                         std::uint64_t& number) noexcept;
+  bool judge(const ObserveRequest& request, JudgedFrame& frame, ObserveResult& result) noexcept;
+  void count(const JudgedFrame& frame) noexcept;
+  void acknowledge(const JudgedFrame& frame, const ObserveResult& result,
+                   ReplyBuffer& replies) noexcept;
+  void seal(ObserveAckReply& acknowledgement) noexcept;
   void list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept;
+  std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;
   bool greeted_ = false;
   int queries_left_ = 0;
   std::int64_t turn_ends_ns_ = 0;
-  bool claimed_ = false;                      // a producer, since begin()
-  ProducerTable::Entry* producer_ = nullptr;  // that of the newest Observe
-  ObserveAckReply acknowledgement_;           // pending when frames > 0
+  std::int64_t turn_ns_ = 0;                     // when this turn looked at the clock; 0: not yet
+  Durability durability_ = Durability::kMemory;  // what an acknowledgement here stands for
+  ProducerClaims claims_;
+  ProducerEntry* producer_ = nullptr;  // that of the newest Observe
+  ObserveAckReply acknowledgement_;    // pending when frames > 0
   std::array<RefusedRow, ObserveAckReply::kMaxListed> refused_;
 };
 

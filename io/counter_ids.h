@@ -28,8 +28,10 @@ enum class IoCounter : std::uint8_t {
   kRowsAccepted,
   kRowsRefused,
   kRowsDuplicate,
-  kFramesRefusedGap,       // their rows count as refused
-  kFramesRefusedProducer,  // producer busy or table full; likewise
+  kFramesRefusedGap,        // their rows count as refused
+  kFramesRefusedProducer,   // producer busy, unknown, or one too many of a connection's; likewise
+  kFramesRefusedTableFull,  // no room for another producer; likewise
+  kProducersTakenOver,      // silent for producer_timeout, and then another connection's
   kWindowFullWaits,
   kAcknowledgements,
   kQueries,
@@ -62,6 +64,8 @@ struct CounterLabels<IoCounter> {
       "rows_duplicate",
       "frames_refused_gap",
       "frames_refused_producer",
+      "frames_refused_table_full",
+      "producers_taken_over",
       "window_full_waits",
       "acknowledgements",
       "queries",

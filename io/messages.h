@@ -32,6 +32,14 @@ enum class RequestKind : std::uint8_t {
   kPosteriorSummary,
   kDraws,
   kStatus,
+  kProducerStatus,
+};
+
+// What an acknowledgement stands for. The numbers of windhover.v1.Durability.
+enum class Durability : std::uint8_t {
+  kUnspecified = 0,  // of a request: whatever the server offers
+  kMemory = 1,       // the rows are in the server's memory
+  kLogged = 2,       // the rows, and where their producer stands, are on its disk
 };
 
 struct HelloRequest {
@@ -39,11 +47,13 @@ struct HelloRequest {
   std::uint32_t version_max = 0;
   std::uint32_t model_id = 0;
   std::uint64_t model_fingerprint = 0;
+  std::uint32_t durability = 0;  // of Durability, or of a later version's
 };
 
 struct ObserveRequest {
   std::uint64_t producer = 0;
   std::uint64_t first_sequence = 0;
+  bool begins_here = false;
   ObservationBatch batch;  // its arrays agree with its rows; first_row is 0
 };
 
@@ -66,6 +76,10 @@ struct DrawsQuery {
   std::uint32_t count = 0;
 };
 
+struct ProducerStatusQuery {
+  std::uint64_t producer = 0;
+};
+
 // One request. Only the member that `kind` names means anything.
 struct RequestView {
   std::uint64_t id = 0;
@@ -74,6 +88,7 @@ struct RequestView {
   ObserveRequest observe;
   PredictQuery predict;
   DrawsQuery draws;
+  ProducerStatusQuery producer_status;
 };
 
 enum class ModelKind : std::uint8_t {
@@ -101,9 +116,13 @@ struct WelcomeReply {
   std::uint32_t max_quantiles = kMaxQuantiles;
   std::uint32_t max_thresholds = kMaxThresholds;
   std::uint32_t classes = 0;
+  std::uint64_t instance_id = 0;
+  Durability durability = Durability::kMemory;
+  std::uint64_t durable_through = 0;
+  std::uint32_t max_producers = 0;
 };
 
-// Acknowledgements merge while the peer does not read, so the list of refused rows is bounded.
+// Those of one producer merge while the peer does not read, so the list of refused rows is bounded.
 struct ObserveAckReply {
   static constexpr std::size_t kMaxListed = 64;
   static constexpr std::uint32_t kWholeFrame = UINT32_MAX;
@@ -113,6 +132,7 @@ struct ObserveAckReply {
     Status reason = Status::kOk;
   };
   std::uint64_t id = 0;  // of the newest Observe covered
+  std::uint64_t producer = 0;
   std::uint64_t producer_next = 0;
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;
@@ -170,6 +190,14 @@ struct StatusReply {
   std::span<const CounterValue> io_counters;
   LatencyReply observe_latency;
   LatencyReply query_latency;
+};
+
+struct ProducerStatusReply {
+  std::uint64_t producer = 0;
+  bool known = false;
+  std::uint64_t next = 0;
+  std::uint64_t durable_next = 0;
+  bool live = false;
 };
 
 struct RefusalReply {

@@ -17,6 +17,9 @@ enum class Refusal : std::uint8_t {
   kTableFull,
   kFingerprintMismatch,
   kHelloRequired,
+  kUnknownProducer,
+  kTooManyProducers,
+  kNotDurable,
 };
 static_assert(static_cast<int>(Status::kCount) <= 64);
 

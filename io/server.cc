@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "windhover/io/endpoint.h"
+#include "windhover/io/instance_id.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/server_state.h"
 
@@ -112,7 +113,15 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engin
   state.started_ns = clock.now_ns();
   const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
   state.footprint_bytes = needed.value() + (engine_bytes.ok() ? engine_bytes.value() : 0);
-  layout->producers.reset();
+  // Of the hash of producers and, unless the host gives one, of the history.
+  const Result<std::uint64_t> seed = random_instance_id();
+  const Result<std::uint64_t> instance = random_instance_id();
+  if (!seed.ok()) return seed.error();
+  if (!instance.ok()) return instance.error();
+  state.instance_id = config.instance_id != 0 ? config.instance_id : instance.value();
+  layout->producers.reset({.claims_per_connection = config.max_producers_per_connection,
+                           .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
+                           .seed = seed.value()});
 
   for (auto [memory, kind] : {std::pair{&layout->observe, EndpointKind::kObserve},
                               std::pair{&layout->query, EndpointKind::kQuery}}) {
@@ -193,6 +202,8 @@ void Server::join() noexcept {
 
 std::uint16_t Server::observe_port() const noexcept { return impl_->observe.port(); }
 std::uint16_t Server::query_port() const noexcept { return impl_->query.port(); }
+
+std::uint64_t Server::instance_id() const noexcept { return impl_->layout.state.instance_id; }
 
 Counters<IoCounter>& Server::counters() noexcept { return impl_->layout.state.counters; }
 

@@ -88,6 +88,7 @@ class Server {
   std::uint16_t query_port() const noexcept;
 
   // Any thread.
+  std::uint64_t instance_id() const noexcept;  // as in Welcome
   Counters<IoCounter>& counters() noexcept;
   std::uint32_t observe_sessions() const noexcept;  // open now
   std::uint32_t query_sessions() const noexcept;

@@ -8,6 +8,7 @@
 #include "windhover/io/asio_types.h"
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/producer_table.h"
 #include "windhover/io/server_state.h"
 #include "windhover/samplers/registry.h"
 
@@ -70,6 +71,10 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     return Error{Status::kInvalidConfig, "max_producers must be from 1 to 16777216",
                  static_cast<double>(config.max_producers)};
   }
+  if (outside(config.max_producers_per_connection, 1, ProducerClaims::kMost)) {
+    return Error{Status::kInvalidConfig, "max_producers_per_connection must be from 1 to 64",
+                 static_cast<double>(config.max_producers_per_connection)};
+  }
   const std::size_t row = largest_row_bytes(engine.model);
   if (outside(config.frame_cap, row, 1U << 28)) {
     return Error{Status::kInvalidConfig,
@@ -80,7 +85,8 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     return Error{Status::kInvalidConfig, "max_readers must be at least 4, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
-  for (const auto timeout : {config.idle_timeout, config.write_timeout, config.drain_timeout}) {
+  for (const auto timeout :
+       {config.idle_timeout, config.write_timeout, config.drain_timeout, config.producer_timeout}) {
     if (timeout.count() < 1 || timeout > std::chrono::hours(24 * 365)) {
       return Error{Status::kInvalidConfig, "timeouts must be from 1 to 31536000000 milliseconds",
                    static_cast<double>(timeout.count())};

@@ -26,13 +26,19 @@ struct ServerConfig {
   // Addresses that are not loopback are refused without this, because there is no authentication.
   bool allow_any_address = false;
 
-  std::uint32_t max_sessions = 64;      // connections at one time, on each endpoint
-  std::uint32_t max_producers = 1024;   // that will ever be told apart; they are never forgotten
+  std::uint32_t max_sessions = 64;       // connections at one time, on each endpoint
+  std::uint32_t max_producers = 65'536;  // that will ever be told apart; they are never forgotten
+  std::uint32_t max_producers_per_connection = 16;  // that it may speak for at one time; 1 to 64
   std::uint32_t frame_cap = 64 * 1024;  // bytes of one request; must hold the largest row
 
   std::chrono::milliseconds idle_timeout{60'000};   // without a byte from the peer
   std::chrono::milliseconds write_timeout{10'000};  // with an answer waiting and no byte taken
   std::chrono::milliseconds drain_timeout{2'000};   // how long stopping may take
+  // Without a row of a producer from the connection that speaks for it, after which another may.
+  std::chrono::milliseconds producer_timeout{60'000};
+
+  // The name of this life of the history (Welcome.instance_id); 0: a random one.
+  std::uint64_t instance_id = 0;
 };
 
 // Judges the server's part, given an engine configuration that check(engine) accepts. Complexity

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "windhover/io/counter_ids.h"
+#include "windhover/io/messages.h"
 #include "windhover/io/server_config.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/histogram.h"
@@ -51,6 +52,11 @@ struct ServerState {
   Engine* engine = nullptr;
   Clock* clock = nullptr;
   std::int64_t started_ns = 0;
+  // Of the history: fixed before the endpoints open.
+  std::uint64_t instance_id = 0;
+  Durability durability = Durability::kMemory;
+  // Accepted rows below this one are on disk. 0 without a log; only ever grows.
+  std::atomic<std::uint64_t> durable_through{0};
   std::uint64_t footprint_bytes = 0;
   Counters<IoCounter> counters;
   std::array<PerEndpoint, 2> endpoints;

@@ -6,7 +6,16 @@
 namespace windhover {
 
 namespace request_field {
-enum : int { kId = 1, kHello, kObserve, kPredict, kPosteriorSummary, kDraws, kStatus };
+enum : int {
+  kId = 1,
+  kHello,
+  kObserve,
+  kPredict,
+  kPosteriorSummary,
+  kDraws,
+  kStatus,
+  kProducerStatus
+};
 }
 namespace response_field {
 enum : int {
@@ -17,11 +26,12 @@ enum : int {
   kPosteriorSummaryResult,
   kDrawsResult,
   kStatusResult,
-  kRefusal
+  kRefusal,
+  kProducerStatusResult
 };
 }
 namespace hello_field {
-enum : int { kVersionMin = 1, kVersionMax, kModelId, kModelFingerprint };
+enum : int { kVersionMin = 1, kVersionMax, kModelId, kModelFingerprint, kDurability };
 }
 namespace observe_field {
 enum : int {
@@ -33,7 +43,8 @@ enum : int {
   kTargetsF32,
   kTargetsF64,
   kIndices,
-  kRowEnds
+  kRowEnds,
+  kBeginsHere
 };
 }
 namespace predict_field {
@@ -52,6 +63,9 @@ enum : int {
 }
 namespace draws_field {
 enum : int { kSnapshotId = 1, kFirst, kCount };
+}
+namespace producer_status_field {
+enum : int { kProducer = 1 };
 }
 
 }  // namespace windhover

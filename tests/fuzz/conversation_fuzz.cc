@@ -1,5 +1,6 @@
 // A whole conversation with an engine: whatever comes in, in whatever pieces, every reply is a
-// response that a generated parser reads, and every row sent is counted once.
+// response that a generated parser reads, every row sent is counted once, an acknowledgement names
+// the producer whose rows it counts, and no sequence number goes back.
 #include "windhover/io/conversation.h"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ struct World {
         queries(arena, limits),
         producers(arena, server_config().max_producers),
         replies(arena.allocate<std::byte>(limits.reply_buffer)),
-        conversation(context) {
+        conversation(context),
+        other(context) {
     state.limits = limits;
     state.engine = engine;
     state.clock = &clock;
@@ -67,20 +69,78 @@ struct World {
   ReplyBuffer replies;
   ConversationContext context;
   Conversation conversation;
+  Conversation other;                   // now and then it is there first, and speaks for a producer
+  std::array<std::uint64_t, 8> next{};  // of the producers that come, as acknowledged last
 };
 
-void read_replies(ReplyBuffer& replies) {
+// Acknowledged sequence numbers only grow, whatever comes in.
+void check_acknowledgement(World& world, const v1::ObserveAck& ack) {
+  require(ack.durable_through() == 0);
+  require(ack.frames() > 0);
+  if (ack.producer() == 0) require(ack.producer_next() == 0);
+  if (ack.producer() == 0 || ack.producer() >= world.next.size()) return;
+  std::uint64_t& next = world.next[ack.producer()];
+  require(ack.producer_next() >= next);
+  next = ack.producer_next();
+}
+
+void read_replies(World& world) {
+  ReplyBuffer& replies = world.replies;
   while (!replies.empty()) {
     const FrameScan scan = scan_frame(replies.pending(), UINT32_MAX);
     require(scan.kind == FrameScan::kFrame);
     v1::Response response;
     require(response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())));
     require(response.body_case() != v1::Response::BODY_NOT_SET);
+    if (response.has_observe_ack()) check_acknowledgement(world, response.observe_ack());
+    if (response.has_producer_status_result()) {
+      const v1::ProducerStatusResult& status = response.producer_status_result();
+      require(status.known() || (status.next() == 0 && !status.live()));
+    }
     replies.consume(scan.consumed);
   }
 }
 
+void add_frame(std::string& bytes, const v1::Request& request) {
+  const std::string body = request.SerializeAsString();
+  std::array<std::byte, kMaxFrameHeader> header{};
+  const std::size_t size =
+      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
+  bytes.append(reinterpret_cast<const char*>(header.data()), size);
+  bytes += body;
+}
+
+// Another connection, that of a well-behaved client, which comes and goes and sends a row.
+void greet_other(World& world, std::size_t choice) {
+  std::string bytes;
+  if (choice % 3 == 0) {
+    world.other.end();
+    world.other.begin();
+    v1::Request hello;
+    hello.mutable_hello()->set_version_max(1);
+    add_frame(bytes, hello);
+  }
+  const std::uint64_t producer = 1 + choice % 5;
+  v1::Request row;
+  row.mutable_observe()->set_producer(producer);
+  row.mutable_observe()->set_first_sequence(world.producers.at(producer).next);
+  row.mutable_observe()->set_rows(1);
+  row.mutable_observe()->add_targets_f64(1);
+  for (int j = 0; j < 2; ++j) row.mutable_observe()->add_features_f64(0.5);
+  if (choice % 2 == 0) add_frame(bytes, row);
+  world.replies.clear();
+  for (std::span<const std::byte> rest = std::as_bytes(std::span(bytes)); !rest.empty();) {
+    const Conversation::Turn turn = world.other.handle(rest, world.replies);
+    rest = rest.subspan(turn.consumed);
+    if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
+    if (turn.end == TurnEnd::kClose) break;  // its first frame was a row
+  }
+  world.other.flush_acknowledgement(world.replies);
+  read_replies(world);
+}
+
 void converse(World& world, std::span<const std::byte> input, std::size_t step) {
+  greet_other(world, input.size());
   world.conversation.begin();
   world.replies.clear();
   std::size_t begin = 0;
@@ -94,29 +154,20 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
     if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
     if (turn.end == TurnEnd::kNeedRoom) {
       require(!world.replies.empty());
-      read_replies(world.replies);
+      read_replies(world);
     }
     if (turn.end != TurnEnd::kNeedInput) continue;
     if (shown == input.size()) break;
     shown = std::min(shown + step, input.size());
   }
   world.conversation.flush_acknowledgement(world.replies);
-  read_replies(world.replies);
+  read_replies(world);
   world.conversation.end();
   const auto count = [&](IoCounter id) { return world.state.counters.get(id); };
   require(count(IoCounter::kRowsReceived) == count(IoCounter::kRowsAccepted) +
                                                  count(IoCounter::kRowsRefused) +
                                                  count(IoCounter::kRowsDuplicate));
   require(count(IoCounter::kRowsAccepted) == world.engine->head());
-}
-
-void add_frame(std::string& bytes, const v1::Request& request) {
-  const std::string body = request.SerializeAsString();
-  std::array<std::byte, kMaxFrameHeader> header{};
-  const std::size_t size =
-      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
-  bytes.append(reinterpret_cast<const char*>(header.data()), size);
-  bytes += body;
 }
 
 }  // namespace
@@ -138,7 +189,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace windhover::testing;
   static const auto world = [] {
     auto made = std::make_unique<World>();
-    made->producers.reset();
+    made->producers.reset({.claims_per_connection = 2, .silence_ns = 1'000'000});
+    made->other.begin();
     return made;
   }();
   converse(*world, std::as_bytes(std::span(data, size)), 1 + size % 200);

@@ -30,9 +30,15 @@ static_assert(same(request_field::kPredict, v1::Request::kPredictFieldNumber));
 static_assert(same(request_field::kPosteriorSummary, v1::Request::kPosteriorSummaryFieldNumber));
 static_assert(same(request_field::kDraws, v1::Request::kDrawsFieldNumber));
 static_assert(same(request_field::kStatus, v1::Request::kStatusFieldNumber));
+static_assert(same(request_field::kProducerStatus, v1::Request::kProducerStatusFieldNumber));
+static_assert(same(response_field::kProducerStatusResult,
+                   v1::Response::kProducerStatusResultFieldNumber));
 static_assert(same(response_field::kRefusal, v1::Response::kRefusalFieldNumber));
 static_assert(same(hello_field::kModelFingerprint, v1::Hello::kModelFingerprintFieldNumber));
+static_assert(same(hello_field::kDurability, v1::Hello::kDurabilityFieldNumber));
 static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
+static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
+static_assert(same(producer_status_field::kProducer, v1::ProducerStatus::kProducerFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));
 
@@ -53,7 +59,12 @@ TEST(Codec, NamesOnTheWireAreTheLibrarys) {
   EXPECT_EQ(v1::REASON_TABLE_FULL, static_cast<int>(Refusal::kTableFull));
   EXPECT_EQ(v1::REASON_FINGERPRINT_MISMATCH, static_cast<int>(Refusal::kFingerprintMismatch));
   EXPECT_EQ(v1::REASON_HELLO_REQUIRED, static_cast<int>(Refusal::kHelloRequired));
-  EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 5);
+  EXPECT_EQ(v1::REASON_UNKNOWN_PRODUCER, static_cast<int>(Refusal::kUnknownProducer));
+  EXPECT_EQ(v1::REASON_TOO_MANY_PRODUCERS, static_cast<int>(Refusal::kTooManyProducers));
+  EXPECT_EQ(v1::REASON_NOT_DURABLE, static_cast<int>(Refusal::kNotDurable));
+  EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 8);
+  EXPECT_EQ(v1::DURABILITY_MEMORY, static_cast<int>(Durability::kMemory));
+  EXPECT_EQ(v1::DURABILITY_LOGGED, static_cast<int>(Durability::kLogged));
 
   ASSERT_EQ(v1::PosteriorState_MAX, static_cast<int>(PosteriorStatus::kRecovering));
   for (int i = 0; i <= v1::PosteriorState_MAX; ++i) {

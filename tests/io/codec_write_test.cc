@@ -93,6 +93,9 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   welcome.head = welcome.fingerprint = UINT64_MAX;
   welcome.model = ModelKind::kLogistic;
   welcome.observes = true;
+  welcome.instance_id = welcome.durable_through = UINT64_MAX;
+  welcome.durability = Durability::kLogged;
+  welcome.max_producers = UINT32_MAX;
   const v1::Response response = round_trip(kSmallReplyBound, std::uint64_t{UINT64_MAX}, welcome);
   EXPECT_EQ(response.id(), UINT64_MAX);
   EXPECT_EQ(response.welcome().version(), 1U);
@@ -100,17 +103,23 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   EXPECT_EQ(response.welcome().model(), v1::MODEL_KIND_LOGISTIC);
   EXPECT_TRUE(response.welcome().observes());
   EXPECT_EQ(response.welcome().max_quantiles(), kMaxQuantiles);
+  EXPECT_EQ(response.welcome().instance_id(), UINT64_MAX);
+  EXPECT_EQ(response.welcome().durability(), v1::DURABILITY_LOGGED);
+  EXPECT_EQ(response.welcome().durable_through(), UINT64_MAX);
+  EXPECT_EQ(response.welcome().max_producers(), UINT32_MAX);
 }
 
 TEST(Codec, LargestAcknowledgementFitsItsBound) {
   ObserveAckReply ack;
-  ack.id = ack.producer_next = ack.accepted = ack.refused = ack.duplicate = UINT64_MAX;
+  ack.id = ack.producer = ack.producer_next = ack.accepted = ack.refused = ack.duplicate =
+      UINT64_MAX;
   ack.head = ack.durable_through = UINT64_MAX;
   ack.frames = UINT32_MAX;
   ack.listed_count = ObserveAckReply::kMaxListed;
   ack.listed.fill({UINT64_MAX, ObserveAckReply::kWholeFrame, Status::kIoError});
   const v1::Response response = round_trip(kSmallReplyBound, ack);
   EXPECT_EQ(response.observe_ack().accepted(), UINT64_MAX);
+  EXPECT_EQ(response.observe_ack().producer(), UINT64_MAX);
   ASSERT_EQ(response.observe_ack().refused_row_size(), 64);
   EXPECT_EQ(response.observe_ack().refused_request(63), UINT64_MAX);
   EXPECT_EQ(response.observe_ack().refused_reason(0), static_cast<std::uint32_t>(Status::kIoError));
@@ -194,6 +203,18 @@ TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   expect_same(draws.draws_result().provenance(), provenance);
   ASSERT_EQ(draws.draws_result().theta_size(), 700);
   EXPECT_EQ(draws.draws_result().theta(699), 699);
+}
+
+TEST(Codec, ProducerStatusSurvivesTheWire) {
+  const v1::Response response =
+      round_trip(kSmallReplyBound, std::uint64_t{7},
+                 ProducerStatusReply{UINT64_MAX, true, UINT64_MAX - 1, UINT64_MAX - 2, true});
+  const v1::ProducerStatusResult& status = response.producer_status_result();
+  EXPECT_EQ(status.producer(), UINT64_MAX);
+  EXPECT_TRUE(status.known());
+  EXPECT_EQ(status.next(), UINT64_MAX - 1);
+  EXPECT_EQ(status.durable_next(), UINT64_MAX - 2);
+  EXPECT_TRUE(status.live());
 }
 
 TEST(Codec, StatusAndRefusalSurviveTheWire) {

@@ -211,16 +211,16 @@ TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
   expect_each_row_once_through(relay, server);
 }
 
-// And between the server's welcome and its answer to the producer's claim.
+// And between the server's welcome and its answer about the producer.
 TEST(Conservation, ConnectionsBrokenWhileTheyAreTakenUpLoseAndDuplicateNothing) {
   TestServer server;
   BreakingRelay relay(server.observe_address(), 37'777, true);
   expect_each_row_once_through(relay, server);
 }
 
-// An answer to the claim that comes after the client has given up must not pass for one to rows
-// that it has not sent again.
-TEST(Conservation, ClaimThatIsAnsweredTooLateAcknowledgesNothing) {
+// What the server says of the producer after the client has given up must not pass for an answer to
+// rows that it has not sent again.
+TEST(Conservation, AnswerAboutTheProducerThatComesTooLateAcknowledgesNothing) {
   TestServer server;
   BreakingRelay relay(server.observe_address(), 20'000);
   Client client;
@@ -228,6 +228,7 @@ TEST(Conservation, ClaimThatIsAnsweredTooLateAcknowledgesNothing) {
   options.producer = 44;
   options.max_rows_per_frame = 50;
   options.reply_timeout = std::chrono::milliseconds(100);
+  options.retry_for = std::chrono::milliseconds(0);
   ASSERT_EQ(client.connect(relay.address(), options), Status::kOk) << client.error_text();
   constexpr std::size_t kRows = 5000;
   const TestRows rows(kRows, 0);

@@ -52,18 +52,20 @@ inline v1::Request random_request(Random& random) {
       if (sparse) body->add_row_ends(values);
     }
   };
-  switch (below(random, 8)) {
+  switch (below(random, 9)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
       request.mutable_hello()->set_model_id(static_cast<std::uint32_t>(below(random, 2)));
       request.mutable_hello()->set_model_fingerprint(random());
+      request.mutable_hello()->set_durability(static_cast<v1::Durability>(below(random, 4)));
       break;
     case 1:
     case 2: {
       v1::Observe* observe = request.mutable_observe();
-      observe->set_producer(below(random, 3));
+      observe->set_producer(below(random, 7));
       observe->set_first_sequence(random() >> below(random, 64));
+      observe->set_begins_here(below(random, 2) == 0);
       fill_rows(observe);
       for (std::uint64_t i = 0; i < rows; ++i) {
         if (narrow) {
@@ -97,6 +99,9 @@ inline v1::Request random_request(Random& random) {
       request.mutable_draws()->set_first(static_cast<std::uint32_t>(below(random, 100)));
       request.mutable_draws()->set_count(static_cast<std::uint32_t>(random()));
       break;
+    case 7:
+      request.mutable_producer_status()->set_producer(below(random, 7));
+      break;
     default:
       request.mutable_status();
   }
@@ -119,7 +124,7 @@ inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) 
   const bool narrow = b.scalar == Scalar::kFloat32;
   const bool sparse = b.row_ends != nullptr;
   return ours.producer == theirs.producer() && ours.first_sequence == theirs.first_sequence() &&
-         b.rows == theirs.rows() &&
+         ours.begins_here == theirs.begins_here() && b.rows == theirs.rows() &&
          same_array<float>(b.features, narrow ? b.feature_values : 0, theirs.features_f32()) &&
          same_array<double>(b.features, narrow ? 0 : b.feature_values, theirs.features_f64()) &&
          same_array<float>(b.targets, narrow ? b.rows : 0, theirs.targets_f32()) &&
@@ -156,7 +161,8 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
       return theirs.has_hello() && ours.hello.version_min == theirs.hello().version_min() &&
              ours.hello.version_max == theirs.hello().version_max() &&
              ours.hello.model_id == theirs.hello().model_id() &&
-             ours.hello.model_fingerprint == theirs.hello().model_fingerprint();
+             ours.hello.model_fingerprint == theirs.hello().model_fingerprint() &&
+             ours.hello.durability == static_cast<std::uint32_t>(theirs.hello().durability());
     case RequestKind::kObserve:
       return theirs.has_observe() && same_observe(ours.observe, theirs.observe());
     case RequestKind::kPredict:
@@ -169,6 +175,9 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
              ours.draws.count == theirs.draws().count();
     case RequestKind::kStatus:
       return theirs.has_status();
+    case RequestKind::kProducerStatus:
+      return theirs.has_producer_status() &&
+             ours.producer_status.producer == theirs.producer_status().producer();
   }
   return false;
 }

@@ -42,8 +42,9 @@ class RawPeer {
 
   bool send(const v1::Request& request) { return send(framed(request)); }
 
-  static std::string framed(const v1::Request& request) {
-    const std::string body = request.SerializeAsString();
+  template <class Message>
+  static std::string framed(const Message& message) {
+    const std::string body = message.SerializeAsString();
     std::array<std::byte, kMaxFrameHeader> header{};
     const std::size_t size =
         write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());

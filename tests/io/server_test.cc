@@ -247,6 +247,10 @@ TEST(Server, SecondLiveConnectionOfAProducerIsRefused) {
   Client first;
   ASSERT_EQ(first.connect(server.observe_address(), {.producer = 3}), Status::kOk);
   Client second;
+  ASSERT_EQ(second.connect(server.observe_address(), {.producer = 3}), Status::kOk);
+  ASSERT_EQ(first.observe(TestRows(5).rows()), Status::kOk);
+  EXPECT_EQ(second.observe(TestRows(5).rows()), Status::kRefused);
+  EXPECT_EQ(second.refusal(), v1::REASON_PRODUCER_BUSY);
   EXPECT_EQ(second.connect(server.observe_address(), {.producer = 3}), Status::kRefused);
   EXPECT_EQ(second.refusal(), v1::REASON_PRODUCER_BUSY);
   first.close();
@@ -259,13 +263,19 @@ TEST(Server, FullProducerTableRefuses) {
   for (std::uint64_t producer = 1; producer <= 16; ++producer) {
     Client client;
     ASSERT_EQ(client.connect(server.observe_address(), {.producer = producer}), Status::kOk);
+    ASSERT_EQ(client.observe(TestRows(10).rows()), Status::kOk);
     client.close();
     ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
   }
   Client one_more;
-  EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 17}), Status::kRefused);
+  ASSERT_EQ(one_more.connect(server.observe_address(), {.producer = 17}), Status::kOk);
+  EXPECT_EQ(one_more.observe(TestRows(10).rows()), Status::kRefused);
   EXPECT_EQ(one_more.refusal(), v1::REASON_TABLE_FULL);
-  EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 16}), Status::kOk);
+  EXPECT_EQ(server.counter(IoCounter::kFramesRefusedTableFull), 1U);
+  EXPECT_EQ(one_more.connect(server.observe_address(), {.producer = 16, .first_sequence = 10}),
+            Status::kOk);
+  EXPECT_EQ(one_more.observe(TestRows(10).rows()), Status::kOk);
+  EXPECT_EQ(one_more.totals().accepted, 10U);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(SendLive, CompressedRowsGoOutWhileThePipeStaysOpen) {
 }
 
 // While nothing is on its way a server may go and come back: no row is unknown, but the rows that
-// it had learned are forgotten, which is said.
+// it had learned are lost, which is said.
 TEST(SendLive, SurvivesARestartWithoutAProducer) {
   const std::string schema = schema_file(false);
   const std::string socket = path_of("restart.sock");
@@ -133,10 +133,48 @@ TEST(SendLive, SurvivesARestartWithoutAProducer) {
   EXPECT_TRUE(done.adds_up()) << done.closing_line();
   EXPECT_EQ(done.totals.accepted, 150U);
   EXPECT_EQ(done.totals.unknown, 0U);
-  EXPECT_EQ(done.forgotten, 100U);
+  EXPECT_EQ(done.totals.lost, 100U);
   EXPECT_GE(done.reconnections, 1U);
-  EXPECT_TRUE(says(done.loss_text(), "100 accepted rows are forgotten"));
+  EXPECT_TRUE(says(done.loss_text(), "100 accepted rows may be lost"));
   EXPECT_TRUE(says(notes, "holds 0 rows"));
+}
+
+// With a producer what the server has lost is sent again from memory, as far as that goes.
+TEST(SendLive, RestartedServerIsSentAgainWhatIsKeptOfAPipe) {
+  const std::string schema = schema_file(false);
+  const std::string socket = path_of("again.sock");
+  for (const bool kept : {true, false}) {
+    auto served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
+    SendOptions o = options_for(*served, schema);
+    o.producer = 5;
+    if (!kept) o.resend_bytes = 0;
+    std::future<SendReport> report;  // outlives the pipe, whose end it waits for
+    LivePipe pipe("again.csv");
+    o.path = pipe.path();
+    std::string notes;
+    o.on_note = [&notes](const std::string& text) { notes += text + "\n"; };
+    report = std::async(std::launch::async, [&o] { return send_file(o); });
+    pipe.write("a,c,y\n" + rows(1000));
+    ASSERT_TRUE(eventually([&] { return served->engine().head() == 1000; }));
+    served.reset();
+    served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
+    pipe.write(rows(50));
+    const std::uint64_t left = kept ? 1050 : 50;
+    EXPECT_TRUE(eventually([&] { return served->engine().head() == left; })) << notes;
+    pipe.end();
+    const SendReport done = report.get();
+    EXPECT_TRUE(done.adds_up()) << done.closing_line();
+    EXPECT_EQ(done.totals.sent, 1050U);
+    EXPECT_EQ(done.totals.accepted, 1050U);
+    EXPECT_EQ(done.totals.restored, kept ? 1000U : 0U);
+    EXPECT_EQ(done.totals.lost, kept ? 0U : 1000U);
+    EXPECT_EQ(says(done.loss_text(), "1000 accepted rows may be lost"), !kept) << done.loss_text();
+    EXPECT_EQ(done.loss_text().empty(), kept);
+    EXPECT_TRUE(says(notes, kept ? "1000 that it had accepted were sent again"
+                                 : "1000 of those it had accepted from here are lost"))
+        << notes;
+    EXPECT_EQ(served->engine().head(), left);
+  }
 }
 
 int listening_at(const std::string& path) {

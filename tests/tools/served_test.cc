@@ -43,32 +43,6 @@ TEST_P(SendFile, AccountsForEveryRow) {
 INSTANTIATE_TEST_SUITE_P(Rows, SendFile, ::testing::Bool(),
                          [](const auto& p) { return p.param ? "Sparse" : "Dense"; });
 
-TEST(SendFileTwice, IsDuplicateForTheSameProducer) {
-  const std::string schema = schema_file(false);
-  Served served(path_of("twice.sock"), Schema::from_file(schema), "logistic");
-  SendOptions o = options_for(served, schema);
-  o.producer = 9;
-  (void)send_file(o);
-  std::string note;
-  o.on_note = [&note](const std::string& text) { note += text; };
-  const SendReport again = send_file(o);
-  EXPECT_TRUE(says(note, "--first-sequence 3960"));
-  EXPECT_TRUE(again.adds_up());
-  EXPECT_EQ(again.totals.duplicate, 3960U);
-  EXPECT_EQ(served.engine().head(), 3960U);
-}
-
-TEST(SendFileTwice, GoesOnWhereTheStreamEnded) {
-  const std::string schema = schema_file(false);
-  Served served(path_of("on.sock"), Schema::from_file(schema), "logistic");
-  SendOptions o = options_for(served, schema);
-  o.producer = 9;
-  (void)send_file(o);
-  o.first_sequence = 3960;
-  EXPECT_EQ(send_file(o).totals.accepted, 3960U);
-  EXPECT_EQ(served.engine().head(), 2 * 3960U);
-}
-
 // The rows before a bad one have been learned: the refusal says how many.
 TEST(SendFileRefused, AccountsForTheRowsBeforeABadOne) {
   const std::string schema =
@@ -111,25 +85,6 @@ TEST(SendFileRefused, CountsRowsOutsideTheDomain) {
   ASSERT_EQ(report.refused.size(), 1U);
   EXPECT_EQ(report.refused[0].row, 1U);
   EXPECT_EQ(report.refused[0].reason, Status::kTargetOutOfDomain);
-}
-
-TEST(SendFileBroken, CarriesOnWhenTheServerComesBack) {
-  const std::string schema = schema_file(false);
-  const std::string socket = path_of("broken.sock");
-  auto served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
-  SendOptions o = options_for(*served, schema);
-  o.producer = 3;
-  o.rate = 4000;  // about a second
-  SendReport report;
-  std::thread sender([&] { report = send_file(o); });
-  std::this_thread::sleep_for(300ms);
-  served.reset();
-  served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
-  sender.join();
-  EXPECT_TRUE(report.adds_up()) << report.closing_line();
-  EXPECT_EQ(report.totals.sent, 3960U);
-  EXPECT_GE(report.reconnections, 1U);
-  EXPECT_GT(served->engine().head(), 0U);
 }
 
 TEST(CheckSchema, RefusesOneOfAnotherShape) {

@@ -180,11 +180,13 @@ void claim_producer(benchmark::State& state) {
   const auto producers = static_cast<std::uint64_t>(state.range(0));
   Placed<ProducerTable> table(static_cast<std::size_t>(ServerConfig{}.max_producers));
   table->reset();
-  std::vector<int> owners(producers);
-  ProducerTable::Entry* entry = nullptr;
+  std::vector<ProducerClaims> owners(producers);
   const auto claim = [&](std::uint64_t i) {
     constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15;  // names as clients choose them: any
-    return table->claim(kFirst * (i + 1), 0, &owners[i], entry);
+    ProducerEntry& entry = table->at(kFirst * (i + 1));
+    const Refusal refusal = table->may_speak(entry, owners[i], 1);
+    if (refusal == Refusal::kNone) table->judged(entry, kFirst * (i + 1), i, owners[i], 1);
+    return refusal;
   };
   bool all = true;
   for (std::uint64_t i = 0; i < producers; ++i) all = claim(i) == Refusal::kNone && all;

@@ -64,7 +64,8 @@ void add_send(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--producer", o.producer,
-                   "Not 0: after a broken connection nothing is lost or counted twice; a number "
+                   "Not 0: when the connection breaks or the server is started anew nothing is "
+                   "lost or counted twice; a number "
                    "for each stream")
       ->transform(whole_number());
   command
@@ -72,6 +73,20 @@ void add_send(CLI::App& app) {
                    "With --producer: the number of the file's first row in its stream, for a file "
                    "that goes on where another ended")
       ->transform(whole_number());
+  command->add_flag(
+      "--resume", o.resume,
+      "With --producer: what the server has are the file's first rows; pass them over");
+  command->add_flag("--append", o.append,
+                    "With --producer: the file's rows come after what the server has");
+  command->add_flag("--durable", o.durable,
+                    "A row counts as accepted once it is on the server's disk");
+  command
+      ->add_option(
+          "--resend-bytes", o.resend_bytes,
+          "With --producer: bytes of rows kept for a server that loses them; a pipe has no "
+          "others")
+      ->transform(whole_number())
+      ->capture_default_str();
   command
       ->add_option("--retry-for", o.retry_for,
                    "Seconds for which a broken connection is tried again")

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <filesystem>
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "windhover/platform/histogram.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/send_batch.h"
+#include "windhover/tools/client/send_place.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
 
@@ -30,67 +34,18 @@ constexpr milliseconds kLongestWait{20};
 // A connection on which nothing is sent for longer is used for a question, so that the server does
 // not let it go (its idle_timeout is a minute by default).
 constexpr milliseconds kQuietTime{5'000};
-constexpr milliseconds kFirstPause{50};
-constexpr milliseconds kLongestPause{2'000};
-
-struct Batch {
-  std::vector<double> features;
-  std::vector<double> targets;
-  std::vector<std::uint32_t> indices;
-  std::vector<std::uint32_t> row_ends;
-
-  void add(const EncodedRow& row, bool sparse) {
-    features.insert(features.end(), row.values.begin(), row.values.end());
-    targets.push_back(row.target);
-    if (!sparse) return;
-    indices.insert(indices.end(), row.indices.begin(), row.indices.end());
-    row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
-  }
-  // Forgets the first rows.
-  void drop(std::size_t count) {
-    const std::size_t rows = targets.size();
-    const std::size_t begin =
-        row_ends.empty() ? count * (features.size() / rows) : (count > 0 ? row_ends[count - 1] : 0);
-    const auto at = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
-    features.erase(features.begin(), features.begin() + at(begin));
-    targets.erase(targets.begin(), targets.begin() + at(count));
-    if (row_ends.empty()) return;
-    indices.erase(indices.begin(), indices.begin() + at(begin));
-    row_ends.erase(row_ends.begin(), row_ends.begin() + at(count));
-    for (std::uint32_t& end : row_ends) end -= static_cast<std::uint32_t>(begin);
-  }
-  ObserveRows rows() const { return {features, targets, indices, row_ends}; }
-};
 
 class Sender {
  public:
   explicit Sender(const SendOptions& options)
       : options_(options),
         schema_(Schema::from_file(options.schema)),
-        table_(options.path, schema_.table_options()),
-        encoder_(schema_, table_) {
-    if (options.batch < 1) throw UserError("--batch 0 is not allowed: at least 1 is expected");
-    if (options.first_sequence > 0 && options.producer == 0) {
-      throw UserError("--first-sequence is not allowed without --producer");
-    }
-    if (!(options.retry_for >= 0)) {
-      throw UserError(
-          fmt::format("--retry-for {} is not allowed: at least 0 is expected", options.retry_for));
-    }
-    if (!(options.rate >= 0)) {
-      throw UserError(
-          fmt::format("--rate {} is not allowed: at least 0 is expected", options.rate));
-    }
-    connect_or_throw(client_, options.address,
-                     {.producer = options.producer,
-                      .first_sequence = options.first_sequence,
-                      .wire_float = options.wire_float});
-    if (!client_.welcome().observes()) {
-      throw UserError(
-          fmt::format("{} is the query endpoint; send to the observe endpoint", options.address));
-    }
+        table_(std::make_unique<Table>(options.path, schema_.table_options())),
+        encoder_(schema_, *table_) {
+    check_options(options);
+    place_ = connect_at_place(client_, options);
     check_schema(client_, schema_);
-    note_connection();
+    report_.durable = client_.welcome().durability() == v1::DURABILITY_LOGGED;
     if (options.score_every > 0) {
       if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
         throw UserError("--score needs a server with a logistic model");
@@ -104,13 +59,20 @@ class Sender {
   SendReport run() {
     start_ = now();
     std::string bad_row;
-    try {
-      read_and_send();
-    } catch (const UserError& error) {
-      bad_row = error.what();  // the rows before it are on their way, and are accounted for
+    do {
+      if (again_) read_again();
+      bad_row.clear();
+      try {
+        read_and_send();
+      } catch (const UserError& error) {
+        bad_row = error.what();  // the rows before it are on their way, and are accounted for
+      }
+      if (!again_ && !batch_.empty()) hand_over();
+      if (!again_) carry_through([this] { return client_.wait_acknowledged(); });
+    } while (again_);
+    if (rows_ < most_rows_) {
+      give_up(fmt::format("{} has fewer rows than when it was read first", options_.path));
     }
-    if (!batch_.targets.empty()) hand_over();
-    carry_through([this] { return client_.wait_acknowledged(); });
     note_acknowledgements();
     finish();
     if (!bad_row.empty()) {
@@ -127,34 +89,49 @@ class Sender {
     const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
     const auto batch = static_cast<std::uint64_t>(paced);
     EncodedRow row;
-    while (options_.limit == 0 || rows_ < options_.limit) {
-      if (!table_.row_waits()) await_row();
-      if (!table_.next()) break;
-      if (!encoder_.encode(table_, row)) {
+    while (!again_ && (options_.limit == 0 || rows_ < options_.limit)) {
+      if (!table_->row_waits()) await_row();
+      if (again_ || !table_->next()) break;
+      if (!encoder_.encode(*table_, row)) {
         ++report_.skipped;
         continue;
       }
-      if (report_.score) score(row);
-      positive_ += row.target == 1.0 ? 1 : 0;
-      if (batch_.targets.empty()) batch_began_ = now();
-      batch_.add(row, schema_.sparse());
+      const bool first_time = rows_ >= most_rows_;
+      const bool known = place_.first + rows_ < place_.from;
+      if (first_time) {
+        most_rows_ = rows_ + 1;
+        positive_ += row.target == 1.0 ? 1 : 0;
+        if (known) ++report_.already;
+        if (report_.score && !known) score(row);
+      }
       ++rows_;
-      if (batch_.targets.size() >= batch) hand_over();
+      if (known) continue;
+      if (batch_.empty()) batch_began_ = now();
+      batch_.add(row, schema_.sparse());
+      if (batch_.size() >= batch) hand_over();
     }
+  }
+
+  // From the file's beginning: what the server has is passed over.
+  void read_again() {
+    again_ = false;
+    ++report_.read_again;
+    report_.skipped = rows_ = 0;
+    table_ = std::make_unique<Table>(options_.path, schema_.table_options());
   }
 
   // Until the next row of a pipe has come. What was read before goes out meanwhile.
   void await_row() {
-    if (!batch_.targets.empty()) {
-      if (table_.ready_by(batch_began_ + kLongestWait)) return;
+    if (!batch_.empty()) {
+      if (table_->ready_by(batch_began_ + kLongestWait)) return;
       hand_over();
     }
-    if (table_.ready_by(now())) return;
+    if (again_ || table_->ready_by(now())) return;
     carry_through([this] { return client_.flush(); });
     Time quiet_until = now() + kQuietTime;
-    for (;;) {
+    while (!again_) {
       const bool on_the_way = client_.outstanding_rows() > 0;
-      if (table_.ready_by(on_the_way ? now() + milliseconds(1) : quiet_until)) return;
+      if (table_->ready_by(on_the_way ? now() + milliseconds(1) : quiet_until)) return;
       if (on_the_way) {
         carry_through([this] { return client_.poll_acknowledgements(); });
         note_acknowledgements();
@@ -172,8 +149,8 @@ class Sender {
     if (t.sent > 0 && t.duplicate == t.sent && report_.reconnections == 0) {
       note(
           fmt::format("producer {} had sent all of these before: rows of another file need "
-                      "another --producer, or --first-sequence {}",
-                      options_.producer, t.producer_next));
+                      "another --producer, or --append",
+                      options_.producer));
     }
     const auto& positive = schema_.target_rule().positive;
     if (positive && rows_ > 0 && positive_ == 0) {
@@ -215,9 +192,10 @@ class Sender {
       carry_through([this] { return client_.poll_acknowledgements(); });
     }
     // What the client has taken it will send again by itself; the rest of a batch is ours.
-    while (!batch_.targets.empty()) {
+    while (!batch_.empty()) {
       const std::uint64_t before = client_.totals().sent;
       carry_through([this] { return client_.send_observe(batch_.rows()); });
+      if (again_) return;
       batch_.drop(client_.totals().sent - before);
     }
     in_flight_.emplace_back(client_.totals().sent, now());
@@ -227,16 +205,17 @@ class Sender {
     if (client_.outstanding_rows() > kMaxOutstandingRows) {
       carry_through([this] { return client_.wait_acknowledged(); });
     }
+    if (again_) return;
     note_acknowledgements();
     report_progress(false);
   }
 
   void wait_for_pace() {
     if (options_.rate <= 0) return;
-    const double due = static_cast<double>(rows_) / options_.rate;
+    const double due = static_cast<double>(rows_ - report_.already) / options_.rate;
     const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                    std::chrono::duration<double>(due));
-    while (now() < when) {
+    while (!again_ && now() < when) {
       // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
       const Time soon = now() + std::chrono::milliseconds(1);
       std::this_thread::sleep_until(std::min(when, soon));
@@ -261,55 +240,71 @@ class Sender {
     note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
     const Time until = now() + std::chrono::duration_cast<Time::duration>(
                                    std::chrono::duration<double>(options_.retry_for));
-    for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
-      std::this_thread::sleep_until(std::min<Time>(now() + pause, until));
-      const std::uint64_t head = newest_head();
-      if (ok(client_.reconnect())) {
-        ++report_.reconnections;
-        note_restart(head);
-        // Without a producer this only reports that rows are unknown, which their number says.
-        const Status status = client_.wait_acknowledged();
-        if (ok(status) || options_.producer == 0) return;
-      }
-      if (now() >= until) {
+    for (;;) {
+      const ObserveTotals before = client_.totals();
+      const Status status = client_.reconnect();
+      if (!ok(status) && client_.missing().count == 0) {
         give_up(fmt::format("the connection is lost: {}", client_.error_text()));
       }
+      ++report_.reconnections;
+      if (!ok(status)) make_good(client_.missing());
+      if (client_.totals().histories > before.histories) note_restart(before);
+      if (again_) return;
+      // Without a producer this only reports that rows are unknown, which their number says.
+      if (ok(client_.wait_acknowledged()) || options_.producer == 0) return;
+      if (now() >= until) {
+        give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
+      }
     }
+  }
+
+  // The server lacks rows that the client no longer keeps. A file still has them.
+  void make_good(const MissingRows& missing) {
+    std::error_code ignored;
+    Status status = Status::kOk;
+    if (std::filesystem::is_regular_file(options_.path, ignored)) {
+      const std::uint64_t from = std::max(missing.first, place_.first);
+      status = client_.go_back(from);
+      if (ok(status)) {
+        again_ = true;
+        place_.from = from;
+        batch_ = {};
+        in_flight_.clear();
+        return;
+      }
+    } else {
+      status = client_.leave_missing();
+    }
+    const bool broken =
+        status == Status::kClosed || status == Status::kIoError || status == Status::kTimeout;
+    if (!ok(status) && !broken) give_up(client_.error_text());  // else the next attempt says more
   }
 
   [[noreturn]] void give_up(const std::string& why) const {
-    throw RunError(fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}",
-                               why, client_.totals().sent,
-                               client_.outstanding_rows() + client_.totals().unknown,
-                               options_.producer == 0 ? "" : ", send the file again"));
-  }
-
-  // The number of rows that the server has seen, as it said last.
-  std::uint64_t newest_head() const {
     const ObserveTotals& t = client_.totals();
-    return t.frames_acknowledged > frames_before_ ? t.head : head_at_connecting_;
-  }
-  void note_connection() {
-    head_at_connecting_ = client_.welcome().head();
-    frames_before_ = client_.totals().frames_acknowledged;
+    throw RunError(
+        fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}{}", why,
+                    t.sent, client_.outstanding_rows() + t.unknown,
+                    t.lost > 0 ? fmt::format(", and so are {} that were", t.lost) : "",
+                    options_.producer == 0 ? "" : "; send the file again with --resume"));
   }
 
-  // A server that has seen fewer rows than before was started anew, without what it had learned.
-  void note_restart(std::uint64_t head_before) {
-    note_connection();
-    try {
-      check_schema(client_, schema_);
-    } catch (const UserError& error) {
-      give_up(fmt::format("the server was started anew: {}", error.what()));
+  // What has become of the rows that the server's last life had accepted.
+  void note_restart(const ObserveTotals& before) {
+    const ObserveTotals& t = client_.totals();
+    std::string text =
+        fmt::format("the server was started anew and holds {} rows", client_.welcome().head());
+    if (t.lost > before.lost) {
+      text += fmt::format("; {} of those it had accepted from here are lost", t.lost - before.lost);
     }
-    if (head_at_connecting_ >= head_before) return;
-    const std::uint64_t gone =
-        std::min(head_before - head_at_connecting_, client_.totals().accepted - report_.forgotten);
-    report_.forgotten += gone;
-    note(
-        fmt::format("the server was started anew and holds {} rows; {} of those it had accepted "
-                    "from here are forgotten",
-                    head_at_connecting_, gone));
+    if (again_) {
+      text += fmt::format("; {} is read again from row {} on", options_.path,
+                          place_.from - place_.first + 1);
+    } else if (t.restored > before.restored) {
+      text +=
+          fmt::format("; {} that it had accepted were sent again", t.restored - before.restored);
+    }
+    note(text);
   }
 
   void note_acknowledgements() {
@@ -334,7 +329,7 @@ class Sender {
     next_progress_ = here + milliseconds(200);
     const double part = options_.limit > 0
                             ? static_cast<double>(rows_) / static_cast<double>(options_.limit)
-                            : table_.progress();
+                            : table_->progress();
     options_.on_progress(
         part,
         fmt::format("{} rows, {:.0f}/s, acknowledged after {}, {} rows on the way", rows_,
@@ -353,19 +348,20 @@ class Sender {
 
   const SendOptions& options_;
   Schema schema_;
-  Table table_;
+  std::unique_ptr<Table> table_;
   RowEncoder encoder_;
   Client client_;
   Client questions_;
   Time next_progress_;
   SendReport report_;
-  Batch batch_;
+  SendBatch batch_;
   Time batch_began_;  // its first row was read then
   std::vector<PredictiveSummary> summaries_;
-  std::uint64_t rows_ = 0;
+  SendPlace place_;
+  bool again_ = false;           // the file is to be read again
+  std::uint64_t rows_ = 0;       // of the file, read so far and not skipped
+  std::uint64_t most_rows_ = 0;  // the same, before it was read again
   std::uint64_t positive_ = 0;
-  std::uint64_t head_at_connecting_ = 0;  // of the server, and the frames acknowledged by then
-  std::uint64_t frames_before_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
   Histogram lag_;

@@ -21,10 +21,16 @@ struct SendOptions {
   double rate = 0;             // rows a second; 0: as fast as the server takes them
   std::uint64_t batch = 256;   // rows a frame
   std::uint64_t producer = 0;  // not 0: rows survive a broken connection exactly once
-  std::uint64_t first_sequence =
-      0;                    // of a producer: the file's first row; where the last one ended
-  std::uint64_t limit = 0;  // rows at most; 0: the whole file
+  // Of a producer: the number of the file's first row in its stream; by default 0, where the server
+  // must not know rows of it yet.
+  std::optional<std::uint64_t> first_sequence;
+  bool resume = false;      // what the server knows are the file's first rows: they are passed over
+  bool append = false;      // the file's rows come after what the server knows
+  std::uint64_t limit = 0;  // rows of the file at most; 0: all
   double retry_for = 60;    // seconds for which a broken connection is tried again
+  // Of rows kept to be sent again, with a producer: all that a pipe has to go back to.
+  std::uint64_t resend_bytes = std::uint64_t{16} << 20;
+  bool durable = false;  // rows count as accepted once they are on the server's disk
   bool wire_float = false;
   // Called a few times a second with the part done, 0 to 1, and a line about it.
   std::function<void(double, const std::string&)> on_progress;
@@ -39,9 +45,10 @@ struct SendOptions {
 struct SendReport {
   ObserveTotals totals;
   std::uint64_t skipped = 0;  // rows of the file that the schema passes over
+  std::uint64_t already = 0;  // that the server had already, of --resume
   std::uint64_t reconnections = 0;
-  // Accepted rows that were forgotten by a server that was started anew, at most.
-  std::uint64_t forgotten = 0;
+  std::uint64_t read_again = 0;  // how often the file was, from where the server stood
+  bool durable = false;          // acknowledgements stood for the server's disk
   double seconds = 0;
   std::int64_t lag_p50_ns = 0;  // from a frame's being handed over to its acknowledgement's arrival
   std::int64_t lag_p99_ns = 0;
@@ -59,8 +66,9 @@ struct SendReport {
 
 // Rows go out when `batch` of them have been read, and those of a live pipe at the latest 20 ms
 // after they were read. When the connection breaks it is tried again with growing pauses; with a
-// producer what was not acknowledged is sent again, without one it is counted as unknown. UserError
-// for the file, the schema or a model that does not fit it; RunError when the server stays away.
+// producer what was not acknowledged is sent again, and what the server has lost: from memory, or a
+// regular file by reading it again; without one it is counted as unknown, or lost. UserError for
+// the file, the schema or a model that does not fit it; RunError when the server stays away.
 SendReport send_file(const SendOptions& options);
 
 }  // namespace windhover

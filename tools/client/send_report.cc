@@ -17,9 +17,9 @@ std::string SendReport::loss_text() const {
         "NUMBER they would have been sent again",
         totals.unknown);
   }
-  if (forgotten > 0) {
-    text += fmt::format("{}{} accepted rows are forgotten: the server was started anew",
-                        text.empty() ? "" : "; ", forgotten);
+  if (totals.lost > 0) {
+    text += fmt::format("{}{} accepted rows may be lost: the server was started anew without them",
+                        text.empty() ? "" : "; ", totals.lost);
   }
   return text;
 }
@@ -27,10 +27,15 @@ std::string SendReport::loss_text() const {
 std::string SendReport::closing_line() const {
   return fmt::format(
       "sent {} = accepted {} + refused {} + duplicate {}{}{}; {} rows of the file skipped; "
-      "{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
+      "{}{}{}{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
       totals.sent, totals.accepted, totals.refused, totals.duplicate,
       totals.unknown > 0 ? fmt::format(" + unknown {}", totals.unknown) : "",
       adds_up() ? "" : " (DOES NOT ADD UP)", skipped,
+      already > 0 ? fmt::format("{} were there already; ", already) : "",
+      totals.restored > 0
+          ? fmt::format("{} sent again to a server that had lost them; ", totals.restored)
+          : "",
+      durable ? fmt::format("{} on the server's disk; ", totals.durable) : "",
       reconnections > 0 ? fmt::format("connected anew {} times; ", reconnections) : "", seconds,
       seconds > 0 ? static_cast<double>(totals.sent) / seconds : 0.0,
       duration_text(static_cast<double>(lag_p50_ns)),
@@ -44,9 +49,14 @@ nlohmann::ordered_json SendReport::to_json() const {
                                 {"refused", totals.refused},
                                 {"duplicate", totals.duplicate},
                                 {"unknown", totals.unknown},
-                                {"forgotten", forgotten},
+                                {"durability", durable ? "logged" : "memory"},
+                                {"durable", totals.durable},
+                                {"restored", totals.restored},
+                                {"lost", totals.lost},
                                 {"adds_up", adds_up()},
                                 {"skipped", skipped},
+                                {"already", already},
+                                {"read_again", read_again},
                                 {"frames", totals.frames_sent},
                                 {"reconnections", reconnections},
                                 {"seconds", seconds},

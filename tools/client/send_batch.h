@@ -1,0 +1,30 @@
+// Rows of a file that wait for each other to share a frame.
+#ifndef WINDHOVER_TOOLS_CLIENT_SEND_BATCH_H_
+#define WINDHOVER_TOOLS_CLIENT_SEND_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tools/data/schema.h"
+
+namespace windhover {
+
+struct SendBatch {
+  std::vector<double> features;
+  std::vector<double> targets;
+  std::vector<std::uint32_t> indices;
+  std::vector<std::uint32_t> row_ends;
+
+  bool empty() const { return targets.empty(); }
+  std::size_t size() const { return targets.size(); }
+  ObserveRows rows() const { return {features, targets, indices, row_ends}; }
+  void add(const EncodedRow& row, bool sparse);
+  // Forgets the first rows.
+  void drop(std::size_t count);
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLIENT_SEND_BATCH_H_
