@@ -21,11 +21,11 @@
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/micro_talk.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/placed.h"
 
 // A C name, which callgrind can be told.
 extern "C" [[gnu::noipa]] void counted(const std::function<void()>& work, int times) {

@@ -39,7 +39,7 @@ std::atomic<int> computed = 0;  // parts of kWorks, since the test began
 
 void works(const Context& context, Report& report) {
   context.parallel(3, [&](std::size_t i) {
-    context.part(std::string("part-").append(std::to_string(i)), [&] {
+    context.part(std::string("part-").append(std::to_string(i)), "", [&] {
       ++computed;
       return nlohmann::ordered_json{{"value", i}, {"none", std::nan("")}};
     });

@@ -15,8 +15,8 @@
 #include "windhover/io/windhover.pb.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 namespace {

@@ -16,9 +16,9 @@
 #include "windhover/runtime/window/repeated_rows.h"
 #include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 namespace {

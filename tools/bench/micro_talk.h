@@ -10,7 +10,7 @@
 
 #include "windhover/io/conversation.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/micro_placed.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 

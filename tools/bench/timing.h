@@ -2,8 +2,6 @@
 #ifndef WINDHOVER_TOOLS_BENCH_TIMING_H_
 #define WINDHOVER_TOOLS_BENCH_TIMING_H_
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -12,22 +10,9 @@
 #include <optional>
 
 #include "windhover/tools/bench/suite.h"
+#include "windhover/tools/processor.h"
 
 namespace windhover {
-
-// Seconds of processor time that the calling thread has had: what other processes take away does
-// not count, what they do to the caches does.
-inline double thread_seconds() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-inline double wall_seconds() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 // Seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which together take
 // about `budget` seconds. For work that is the same at each call. Limits and what is compared with

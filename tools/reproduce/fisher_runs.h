@@ -34,7 +34,7 @@ struct ChainLaw {
   double autocorrelation_time = std::numeric_limits<double>::infinity();  // mean over parameters
 };
 // Exact where the gradient is linear; told C averaged over the posterior, as chains measure it.
-ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const KnownEstimates& told,
+ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const Told& told,
                    const SpreadNoise& spread);
 
 // After the burn-in: moments after a tenth ("early") and after all ("late") of the samples. Of an

@@ -1,8 +1,9 @@
-// Baselines that are no samplers: SGD, with and without momentum, and RMSprop.
+// Baselines that are no samplers: SGD, with and without momentum, RMSprop and Adam.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
 
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,30 @@ class RmsProp {
  private:
   static constexpr double kDecay = 0.9;
   std::vector<double> square_;
+};
+
+// Kingma and Ba 2015.
+class Adam {
+ public:
+  explicit Adam(std::size_t dimension) : first_(dimension), second_(dimension) {}
+
+  void step(double rate, std::span<const double> gradient, std::span<double> theta) {
+    ++t_;
+    const double first_scale = 1.0 / (1.0 - std::pow(kFirst, static_cast<double>(t_)));
+    const double second_scale = 1.0 / (1.0 - std::pow(kSecond, static_cast<double>(t_)));
+    for (std::size_t j = 0; j < theta.size(); ++j) {
+      first_[j] = kFirst * first_[j] + (1.0 - kFirst) * gradient[j];
+      second_[j] = kSecond * second_[j] + (1.0 - kSecond) * gradient[j] * gradient[j];
+      theta[j] -= rate * first_[j] * first_scale / (std::sqrt(second_[j] * second_scale) + 1e-8);
+    }
+  }
+
+ private:
+  static constexpr double kFirst = 0.9;
+  static constexpr double kSecond = 0.999;
+  std::uint64_t t_ = 0;
+  std::vector<double> first_;
+  std::vector<double> second_;
 };
 
 }  // namespace windhover::reproduce

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +12,7 @@
 #include <sstream>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/files.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -213,23 +211,62 @@ std::string tail_of(const std::filesystem::path& path) {
   return text.substr(text.size() - std::min<std::size_t>(text.size(), 64));
 }
 
-// The exit code of `gnuplot argument` in `directory`; 127 when there is no such program.
-int run_gnuplot(const std::filesystem::path& directory, const std::string& argument) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  std::array<char*, 3> arguments = {const_cast<char*>("gnuplot"),
-                                    const_cast<char*>(argument.c_str()), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return 127;
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
-  return WEXITSTATUS(status);
+}  // namespace
+
+Series Series::line(std::string label, int colour, Numbers x, Numbers y) {
+  return {std::move(label), std::move(x), std::move(y), {}, Style::kLine, colour};
+}
+Series Series::dashes(std::string label, int colour, Numbers x, Numbers y) {
+  return {std::move(label), std::move(x), std::move(y), {}, Style::kDashes, colour};
+}
+Series Series::points(std::string label, int colour, Numbers x, Numbers y) {
+  return {std::move(label), std::move(x), std::move(y), {}, Style::kPoints, colour};
+}
+Series Series::curve(std::string label, int colour, Numbers x, Numbers y) {
+  return {std::move(label), std::move(x), std::move(y), {}, Style::kLinePoints, colour};
 }
 
-}  // namespace
+Series& Series::of_paper() {
+  papers = true;
+  return *this;
+}
+
+void Series::add(double at, double value) {
+  x.push_back(at);
+  y.push_back(value);
+}
+
+void Series::add(double at, const Estimate& value) {
+  add(at, value.value);
+  error.push_back(value.mcse);
+}
+
+Panel& Panel::log(std::string_view axes) {
+  log_x = axes.find('x') != std::string_view::npos;
+  log_y = axes.find('y') != std::string_view::npos;
+  return *this;
+}
+Panel& Panel::legend_at(std::string where) {
+  legend = std::move(where);
+  return *this;
+}
+Panel& Panel::below() { return legend_at("outside bottom center horizontal"); }
+Panel& Panel::level() {
+  level_names = true;
+  return *this;
+}
+Panel& Panel::x_in(double least, double most) {
+  x_range = {least, most};
+  return *this;
+}
+Panel& Panel::y_in(double least, double most) {
+  y_range = {least, most};
+  return *this;
+}
+Panel& Panel::add(Series one) {
+  series.push_back(std::move(one));
+  return *this;
+}
 
 std::string gnuplot_script(const Plot& plot, const std::string& name) {
   const std::size_t columns =
@@ -258,13 +295,13 @@ std::string gnuplot_script(const Plot& plot, const std::string& name) {
 }
 
 void require_gnuplot() {
-  if (run_gnuplot(".", "/dev/null") == 127) {
+  if (run_program_in(".", {"gnuplot", "/dev/null"}) == 127) {
     throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
   }
 }
 
 void draw(const std::filesystem::path& directory, const std::string& name) {
-  const int code = run_gnuplot(directory, name + ".gp");
+  const int code = run_program_in(directory, {"gnuplot", name + ".gp"});
   if (code != 0) {
     throw RunError(fmt::format("gnuplot failed on {} (exit code {})",
                                (directory / (name + ".gp")).string(), code));
