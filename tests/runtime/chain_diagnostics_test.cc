@@ -15,7 +15,7 @@
 #include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::chain_diagnostics {
+namespace windhover::test::chain_diagnostics_test {
 namespace {
 
 // Effective draws of stored chains, one a column, by Geyer's initial monotone sequence.
@@ -153,4 +153,4 @@ TEST(ChainDiagnosticsOffline, TraceOfAnEngineAgreesToFivePercent) {
 }
 
 }  // namespace
-}  // namespace windhover::test::chain_diagnostics
+}  // namespace windhover::test::chain_diagnostics_test

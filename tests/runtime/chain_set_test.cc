@@ -8,7 +8,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::chain_set {
+namespace windhover::test::chain_set_test {
 namespace {
 
 class ChainSetTest : public testing::Test {
@@ -117,4 +117,4 @@ TEST_F(ChainSetTest, chain_has_diverged_a_thousand_deviations_off_or_where_it_is
 }
 
 }  // namespace
-}  // namespace windhover::test::chain_set
+}  // namespace windhover::test::chain_set_test

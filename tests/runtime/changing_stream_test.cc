@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::changing_stream {
+namespace windhover::test::changing_stream_test {
 namespace {
 
 // Iterates against the centre and spread of their own time, in posterior standard deviations.
@@ -216,4 +216,4 @@ TEST(ChangingStream, PassesBecomeRareWhereNothingChanges) {
 }
 
 }  // namespace
-}  // namespace windhover::test::changing_stream
+}  // namespace windhover::test::changing_stream_test

@@ -8,7 +8,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::cold_start_parts {
+namespace windhover::test::cold_start_parts_test {
 namespace {
 
 class ColdStartParts : public testing::Test {
@@ -138,4 +138,4 @@ TEST_F(ColdStartParts, publisher_shows_only_what_was_ended) {
 }
 
 }  // namespace
-}  // namespace windhover::test::cold_start_parts
+}  // namespace windhover::test::cold_start_parts_test

@@ -8,7 +8,7 @@
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::cold_start {
+namespace windhover::test::cold_start_test {
 namespace {
 
 Data heavy_tailed_data(Index rows, Index features, std::uint64_t seed) {
@@ -104,4 +104,4 @@ TEST(LongColdStart, LawIsRightAfterAThousandStepsForEverySeed) {
 }
 
 }  // namespace
-}  // namespace windhover::test::cold_start
+}  // namespace windhover::test::cold_start_test

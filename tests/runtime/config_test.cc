@@ -10,7 +10,7 @@
 
 #include "windhover/runtime/engine.h"
 
-namespace windhover::config {
+namespace windhover::config_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -266,4 +266,4 @@ TEST(Config, LimitsThemselvesAreAllowed) {
 }
 
 }  // namespace
-}  // namespace windhover::config
+}  // namespace windhover::config_test

@@ -10,7 +10,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/platform/random.h"
 
-namespace windhover::consistency {
+namespace windhover::consistency_test {
 namespace {
 
 using Eigen::Matrix2d;
@@ -197,4 +197,4 @@ TEST(ConsistencyRatio, SeesTheBestAndTheWorstDeterminedCombinationAmongManyParam
 }
 
 }  // namespace
-}  // namespace windhover::consistency
+}  // namespace windhover::consistency_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/coverage.h"
 
-namespace windhover::test::coverage {
+namespace windhover::test::coverage_test {
 namespace {
 
 constexpr Index kWindow = 1000;
@@ -109,4 +109,4 @@ TEST(LongCoverage, OfTheRobustSdIsNinetyPercentWhenTheModelFails) {
 }
 
 }  // namespace
-}  // namespace windhover::test::coverage
+}  // namespace windhover::test::coverage_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::diagonal_noise {
+namespace windhover::test::diagonal_noise_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 4;
@@ -109,4 +109,4 @@ TEST(DiagonalNoiseMemory, SamplersThatReadTheFullMatrixAreRefused) {
 }
 
 }  // namespace
-}  // namespace windhover::test::diagonal_noise
+}  // namespace windhover::test::diagonal_noise_test

@@ -10,7 +10,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::disturbed_stream {
+namespace windhover::test::disturbed_stream_test {
 namespace {
 
 Data part(const Data& data, Index first, Index rows) {
@@ -246,4 +246,4 @@ TEST(DisturbedStream, ConfigurationMayGoOnceTheEngineIsThere) {
 }
 
 }  // namespace
-}  // namespace windhover::test::disturbed_stream
+}  // namespace windhover::test::disturbed_stream_test

@@ -5,7 +5,7 @@
 
 #include "windhover/runtime/learning/replay_ratio.h"
 
-namespace windhover::draw_budget {
+namespace windhover::draw_budget_test {
 namespace {
 
 EngineConfig config_of(double draws_per_observation, std::uint32_t retained) {
@@ -119,4 +119,4 @@ TEST(ReplayRatio, of_no_rows_stays_what_it_was) {
 }
 
 }  // namespace
-}  // namespace windhover::draw_budget
+}  // namespace windhover::draw_budget_test

@@ -51,7 +51,7 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept
 }
 }
 
-namespace windhover::test::engine_heap {
+namespace windhover::test::engine_heap_test {
 namespace {
 
 // From the first row to well into sampling, with the window turning over and questions in between.
@@ -155,6 +155,6 @@ TEST(EngineHeap, LinearOfThreeHundredNeverCalls) { run_whole_life("linear", 299,
 TEST(EngineHeap, LogisticOfThreeHundredNeverCalls) { run_whole_life("logistic", 299, false); }
 
 }  // namespace
-}  // namespace windhover::test::engine_heap
+}  // namespace windhover::test::engine_heap_test
 
 #endif  // WINDHOVER_SANITIZED

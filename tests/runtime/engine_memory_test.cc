@@ -6,7 +6,7 @@
 #include "windhover/runtime/window/repeated_rows.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::engine_memory {
+namespace windhover::test::engine_memory_test {
 namespace {
 
 struct Shape {
@@ -196,4 +196,4 @@ TEST(Engine, FingerprintFollowsTheMeaningOfARow) {
 }
 
 }  // namespace
-}  // namespace windhover::test::engine_memory
+}  // namespace windhover::test::engine_memory_test

@@ -9,7 +9,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::ensemble {
+namespace windhover::test::ensemble_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 3;
@@ -276,4 +276,4 @@ TEST(SamplingRunAlone, ALossAsksForNewDrawsButNotForEver) {
 }
 
 }  // namespace
-}  // namespace windhover::test::ensemble
+}  // namespace windhover::test::ensemble_test

@@ -9,7 +9,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::estimator {
+namespace windhover::test::estimator_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 3;
@@ -112,4 +112,4 @@ INSTANTIATE_TEST_SUITE_P(Models, FailedRefresh, testing::Values("linear", "stude
                          });
 
 }  // namespace
-}  // namespace windhover::test::estimator
+}  // namespace windhover::test::estimator_test

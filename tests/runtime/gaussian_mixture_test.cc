@@ -6,7 +6,7 @@
 #include <functional>
 #include <numbers>
 
-namespace windhover::gaussian_mixture {
+namespace windhover::gaussian_mixture_test {
 namespace {
 
 // Trapezoidal rule; the integrands vanish at both ends.
@@ -172,4 +172,4 @@ TEST(StudentScale, SpreadOfTheScaleKeepsTheMeanSquare) {
 }
 
 }  // namespace
-}  // namespace windhover::gaussian_mixture
+}  // namespace windhover::gaussian_mixture_test

@@ -10,7 +10,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::ingest {
+namespace windhover::test::ingest_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -292,4 +292,4 @@ TEST(Engine, SingleRowSaysWhyItWasRefused) {
 }
 
 }  // namespace
-}  // namespace windhover::test::ingest
+}  // namespace windhover::test::ingest_test

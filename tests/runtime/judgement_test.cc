@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace windhover::test::judgement {
+namespace windhover::test::judgement_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -195,4 +195,4 @@ TEST(Judgement, PublishesTheSpreadThatTrippedIt) {
 }
 
 }  // namespace
-}  // namespace windhover::test::judgement
+}  // namespace windhover::test::judgement_test

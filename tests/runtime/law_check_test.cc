@@ -12,7 +12,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::law_check {
+namespace windhover::test::law_check_test {
 namespace {
 
 using Verdict = LawCheck::Verdict;
@@ -255,4 +255,4 @@ TEST(LawCheck, FollowsEstimatesThatChange) {
 }
 
 }  // namespace
-}  // namespace windhover::test::law_check
+}  // namespace windhover::test::law_check_test

@@ -5,7 +5,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::linear_posterior {
+namespace windhover::test::linear_posterior_test {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -207,4 +207,4 @@ TEST(LinearPosterior, PollWithNothingToDoChangesNothing) {
 }
 
 }  // namespace
-}  // namespace windhover::test::linear_posterior
+}  // namespace windhover::test::linear_posterior_test

@@ -9,7 +9,7 @@
 #include "windhover/runtime/learner_thread.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::live_threads {
+namespace windhover::test::live_threads_test {
 namespace {
 
 struct ReaderReport {
@@ -139,4 +139,4 @@ TEST(LiveThreads, EndWithWhatOwnsThem) {
 }
 
 }  // namespace
-}  // namespace windhover::test::live_threads
+}  // namespace windhover::test::live_threads_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/runtime/logistic_reference.h"
 
-namespace windhover::test::logistic_posterior {
+namespace windhover::test::logistic_posterior_test {
 namespace {
 
 // All rows at once, learned to the end.
@@ -191,4 +191,4 @@ TEST(LogisticPosterior, StandardizedConstantColumnStaysFinite) {
 }
 
 }  // namespace
-}  // namespace windhover::test::logistic_posterior
+}  // namespace windhover::test::logistic_posterior_test

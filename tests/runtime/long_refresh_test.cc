@@ -5,7 +5,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::long_refresh {
+namespace windhover::test::long_refresh_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 199;
@@ -117,4 +117,4 @@ TEST(LongRefresh, FewParametersTakeNoInterlude) {
 }
 
 }  // namespace
-}  // namespace windhover::test::long_refresh
+}  // namespace windhover::test::long_refresh_test

@@ -5,7 +5,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::misfit {
+namespace windhover::test::misfit_test {
 namespace {
 
 Provenance fit(const EngineConfig& config, const Data& data) {
@@ -63,4 +63,4 @@ TEST(Misfit, CountsThatScatterMoreThanPoissonsAreNotOkWhereSdIsFarTooSmall) {
 }
 
 }  // namespace
-}  // namespace windhover::test::misfit
+}  // namespace windhover::test::misfit_test

@@ -7,7 +7,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::network_posterior {
+namespace windhover::test::network_posterior_test {
 namespace {
 
 EngineConfig network_config(const char* model, std::uint32_t features, std::uint32_t hidden,
@@ -247,4 +247,4 @@ TEST(NetworkPosterior, EveryAnswerFromNoRowOnIsFinite) {
 }
 
 }  // namespace
-}  // namespace windhover::test::network_posterior
+}  // namespace windhover::test::network_posterior_test

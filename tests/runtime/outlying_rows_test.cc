@@ -7,7 +7,7 @@
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::outlying_rows {
+namespace windhover::test::outlying_rows_test {
 namespace {
 
 constexpr std::uint32_t kClasses = 4;
@@ -248,4 +248,4 @@ TEST(ColdStart, OfAnOutlierUnderAGivenScaleIsNotBegunAgain) {
 }
 
 }  // namespace
-}  // namespace windhover::test::outlying_rows
+}  // namespace windhover::test::outlying_rows_test

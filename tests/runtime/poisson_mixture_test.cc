@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace windhover::poisson_mixture {
+namespace windhover::poisson_mixture_test {
 namespace {
 
 TEST(LogGamma, IsThatOfTheLibrary) {
@@ -102,4 +102,4 @@ TEST(PoissonMixture, NothingOverflows) {
 }
 
 }  // namespace
-}  // namespace windhover::poisson_mixture
+}  // namespace windhover::poisson_mixture_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/glm_reference.h"
 
-namespace windhover::test::poisson_posterior {
+namespace windhover::test::poisson_posterior_test {
 namespace {
 
 // Counts of mean exp(eta).
@@ -142,4 +142,4 @@ TEST(PoissonPosterior, WhatIsNoCountIsRefused) {
 }
 
 }  // namespace
-}  // namespace windhover::test::poisson_posterior
+}  // namespace windhover::test::poisson_posterior_test

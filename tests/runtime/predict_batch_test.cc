@@ -8,7 +8,7 @@
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::predict_batch {
+namespace windhover::test::predict_batch_test {
 namespace {
 
 // Every number of an answer that is not about the other rows.
@@ -129,4 +129,4 @@ TEST_P(PredictBatch, ComparisonSpansTheBlocks) {
 }
 
 }  // namespace
-}  // namespace windhover::test::predict_batch
+}  // namespace windhover::test::predict_batch_test

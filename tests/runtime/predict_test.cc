@@ -10,7 +10,7 @@
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::predict {
+namespace windhover::test::predict_test {
 namespace {
 
 // A posterior N(mean, covariance) made by hand, with draws from it, and a predictor.
@@ -355,4 +355,4 @@ TEST_F(PredictTest, ThompsonDrawIsAFunctionOfItsId) {
 }
 
 }  // namespace
-}  // namespace windhover::test::predict
+}  // namespace windhover::test::predict_test

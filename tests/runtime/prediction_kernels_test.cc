@@ -11,7 +11,7 @@
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
 
-namespace windhover::prediction_kernels {
+namespace windhover::prediction_kernels_test {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -139,4 +139,4 @@ TEST(PredictionKernels, table_is_that_of_the_instruction_set) {
 }
 
 }  // namespace
-}  // namespace windhover::prediction_kernels
+}  // namespace windhover::prediction_kernels_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::prior_conflict {
+namespace windhover::test::prior_conflict_test {
 namespace {
 
 constexpr Index kRows = 200;
@@ -135,4 +135,4 @@ TEST(PriorConflict, LearnedNoiseVarianceRaisesNoMoreFalseAlarms) {
 }
 
 }  // namespace
-}  // namespace windhover::test::prior_conflict
+}  // namespace windhover::test::prior_conflict_test

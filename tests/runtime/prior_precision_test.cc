@@ -10,7 +10,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::prior_precision {
+namespace windhover::test::prior_precision_test {
 namespace {
 
 using Groups = std::vector<std::uint32_t>;
@@ -360,4 +360,4 @@ TEST(PriorPrecision, EngineKeepsItsOwnCopyOfTheGroups) {
 }
 
 }  // namespace
-}  // namespace windhover::test::prior_precision
+}  // namespace windhover::test::prior_precision_test

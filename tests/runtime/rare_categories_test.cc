@@ -9,7 +9,7 @@
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::rare_categories {
+namespace windhover::test::rare_categories_test {
 namespace {
 
 constexpr Index kRows = 3000;
@@ -204,4 +204,4 @@ TEST(RareCategories, LearnedPriorIsNearTheExactFixedPoint) {
 }
 
 }  // namespace
-}  // namespace windhover::test::rare_categories
+}  // namespace windhover::test::rare_categories_test

@@ -7,7 +7,7 @@
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::reader {
+namespace windhover::test::reader_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -272,4 +272,4 @@ TEST(Reader, PagesBeyondTheDrawsAreRefused) {
 }
 
 }  // namespace
-}  // namespace windhover::test::reader
+}  // namespace windhover::test::reader_test

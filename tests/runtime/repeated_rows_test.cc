@@ -10,7 +10,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::repeated_rows {
+namespace windhover::test::repeated_rows_test {
 namespace {
 
 ModelConfig dense_config() {
@@ -166,4 +166,4 @@ TEST(RepeatedRows, EngineSaysSoWhenRowsCameTwice) {
 }
 
 }  // namespace
-}  // namespace windhover::test::repeated_rows
+}  // namespace windhover::test::repeated_rows_test

@@ -9,7 +9,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::replay {
+namespace windhover::test::replay_test {
 namespace {
 
 struct HeadChange {
@@ -203,4 +203,4 @@ TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
 INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 9));
 
 }  // namespace
-}  // namespace windhover::test::replay
+}  // namespace windhover::test::replay_test

@@ -8,7 +8,7 @@
 #include "windhover/samplers/langevin/metric.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::rush_of_rows {
+namespace windhover::test::rush_of_rows_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 11;
@@ -242,4 +242,4 @@ TEST(RushOfRows, ChainsOfAnUnknownRelaxationAreCarried) {
 }
 
 }  // namespace
-}  // namespace windhover::test::rush_of_rows
+}  // namespace windhover::test::rush_of_rows_test

@@ -8,7 +8,7 @@
 #include "windhover/tests/runtime/engine_fixture.h"
 #include "windhover/tests/runtime/saved_state.h"
 
-namespace windhover::test::sampler_state {
+namespace windhover::test::sampler_state_test {
 namespace {
 
 EngineConfig config_for(std::string_view sampler) {
@@ -144,4 +144,4 @@ TEST(SamplerState, optimising_chains_give_no_draws) {
 }
 
 }  // namespace
-}  // namespace windhover::test::sampler_state
+}  // namespace windhover::test::sampler_state_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::samplers_law {
+namespace windhover::test::samplers_law_test {
 namespace {
 
 // Correlated columns, each with the next by 0.9: what one rate for all cannot follow.
@@ -94,4 +94,4 @@ TEST(SamplersLaw, ThatNoSamplerSaysIsNeverOkAboveTheDimensionsWhereDrawsTell) {
 }
 
 }  // namespace
-}  // namespace windhover::test::samplers_law
+}  // namespace windhover::test::samplers_law_test

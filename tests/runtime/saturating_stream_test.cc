@@ -7,7 +7,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::saturating_stream {
+namespace windhover::test::saturating_stream_test {
 namespace {
 
 constexpr Index kWindow = 5000;
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(Models, SaturatingStream, testing::Values("linear", "lo
                          [](const auto& model) { return std::string(model.param); });
 
 }  // namespace
-}  // namespace windhover::test::saturating_stream
+}  // namespace windhover::test::saturating_stream_test

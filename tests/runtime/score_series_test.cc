@@ -10,7 +10,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::score_series {
+namespace windhover::test::score_series_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 4;
@@ -237,4 +237,4 @@ TEST(ScoreSeries, ParametersWithoutRowsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace windhover::test::score_series
+}  // namespace windhover::test::score_series_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/coverage.h"
 
-namespace windhover::test::single_pass_coverage {
+namespace windhover::test::single_pass_coverage_test {
 namespace {
 
 constexpr Index kEffective = 1000;
@@ -115,4 +115,4 @@ INSTANTIATE_TEST_SUITE_P(Regimes, SinglePassCoverage, ::testing::ValuesIn(kRegim
 INSTANTIATE_TEST_SUITE_P(Regimes, LongSinglePassCoverage, ::testing::ValuesIn(kRegimes), name);
 
 }  // namespace
-}  // namespace windhover::test::single_pass_coverage
+}  // namespace windhover::test::single_pass_coverage_test

@@ -7,7 +7,7 @@
 #include "windhover/samplers/single_pass.h"
 #include "windhover/tests/runtime/logistic_reference.h"
 
-namespace windhover::test::single_pass {
+namespace windhover::test::single_pass_test {
 namespace {
 
 constexpr std::uint64_t kEffective = 1000;  // N when forgetting
@@ -314,4 +314,4 @@ TEST(SinglePass, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace windhover::test::single_pass
+}  // namespace windhover::test::single_pass_test

@@ -8,7 +8,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::slow_recovery {
+namespace windhover::test::slow_recovery_test {
 namespace {
 
 // Mean square of the retained draws about the mean, in posterior variances, parameter by parameter:
@@ -210,4 +210,4 @@ TEST(SlowRecovery, RowsThatBecomeOverdispersedHaveDrawsOfTheirPosterior) {
 }
 
 }  // namespace
-}  // namespace windhover::test::slow_recovery
+}  // namespace windhover::test::slow_recovery_test

@@ -6,7 +6,7 @@
 #include "windhover/runtime/prediction/class_probabilities.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::softmax_posterior {
+namespace windhover::test::softmax_posterior_test {
 namespace {
 
 // theta: one block of coefficients for each class but the first, intercepts last.
@@ -212,4 +212,4 @@ TEST(SoftmaxPosterior, WhatAClassNumberCannotAnswerIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace windhover::test::softmax_posterior
+}  // namespace windhover::test::softmax_posterior_test

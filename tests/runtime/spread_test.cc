@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/logistic_reference.h"
 
-namespace windhover::test::spread {
+namespace windhover::test::spread_test {
 namespace {
 
 constexpr double kBar = 0.05;  // draw sd / posterior sd within 0.95 .. 1.05
@@ -159,4 +159,4 @@ TEST(Spread, OfRetainedDrawsIsThePosteriors) {
 }
 
 }  // namespace
-}  // namespace windhover::test::spread
+}  // namespace windhover::test::spread_test

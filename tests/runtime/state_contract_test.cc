@@ -10,7 +10,7 @@
 #include "windhover/tests/hashes/scenarios.h"
 #include "windhover/tests/runtime/saved_state.h"
 
-namespace windhover::test::state_contract {
+namespace windhover::test::state_contract_test {
 namespace {
 
 constexpr unsigned char kPoison = 0xA5;
@@ -365,4 +365,4 @@ TEST(StateContractAtAMoment, two_threads_at_work) {
 }
 
 }  // namespace
-}  // namespace windhover::test::state_contract
+}  // namespace windhover::test::state_contract_test

@@ -7,7 +7,7 @@
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::status {
+namespace windhover::test::status_test {
 namespace {
 
 TEST(Status, IsWarmingUpUntilSamplingAndOkAfterwards) {
@@ -316,4 +316,4 @@ TEST(Status, KnowsNothingOfTheOrderOfFewRows) {
 }
 
 }  // namespace
-}  // namespace windhover::test::status
+}  // namespace windhover::test::status_test

@@ -7,7 +7,7 @@
 
 #include "windhover/tests/runtime/coverage.h"
 
-namespace windhover::test::streaming_shortcuts {
+namespace windhover::test::streaming_shortcuts_test {
 namespace {
 
 constexpr Index kDimension = 5;
@@ -83,4 +83,4 @@ TEST(StreamingShortcuts, ConstantRateCalibrationIsTooWideWhileRowsGrow) {
 }
 
 }  // namespace
-}  // namespace windhover::test::streaming_shortcuts
+}  // namespace windhover::test::streaming_shortcuts_test

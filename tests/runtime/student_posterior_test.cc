@@ -5,7 +5,7 @@
 
 #include "windhover/tests/runtime/glm_reference.h"
 
-namespace windhover::test::student_posterior {
+namespace windhover::test::student_posterior_test {
 namespace {
 
 // Linear data whose noise is `sigma` times Student's t with 4 degrees of freedom.
@@ -133,4 +133,4 @@ TEST(StudentPosterior, MovingWindowIsThatOfItsRows) {
 }
 
 }  // namespace
-}  // namespace windhover::test::student_posterior
+}  // namespace windhover::test::student_posterior_test

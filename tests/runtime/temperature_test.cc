@@ -6,7 +6,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::temperature {
+namespace windhover::test::temperature_test {
 namespace {
 
 EngineConfig tempered(EngineConfig config, const char* sampler, double temperature) {
@@ -131,4 +131,4 @@ TEST(Temperature, AnswersAtZeroAreFiniteAndCertain) {
 }
 
 }  // namespace
-}  // namespace windhover::test::temperature
+}  // namespace windhover::test::temperature_test

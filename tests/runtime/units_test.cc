@@ -8,7 +8,7 @@
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
-namespace windhover::test::units {
+namespace windhover::test::units_test {
 namespace {
 
 constexpr double kSqm = 100;
@@ -456,4 +456,4 @@ TEST(Units, GivenPriorLeavesRowsAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace windhover::test::units
+}  // namespace windhover::test::units_test

@@ -10,7 +10,7 @@
 #include "windhover/tests/runtime/engine_fixture.h"
 #include "windhover/tests/runtime/saved_state.h"
 
-namespace windhover::test::window_sums {
+namespace windhover::test::window_sums_test {
 namespace {
 
 constexpr std::uint32_t kFeatures = 2;
@@ -205,4 +205,4 @@ TEST_F(WindowSumsTest, scan_tells_all_workers_until_it_is_frozen_and_when_it_is_
 }
 
 }  // namespace
-}  // namespace windhover::test::window_sums
+}  // namespace windhover::test::window_sums_test

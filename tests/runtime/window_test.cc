@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace windhover::window {
+namespace windhover::window_test {
 namespace {
 
 RowLayout layout_of(std::uint32_t features) {
@@ -115,4 +115,4 @@ TEST(Window, RowsWithinTheLeaseAreNeverTornWithATinySlack) { stress(50, 2, 1, fa
 TEST(Window, WriterWaitsForALaggingLearner) { stress(100, 40, 20, true); }
 
 }  // namespace
-}  // namespace windhover::window
+}  // namespace windhover::window_test

@@ -5,7 +5,7 @@
 #include "windhover/samplers/sampler_entry.h"
 #include "windhover/tests/samplers/sampler_contract.h"
 
-namespace windhover::chain_state {
+namespace windhover::chain_state_test {
 namespace {
 
 // What a chain's state is: so many numbers, all written by start(), enough to go on from.
@@ -94,4 +94,4 @@ TEST(SamplerState, entry_tells_its_size_and_hands_it_to_the_sampler) {
 }
 
 }  // namespace
-}  // namespace windhover::chain_state
+}  // namespace windhover::chain_state_test

@@ -6,7 +6,7 @@
 #include "windhover/tests/samplers/regression.h"
 #include "windhover/tests/samplers/walk.h"
 
-namespace windhover::control_variate {
+namespace windhover::control_variate_test {
 namespace {
 
 const Regression& problem() {
@@ -180,4 +180,4 @@ TEST(ZeroVariance, gains_little_with_stochastic_gradients) {
 }
 
 }  // namespace
-}  // namespace windhover::control_variate
+}  // namespace windhover::control_variate_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::curvature {
+namespace windhover::curvature_test {
 namespace {
 
 class AnchorSumsOfRegression : public testing::Test {
@@ -105,4 +105,4 @@ TEST_F(AnchorSumsOfRegression, clear_keeps_the_anchor) {
 }
 
 }  // namespace
-}  // namespace windhover::curvature
+}  // namespace windhover::curvature_test

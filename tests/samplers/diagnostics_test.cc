@@ -5,7 +5,7 @@
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::diagnostics {
+namespace windhover::diagnostics_test {
 namespace {
 
 // Stationary AR(1) chains of variance 1, one column a chain.
@@ -182,4 +182,4 @@ TEST(ChainDiagnostics, reset_forgets_and_nothing_allocates) {
 }
 
 }  // namespace
-}  // namespace windhover::diagnostics
+}  // namespace windhover::diagnostics_test

@@ -8,7 +8,7 @@
 
 #include "windhover/samplers/registry.h"
 
-namespace windhover::documentation {
+namespace windhover::documentation_test {
 namespace {
 
 TEST(SamplerDocumentation, every_sampler_has_a_page_with_every_heading_filled) {
@@ -49,4 +49,4 @@ TEST(SamplerDocumentation, every_page_is_of_a_sampler) {
 }
 
 }  // namespace
-}  // namespace windhover::documentation
+}  // namespace windhover::documentation_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::dyadic_batches {
+namespace windhover::dyadic_batches_test {
 namespace {
 
 // All chains one below the other, one column a series.
@@ -68,4 +68,4 @@ TEST(DyadicBatches, reset_forgets) {
 }
 
 }  // namespace
-}  // namespace windhover::dyadic_batches
+}  // namespace windhover::dyadic_batches_test

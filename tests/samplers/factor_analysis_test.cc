@@ -5,7 +5,7 @@
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::factor_analysis {
+namespace windhover::factor_analysis_test {
 namespace {
 
 // The fitted matrix.
@@ -112,4 +112,4 @@ TEST(FactorAnalysis, does_not_allocate) {
 }
 
 }  // namespace
-}  // namespace windhover::factor_analysis
+}  // namespace windhover::factor_analysis_test

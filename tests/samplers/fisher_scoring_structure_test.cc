@@ -6,7 +6,7 @@
 #include "windhover/samplers/fisher_scoring/low_rank_fisher_scoring.h"
 #include "windhover/tests/samplers/laws.h"
 
-namespace windhover::fisher_scoring_structure {
+namespace windhover::fisher_scoring_structure_test {
 namespace {
 
 SamplerConfig with(double alpha, std::uint32_t block_size = 8, std::uint32_t rank = 4) {
@@ -141,4 +141,4 @@ TEST(FisherScoringSettings, impossible_ones_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace windhover::fisher_scoring_structure
+}  // namespace windhover::fisher_scoring_structure_test

@@ -14,7 +14,7 @@
 #include "windhover/samplers/fisher_scoring/fisher_scoring.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
 
-namespace windhover::interlude {
+namespace windhover::interlude_test {
 namespace {
 
 using Eigen::Index;
@@ -139,4 +139,4 @@ TEST(Interlude, FindsTheLawOfBeforeOrThatOfAfter) {
 }
 
 }  // namespace
-}  // namespace windhover::interlude
+}  // namespace windhover::interlude_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::inverse_factor {
+namespace windhover::inverse_factor_test {
 namespace {
 
 // On either side of the widths of cache lines and panels.
@@ -86,4 +86,4 @@ TEST_P(InverseFactorTest, a_copy_whitens_alike) {
 }
 
 }  // namespace
-}  // namespace windhover::inverse_factor
+}  // namespace windhover::inverse_factor_test

@@ -5,7 +5,7 @@
 #include "windhover/tests/samplers/laws.h"
 #include "windhover/tests/samplers/regression.h"
 
-namespace windhover::iterate_averaging {
+namespace windhover::iterate_averaging_test {
 namespace {
 
 // Covariance of the mean of `window` successive iterates of theta <- R theta + noise whose own
@@ -115,4 +115,4 @@ TEST(IterateAveragingRun, windows_have_the_exact_covariance) {
 }
 
 }  // namespace
-}  // namespace windhover::iterate_averaging
+}  // namespace windhover::iterate_averaging_test

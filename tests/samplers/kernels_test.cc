@@ -12,7 +12,7 @@
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
 
-namespace windhover::kernels {
+namespace windhover::kernels_test {
 namespace {
 
 constexpr std::size_t kRows = 37;  // fewer than most counts, so slots repeat
@@ -311,4 +311,4 @@ TEST_P(KernelTable, matrix_products_agree_with_plain_loops) {
 }
 
 }  // namespace
-}  // namespace windhover::kernels
+}  // namespace windhover::kernels_test

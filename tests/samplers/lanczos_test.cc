@@ -5,7 +5,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::lanczos {
+namespace windhover::lanczos_test {
 namespace {
 
 // Eigenvalues 1 to 1 / condition, evenly in their logarithm, in random directions.
@@ -59,4 +59,4 @@ TEST(Lanczos, ZeroMatrixForgetsNothing) {
 }
 
 }  // namespace
-}  // namespace windhover::lanczos
+}  // namespace windhover::lanczos_test

@@ -3,7 +3,7 @@
 
 #include "windhover/tests/samplers/walk.h"
 
-namespace windhover::langevin_logistic {
+namespace windhover::langevin_logistic_test {
 namespace {
 
 constexpr Index kRows = 200;
@@ -150,4 +150,4 @@ TEST(LangevinLogistic, cold_posterior_is_narrower_by_the_temperature) {
 }
 
 }  // namespace
-}  // namespace windhover::langevin_logistic
+}  // namespace windhover::langevin_logistic_test

@@ -6,7 +6,7 @@
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/samplers/walk.h"
 
-namespace windhover::langevin {
+namespace windhover::langevin_test {
 namespace {
 
 OwnedEstimates random_estimates(std::uint64_t seed, Index d) {
@@ -296,4 +296,4 @@ TEST(RiemannianSgld, own_metric_asks_for_a_step) {
 }
 
 }  // namespace
-}  // namespace windhover::langevin
+}  // namespace windhover::langevin_test

@@ -6,7 +6,7 @@
 #include "windhover/samplers/fisher_scoring/fisher_scoring.h"
 #include "windhover/tests/samplers/laws.h"
 
-namespace windhover::limits {
+namespace windhover::limits_test {
 namespace {
 
 SamplerConfig with_tau(double tau) {
@@ -232,4 +232,4 @@ TEST_P(Limits, full_sgd_approaches_calibrated_as_minibatches_get_small) {
 }
 
 }  // namespace
-}  // namespace windhover::limits
+}  // namespace windhover::limits_test

@@ -6,7 +6,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::linear_algebra {
+namespace windhover::linear_algebra_test {
 namespace {
 
 class LinearAlgebra : public testing::TestWithParam<Index> {
@@ -257,4 +257,4 @@ TEST_P(LinearAlgebra, scaled_and_relative_largest_eigenvalues_are_within_three_p
 }
 
 }  // namespace
-}  // namespace windhover::linear_algebra
+}  // namespace windhover::linear_algebra_test

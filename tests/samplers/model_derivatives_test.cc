@@ -8,7 +8,7 @@
 
 #include "windhover/tests/samplers/model_contract.h"
 
-namespace windhover::model_derivatives {
+namespace windhover::model_derivatives_test {
 namespace {
 
 // Central differences with step h err by O(h^2): 1e-9 here, and by rounding, eps / h: 1e-11.
@@ -323,4 +323,4 @@ TEST(BoltzmannMachine, with_many_units_is_as_exact) {
 }
 
 }  // namespace
-}  // namespace windhover::model_derivatives
+}  // namespace windhover::model_derivatives_test

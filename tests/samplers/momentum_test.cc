@@ -7,7 +7,7 @@
 #include "windhover/tests/samplers/laws.h"
 #include "windhover/tests/samplers/regression.h"
 
-namespace windhover::momentum {
+namespace windhover::momentum_test {
 namespace {
 
 SamplerConfig with(double beta, double tau) {
@@ -185,4 +185,4 @@ TEST(MomentumRun, fitted_gaussian_is_the_posterior) {
 }
 
 }  // namespace
-}  // namespace windhover::momentum
+}  // namespace windhover::momentum_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/samplers/laws.h"
 
-namespace windhover::noise_completion {
+namespace windhover::noise_completion_test {
 namespace {
 
 SamplerConfig with_step_size(double step_size) {
@@ -101,4 +101,4 @@ TEST(NoiseCompletionLimits, nothing_is_missing_in_one_dimension_at_the_exact_rat
 }
 
 }  // namespace
-}  // namespace windhover::noise_completion
+}  // namespace windhover::noise_completion_test

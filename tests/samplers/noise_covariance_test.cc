@@ -5,7 +5,7 @@
 #include "windhover/tests/samplers/heap_calls.h"
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::noise_covariance {
+namespace windhover::noise_covariance_test {
 namespace {
 
 constexpr std::uint32_t kDimension = 3;
@@ -307,4 +307,4 @@ TEST(DecayWeight, estimate_is_the_weighted_sum_of_updates) {
 }
 
 }  // namespace
-}  // namespace windhover::noise_covariance
+}  // namespace windhover::noise_covariance_test

@@ -9,7 +9,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/samplers/registry.h"
 
-namespace windhover::preconditioner {
+namespace windhover::preconditioner_test {
 namespace {
 
 using Eigen::Index;
@@ -77,4 +77,4 @@ TEST(FullPreconditioner, MovesByHTimesGradientPlusNoiseAtAnyDimension) {
 }
 
 }  // namespace
-}  // namespace windhover::preconditioner
+}  // namespace windhover::preconditioner_test

@@ -5,7 +5,7 @@
 #include "windhover/samplers/reference/hamiltonian_monte_carlo.h"
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::reference_samplers {
+namespace windhover::reference_samplers_test {
 namespace {
 
 using reference::Options;
@@ -160,4 +160,4 @@ TEST(BulkEffectiveDraws, of_chains_in_different_places_are_few) {
 }
 
 }  // namespace
-}  // namespace windhover::reference_samplers
+}  // namespace windhover::reference_samplers_test

@@ -9,7 +9,7 @@
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::reference {
+namespace windhover::reference_test {
 namespace {
 
 std::filesystem::path reference_folder() {
@@ -99,4 +99,4 @@ TEST_P(ReferenceLaws, calibrated_preconditioner_is_reproduced) {
 }
 
 }  // namespace
-}  // namespace windhover::reference
+}  // namespace windhover::reference_test

@@ -4,7 +4,7 @@
 
 #include "windhover/tests/samplers/support.h"
 
-namespace windhover::rows {
+namespace windhover::rows_test {
 namespace {
 
 TEST(RowLayout, dense_row_holds_features_and_target_in_whole_vectors) {
@@ -58,4 +58,4 @@ TEST(RowBatch, part_names_the_same_rows) {
 }
 
 }  // namespace
-}  // namespace windhover::rows
+}  // namespace windhover::rows_test

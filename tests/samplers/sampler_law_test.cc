@@ -7,7 +7,7 @@
 #include "windhover/samplers/sampler.h"
 #include "windhover/tests/samplers/regression.h"
 
-namespace windhover::sampler_law {
+namespace windhover::sampler_law_test {
 namespace {
 
 constexpr int kChains = 4;
@@ -322,4 +322,4 @@ TEST(MinibatchDraws, shuffled_epochs_lose_most_of_the_variance) {
 }
 
 }  // namespace
-}  // namespace windhover::sampler_law
+}  // namespace windhover::sampler_law_test

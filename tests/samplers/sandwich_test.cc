@@ -4,7 +4,7 @@
 
 #include "windhover/tests/samplers/laws.h"
 
-namespace windhover::sandwich {
+namespace windhover::sandwich_test {
 namespace {
 
 SamplerConfig with_step_size(double step_size) {
@@ -66,4 +66,4 @@ TEST_P(SandwichLaw, noise_that_cannot_be_drawn_is_refused) {
 }
 
 }  // namespace
-}  // namespace windhover::sandwich
+}  // namespace windhover::sandwich_test

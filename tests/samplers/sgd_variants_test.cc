@@ -6,7 +6,7 @@
 #include "windhover/samplers/constant_rate/square_root_sgd.h"
 #include "windhover/tests/samplers/laws.h"
 
-namespace windhover::sgd_variants {
+namespace windhover::sgd_variants_test {
 namespace {
 
 // So many rows that no cap binds.
@@ -102,4 +102,4 @@ TEST(ReverseKlSgdLimits, singular_noise_gets_the_rate_that_curvature_allows) {
 }
 
 }  // namespace
-}  // namespace windhover::sgd_variants
+}  // namespace windhover::sgd_variants_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace windhover::targets {
+namespace windhover::targets_test {
 namespace {
 
 template <class Target>
@@ -100,4 +100,4 @@ TEST(Targets, AModelOfATargetGivesItsGradient) {
 }
 
 }  // namespace
-}  // namespace windhover::targets
+}  // namespace windhover::targets_test

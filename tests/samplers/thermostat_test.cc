@@ -6,7 +6,7 @@
 #include "windhover/samplers/langevin/langevin.h"
 #include "windhover/tests/samplers/walk.h"
 
-namespace windhover::thermostat {
+namespace windhover::thermostat_test {
 namespace {
 
 // Two parameters with gradient noise of their own strengths.
@@ -181,4 +181,4 @@ TEST(GivenStep, diagonals_alone_do_the_same_as_matrices) {
 }
 
 }  // namespace
-}  // namespace windhover::thermostat
+}  // namespace windhover::thermostat_test

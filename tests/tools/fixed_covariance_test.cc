@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-namespace windhover::reproduce {
+namespace windhover::reproduce_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -74,4 +74,4 @@ TEST(FixedCovariance, AgreesWithTheSeriesItselfWhereDirectionsAreCoupled) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce
+}  // namespace windhover::reproduce_test
