@@ -17,7 +17,7 @@
 #include "windhover/tools/reproduce/driver.h"
 #include "windhover/tools/reproduce/files.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::driver_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -391,4 +391,4 @@ TEST(ReproduceFiles, APictureThatIsCutOffIsNoticed) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::driver_test
