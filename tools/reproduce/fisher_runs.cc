@@ -8,10 +8,13 @@
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/mnist.h"
 
 namespace windhover::reproduce {
 namespace {
 
+constexpr std::size_t kRows = 10'000;
+constexpr std::size_t kProjected = 50;
 constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
 constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
 constexpr std::size_t kWarmUp = 200;  // moves of HMC
@@ -47,6 +50,25 @@ ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, cons
 }
 
 }  // namespace
+
+Problem load_sevens_and_nines(const Context& context) {
+  const Dataset all = load_mnist(context, true);
+  std::vector<std::size_t> rows;
+  for (const std::size_t i : permutation(all.rows(), context.seed())) {
+    if (all.targets[i] == 7 || all.targets[i] == 9) rows.push_back(i);
+    if (rows.size() == kRows) break;
+  }
+  Problem problem{.name = "MNIST 7 v 9",
+                  .model = {.name = "logistic",
+                            .features = kProjected,
+                            .prior_precision = 1,
+                            .intercept_precision = 1},
+                  .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
+                  .minibatch_size = kFisherMinibatch};
+  for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
+  find_posterior(problem);
+  return problem;
+}
 
 std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
   std::vector<FisherSetting> settings;

@@ -18,6 +18,9 @@ namespace windhover::reproduce {
 inline constexpr std::uint32_t kFisherMinibatch = 500;
 inline constexpr std::uint64_t kFisherBurnIn = 3000;
 
+// MNIST's 7, which is 0, and 9, which is 1, projected at random.
+Problem load_sevens_and_nines(const Context& context);
+
 struct FisherSetting {
   std::string method;  // a curve
   std::string label;

@@ -9,11 +9,10 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::uint64_t kRowsThere = kIasgStepsAPass * kIasgMinibatch;
 constexpr std::size_t kStarts = kIasgStarts.size();
 
 // Of each method and start: every chain.
-using Chains = std::vector<std::vector<ordered_json>>;
+using Chains = std::vector<Runs>;
 
 // Passes at which variances are looked at: 2, then by factors of about 1.4.
 std::vector<double> checkpoints(double most) {
@@ -58,7 +57,7 @@ void add_variances(const Chains& runs, const std::vector<double>& passes, const 
                    Index smallest, Index largest, Report& report) {
   for (std::size_t start = 0; start < kStarts; ++start) {
     for (std::size_t method = 0; method < kIasgMethods.size(); ++method) {
-      const std::vector<ordered_json>& all = runs[method * kStarts + start];
+      const Runs& all = runs[method * kStarts + start];
       Panel panel = Panel{fmt::format("{} {} (Figure 4)", kIasgMethods[method], kIasgStarts[start]),
                           "passes over the data", "marginal variance"}
                         .log("xy")
@@ -69,36 +68,35 @@ void add_variances(const Chains& runs, const std::vector<double>& passes, const 
         for (const Index parameter : {smallest, largest}) {
           const bool least = parameter == smallest;
           const Spread spread = spread_of(all, b, "variances", parameter);
-          // The two lie on one another: truths differ by some per cent.
-          std::vector<double> x = passes;
-          for (double& p : x) p *= least ? 0.95 : 1.05;
-          panel.add({.label = fmt::format("{}, {:g} passes left out",
-                                          least ? "smallest" : "largest", kIasgBurnIns[b]),
-                     .x = x,
-                     .y = spread.mean,
-                     .error = spread.sd,
-                     .style = b == 0 ? Style::kPoints : Style::kLinePoints,
-                     .colour = (least ? 4 : 0) + (b == 0 ? 1 : 0)});
+          const char* which = least ? "smallest" : "largest";
+          const int colour = (least ? 4 : 0) + (b == 0 ? 1 : 0);
+          Series series = Series::curve(
+              fmt::format("{}, {:g} passes left out", which, kIasgBurnIns[b]), colour);
+          if (b == 0) series.style = Style::kPoints;
+          for (std::size_t at = 0; at < passes.size(); ++at) {
+            // The two lie on one another: truths differ by some per cent.
+            series.add(passes[at] * (least ? 0.95 : 1.05), {spread.mean[at], spread.sd[at]});
+          }
+          panel.add(series);
           for (const std::size_t at : {checkpoint_of(passes, 50), passes.size() - 1}) {
             Table table(report, fmt::format("Figure 4: {}, {:g} passes of which {:g} are left out",
                                             kIasgStarts[start], passes[at], kIasgBurnIns[b]));
             const std::string name =
-                fmt::format("{}, {} variance over the exact", kIasgMethods[method],
-                            least ? "smallest" : "largest");
-            table.add(name,
-                      {spread.mean[at] / truth[parameter], spread.mcse[at] / truth[parameter]});
+                fmt::format("{}, {} variance over the exact", kIasgMethods[method], which);
+            const double exact = truth[parameter];
+            table.add(name, {spread.mean[at] / exact, spread.mcse[at] / exact});
             if (at + 1 < passes.size()) continue;
-            table.add(name + ", sd of one chain",
-                      {spread.sd[at] / truth[parameter],
-                       spread.sd[at] / truth[parameter] /
-                           std::sqrt(2.0 * static_cast<double>(all.size() - 1))});
+            const double sd = spread.sd[at] / exact;
+            const auto freedom = static_cast<double>(all.size() - 1);
+            table.add(name + ", sd of one chain", {sd, sd / std::sqrt(2.0 * freedom)});
           }
         }
       }
-      panel.add(Series::dashes("exact", 7, {passes[0], passes.back()},
-                               {truth[smallest], truth[smallest]}));
-      panel.add(
-          Series::dashes("", 7, {passes[0], passes.back()}, {truth[largest], truth[largest]}));
+      for (const Index parameter : {smallest, largest}) {
+        const double exact = truth[parameter];
+        panel.add(Series::dashes(parameter == smallest ? "exact" : "", 7,
+                                 {passes[0], passes.back()}, {exact, exact}));
+      }
       report.add(panel);
     }
   }
@@ -116,7 +114,7 @@ void add_entries(const Chains& runs, const std::vector<double>& passes, const Ma
             .below();
     panel.add(Series::dashes("equal", 7, {-0.1, 1.1}, {-0.1, 1.1}));
     for (std::size_t method = 0; method < kIasgMethods.size(); ++method) {
-      const std::vector<ordered_json>& all = runs[method * kStarts + start];
+      const Runs& all = runs[method * kStarts + start];
       const std::size_t burn_in = kIasgBurnIns.size() - 1;
       const MatrixXd c = matrix_from(all[0].at(burn_in).at("covariance"));
       Series series = Series::points(kIasgMethods[method], static_cast<int>(method));
@@ -141,36 +139,19 @@ void add_entries(const Chains& runs, const std::vector<double>& passes, const Ma
 
 // Figure 3: S = 1, a rate of 0.005, windows of one pass.
 void add_covariances(const Context& context, const Problem& problem, Report& report) {
-  Problem single = problem;
-  single.minibatch_size = 1;
   const auto passes = static_cast<std::uint64_t>(context.choose(200, 1000));
-  // In parts that are long beside the relaxation, for their standard error.
-  constexpr std::uint64_t kParts = 10;
-  const auto moments_of = [&](const SamplerConfig& config, std::uint64_t interval) {
-    KnownChain chain(single, config, context.seed());
-    ordered_json parts = ordered_json::array();
-    for (std::uint64_t part = 0; part < kParts; ++part) {
-      Moments moments(single.posterior.mode);
-      for (std::uint64_t step = 0; step < passes / kParts * kRowsThere; ++step) {
-        chain.step();
-        if (chain.steps() % interval == 0) moments.add(chain.theta().data());
-      }
-      parts.push_back(to_json(moments));
-    }
-    return parts;
-  };
-  // Without its noise SGLD is SGD at a constant rate.
-  const SamplerConfig plain{
-      .name = "sgld", .minibatch_size = 1, .step_size = 0.005, .temperature = 0};
-  const SamplerConfig averaged{.name = "iasg", .minibatch_size = 1, .step_size = 0.005};
-  std::array<std::vector<RunMoments>, 2> runs;
-  context.parallel(2, [&](std::size_t i) {
-    const ordered_json parts = context.part(
-        fmt::format("figure-3-{}", i),
-        fmt::format("{}, {} passes", settings_text(i == 0 ? plain : averaged), passes),
-        [&] { return i == 0 ? moments_of(plain, 100) : moments_of(averaged, kRowsThere); });
-    for (const ordered_json& part : parts) runs[i].push_back(moments_from(part));
-  });
+  std::vector<PartJob> jobs;
+  for (const bool averaged : {false, true}) {
+    jobs.push_back(
+        {fmt::format("figure-3-{}", averaged ? 1 : 0),
+         fmt::format("{}, {} passes", settings_text(iasg_single(averaged)), passes),
+         [&, averaged] { return iasg_single_chain(problem, averaged, passes, context.seed()); }});
+  }
+  std::vector<std::vector<RunMoments>> runs;
+  for (const ordered_json& parts : context.run_parts(jobs)) {
+    runs.emplace_back();
+    for (const ordered_json& part : parts) runs.back().push_back(moments_from(part));
+  }
   const MatrixXd& posterior = problem.posterior.covariance;
   Panel panel =
       Panel{"Marginal variances, S = 1 (Figure 3)", "parameter", "variance"}.log("y").legend_at(
@@ -196,16 +177,12 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
   report.add(panel);
 }
 
-double last(const Chains& runs, std::size_t method, std::size_t start, std::size_t burn_in,
-            Index parameter) {
-  return spread_of(runs[method * kStarts + start], burn_in, "variances", parameter).mean.back();
-}
-
 // What the figures say of the paper's conclusions.
 void add_notes(const Chains& runs, const std::vector<double>& passes, const VectorXd& truth,
                Index smallest, const SgldLaw& law, Report& report) {
   const auto ratio = [&](std::size_t method, std::size_t start, std::size_t burn_in) {
-    return last(runs, method, start, burn_in, smallest) / truth[smallest];
+    const Runs& chains = runs[method * kStarts + start];
+    return spread_of(chains, burn_in, "variances", smallest).mean.back() / truth[smallest];
   };
   const std::size_t paper = kIasgBurnIns.size() - 1;
   report.note(

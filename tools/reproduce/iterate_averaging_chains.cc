@@ -166,6 +166,31 @@ ordered_json iasg_chain(const Problem& problem, std::size_t method, std::size_t 
   return stochastic(problem, iasg_config(method), from, passes, seed);
 }
 
+SamplerConfig iasg_single(bool averaged) {
+  if (averaged) return {.name = "iasg", .minibatch_size = 1, .step_size = 0.005};
+  // Without its noise SGLD is SGD at a constant rate.
+  return {.name = "sgld", .minibatch_size = 1, .step_size = 0.005, .temperature = 0};
+}
+
+ordered_json iasg_single_chain(const Problem& problem, bool averaged, std::uint64_t passes,
+                               std::uint64_t seed) {
+  constexpr std::uint64_t kParts = 10;
+  const std::uint64_t interval = averaged ? kRows : 100;
+  Problem single = problem;
+  single.minibatch_size = 1;
+  KnownChain chain(single, iasg_single(averaged), seed);
+  ordered_json parts = ordered_json::array();
+  for (std::uint64_t part = 0; part < kParts; ++part) {
+    Moments moments(problem.posterior.mode);
+    for (std::uint64_t step = 0; step < passes / kParts * kRows; ++step) {
+      chain.step();
+      if (chain.steps() % interval == 0) moments.add(chain.theta().data());
+    }
+    parts.push_back(to_json(moments));
+  }
+  return parts;
+}
+
 // The iterates' covariance at distance k is R^k Sigma with R = I - rate A, summed in the
 // eigenvectors of A.
 VectorXd iasg_mean_variances(const Problem& problem) {

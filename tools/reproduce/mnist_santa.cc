@@ -100,40 +100,6 @@ SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint
   return config;
 }
 
-// A baseline, as ToldChain is a sampler.
-template <class Optimizer>
-class Baseline {
- public:
-  Baseline(OwnedModel& model, Optimizer optimizer, double rate, std::uint64_t seed)
-      : model_(model),
-        optimizer_(std::move(optimizer)),
-        rate_(rate),
-        seed_(seed),
-        theta_(model.dimension()),
-        gradient_(model.dimension()),
-        slots_(kMinibatch) {
-    model.model().initial(seed, theta_.data());
-  }
-  bool step() {
-    model_.draw(seed_, {.step = step_++, .purpose = Purpose::kMinibatch}, slots_);
-    model_.gradient()(theta_.data(), gradient_.data());
-    optimizer_.step(rate_, gradient_, theta_);
-    return ok(finite_or_diverged(theta_.data(), model_.dimension()));
-  }
-  const std::vector<double>& theta() const { return theta_; }
-  std::uint64_t examples() const { return step_ * kMinibatch; }
-
- private:
-  OwnedModel& model_;
-  Optimizer optimizer_;
-  double rate_;
-  std::uint64_t seed_;
-  std::vector<double> theta_;
-  std::vector<double> gradient_;
-  std::vector<std::uint32_t> slots_;
-  std::uint64_t step_ = 0;
-};
-
 struct Run {
   const Method* method;
   Setting setting;
@@ -160,10 +126,10 @@ ErrorCurve train(const Run& run, const Dataset& rows, const Dataset& judged,
   const double rate = run.setting.rate;
   const std::size_t d = model.dimension();
   const std::string_view key = run.method->key;
-  if (key == "adam") return followed(Baseline(model, Adam(d), rate, run.seed));
-  if (key == "rmsprop") return followed(Baseline(model, RmsProp(d), rate, run.seed));
+  if (key == "adam") return followed(Baseline(model, kMinibatch, Adam(d), rate, run.seed));
+  if (key == "rmsprop") return followed(Baseline(model, kMinibatch, RmsProp(d), rate, run.seed));
   const double momentum = key == "sgd-m" ? kMomentum : 0.0;
-  return followed(Baseline(model, MomentumSgd(d, momentum), rate, run.seed));
+  return followed(Baseline(model, kMinibatch, MomentumSgd(d, momentum), rate, run.seed));
 }
 
 std::vector<ErrorCurve> run_all(const Context& context, const std::vector<Run>& runs,

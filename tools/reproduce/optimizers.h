@@ -5,7 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 
@@ -65,6 +68,41 @@ class Adam {
   std::uint64_t t_ = 0;
   std::vector<double> first_;
   std::vector<double> second_;
+};
+
+// A chain of one of them on minibatches, as ToldChain is of a sampler.
+template <class Optimizer>
+class Baseline {
+ public:
+  Baseline(OwnedModel& model, std::uint32_t minibatch_size, Optimizer optimizer, double rate,
+           std::uint64_t seed)
+      : model_(model),
+        optimizer_(std::move(optimizer)),
+        rate_(rate),
+        seed_(seed),
+        theta_(model.dimension()),
+        gradient_(model.dimension()),
+        slots_(minibatch_size) {
+    model.model().initial(seed, theta_.data());
+  }
+  bool step() {
+    model_.draw(seed_, {.step = step_++, .purpose = Purpose::kMinibatch}, slots_);
+    model_.gradient()(theta_.data(), gradient_.data());
+    optimizer_.step(rate_, gradient_, theta_);
+    return ok(finite_or_diverged(theta_.data(), model_.dimension()));
+  }
+  const std::vector<double>& theta() const { return theta_; }
+  std::uint64_t examples() const { return step_ * slots_.size(); }
+
+ private:
+  OwnedModel& model_;
+  Optimizer optimizer_;
+  double rate_;
+  std::uint64_t seed_;
+  std::vector<double> theta_;
+  std::vector<double> gradient_;
+  std::vector<std::uint32_t> slots_;
+  std::uint64_t step_ = 0;
 };
 
 }  // namespace windhover::reproduce
