@@ -3,11 +3,14 @@
 #define WINDHOVER_TOOLS_BENCH_TIMING_H_
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/processor.h"
@@ -72,6 +75,45 @@ class ProcessSpan {
   std::optional<std::uint64_t> heap_;
   double own_;
   MachineTimes machine_;
+};
+
+// A few named numbers, without the heap: what is being measured shall not count what reports it.
+// What is not finite is null.
+struct Figures {
+  Figures(std::initializer_list<std::pair<const char*, double>> list) {
+    for (const auto& [name, value] : list) add(name, value);
+  }
+  void add(const char* name, double value) { figures[count++] = {name, value}; }
+
+  std::array<std::pair<const char*, double>, 20> figures;
+  std::size_t count = 0;
+};
+
+// Adds runs, each with what the process did in its time.
+class Runs {
+ public:
+  explicit Runs(double budget = 0) : budget_(budget) {}
+
+  template <class Measure>
+  void add(std::string name, Measure&& measure) {
+    const ProcessSpan span;
+    const Figures measured = measure();
+    Json process = span.figures();
+    Json run = {{"name", std::move(name)}};
+    for (std::size_t i = 0; i < measured.count; ++i) {
+      const auto& [figure, value] = measured.figures[i];
+      run[figure] = std::isfinite(value) ? Json(value) : Json();
+    }
+    run.update(process);
+    runs_.push_back(std::move(run));
+  }
+  Json& last() { return runs_.back(); }
+  double budget() const { return budget_; }  // seconds of one measurement
+  Json take() { return std::move(runs_); }
+
+ private:
+  double budget_;
+  Json runs_ = Json::array();
 };
 
 }  // namespace windhover
