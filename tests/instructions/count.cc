@@ -21,11 +21,11 @@
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/micro_talk.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/placed.h"
 
 // A C name, which callgrind can be told.
 extern "C" [[gnu::noipa]] void counted(const std::function<void()>& work, int times) {
@@ -49,7 +49,7 @@ int move(const char* sampler) {
 // takes 10 us by the engine's clock, so that it publishes, once a millisecond, in every hundredth.
 int round(const char* model) {
   ManualClock clock;
-  LearningEngine learning(model, "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
+  LearningEngine learning({.model = model, .clock = &clock});
   counted(
       [&] {
         clock.advance_ns(10'000);
@@ -84,7 +84,7 @@ int streamed_round(Horizon horizon) {
 // A request of so many rows; with draws it asks for a Thompson draw, which reads all 64.
 struct Prediction {
   Prediction(std::size_t rows, bool with_draws)
-      : learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock),
+      : learning({.clock = &clock}),
         reader(learning.engine().reader().value()),
         x(rows * learning.engine().config().model.features, 0.1),
         summaries(rows) {
@@ -113,7 +113,7 @@ int predict(std::size_t rows, bool with_draws) {
 // One question through a conversation: found, decoded, answered, encoded.
 int question(const std::string& frame) {
   ManualClock clock;
-  LearningEngine learning("linear", "calibrated", 12, 100, LearningEngine::kRows, 1, &clock);
+  LearningEngine learning({.clock = &clock});
   Talk talk(learning.engine(), EndpointKind::kQuery, clock);
   std::size_t bytes = 0;
   counted([&] { bytes = talk.ask(frame); }, 100);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::fixed_covariance_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -74,4 +74,4 @@ TEST(FixedCovariance, AgreesWithTheSeriesItselfWhereDirectionsAreCoupled) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::fixed_covariance_test

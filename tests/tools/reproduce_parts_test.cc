@@ -12,7 +12,7 @@
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/reproduce/driver.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::parts_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ TEST_F(ReproduceParts, ThePageSaysTheCommandAsItWas) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::parts_test

@@ -7,7 +7,7 @@
 #include "windhover/platform/random.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::recipe_test {
 namespace {
 
 std::vector<double> normals(std::size_t count, std::uint64_t step) {
@@ -78,4 +78,4 @@ TEST(Sentence, FollowsTheFigureAndItsError) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::recipe_test

@@ -21,7 +21,7 @@
 #include "windhover/tools/reproduce/moments_json.h"
 #include "windhover/tools/reproduce/replications.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::statistics_test {
 namespace {
 
 std::vector<double> normals(std::size_t count, std::uint64_t seed) {
@@ -346,4 +346,4 @@ TEST(ReproduceMnist, RefusesImagesAndLabelsThatDoNotBelongTogether) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::statistics_test

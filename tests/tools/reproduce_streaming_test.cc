@@ -13,7 +13,7 @@
 #include "windhover/tools/reproduce/streaming_figures.h"
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::streaming_test {
 namespace {
 
 using Eigen::Index;
@@ -146,4 +146,4 @@ TEST(ReproduceIterateAveraging, SgldIsAsWideAsItsStepsMakeIt) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::streaming_test

@@ -17,7 +17,7 @@
 #include "windhover/tools/reproduce/driver.h"
 #include "windhover/tools/reproduce/files.h"
 
-namespace windhover::reproduce_test {
+namespace windhover::reproduce::driver_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +39,7 @@ std::atomic<int> computed = 0;  // parts of kWorks, since the test began
 
 void works(const Context& context, Report& report) {
   context.parallel(3, [&](std::size_t i) {
-    context.part(std::string("part-").append(std::to_string(i)), [&] {
+    context.part(std::string("part-").append(std::to_string(i)), "", [&] {
       ++computed;
       return nlohmann::ordered_json{{"value", i}, {"none", std::nan("")}};
     });
@@ -391,4 +391,4 @@ TEST(ReproduceFiles, APictureThatIsCutOffIsNoticed) {
 }
 
 }  // namespace
-}  // namespace windhover::reproduce_test
+}  // namespace windhover::reproduce::driver_test

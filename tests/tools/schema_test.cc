@@ -49,7 +49,7 @@ kind = "category"
 categories = ["LAX"]
 )";
 
-constexpr const char* kRows =
+constexpr const char* kFlightRows =
     "date,delay,distance,origin,destination\n"
     "01010600,16,1200,ORD,LAX\n"
     "01011830,15,700,XYZ,LAX\n"
@@ -73,7 +73,7 @@ TEST(Schema, NamesItsFeatures) {
 
 TEST(Schema, EncodesRowsOfAFile) {
   const Schema schema = parsed(kFlights);
-  Table table(file_with("flights.csv", kRows), schema.table_options());
+  Table table(file_with("flights.csv", kFlightRows), schema.table_options());
   const RowEncoder encoder(schema, table);
   EncodedRow row;
   ASSERT_TRUE(table.next());
@@ -134,7 +134,7 @@ scale = 1
 TEST(Schema, GivesTheSameNumbersSparse) {
   const Schema dense = parsed(kFlights);
   const Schema sparse = parsed(std::string("sparse = true\n") + kFlights);
-  Table table(file_with("sparse.csv", kRows), dense.table_options());
+  Table table(file_with("sparse.csv", kFlightRows), dense.table_options());
   const RowEncoder encode_dense(dense, table);
   const RowEncoder encode_sparse(sparse, table);
   ASSERT_TRUE(table.next());
@@ -195,7 +195,7 @@ TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {
 
 TEST(Schema, RefusesRowsWhenMissingIsRefused) {
   const Schema schema = parsed(replaced(kFlights, "\"skip\"", "\"refuse\""));
-  Table table(file_with("refuse.csv", kRows), schema.table_options());
+  Table table(file_with("refuse.csv", kFlightRows), schema.table_options());
   const RowEncoder encoder(schema, table);
   EncodedRow row;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(table.next());

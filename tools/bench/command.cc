@@ -125,9 +125,8 @@ void add_bench(CLI::App& app) {
        {"growth"})
       ->check(CLI::Range(1e6, 1e10));
   only(app.add_flag("--real-time", options->real_time,
-                    "query: locked memory, the query thread pinned, FIFO for it and the one "
-                    "that asks, as far "
-                    "as permitted; the result says how far"),
+                    "query: locked memory, the query thread pinned, FIFO for it and the one that "
+                    "asks, as far as permitted; the result says how far"),
        {"query"});
   only(app.add_flag("--unix", options->unix_sockets,
                     "Unix-domain sockets instead of TCP over loopback"),

@@ -114,7 +114,7 @@ double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
 // round of the learner take, as beside a stream that keeps it busy: a learner that rests in between
 // makes more passes over the window, and one that a burst has outrun makes draws anew. One run for
 // each stretch of the stream.
-void stream(Json& runs, const BenchOptions& options) {
+void stream(Runs& runs, const BenchOptions& options) {
   const EngineConfig config = logistic(kStreamDimension, options);
   FedEngine fed(config, 512 * kFrame);
   const double first = std::min(1e6, options.observations);
@@ -125,21 +125,18 @@ void stream(Json& runs, const BenchOptions& options) {
     const auto end = static_cast<std::uint64_t>(mark) / kRoundRows * kRoundRows;
     const std::uint64_t begin = fed.seen;
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
-    const ProcessSpan span;
-    const double start = thread_seconds();
-    while (fed.seen < end) fed.round();
-    const double took = thread_seconds() - start;
-    fed.check();
-    const Json process = span.figures();
-    Json run = {{"name", fmt::format("stream D=10 to {:.2g} observations", mark)},
-                {"ns_per_observation", 1e9 * took / static_cast<double>(end - begin)},
-                {"draws_per_observation",
-                 static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples) /
-                     static_cast<double>(end - begin) / config.sampler.chains},
-                {"observations", static_cast<double>(end)},
-                {"of_gemv_and_syrk", limit * static_cast<double>(end - begin) / took}};
-    run.update(process);
-    runs.push_back(std::move(run));
+    runs.add(fmt::format("stream D=10 to {:.2g} observations", mark), [&] {
+      const double start = thread_seconds();
+      while (fed.seen < end) fed.round();
+      const double took = thread_seconds() - start;
+      fed.check();
+      const auto rows = static_cast<double>(end - begin);
+      const auto drawn = static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples);
+      return Figures{{"ns_per_observation", 1e9 * took / rows},
+                     {"draws_per_observation", drawn / rows / config.sampler.chains},
+                     {"observations", static_cast<double>(end)},
+                     {"of_gemv_and_syrk", limit * rows / took}};
+    });
   }
 }
 
@@ -147,7 +144,7 @@ void stream(Json& runs, const BenchOptions& options) {
 // too long. S is the same everywhere. Each figure stands beside the power of D that leads to it
 // from the one before. `diagonal` keeps variances of the gradient noise and steps alone; what it
 // keeps of the curvature is a matrix all the same.
-void engines(Json& runs, const BenchOptions& options, const char* label, const char* sampler,
+void engines(Runs& runs, const BenchOptions& options, const char* label, const char* sampler,
              NoiseStructure structure) {
   const double budget = options.seconds > 0 ? options.seconds : 0.4;
   double before = 0;
@@ -169,70 +166,60 @@ void engines(Json& runs, const BenchOptions& options, const char* label, const c
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
     const std::uint64_t passes = fed.count(RuntimeCounter::kPasses);
     const std::uint64_t begin = fed.seen;
-    const ProcessSpan span;
-    const double start = thread_seconds();
-    double took = 0;
-    do {
-      for (int i = 0; i < 8; ++i) fed.round();
-      took = thread_seconds() - start;
-    } while (took < budget ||
-             (fed.count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
-    const Json process = span.figures();
-    fed.check();
-    const auto observations = static_cast<double>(fed.seen - begin);
-    const double cost = took / observations;
-    Json run = {{"name", fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch)},
-                {"dimension", dimension},
-                {"us_per_observation", 1e6 * cost},
-                {"grows_as_power_of_D", nullptr},
-                {"draws_per_observation",
-                 static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples) /
-                     observations / config.sampler.chains},
-                {"passes", fed.count(RuntimeCounter::kPasses) - passes},
-                {"window_rows", config.window_size},
-                {"of_gemv_and_syrk", limit / cost}};
-    if (dimension_before > 0) {
-      run["grows_as_power_of_D"] =
-          std::log(cost / before) / std::log(1.0 * dimension / dimension_before);
-    }
-    before = cost;
+    runs.add(fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch), [&] {
+      const double start = thread_seconds();
+      double took = 0;
+      do {
+        for (int i = 0; i < 8; ++i) fed.round();
+        took = thread_seconds() - start;
+      } while (took < budget ||
+               (fed.count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
+      fed.check();
+      const auto observations = static_cast<double>(fed.seen - begin);
+      const auto drawn = static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples);
+      const double cost = took / observations;
+      const double power = std::log(cost / before) / std::log(1.0 * dimension / dimension_before);
+      before = cost;
+      return Figures{{"dimension", dimension},
+                     {"us_per_observation", 1e6 * cost},
+                     {"grows_as_power_of_D", dimension_before > 0 ? power : NAN},
+                     {"draws_per_observation", drawn / observations / config.sampler.chains},
+                     {"passes", static_cast<double>(fed.count(RuntimeCounter::kPasses) - passes)},
+                     {"window_rows", static_cast<double>(config.window_size)},
+                     {"of_gemv_and_syrk", limit / cost}};
+    });
     dimension_before = dimension;
-    run.update(process);
-    runs.push_back(std::move(run));
   }
 }
 
 // A move of one chain, and what it costs beside the gradient. The rig's estimates are D x D for
 // every sampler, as in an engine: so resident_bytes grows as D^2 where the cost of a move does not.
-void dimensions(Json& runs, const BenchOptions& options, const char* sampler, bool full,
+void dimensions(Runs& runs, const BenchOptions& options, const char* sampler, bool full,
                 const std::vector<std::uint32_t>& all) {
   const double budget = options.seconds > 0 ? options.seconds : 0.2;
   for (const std::uint32_t dimension : list_or(options.dimensions, all)) {
     const std::uint64_t rows = std::min<std::uint64_t>(4898, (32 << 20) / dimension);
     SamplerRig rig(
         {.sampler = sampler, .dimension = dimension, .minibatch_size = kMinibatch, .rows = rows});
-    const ProcessSpan span;
-    const double move = fastest(budget, [&] { rig.move(); });
-    const double gradient = fastest(budget, [&] { rig.gradient(); });
-    const Json process = span.figures();
     double limit = 2 * gemv_seconds(kMinibatch, dimension, budget / 2);
     if (full) limit += gemv_seconds(dimension, dimension, budget / 2);
-    Json run = {{"name", fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch)},
-                {"dimension", dimension},
-                {"move_us", 1e6 * move},
-                {"gradient_us", 1e6 * gradient},
-                {"beside_gradient_us", 1e6 * (move - gradient)},
-                {"window_rows", rows},
-                {"of_gemv", limit / move}};
-    run.update(process);
-    runs.push_back(std::move(run));
+    runs.add(fmt::format("move {} D={} S={}", sampler, dimension, kMinibatch), [&] {
+      const double move = fastest(budget, [&] { rig.move(); });
+      const double gradient = fastest(budget, [&] { rig.gradient(); });
+      return Figures{{"dimension", dimension},
+                     {"move_us", 1e6 * move},
+                     {"gradient_us", 1e6 * gradient},
+                     {"beside_gradient_us", 1e6 * (move - gradient)},
+                     {"window_rows", static_cast<double>(rows)},
+                     {"of_gemv", limit / move}};
+    });
   }
 }
 
 // Seconds from the last row to an answer that includes it, and to one whose draws are enough to be
 // judged. The rows come as fast as they are taken; the learner begins with the first of them, and
 // the process is looked at from then on.
-Json start_up(const EngineConfig& config, const Rows& rows) {
+void start_up(Runs& runs, const std::string& name, const EngineConfig& config, const Rows& rows) {
   const MappedBlock block(Engine::footprint(config).value());
   prefault(block.bytes());
   RealClock clock;
@@ -244,47 +231,43 @@ Json start_up(const EngineConfig& config, const Rows& rows) {
   Reader reader = engine.reader().value();
   const std::vector<double> x(rows.columns, 0.1);
   std::array<RefusedRow, 1> refused;
-  const ProcessSpan span;
-  for (std::uint64_t first = 0; first < rows.size();) {
-    const std::uint64_t count = std::min(kFrame, rows.size() - first);
-    const ObserveResult result = engine.observe(rows.batch(first, count), refused);
-    first += result.accepted;
-    if (result.accepted == 0) std::this_thread::yield();
-  }
-  const double last_row = wall_seconds();
-  PredictRequest request;
-  request.rows = 1;
-  request.features = x;
-  std::array<PredictiveSummary, 1> summary;
-  Provenance provenance;
-  double first_answer = 0;
-  double draws = 0;
-  do {
-    sleep_for(1e-4);
-    const Status status = reader.predict(request, summary, provenance);
-    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
-    const double now = wall_seconds() - last_row;
-    if (first_answer == 0 && provenance.sequence >= rows.size()) first_answer = now;
-    draws = now;
-  } while (first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
-  const Json process = span.figures();
+  runs.add(name, [&] {
+    for (std::uint64_t first = 0; first < rows.size();) {
+      const std::uint64_t count = std::min(kFrame, rows.size() - first);
+      const ObserveResult result = engine.observe(rows.batch(first, count), refused);
+      first += result.accepted;
+      if (result.accepted == 0) std::this_thread::yield();
+    }
+    const double last_row = wall_seconds();
+    PredictRequest request;
+    request.rows = 1;
+    request.features = x;
+    std::array<PredictiveSummary, 1> summary;
+    Provenance provenance;
+    double first_answer = 0;
+    double draws = 0;
+    do {
+      sleep_for(1e-4);
+      const Status status = reader.predict(request, summary, provenance);
+      if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+      const double now = wall_seconds() - last_row;
+      if (first_answer == 0 && provenance.sequence >= rows.size()) first_answer = now;
+      draws = now;
+    } while (first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
+    return Figures{{"seconds_to_first_answer", first_answer}, {"seconds_to_draws", draws}};
+  });
   learner.stop();
-  Json out = {{"seconds_to_first_answer", first_answer}, {"seconds_to_draws", draws}};
-  out.update(process);
-  return out;
 }
 
-void starts(Json& runs, const BenchOptions& options) {
+void starts(Runs& runs, const BenchOptions& options) {
   constexpr std::uint64_t kRows = 100'000;
   for (const std::uint32_t dimension : list_or(options.dimensions, {100})) {
     const Rows rows(dimension - 1, kRows);
     for (const std::uint32_t threads : {1U, 2U}) {
       EngineConfig config = logistic(dimension, options);
       config.learner_threads = threads;
-      Json run = {
-          {"name", fmt::format("start logistic D={} N={} threads={}", dimension, kRows, threads)}};
-      run.update(start_up(config, rows));
-      runs.push_back(std::move(run));
+      start_up(runs, fmt::format("start logistic D={} N={} threads={}", dimension, kRows, threads),
+               config, rows);
     }
   }
 }
@@ -292,14 +275,14 @@ void starts(Json& runs, const BenchOptions& options) {
 }  // namespace
 
 Json run_growth(const BenchOptions& options) {
-  Json runs = Json::array();
+  Runs runs;
   starts(runs, options);
   stream(runs, options);
   engines(runs, options, "diagonal", "sgd-d", NoiseStructure::kDiagonal);
   engines(runs, options, "full", "calibrated", NoiseStructure::kFull);
   dimensions(runs, options, "sgd-d", false, {10, 30, 100, 300, 1000, 3000, 10'000});
   dimensions(runs, options, "calibrated", true, {10, 30, 100, 300, 1000, 3000});
-  return {{"limits", Json::object()}, {"runs", std::move(runs)}};
+  return {{"limits", Json::object()}, {"runs", runs.take()}};
 }
 
 }  // namespace windhover

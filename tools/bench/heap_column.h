@@ -10,23 +10,20 @@
 
 namespace windhover {
 
-// The column heap_calls: those of the timed part, which must be 0; missing under sanitizers. Beside
-// it resident_bytes: of the whole process at the end of the timed part.
-class HeapColumn {
- public:
-  explicit HeapColumn(benchmark::State& state) : state_(state), before_(heap_calls().value_or(0)) {}
-  ~HeapColumn() {
-    const auto after = heap_calls();
-    if (after) state_.counters["heap_calls"] = static_cast<double>(*after - before_);
-    state_.counters["resident_bytes"] = benchmark::Counter(static_cast<double>(resident_bytes()));
-  }
-  HeapColumn(const HeapColumn&) = delete;
-  HeapColumn& operator=(const HeapColumn&) = delete;
+inline std::uint32_t argument(const benchmark::State& state, std::size_t i) {
+  return static_cast<std::uint32_t>(state.range(i));
+}
 
- private:
-  benchmark::State& state_;
-  std::uint64_t before_;
-};
+// Calls `f` again and again. The column heap_calls is that of these calls, which must be 0; missing
+// under sanitizers. Beside it resident_bytes: of the whole process at their end.
+template <class F>
+void measure(benchmark::State& state, F&& f) {
+  const std::uint64_t before = heap_calls().value_or(0);
+  for (auto _ : state) f();
+  const auto after = heap_calls();
+  if (after) state.counters["heap_calls"] = static_cast<double>(*after - before);
+  state.counters["resident_bytes"] = static_cast<double>(resident_bytes());
+}
 
 }  // namespace windhover
 

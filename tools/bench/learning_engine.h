@@ -59,11 +59,6 @@ class LearningEngine {
     while (engine_->learner().view().phase != Learner::Phase::kSampling) engine_->poll(100);
     engine_->poll(0);  // publishes
   }
-  LearningEngine(std::string_view model, std::string_view sampler, std::uint32_t dimension,
-                 std::uint32_t minibatch_size, std::uint64_t rows = kRows,
-                 std::uint32_t threads = 1, Clock* clock = nullptr)
-      : LearningEngine(
-            LearningConfig{model, sampler, dimension, minibatch_size, rows, threads, clock, 0}) {}
 
   Engine& engine() { return *engine_; }
   std::uint64_t count(RuntimeCounter counter) { return engine_->counters().get(counter); }

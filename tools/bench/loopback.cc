@@ -54,23 +54,6 @@ int connect_to(const std::string& address) {
   return socket;
 }
 
-// The first answer, which must be Welcome.
-bool is_welcomed(int socket) {
-  std::array<char, 4096> buffer{};
-  std::size_t size = 0;
-  for (;;) {
-    const ssize_t n = ::recv(socket, buffer.data() + size, buffer.size() - size, 0);
-    if (n <= 0) return false;
-    size += static_cast<std::size_t>(n);
-    const FrameScan scan = scan_frame(std::as_bytes(std::span(buffer.data(), size)), 4000);
-    if (scan.kind == FrameScan::kNeedMore) continue;
-    v1::Response response;
-    return scan.kind == FrameScan::kFrame &&
-           response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())) &&
-           response.has_welcome();
-  }
-}
-
 }  // namespace
 
 void append_frame(const v1::Request& request, std::string& bytes) {
@@ -79,6 +62,44 @@ void append_frame(const v1::Request& request, std::string& bytes) {
   google::protobuf::io::CodedOutputStream coded(&stream);
   coded.WriteVarint32(static_cast<std::uint32_t>(body.size()));
   coded.WriteString(body);
+}
+
+std::string hello_frame() {
+  v1::Request hello;
+  hello.mutable_hello()->set_version_min(1);
+  hello.mutable_hello()->set_version_max(1);
+  std::string frame;
+  append_frame(hello, frame);
+  return frame;
+}
+
+bool receive_response(int socket, v1::Response& response) {
+  std::string bytes;
+  for (;;) {
+    std::array<char, 4096> chunk;
+    const ssize_t n = ::recv(socket, chunk.data(), chunk.size(), 0);
+    if (n <= 0) return false;
+    bytes.append(chunk.data(), static_cast<std::size_t>(n));
+    const FrameScan scan = scan_frame(std::as_bytes(std::span(bytes)), UINT32_MAX);
+    if (scan.kind == FrameScan::kNeedMore) continue;
+    return scan.kind == FrameScan::kFrame &&
+           response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()));
+  }
+}
+
+int listen_on_loopback(sockaddr_in& address) {
+  address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof(address);
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (::bind(listener, generic, size) == 0 && ::listen(listener, 1) == 0 &&
+      ::getsockname(listener, generic, &size) == 0) {
+    return listener;
+  }
+  ::close(listener);
+  throw RunError("no socket to listen on");
 }
 
 bool write_all(int socket, const char* data, std::size_t size) {
@@ -98,12 +119,10 @@ bool write_all(int socket, const char* data, std::size_t size) {
 
 int connect_and_greet(const std::string& address) {
   const int socket = connect_to(address);
-  v1::Request hello;
-  hello.mutable_hello()->set_version_min(1);
-  hello.mutable_hello()->set_version_max(1);
-  std::string greeting;
-  append_frame(hello, greeting);
-  if (!write_all(socket, greeting.data(), greeting.size()) || !is_welcomed(socket)) {
+  const std::string hello = hello_frame();
+  v1::Response response;
+  if (!write_all(socket, hello.data(), hello.size()) || !receive_response(socket, response) ||
+      !response.has_welcome()) {
     ::close(socket);
     throw RunError("the server did not welcome us at " + address);
   }

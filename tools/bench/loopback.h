@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 #define WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 
+#include <netinet/in.h>
+
 #include <cstddef>
 #include <string>
 
@@ -12,9 +14,17 @@ namespace windhover {
 // Appends the request with its length in front.
 void append_frame(const v1::Request& request, std::string& bytes);
 
+std::string hello_frame();
+
+// Takes the next answer in, which has to be the only one under way; false when the peer is gone or
+// says what is no answer. Blocking.
+bool receive_response(int socket, v1::Response& response);
+
+// A socket that listens on a port of this machine's choice, and the address it has. RunError.
+int listen_on_loopback(sockaddr_in& address);
+
 // Connects to "127.0.0.1:port" or "unix:/path", says Hello, and takes the answer in. Blocking,
-// TCP_NODELAY.
-// RunError when nobody listens or the server does not welcome it.
+// TCP_NODELAY. RunError when nobody listens or the server does not welcome it.
 int connect_and_greet(const std::string& address);
 
 // Writes all of it, waiting where it must; false when the peer is gone. Works on non-blocking

@@ -14,6 +14,7 @@
 #include "windhover/io/framing.h"
 #include "windhover/io/windhover.pb.h"
 #include "windhover/platform/histogram.h"
+#include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
@@ -34,19 +35,14 @@ class SocketPair {
       if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) == 0) return;
       throw RunError("no Unix-domain sockets to measure the machine with");
     }
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof(address);
-    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address;
+    const int listener = listen_on_loopback(address);
     ends_[0] = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool connected = ::bind(listener, generic, size) == 0 && ::listen(listener, 1) == 0 &&
-                           ::getsockname(listener, generic, &size) == 0 &&
-                           ::connect(ends_[0], generic, size) == 0;
-    if (connected) ends_[1] = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (::connect(ends_[0], reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
+      ends_[1] = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    }
     ::close(listener);
-    if (!connected || ends_[1] < 0) throw RunError("no TCP over loopback");
+    if (ends_[1] < 0) throw RunError("no TCP over loopback");
     const int on = 1;
     for (const int end : ends_) (void)::setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }

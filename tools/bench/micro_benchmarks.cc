@@ -25,17 +25,14 @@ namespace {
 // range: dimension, minibatch size, rows that come before each round. Where none do, the window
 // stays the same and sweeps over it become rare.
 void step(benchmark::State& state, const char* model, const char* sampler) {
-  EngineConfig config = MicroStream::config(model, static_cast<std::uint32_t>(state.range(0)));
+  EngineConfig config = MicroStream::config(model, argument(state, 0));
   config.sampler.name = sampler;
-  config.sampler.minibatch_size = static_cast<std::uint32_t>(state.range(1));
-  const auto fresh = static_cast<std::uint32_t>(state.range(2));
+  config.sampler.minibatch_size = argument(state, 1);
+  const auto fresh = argument(state, 2);
   MicroStream stream(config);
   const auto examples = [&] { return stream.engine().counters().get(RuntimeCounter::kExamples); };
   const std::uint64_t before = examples();
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) stream.round(fresh);
-  }
+  measure(state, [&] { stream.round(fresh); });
   state.counters["examples/s"] =
       benchmark::Counter(static_cast<double>(examples() - before), benchmark::Counter::kIsRate);
 }
@@ -46,19 +43,15 @@ void publish(benchmark::State& state) {
   constexpr int kRounds = 64;
   constexpr std::uint32_t kFresh = 16;
   ManualClock clock;
-  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))),
-                     &clock);
+  MicroStream stream(MicroStream::config("linear", argument(state, 0)), &clock);
   const auto snapshots = [&] { return stream.engine().counters().get(RuntimeCounter::kSnapshots); };
   const std::uint64_t before = snapshots();
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      state.PauseTiming();
-      for (int i = 0; i < kRounds; ++i) stream.round(kFresh);
-      state.ResumeTiming();
-      stream.engine().poll(0);
-    }
-  }
+  measure(state, [&] {
+    state.PauseTiming();
+    for (int i = 0; i < kRounds; ++i) stream.round(kFresh);
+    state.ResumeTiming();
+    stream.engine().poll(0);
+  });
   if (snapshots() - before != static_cast<std::uint64_t>(state.iterations())) {
     state.SkipWithError("not one snapshot an iteration");
   }
@@ -67,8 +60,8 @@ void publish(benchmark::State& state) {
 // Rows into the window, dense (nonzeros 0) or sparse.
 void observe(benchmark::State& state) {
   EngineConfig config;
-  config.model.features = static_cast<std::uint32_t>(state.range(0));
-  config.model.max_nonzeros = static_cast<std::uint32_t>(state.range(2));
+  config.model.features = argument(state, 0);
+  config.model.max_nonzeros = argument(state, 2);
   config.window_size = 100'000;
   MappedBlock block(Engine::footprint(config).value());
   RealClock clock;
@@ -94,16 +87,13 @@ void observe(benchmark::State& state) {
     batch.indices = reinterpret_cast<const std::byte*>(indices.data());
     batch.row_ends = reinterpret_cast<const std::byte*>(row_ends.data());
   }
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      if (engine->observe(batch, {}).status == Status::kWindowFull) {
-        state.PauseTiming();
-        engine->poll(1);
-        state.ResumeTiming();
-      }
+  measure(state, [&] {
+    if (engine->observe(batch, {}).status == Status::kWindowFull) {
+      state.PauseTiming();
+      engine->poll(1);
+      state.ResumeTiming();
     }
-  }
+  });
   state.SetItemsProcessed(static_cast<std::int64_t>(rows) * state.iterations());
 }
 

@@ -26,8 +26,8 @@ namespace {
 void send_observe(benchmark::State& state) {
   constexpr std::uint32_t kRows = 4096;
   ModelConfig model;
-  model.features = static_cast<std::uint32_t>(state.range(0));
-  model.max_nonzeros = static_cast<std::uint32_t>(state.range(2));
+  model.features = argument(state, 0);
+  model.max_nonzeros = argument(state, 2);
   const MicroRows from(model, kRows);
   const std::vector<double> targets(kRows, 1.0);
   ObserveRows rows;
@@ -42,13 +42,10 @@ void send_observe(benchmark::State& state) {
   ClientOptions options;
   options.max_rows_per_frame = static_cast<std::size_t>(state.range(1));
   Status status = client.connect(sink.address(), options);
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      if (ok(status)) status = client.send_observe(rows);
-      if (ok(status)) status = client.poll_acknowledgements();
-    }
-  }
+  measure(state, [&] {
+    if (ok(status)) status = client.send_observe(rows);
+    if (ok(status)) status = client.poll_acknowledgements();
+  });
   if (ok(status)) status = client.wait_acknowledged();
   const std::int64_t sent = std::int64_t{kRows} * state.iterations();
   if (!ok(status) || client.totals().accepted != static_cast<std::uint64_t>(sent)) {

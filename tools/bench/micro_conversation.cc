@@ -23,37 +23,32 @@ void talk(benchmark::State& state, const std::string& frame, std::uint32_t dimen
   MicroStream stream(MicroStream::config("linear", dimension));
   Talk talk(stream.engine(), EndpointKind::kQuery, clock);
   std::size_t bytes = talk.ask(frame);
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) benchmark::DoNotOptimize(bytes = talk.ask(frame));
-  }
+  measure(state, [&] { benchmark::DoNotOptimize(bytes = talk.ask(frame)); });
   if (bytes == 0 || talk.count(IoCounter::kQueriesRefused) > 0) state.SkipWithError("no answer");
   state.counters["answer_bytes"] = static_cast<double>(bytes);
 }
 
 void predict(benchmark::State& state) {
-  const auto dimension = static_cast<std::uint32_t>(state.range(0));
-  talk(state, predict_frame(dimension - 1, static_cast<std::uint32_t>(state.range(1))), dimension);
+  const auto dimension = argument(state, 0);
+  talk(state, predict_frame(dimension - 1, argument(state, 1)), dimension);
 }
-void posterior(benchmark::State& state) {
-  talk(state, posterior_frame(), static_cast<std::uint32_t>(state.range(0)));
-}
+void posterior(benchmark::State& state) { talk(state, posterior_frame(), argument(state, 0)); }
 void draws(benchmark::State& state) {
   v1::Request request;
   request.set_id(1);
   request.mutable_draws();  // the first page of the newest snapshot
   std::string frame;
   append_frame(request, frame);
-  talk(state, frame, static_cast<std::uint32_t>(state.range(0)));
+  talk(state, frame, argument(state, 0));
 }
 void status(benchmark::State& state) { talk(state, status_frame(), 10); }
 
 // Reads of up to 64 KiB of whole frames: found, decoded, checked, taken into the window, and
 // acknowledged once a read. Where the window is full the learner takes the rows, unmeasured.
 void observe(benchmark::State& state) {
-  const LoadRows rows{.features = static_cast<std::uint32_t>(state.range(0)),
-                      .nonzeros = static_cast<std::uint32_t>(state.range(2)),
-                      .rows_per_frame = static_cast<std::uint32_t>(state.range(1))};
+  const LoadRows rows{.features = argument(state, 0),
+                      .nonzeros = argument(state, 2),
+                      .rows_per_frame = argument(state, 1)};
   const FrameBytes frames(rows);
   constexpr std::size_t kRead = 64 * 1024;
   const auto last = std::ranges::upper_bound(frames.ends, kRead) - 1;
@@ -69,18 +64,15 @@ void observe(benchmark::State& state) {
   const std::uint64_t slack = engine->config().window_slack;
   const std::uint64_t a_read = static_cast<std::uint64_t>(messages) * rows.rows_per_frame;
   std::uint64_t taken = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      if (engine->head() + a_read > taken + slack) {
-        state.PauseTiming();
-        engine->poll(1);
-        taken = engine->head();
-        state.ResumeTiming();
-      }
-      benchmark::DoNotOptimize(talk.ask(read));
+  measure(state, [&] {
+    if (engine->head() + a_read > taken + slack) {
+      state.PauseTiming();
+      engine->poll(1);
+      taken = engine->head();
+      state.ResumeTiming();
     }
-  }
+    benchmark::DoNotOptimize(talk.ask(read));
+  });
   const auto rows_sent = static_cast<std::int64_t>(a_read) * state.iterations();
   if (engine->head() != static_cast<std::uint64_t>(rows_sent)) state.SkipWithError("rows are gone");
   state.counters["messages/s"] = benchmark::Counter(

@@ -15,16 +15,16 @@
 #include "windhover/io/windhover.pb.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/heap_column.h"
-#include "windhover/tools/bench/micro_placed.h"
 #include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 namespace {
 
 FrameBytes frames_of(const benchmark::State& state) {
-  return FrameBytes({.features = static_cast<std::uint32_t>(state.range(0)),
-                     .nonzeros = static_cast<std::uint32_t>(state.range(2)),
-                     .rows_per_frame = static_cast<std::uint32_t>(state.range(1))});
+  return FrameBytes({.features = argument(state, 0),
+                     .nonzeros = argument(state, 2),
+                     .rows_per_frame = argument(state, 1)});
 }
 
 void count_rows(benchmark::State& state, const FrameBytes& frames) {
@@ -47,26 +47,20 @@ void for_frames(const FrameBytes& frames, F&& f) {
 // The lengths in front of the frames alone.
 void framing(benchmark::State& state) {
   const FrameBytes frames = frames_of(state);
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      for_frames(frames, [](std::span<const std::byte> frame) { benchmark::DoNotOptimize(frame); });
-    }
-  }
+  measure(state, [&] {
+    for_frames(frames, [](std::span<const std::byte> frame) { benchmark::DoNotOptimize(frame); });
+  });
   count_rows(state, frames);
 }
 
 void decode(benchmark::State& state) {
   const FrameBytes frames = frames_of(state);
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      for_frames(frames, [](std::span<const std::byte> frame) {
-        RequestView request;
-        benchmark::DoNotOptimize(decode_request(frame, request));
-      });
-    }
-  }
+  measure(state, [&] {
+    for_frames(frames, [](std::span<const std::byte> frame) {
+      RequestView request;
+      benchmark::DoNotOptimize(decode_request(frame, request));
+    });
+  });
   count_rows(state, frames);
 }
 
@@ -74,15 +68,12 @@ void decode(benchmark::State& state) {
 void generated_parser(benchmark::State& state) {
   const FrameBytes frames = frames_of(state);
   v1::Request request;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      for_frames(frames, [&](std::span<const std::byte> frame) {
-        benchmark::DoNotOptimize(
-            request.ParseFromArray(frame.data(), static_cast<int>(frame.size())));
-      });
-    }
-  }
+  measure(state, [&] {
+    for_frames(frames, [&](std::span<const std::byte> frame) {
+      benchmark::DoNotOptimize(
+          request.ParseFromArray(frame.data(), static_cast<int>(frame.size())));
+    });
+  });
   count_rows(state, frames);
 }
 
@@ -90,10 +81,7 @@ void generated_parser(benchmark::State& state) {
 template <class Encode>
 void encode_again(benchmark::State& state, std::span<std::byte> out, Encode&& encode) {
   std::size_t bytes = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) benchmark::DoNotOptimize(bytes = encode(out));
-  }
+  measure(state, [&] { benchmark::DoNotOptimize(bytes = encode(out)); });
   if (bytes == 0) state.SkipWithError("nothing was written");
   state.counters["answer_bytes"] = static_cast<double>(bytes);
 }
@@ -118,7 +106,7 @@ void encode_prediction(benchmark::State& state) {
 }
 
 void encode_posterior(benchmark::State& state) {
-  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   Reader reader = stream.engine().reader().value();
   Provenance provenance;
   std::vector<ParameterSummary> parameters(stream.engine().dimension());
@@ -130,7 +118,7 @@ void encode_posterior(benchmark::State& state) {
 }
 
 void encode_draws(benchmark::State& state) {
-  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   Reader reader = stream.engine().reader().value();
   const std::uint32_t dimension = stream.engine().dimension();
   const std::uint32_t draws = stream.engine().config().retained_draws;
@@ -191,13 +179,10 @@ void claim_producer(benchmark::State& state) {
   bool all = true;
   for (std::uint64_t i = 0; i < producers; ++i) all = claim(i) == Refusal::kNone && all;
   std::uint64_t i = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      benchmark::DoNotOptimize(claim(i));
-      if (++i == producers) i = 0;
-    }
-  }
+  measure(state, [&] {
+    benchmark::DoNotOptimize(claim(i));
+    if (++i == producers) i = 0;
+  });
   if (!all) state.SkipWithError("a producer was refused");
 }
 

@@ -25,53 +25,41 @@ bool gives_thompson_draws(const ModelEntry& model) {
 }
 
 // range: dimension, rows of a request.
-class PredictBenchmark final : public benchmark::internal::Benchmark {
- public:
-  PredictBenchmark(const std::string& name, std::string_view model, const Question& question)
-      : Benchmark(name.c_str()), model_(model), question_(question) {}
-
-  void Run(benchmark::State& state) override {
-    EngineConfig config = MicroStream::config(model_, static_cast<std::uint32_t>(state.range(0)));
-    config.model.max_nonzeros = question_.nonzeros;
-    // A network takes long to learn, and what its answers cost does not depend on that.
-    MicroStream stream(config, nullptr, !find_model(model_)->network);
-    Reader reader = stream.engine().reader().value();
-    const auto rows = static_cast<std::size_t>(state.range(1));
-    const MicroRows& from = stream.rows();
-    PredictRequest request;
-    request.rows = rows;
-    request.features = std::span(from.values()).first(rows * from.a_row());
-    if (question_.nonzeros > 0) {
-      request.indices = std::span(from.indices()).first(rows * from.a_row());
-      request.row_ends = std::span(from.row_ends()).first(rows);
-    }
-    const std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
-    if (question_.with_quantiles) request.quantile_probabilities = quantiles;
-    if (question_.with_draws) request.thompson_id = 1;
-    std::vector<PredictiveSummary> summaries(rows);
-    Provenance provenance;
-    Status status = Status::kOk;
-    {
-      const HeapColumn heap(state);
-      for (auto _ : state) status = reader.predict(request, summaries, provenance);
-    }
-    if (!ok(status)) state.SkipWithError(to_string(status));
-    state.SetItemsProcessed(state.range(1) * state.iterations());
+void predict(benchmark::State& state, std::string_view model, const Question& question) {
+  EngineConfig config = MicroStream::config(model, argument(state, 0));
+  config.model.max_nonzeros = question.nonzeros;
+  // A network takes long to learn, and what its answers cost does not depend on that.
+  MicroStream stream(config, nullptr, !find_model(model)->network);
+  Reader reader = stream.engine().reader().value();
+  const auto rows = static_cast<std::size_t>(state.range(1));
+  const MicroRows& from = stream.rows();
+  PredictRequest request;
+  request.rows = rows;
+  request.features = std::span(from.values()).first(rows * from.a_row());
+  if (question.nonzeros > 0) {
+    request.indices = std::span(from.indices()).first(rows * from.a_row());
+    request.row_ends = std::span(from.row_ends()).first(rows);
   }
-
- private:
-  std::string_view model_;
-  Question question_;
-};
+  const std::vector<double> quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
+  if (question.with_quantiles) request.quantile_probabilities = quantiles;
+  if (question.with_draws) request.thompson_id = 1;
+  std::vector<PredictiveSummary> summaries(rows);
+  Provenance provenance;
+  Status status = Status::kOk;
+  measure(state, [&] { status = reader.predict(request, summaries, provenance); });
+  if (!ok(status)) state.SkipWithError(to_string(status));
+  state.SetItemsProcessed(state.range(1) * state.iterations());
+}
 
 // "predict/MODEL/D/ROWS", with a Thompson draw where the model gives one; predict_quantiles with
 // five quantiles, predict_sparse of rows of 8 non-zeros, predict_alone without the Thompson draw.
 bool register_predictions() {
   for (const ModelEntry& model : model_registry()) {
     const auto add = [&](const std::string& what, const Question& question) {
-      auto* made = new PredictBenchmark(what + "/" + std::string(model.name), model.name, question);
-      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
-      return benchmark::internal::RegisterBenchmarkInternal(made);
+      const std::string name = what + "/" + std::string(model.name);
+      return benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&model, question](benchmark::State& state) { predict(state, model.name, question); });
     };
     const bool draws = gives_thompson_draws(model);
     auto* dense = add("predict", {.with_draws = draws})->Args({10, 1})->Args({10, 256});
@@ -94,26 +82,22 @@ const bool kRegistered = register_predictions();
 
 // The summaries of all parameters.
 void posterior(benchmark::State& state) {
-  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   Reader reader = stream.engine().reader().value();
   std::vector<ParameterSummary> summaries(stream.engine().dimension());
   Provenance provenance;
-  const HeapColumn heap(state);
-  for (auto _ : state) benchmark::DoNotOptimize(reader.posterior(summaries, provenance));
+  measure(state, [&] { benchmark::DoNotOptimize(reader.posterior(summaries, provenance)); });
 }
 
 // All 64 draws, from the newest snapshot.
 void draws(benchmark::State& state) {
-  MicroStream stream(MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0))));
+  MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   Reader reader = stream.engine().reader().value();
   const std::size_t count = stream.engine().config().retained_draws;
   std::vector<double> theta(count * stream.engine().dimension());
   Provenance provenance;
   Status status = Status::kOk;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) status = reader.draws(0, 0, count, theta, provenance);
-  }
+  measure(state, [&] { status = reader.draws(0, 0, count, theta, provenance); });
   if (!ok(status)) state.SkipWithError(to_string(status));
 }
 

@@ -21,13 +21,10 @@ template <class T, class Fill>
 void fills(benchmark::State& state, Fill&& fill) {
   std::vector<T> numbers(static_cast<std::size_t>(state.range(0)));
   std::uint64_t round = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      fill(numbers, round++);
-      benchmark::DoNotOptimize(numbers.data());
-    }
-  }
+  measure(state, [&] {
+    fill(numbers, round++);
+    benchmark::DoNotOptimize(numbers.data());
+  });
   state.SetItemsProcessed(state.range(0) * state.iterations());
 }
 

@@ -19,6 +19,7 @@
 #include "windhover/tools/bench/machine.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 namespace {
@@ -28,46 +29,24 @@ void count_examples(benchmark::State& state) {
       static_cast<double>(state.range(1) * state.iterations()), benchmark::Counter::kIsRate);
 }
 
+using Call = void (*)(SamplerRig&);
 void refresh(SamplerRig& rig) { rig.refresh(); }
 
 // A function of the rig, called again and again. RunError becomes the benchmark's error.
-class RigBenchmark final : public benchmark::internal::Benchmark {
- public:
-  using Call = void (*)(SamplerRig&);
-
-  RigBenchmark(const std::string& name, const RigConfig& config, Call call)
-      : Benchmark(name.c_str()), config_(config), call_(call) {}
-
-  void Run(benchmark::State& state) override {
+benchmark::internal::Benchmark* add(std::string_view what, std::string_view name, RigConfig config,
+                                    Call call) {
+  const std::string full = std::string(what) + "/" + std::string(name);
+  return benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) mutable {
+    config.dimension = argument(state, 0);
+    config.minibatch_size = argument(state, 1);
     try {
-      run(state);
+      SamplerRig rig(config);
+      measure(state, [&] { call(rig); });
+      if (call != refresh) count_examples(state);
     } catch (const RunError& error) {
       state.SkipWithError(error.what());
     }
-  }
-
- private:
-  void run(benchmark::State& state) {
-    RigConfig config = config_;
-    config.dimension = static_cast<std::uint32_t>(state.range(0));
-    config.minibatch_size = static_cast<std::uint32_t>(state.range(1));
-    SamplerRig rig(config);
-    {
-      const HeapColumn heap(state);
-      for (auto _ : state) call_(rig);
-    }
-    if (call_ != refresh) count_examples(state);
-  }
-
-  RigConfig config_;
-  Call call_;
-};
-
-benchmark::internal::Benchmark* add(std::string_view what, std::string_view name,
-                                    const RigConfig& config, RigBenchmark::Call call) {
-  auto* made = new RigBenchmark(std::string(what) + "/" + std::string(name), config, call);
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps it.
-  return benchmark::internal::RegisterBenchmarkInternal(made);
+  });
 }
 
 // "gradient/MODEL/D/S", "gradient_sparse/..." with 8 non-zeros a row, "add_noise/...",
@@ -115,31 +94,22 @@ const bool kRegistered = register_sums() && register_samplers();
 template <class Limit>
 void limit(benchmark::State& state) {
   Limit product(static_cast<std::size_t>(state.range(1)), static_cast<std::size_t>(state.range(0)));
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) product();
-  }
+  measure(state, [&] { product(); });
   count_examples(state);
 }
 
 void factorize(benchmark::State& state) {
-  const auto d = static_cast<std::uint32_t>(state.range(0));
+  const auto d = argument(state, 0);
   std::vector<double> matrix(std::size_t{d} * d, 0.1);
   for (std::size_t j = 0; j < d; ++j) matrix[j * (d + 1)] = 1.0;
-  Arena measuring = Arena::measuring();
-  (void)Factor(measuring, d);
-  MappedBlock block(measuring.used());
-  Arena arena(block.bytes());
-  Factor factor(arena, d);
-  const HeapColumn heap(state);
-  for (auto _ : state) benchmark::DoNotOptimize(factor.compute(matrix.data()));
+  Placed<Factor> factor(d);
+  measure(state, [&] { benchmark::DoNotOptimize(factor->compute(matrix.data())); });
 }
 
 void record_latency(benchmark::State& state) {
   Histogram histogram;
   std::int64_t nanoseconds = 1;
-  const HeapColumn heap(state);
-  for (auto _ : state) histogram.record(nanoseconds = nanoseconds * 7 % 1'000'003);
+  measure(state, [&] { histogram.record(nanoseconds = nanoseconds * 7 % 1'000'003); });
 }
 
 BENCHMARK_TEMPLATE(limit, GemvLimit)

@@ -10,7 +10,7 @@
 
 #include "windhover/io/conversation.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/micro_placed.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 
@@ -32,12 +32,7 @@ class Talk {
     queries_->bind(state_, kind, engine.reader().value(), engine.reader().value());
     producers_->reset();
     conversation_.begin();
-    v1::Request hello;
-    hello.mutable_hello()->set_version_min(1);
-    hello.mutable_hello()->set_version_max(1);
-    std::string frame;
-    append_frame(hello, frame);
-    (void)ask(frame);
+    (void)ask(hello_frame());
   }
   Talk(const Talk&) = delete;
   Talk& operator=(const Talk&) = delete;

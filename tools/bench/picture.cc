@@ -34,19 +34,15 @@ constexpr std::array kPercentiles = {Percentile{"p50_us", "50"},      Percentile
 // One curve a condition over the percentiles that any of them resolves, from the moment a question
 // was due. What a condition does not resolve its curve passes over.
 Plot latencies(const Json& result) {
-  Panel panel{.title = fmt::format("{} draws, {} questions a second but where said, open loop",
-                                   result.at("draws").dump(), number(result, "query_rate")),
-              .x_label = "percentile",
-              .y_label = "latency, µs",
-              .log_y = true,
-              .categories = {},
-              .level_names = true,
-              .legend = "outside right"};
+  Panel panel = Panel{fmt::format("{} draws, {} questions a second but where said, open loop",
+                                  result.at("draws").dump(), number(result, "query_rate")),
+                      "percentile", "latency, µs"}
+                    .log("y")
+                    .legend_at("outside right")
+                    .level();
   const Json& runs = result.at("runs");
   for (const Json& run : runs) {
-    Series series{.label = run.at("name"), .x = {}, .y = {}};
-    series.colour = static_cast<int>(panel.series.size());
-    panel.series.push_back(std::move(series));
+    panel.add(Series::curve(run.at("name"), static_cast<int>(panel.series.size())));
   }
   for (const auto& [key, name] : kPercentiles) {
     const double x = static_cast<double>(panel.categories.size());
@@ -55,8 +51,7 @@ Plot latencies(const Json& result) {
       const double y = number(runs[i].at("latency"), key);
       if (!std::isfinite(y)) continue;
       any = true;
-      panel.series[i].x.push_back(x);
-      panel.series[i].y.push_back(y);
+      panel.series[i].add(x, y);
     }
     if (any) panel.categories.emplace_back(name);
   }
@@ -70,56 +65,43 @@ Plot latencies(const Json& result) {
 // The runs that have `x` and `y` and whose names begin so.
 Series series_of(const Json& result, const std::string& prefix, const char* x, const char* y,
                  const std::string& label, int colour) {
-  Series series{.label = label, .x = {}, .y = {}, .colour = colour};
+  Series series = Series::curve(label, colour);
   for (const Json& run : result.at("runs")) {
     if (run.at("name").get<std::string>().rfind(prefix, 0) != 0) continue;
-    series.x.push_back(number(run, x));
-    series.y.push_back(number(run, y));
+    series.add(number(run, x), number(run, y));
   }
   return series;
 }
 
 // Through the last point of `series`, growing as D to the `power`.
 Series slope(const Series& series, double power) {
-  Series line{.label = power == 1 ? "in proportion to D" : "in proportion to D²",
-              .x = series.x,
-              .y = {},
-              .style = Style::kDashes,
-              .colour = series.colour};
-  for (const double x : series.x) {
-    line.y.push_back(series.y.back() * std::pow(x / series.x.back(), power));
-  }
-  return line;
+  Series line =
+      Series::dashes(power == 1 ? "in proportion to D" : "in proportion to D²", series.colour);
+  return line.sample(
+      series.x, [&](double x) { return series.y.back() * std::pow(x / series.x.back(), power); });
 }
 
 Plot growth(const Json& result) {
-  Panel stream{.title = "Over the length of the stream, D = 10",
-               .x_label = "observations so far",
-               .y_label = "processor time an observation, ns",
-               .log_x = true,
-               .legend = "bottom right"};
-  stream.series.push_back(
+  Panel stream = Panel{"Over the length of the stream, D = 10", "observations so far",
+                       "processor time an observation, ns"}
+                     .log("x")
+                     .legend_at("bottom right");
+  stream.add(
       series_of(result, "stream", "observations", "ns_per_observation", "ingest and learning", 0));
   double most = 0;
   for (const double y : stream.series[0].y) most = std::max(most, y);
   stream.y_range = {0, 1.25 * most};
-  Panel moves{.title = "Over D: a move of a chain, 100 rows",
-              .x_label = "parameters D",
-              .y_label = "µs",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
+  Panel moves =
+      Panel{"Over D: a move of a chain, 100 rows", "parameters D", "µs"}.log("xy").below();
   const Series diagonal =
       series_of(result, "move sgd-d", "dimension", "move_us", "diagonal (sgd-d), whole move", 1);
   const Series full = series_of(result, "move calibrated", "dimension", "beside_gradient_us",
                                 "full (calibrated), beside the gradient", 0);
   moves.series = {diagonal, slope(diagonal, 1), full, slope(full, 2)};
-  Panel engines{.title = "Over D: an observation, learned from",
-                .x_label = "parameters D",
-                .y_label = "processor time an observation, µs",
-                .log_x = true,
-                .log_y = true,
-                .legend = "outside bottom center horizontal"};
+  Panel engines = Panel{"Over D: an observation, learned from", "parameters D",
+                        "processor time an observation, µs"}
+                      .log("xy")
+                      .below();
   const Series light = series_of(result, "engine diagonal", "dimension", "us_per_observation",
                                  "diagonal (sgd-d)", 1);
   const Series heavy =

@@ -111,20 +111,9 @@ QuestionSource::~QuestionSource() {
 void QuestionSource::rehearse(Connection& connection) {
   for (const auto& kind : kinds_) {
     const std::string& frame = kind->question.frame;
-    std::string reply;
-    FrameScan scan;
-    bool alive = write_all(connection.socket, frame.data(), frame.size());
-    while (alive && scan.kind == FrameScan::kNeedMore) {
-      std::array<char, 4096> chunk;
-      const ssize_t n = ::recv(connection.socket, chunk.data(), chunk.size(), 0);
-      alive = n > 0;
-      if (alive) reply.append(chunk.data(), static_cast<std::size_t>(n));
-      scan = scan_frame(std::as_bytes(std::span(reply)), UINT32_MAX);
-    }
     v1::Response response;
-    if (!alive || scan.kind != FrameScan::kFrame ||
-        !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())) ||
-        response.has_refusal()) {
+    if (!write_all(connection.socket, frame.data(), frame.size()) ||
+        !receive_response(connection.socket, response) || response.has_refusal()) {
       throw RunError("the server refuses the question \"" + kind->question.name + "\"");
     }
   }

@@ -18,7 +18,6 @@ namespace windhover {
 
 namespace {
 
-constexpr double kMiB = 1 << 20;
 constexpr double kMovesARefresh = RigConfig{}.n / kStepMinibatch * SamplerRig::kChains;
 
 // The gradient reads the features and the target of each row once (8 bytes a number, 4 an index)
@@ -51,9 +50,9 @@ void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
                       {"gflops", flops / seconds / 1e9},
                       {"gb_per_second", bytes / seconds / 1e9},
                       {"window_mib", static_cast<double>(rig.window_bytes()) / kMiB},
-                      {"of_roofline", std::max(by_flops, by_bytes) / seconds},
-                      {"of_two_gemv", gemv / kStepMinibatch / seconds}};
-      if (nonzeros > 0) --figures.count;  // gemv is no limit of sparse rows
+                      {"of_roofline", std::max(by_flops, by_bytes) / seconds}};
+      // gemv is no limit of sparse rows.
+      if (nonzeros == 0) figures.add("of_two_gemv", gemv / kStepMinibatch / seconds);
       return figures;
     });
   }

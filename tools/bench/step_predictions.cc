@@ -72,7 +72,7 @@ double predict(Runs& runs, LearningEngine& learning, const char* model, std::siz
 
 void add_predictions(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits) {
   for (const char* model : {"linear", "logistic"}) {
-    LearningEngine learning(model, "calibrated", dimension, 64);
+    LearningEngine learning({.model = model, .dimension = dimension, .minibatch_size = 64});
     const double single = predict(runs, learning, model, 1, 0, limits);
     predict(runs, learning, model, 256, single, limits);
   }

@@ -2,59 +2,78 @@
 #ifndef WINDHOVER_TOOLS_BENCH_STEP_RUNS_H_
 #define WINDHOVER_TOOLS_BENCH_STEP_RUNS_H_
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <string>
 #include <string_view>
-#include <utility>
 
+#include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/machine.h"
-#include "windhover/tools/bench/suite.h"
 #include "windhover/tools/bench/timing.h"
 
 namespace windhover {
 
 inline constexpr std::uint32_t kStepMinibatch = 100;
 
-// A few named numbers, without the heap: what is being measured shall not count what reports it.
-struct Figures {
-  Figures(std::initializer_list<std::pair<const char*, double>> list) {
-    for (const auto& figure : list) figures[count++] = figure;
-  }
-  std::array<std::pair<const char*, double>, 20> figures;
-  std::size_t count = 0;
+inline constexpr double kMiB = 1 << 20;
+inline constexpr double kDrawsPerObservation = 4;
+inline constexpr std::uint64_t kRowsARound = kStepMinibatch / 4;  // R = S / rows
+
+// What an engine has done in some time of the calling thread.
+struct Work {
+  double seconds = 0;
+  double rounds = 0;
+  double rows = 0;
+  double steps = 0;
+  double examples = 0;
+  double passes = 0;
+  double refreshes = 0;
 };
 
-// Adds runs, each with what the process did in its time.
-class Runs {
- public:
-  explicit Runs(double budget) : budget_(budget) {}
-
-  template <class Measure>
-  void add(std::string name, Measure&& measure) {
-    const ProcessSpan span;
-    const Figures measured = measure();
-    Json process = span.figures();
-    Json run = {{"name", std::move(name)}};
-    for (std::size_t i = 0; i < measured.count; ++i) {
-      run[measured.figures[i].first] = measured.figures[i].second;
+// Rounds, with so many rows taken in before each, for `seconds` of this thread's time and until two
+// passes over the window have ended, but no longer than ten times that.
+template <class Around>
+inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seconds,
+                       Around&& round) {
+  const auto now = [&] {
+    return Work{.seconds = thread_seconds(),
+                .rows = static_cast<double>(learning.engine().head()),
+                .steps = static_cast<double>(learning.steps()),
+                .examples = static_cast<double>(learning.examples()),
+                .passes = static_cast<double>(learning.count(RuntimeCounter::kPasses)),
+                .refreshes = static_cast<double>(learning.count(RuntimeCounter::kRefreshes))};
+  };
+  const Work before = now();
+  Work done;
+  double rounds = 0;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      if (rows > 0) (void)learning.stream(rows);
+      round();
     }
-    run.update(process);
-    runs_.push_back(std::move(run));
-  }
-  Json& last() { return runs_.back(); }
-  double budget() const { return budget_; }  // seconds of one measurement
-  Json take() { return std::move(runs_); }
+    rounds += 8;
+    const Work after = now();
+    done = {after.seconds - before.seconds,    rounds,
+            after.rows - before.rows,          after.steps - before.steps,
+            after.examples - before.examples,  after.passes - before.passes,
+            after.refreshes - before.refreshes};
+  } while (done.seconds < seconds || (done.passes < 2 && done.seconds < 10 * seconds));
+  return done;
+}
 
- private:
-  double budget_;
-  Json runs_ = Json::array();
-};
+inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seconds) {
+  return run_rounds(learning, rows, seconds, [&] { learning.engine().poll(1); });
+}
+
+inline double window_mib(const LearningEngine& learning) {
+  return static_cast<double>(learning.window_bytes()) / kMiB;
+}
+
+inline double draws_per_observation(LearningEngine& learning, const Work& work) {
+  return work.examples / work.rows / learning.engine().config().sampler.chains;
+}
 
 // What takes a whole engine. Its rounds beside a stream, over rows that stay the same, and on two
-// threads (step_rounds.cc); predictions of it (step_predictions.cc).
+// threads (step_rounds.cc); what a step costs as a whole (step_stream.cc); predictions of it
+// (step_predictions.cc).
 void add_rounds(Runs& runs, std::uint32_t dimension);
 void add_stream(Runs& runs, std::uint32_t dimension, std::string_view sampler);
 void add_predictions(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits);

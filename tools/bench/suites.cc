@@ -3,13 +3,13 @@
 
 #include <array>
 #include <ctime>
-#include <fstream>
 #include <string>
 
 #include "windhover/platform/cpu.h"
 #include "windhover/tools/bench/revision.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
 
 namespace windhover {
 
@@ -26,14 +26,9 @@ constexpr std::array kSuites = {
                run_soak},
 };
 
-// As /proc/cpuinfo calls it.
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
+  const std::string name = processor_name();
+  return name.empty() ? "unknown" : name;
 }
 
 }  // namespace

@@ -2,32 +2,20 @@
 #ifndef WINDHOVER_TOOLS_BENCH_TIMING_H_
 #define WINDHOVER_TOOLS_BENCH_TIMING_H_
 
-#include <time.h>
-
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "windhover/tools/bench/suite.h"
+#include "windhover/tools/processor.h"
 
 namespace windhover {
-
-// Seconds of processor time that the calling thread has had: what other processes take away does
-// not count, what they do to the caches does.
-inline double thread_seconds() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-inline double wall_seconds() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 // Seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which together take
 // about `budget` seconds. For work that is the same at each call. Limits and what is compared with
@@ -87,6 +75,45 @@ class ProcessSpan {
   std::optional<std::uint64_t> heap_;
   double own_;
   MachineTimes machine_;
+};
+
+// A few named numbers, without the heap: what is being measured shall not count what reports it.
+// What is not finite is null.
+struct Figures {
+  Figures(std::initializer_list<std::pair<const char*, double>> list) {
+    for (const auto& [name, value] : list) add(name, value);
+  }
+  void add(const char* name, double value) { figures[count++] = {name, value}; }
+
+  std::array<std::pair<const char*, double>, 20> figures;
+  std::size_t count = 0;
+};
+
+// Adds runs, each with what the process did in its time.
+class Runs {
+ public:
+  explicit Runs(double budget = 0) : budget_(budget) {}
+
+  template <class Measure>
+  void add(std::string name, Measure&& measure) {
+    const ProcessSpan span;
+    const Figures measured = measure();
+    Json process = span.figures();
+    Json run = {{"name", std::move(name)}};
+    for (std::size_t i = 0; i < measured.count; ++i) {
+      const auto& [figure, value] = measured.figures[i];
+      run[figure] = std::isfinite(value) ? Json(value) : Json();
+    }
+    run.update(process);
+    runs_.push_back(std::move(run));
+  }
+  Json& last() { return runs_.back(); }
+  double budget() const { return budget_; }  // seconds of one measurement
+  Json take() { return std::move(runs_); }
+
+ private:
+  double budget_;
+  Json runs_ = Json::array();
 };
 
 }  // namespace windhover

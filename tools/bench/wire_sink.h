@@ -4,7 +4,6 @@
 #define WINDHOVER_TOOLS_BENCH_WIRE_SINK_H_
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
-#include "windhover/tools/error.h"
+#include "windhover/tools/bench/loopback.h"
 
 namespace windhover {
 
@@ -35,16 +34,7 @@ class WireSink {
     welcome_.max_rows = 32'768;
     welcome_.observes = true;
     sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(at);
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (::bind(listener_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) != 0 ||
-        ::listen(listener_, 1) != 0 ||
-        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
-      ::close(listener_);
-      throw RunError("no socket to listen on");
-    }
+    listener_ = listen_on_loopback(at);
     address_ = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
     thread_ = std::thread([this] { run(); });
   }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "windhover/tools/reproduce/adam.h"
+#include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {
 

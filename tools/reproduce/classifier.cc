@@ -7,13 +7,10 @@ namespace windhover::reproduce {
 using Eigen::Index;
 
 Classifier::Classifier(const ModelConfig& config, const Dataset& data)
-    : data_(data), shape_(config, Response::kCategorical), values_(shape_.values()) {
-  Arena measuring = Arena::measuring();
-  const NetworkBatch measured(measuring, shape_);
-  block_ = std::make_unique<MappedBlock>(measuring.used() + 4096);
-  Arena arena(block_->bytes());
-  batch_ = std::make_unique<NetworkBatch>(arena, shape_);
-}
+    : data_(data),
+      shape_(config, Response::kCategorical),
+      batch_(shape_),
+      values_(shape_.values()) {}
 
 Eigen::MatrixXf Classifier::probabilities(const std::vector<double>& theta) {
   const std::size_t outputs = shape_.outputs();

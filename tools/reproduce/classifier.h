@@ -4,12 +4,11 @@
 #define WINDHOVER_TOOLS_REPRODUCE_CLASSIFIER_H_
 
 #include <Eigen/Core>
-#include <memory>
 #include <vector>
 
-#include "windhover/platform/memory.h"
 #include "windhover/samplers/models/network.h"
 #include "windhover/tools/data/dataset.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover::reproduce {
 
@@ -27,8 +26,7 @@ class Classifier {
  private:
   const Dataset& data_;
   NetworkShape shape_;
-  std::unique_ptr<MappedBlock> block_;
-  std::unique_ptr<NetworkBatch> batch_;
+  Placed<NetworkBatch> batch_;
   std::vector<double> values_;
 };
 

@@ -1,6 +1,5 @@
 // Samplers of one recipe on densities whose laws are known: Rocha 2026, Figures 2 and 5 to 10,
 // each in a file of its own.
-#include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {

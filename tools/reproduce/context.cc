@@ -84,9 +84,19 @@ void Context::parallel(std::size_t count, const Stage& stage,
     work(i);
     const std::size_t now = ++done;
     const double share = static_cast<double>(now) / static_cast<double>(count);
+    if (stage.text.empty()) return;
     progress(stage.begin + (stage.end - stage.begin) * share,
              fmt::format("{}: {} of {}", stage.text, now, count));
   });
+}
+
+std::vector<ordered_json> Context::run_parts(const std::vector<PartJob>& jobs,
+                                             const Stage& stage) const {
+  std::vector<ordered_json> results(jobs.size());
+  parallel(jobs.size(), stage, [&](std::size_t i) {
+    results[i] = part(jobs[i].key, jobs[i].settings, jobs[i].compute);
+  });
+  return results;
 }
 
 }  // namespace windhover::reproduce

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "windhover/tools/reproduce/parts.h"
 
@@ -29,11 +30,19 @@ struct Settings {
 // Called with the share done (0 to 1) and what is being done; from one thread at a time.
 using ProgressFunction = std::function<void(double share, const std::string& text)>;
 
-// A stretch of the progress, from one share to another, and what is done in it.
+// A stretch of the progress, from one share to another, and what is done in it; without a text it
+// is not told.
 struct Stage {
-  std::string text;
+  std::string text = {};
   double begin = 0;
   double end = 1;
+};
+
+// As Context::part() takes them.
+struct PartJob {
+  std::string key;
+  std::string settings;
+  std::function<nlohmann::ordered_json()> compute;
 };
 
 // Where an experiment keeps its parts.
@@ -70,10 +79,9 @@ class Context {
                               const std::function<nlohmann::ordered_json()>& compute) const {
     return parts_.part(key, settings, compute);
   }
-  nlohmann::ordered_json part(const std::string& key,
-                              const std::function<nlohmann::ordered_json()>& compute) const {
-    return parts_.part(key, "", compute);
-  }
+  // What each gives, in their order; on all threads.
+  std::vector<nlohmann::ordered_json> run_parts(const std::vector<PartJob>& jobs,
+                                                const Stage& stage = {}) const;
   Parts& parts() const { return parts_; }
 
   // Does work(0) to work(count - 1), on settings().threads threads. What one throws is thrown here

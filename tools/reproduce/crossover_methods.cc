@@ -1,18 +1,12 @@
 #include "windhover/tools/reproduce/crossover_methods.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/reference/effective_draws.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/moments_json.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::size_t kFeatures = 10;
 // Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.

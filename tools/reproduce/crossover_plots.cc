@@ -1,26 +1,32 @@
 #include "windhover/tools/reproduce/crossover_plots.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <string>
-
-#include "windhover/tools/reproduce/replications.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
-
-using nlohmann::ordered_json;
 
 namespace {
 
 double number(const ordered_json& value) { return number_from(value); }
 
-}  // namespace
-
 Bias bias_of(const ordered_json& run, const ordered_json& truth) {
   return bias(numbers_from(run["mean"]), numbers_from(run["sd"]), truth);
+}
+
+}  // namespace
+
+Estimate mean_off(const ordered_json& run, const ordered_json& truth) {
+  return {bias_of(run, truth).mean,
+          std::sqrt(1 / number(run["least"]) + 1 / number(truth["least"]))};
+}
+
+Estimate mean_off_wide(const ordered_json& run, const ordered_json& truth) {
+  const Estimate off = mean_off(run, truth);
+  return {off.value, std::max(1.0, bias_of(run, truth).ratio) * off.mcse};
+}
+
+Estimate sd_ratio(const ordered_json& run, const ordered_json& truth) {
+  const double ratio = bias_of(run, truth).ratio;
+  return {ratio, ratio * std::hypot(number(run["spread_error"]), number(truth["spread_error"]))};
 }
 
 Estimate rate(const ordered_json& run) {
@@ -40,15 +46,6 @@ Estimate ratio(const Estimate& a, const Estimate& b) {
   return {value, std::abs(value) * std::hypot(a.mcse / a.value, b.mcse / b.value)};
 }
 
-double error_of_mean(const ordered_json& run, const ordered_json& truth) {
-  return std::sqrt(1 / number(run["least"]) + 1 / number(truth["least"]));
-}
-
-double error_of_ratio(const ordered_json& run, const ordered_json& truth) {
-  return bias_of(run, truth).ratio *
-         std::hypot(number(run["spread_error"]), number(truth["spread_error"]));
-}
-
 Estimate a_draw(const ordered_json& run, const char* what, double unit) {
   const double value = number(run[what]) / number(run["least"]) / unit;
   return {value, value * number(run["least_error"])};
@@ -56,131 +53,105 @@ Estimate a_draw(const ordered_json& run, const char* what, double unit) {
 
 namespace {
 
-// One curve a method: `value(run, all)` over the sizes, a little beside each other.
-Panel curves(
-    const std::vector<std::size_t>& sizes, const std::vector<ordered_json>& results,
-    const Panel& frame, const std::vector<CrossoverMethod>& methods,
-    const std::function<Estimate(const ordered_json& run, const ordered_json& all)>& value) {
-  Panel panel = frame;
-  panel.log_x = true;
-  panel.x_label = "rows N";
-  panel.x_range = {300, 100'000};
-  panel.legend = "outside";
-  double shift = std::pow(1.04, -0.5 * static_cast<double>(methods.size() - 1));
-  for (const CrossoverMethod& method : methods) {
-    Series series{.label = method.label, .x = {}, .y = {}, .colour = method.colour};
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Estimate e = value(results[i][method.key], results[i]);
-      series.x.push_back(static_cast<double>(sizes[i]) * shift);
-      series.y.push_back(e.value);
-      series.error.push_back(e.mcse);
-    }
-    shift *= 1.04;
-    panel.series.push_back(series);
-  }
-  return panel;
+using Value = std::function<Estimate(const ordered_json& run, const ordered_json& all)>;
+
+Panel over_sizes(const std::string& title, const std::string& y_label) {
+  return Panel{title, "rows N", y_label}.log("xy").legend_at("outside").x_in(300, 100'000);
 }
 
 Series level(double y, const std::string& label) {
-  return {.label = label, .x = {300, 100'000}, .y = {y, y}, .style = Style::kDashes, .colour = 7};
+  return Series::dashes(label, 7, {300, 100'000}, {y, y});
+}
+
+// Over the sizes.
+struct Results {
+  const std::vector<std::size_t>& sizes;
+  const std::vector<ordered_json>& all;
+
+  Series curve(const std::string& label, int colour, const char* key, double shift,
+               const Value& value) const {
+    Series series = Series::curve(label, colour);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      series.add(static_cast<double>(sizes[i]) * shift, value(all[i][key], all[i]));
+    }
+    return series;
+  }
+  // One curve a method, a little beside each other.
+  void add_to(Panel& panel, const std::vector<CrossoverMethod>& methods, const Value& value) const {
+    double shift = std::pow(1.04, -0.5 * static_cast<double>(methods.size() - 1));
+    for (const CrossoverMethod& method : methods) {
+      panel.add(curve(method.label, method.colour, method.key, shift, value));
+      shift *= 1.04;
+    }
+  }
+};
+
+// What is out of the frame stands in the title.
+Panel spreads(const Results& results, const std::vector<CrossoverMethod>& methods) {
+  constexpr double kFrame = 0.2;
+  const auto in_frame = [](double y) { return std::abs(y - 1) <= kFrame; };
+  Panel panel =
+      over_sizes("and of the spread", "worst sd / true sd").log("x").y_in(1 - kFrame, 1 + kFrame);
+  results.add_to(panel, methods, [](const ordered_json& run, const ordered_json& all) {
+    return sd_ratio(run, all["nuts"]);
+  });
+  std::vector<std::string> outside;
+  for (const Series& s : panel.series) {
+    if (!std::ranges::all_of(s.y, in_frame)) outside.push_back(s.label);
+  }
+  if (!outside.empty()) {
+    panel.title += fmt::format("; out of the frame:\n{}", fmt::join(outside, "; "));
+  }
+  std::erase_if(panel.series, [&](const Series& s) { return std::ranges::none_of(s.y, in_frame); });
+  return panel.add(level(1 + kSpreadBar, "bars of the default")).add(level(1 - kSpreadBar, ""));
 }
 
 }  // namespace
 
 void add_crossover_panels(Report& report, const std::vector<std::size_t>& sizes,
-                          const std::vector<ordered_json>& results) {
+                          const std::vector<ordered_json>& all_sizes) {
+  const Results results{sizes, all_sizes};
   std::vector<CrossoverMethod> biased(std::begin(kEngineMethods), std::end(kEngineMethods));
   biased.insert(biased.end(), std::begin(kPrintedMethods), std::end(kPrintedMethods));
   std::vector<CrossoverMethod> every = biased;
   every.push_back(kNuts);
-  report.add(curves(
-      sizes, results,
-      {.title = "Effective draws per second", .x_label = "", .y_label = "draws / s", .log_y = true},
-      every, [](const ordered_json& run, const ordered_json&) { return rate(run); }));
-  Panel lead = curves(sizes, results,
-                      {.title = "The same over NUTS's",
-                       .x_label = "",
-                       .y_label = "draws / s over NUTS's",
-                       .log_y = true},
-                      biased, [](const ordered_json& run, const ordered_json& all) {
-                        return ratio(rate(run), rate(all["nuts"]));
-                      });
-  lead.series.push_back({.label = "tutorial: SGLD",
-                         .x = {static_cast<double>(kPapersSmallest), kPapersCrossover},
-                         .y = {1 / kPapersLead, 1},
-                         .colour = kPrintedMethods[1].colour,
-                         .papers = true});
-  lead.series.push_back(level(1, "as fast as NUTS"));
-  report.add(lead);
-  Panel off = curves(
-      sizes, results,
-      {.title = "Beside it: bias of the mean",
-       .x_label = "",
-       .y_label = "worst |mean - truth| (sd)",
-       .log_y = true},
-      biased, [](const ordered_json& run, const ordered_json& all) {
-        const Bias bias = bias_of(run, all["nuts"]);
-        return Estimate{bias.mean, std::max(1.0, bias.ratio) * error_of_mean(run, all["nuts"])};
-      });
-  off.series.push_back(level(kMeanBar, "bar of the default"));
-  report.add(off);
-  // What is out of the frame stands on the page.
-  const auto spread = [](const ordered_json& run, const ordered_json& all) {
-    return Estimate{bias_of(run, all["nuts"]).ratio, error_of_ratio(run, all["nuts"])};
-  };
-  constexpr double kFrame = 0.2;
-  std::string outside;
-  for (const CrossoverMethod& method : biased) {
-    for (const ordered_json& all : results) {
-      if (std::abs(spread(all[method.key], all).value - 1) <= kFrame) continue;
-      outside += fmt::format("{}{}", outside.empty() ? "" : "; ", method.label);
-      break;
-    }
-  }
-  Panel ratios =
-      curves(sizes, results,
-             {.title = outside.empty() ? "and of the spread"
-                                       : "and of the spread; out of the frame:\n" + outside,
-              .x_label = "",
-              .y_label = "worst sd / true sd",
-              .y_range = {1 - kFrame, 1 + kFrame}},
-             biased, spread);
-  const auto in_frame = [](double y) { return std::abs(y - 1) <= kFrame; };
-  std::erase_if(ratios.series,
-                [&](const Series& s) { return std::ranges::none_of(s.y, in_frame); });
-  ratios.series.push_back(level(1 + kSpreadBar, "bars of the default"));
-  ratios.series.push_back(level(1 - kSpreadBar, ""));
-  report.add(ratios);
-  const auto seconds = [&](const char* label, const CrossoverMethod& of, const auto& value) {
-    Panel panel = curves(sizes, results, {.title = "", .x_label = "", .y_label = ""}, {of}, value);
-    panel.series[0].label = label;
-    return panel.series[0];
-  };
+  Panel speed = over_sizes("Effective draws per second", "draws / s");
+  results.add_to(speed, every,
+                 [](const ordered_json& run, const ordered_json&) { return rate(run); });
+  report.add(speed);
+  Panel lead = over_sizes("The same over NUTS's", "draws / s over NUTS's");
+  results.add_to(lead, biased, [](const ordered_json& run, const ordered_json& all) {
+    return ratio(rate(run), rate(all["nuts"]));
+  });
+  lead.add(Series::curve("tutorial: SGLD", kPrintedMethods[1].colour,
+                         {static_cast<double>(kPapersSmallest), kPapersCrossover},
+                         {1 / kPapersLead, 1})
+               .of_paper());
+  report.add(lead.add(level(1, "as fast as NUTS")));
+  Panel off = over_sizes("Beside it: bias of the mean", "worst |mean - truth| (sd)");
+  results.add_to(off, biased, [](const ordered_json& run, const ordered_json& all) {
+    return mean_off_wide(run, all["nuts"]);
+  });
+  report.add(off.add(level(kMeanBar, "bar of the default")));
+  report.add(spreads(results, biased));
   const auto draws = [](const ordered_json& run, const ordered_json&) {
     return time_to_draws(run);
   };
   const auto served = [](const ordered_json&, const ordered_json& all) {
     return Estimate{served_seconds(all), 0};
   };
-  CrossoverMethod ours = kEngineMethods[0];
-  Panel times{.title = "From a cold start",
-              .x_label = "rows N",
-              .y_label = "seconds",
-              .series = {seconds("(a) NUTS: 2000 draws", kNuts, draws)},
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside",
-              .x_range = {300, 100'000}};
-  const Series answers = seconds("(c) default: served posterior", ours, served);
-  ours.colour = 5;
-  times.series.push_back(seconds("(b) default: 2000 draws", ours, draws));
-  times.series.push_back(answers);
-  std::string never;
+  Panel times = over_sizes("From a cold start", "seconds");
+  const CrossoverMethod& ours = kEngineMethods[0];
+  times.add(results.curve("(a) NUTS: 2000 draws", kNuts.colour, kNuts.key, 1, draws))
+      .add(results.curve("(b) default: 2000 draws", 5, ours.key, 1, draws))
+      .add(results.curve("(c) default: served posterior", ours.colour, ours.key, 1, served));
+  std::vector<std::size_t> never;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (!std::isnan(served_seconds(results[i]))) continue;
-    never += fmt::format("{}{}", never.empty() ? "" : ", ", sizes[i]);
+    if (std::isnan(served_seconds(all_sizes[i]))) never.push_back(sizes[i]);
   }
-  if (!never.empty()) times.title += fmt::format("\n(c) not within its bars at N = {}", never);
+  if (!never.empty()) {
+    times.title += fmt::format("\n(c) not within its bars at N = {}", fmt::join(never, ", "));
+  }
   report.add(times);
 }
 

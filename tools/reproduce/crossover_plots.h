@@ -3,11 +3,8 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_PLOTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_PLOTS_H_
 
-#include <vector>
-
 #include "windhover/tools/reproduce/crossover_methods.h"
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 
@@ -30,12 +27,14 @@ inline constexpr CrossoverMethod kPrintedMethods[] = {
     {"printed-sghmc", "SGHMC, tutorial's step", 4}, {"printed-sgld", "SGLD, tutorial's step", 3}};
 inline constexpr CrossoverMethod kNuts = {"nuts", "NUTS", 6};
 
-using CrossoverRun = nlohmann::ordered_json;
+using CrossoverRun = ordered_json;
 
-Bias bias_of(const CrossoverRun& run, const CrossoverRun& truth);
-// Of a mean in sd, from as many effective draws as both have, and of a ratio of sds.
-double error_of_mean(const CrossoverRun& run, const CrossoverRun& truth);
-double error_of_ratio(const CrossoverRun& run, const CrossoverRun& truth);
+// |mean - truth| of the worst parameter in sd, with the error that as many effective draws leave as
+// both have; and so where those of the run are wider than the truth's.
+Estimate mean_off(const CrossoverRun& run, const CrossoverRun& truth);
+Estimate mean_off_wide(const CrossoverRun& run, const CrossoverRun& truth);
+// The sd over the truth's that is furthest from 1.
+Estimate sd_ratio(const CrossoverRun& run, const CrossoverRun& truth);
 
 // Effective draws a second, and seconds until kWanted of them, the cold start included. Errors of
 // what a clock measured are those of the effective draws alone.

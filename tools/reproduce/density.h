@@ -4,11 +4,9 @@
 
 #include <Eigen/Core>
 #include <functional>
-#include <memory>
-#include <vector>
 
-#include "windhover/samplers/estimates/estimates.h"
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/plot.h"
 
 namespace windhover::reproduce {
 
@@ -46,36 +44,14 @@ class DensityModel final : public Model {
   FeatureTransform transform_;
 };
 
-// What a sampler is told, with the potential's n observations: curvature and gradient noise of the
-// mean loss, potential / n, for minibatches of one.
-struct Told {
-  Eigen::MatrixXd curvature;
-  Eigen::MatrixXd noise;
-  double n = 1;
-
-  // Curvature of the potential itself and no noise.
-  static Told noiseless(const Eigen::MatrixXd& curvature) {
-    return {curvature, Eigen::MatrixXd::Zero(curvature.rows(), curvature.cols())};
-  }
-  Estimates view() const {
-    return {.dimension = static_cast<std::uint32_t>(curvature.rows()),
-            .n = n,
-            .minibatch_size = 1,
-            .curvature = curvature.data(),
-            .noise_covariance = noise.data()};
-  }
-};
-
-// One chain. Not to be moved: its parts point at one another.
+// One chain.
 class Walk {
  public:
-  // UserError when the sampler refuses.
   Walk(const SamplerConfig& config, const Told& told, PotentialGradient gradient,
        const Eigen::VectorXd& start, std::uint64_t seed, std::uint16_t chain = 0);
-  Walk(const Walk&) = delete;
 
-  const Eigen::VectorXd& theta() const { return theta_; }
-  bool is_draw() const { return chain_.is_draw; }
+  Eigen::Map<const Eigen::VectorXd> theta() const { return {memory_.theta.data(), prior_.size()}; }
+  bool is_draw() const { return memory_.chain.is_draw; }
   // False when theta is no longer finite.
   bool step() { return step(sampler_); }
   // One move by another sampler of the same name, e.g. with another step; what the chain keeps
@@ -88,13 +64,13 @@ class Walk {
   GradientSource source_;
   std::uint32_t slot_ = 0;
   OwnedSampler sampler_;
-  Eigen::VectorXd theta_;
-  std::vector<double> state_;
-  std::vector<double> work_;
-  Chain chain_;
+  ChainMemory memory_;
   std::uint64_t seed_;
   std::uint64_t step_ = 0;
 };
+
+// Every `thin`-th of that many moves, of a density in two dimensions.
+void add_path(Series& series, Walk& walk, std::size_t moves, std::size_t thin = 1);
 
 }  // namespace windhover::reproduce
 

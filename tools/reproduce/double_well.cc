@@ -1,19 +1,9 @@
 // Santa on a double well, beside RMSprop: Chen et al. 2016, Figure 1.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/density.h"
-#include "windhover/tools/reproduce/experiments.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kStart = 4.0;
 constexpr double kLocal = 2.2236635;
@@ -70,35 +60,6 @@ Schedule stated() {
   return {"stated", "a stated schedule", [](double) { return 0.03; }, sampler, kMoves};
 }
 
-// The samplers of a schedule: a step is held until it should be 1 % shorter. Shared by chains of
-// one thread.
-class Stages {
- public:
-  explicit Stages(const Schedule& schedule) : first_(schedule.sampler) {
-    first_.step_size = schedule.step(1);
-    SamplerConfig config = first_;
-    for (std::uint64_t move = 0; move < schedule.moves; ++move) {
-      const double step = schedule.step(static_cast<double>(move) + 1);
-      if (samplers_.empty() || step < 0.99 * config.step_size) {
-        config.step_size = step;
-        samplers_.emplace_back(config, 1);
-        if (!ok(samplers_.back()->refresh(told().view())))
-          throw UserError("the sampler refuses its estimates");
-      }
-      stage_.push_back(samplers_.size() - 1);
-    }
-  }
-  // Hardly any curvature: V begins at about 0, as in the paper.
-  static Told told() { return Told::noiseless(Eigen::MatrixXd::Constant(1, 1, 1e-12)); }
-  const SamplerConfig& first() const { return first_; }
-  const OwnedSampler& at(std::uint64_t move) const { return samplers_[stage_[move]]; }
-
- private:
-  SamplerConfig first_;
-  std::vector<OwnedSampler> samplers_;
-  std::vector<std::size_t> stage_;
-};
-
 // `step(move)` moves and returns where to. Points for a plot against the logarithm of the move.
 ordered_json walked(std::uint64_t moves, double start,
                     const std::function<double(std::uint64_t)>& step) {
@@ -116,13 +77,24 @@ ordered_json walked(std::uint64_t moves, double start,
   return {{"end", theta}, {"move", x}, {"theta", y}};
 }
 
-ordered_json walked_santa(const Schedule& schedule, const Stages& stages, std::uint64_t seed) {
+// A step is held until it should be 1 % shorter.
+ordered_json walked_santa(const Schedule& schedule, std::uint64_t seed) {
+  // Hardly any curvature: V begins at about 0, as in the paper.
+  const Told told = Told::noiseless(Eigen::MatrixXd::Constant(1, 1, 1e-12));
+  SamplerConfig config = schedule.sampler;
+  config.step_size = schedule.step(1);
+  std::optional<OwnedSampler> sampler(std::in_place, config, told);
   Walk walk(
-      stages.first(), Stages::told(), [](const double* x, double* g) { *g = slope(*x); },
+      config, told, [](const double* x, double* g) { *g = slope(*x); },
       Eigen::VectorXd::Constant(1, kStart), seed);
   return walked(schedule.moves, kStart, [&](std::uint64_t move) {
+    const double step = schedule.step(static_cast<double>(move) + 1);
+    if (step < 0.99 * config.step_size) {
+      config.step_size = step;
+      sampler.emplace(config, told);
+    }
     // Once it is no longer finite it stays so.
-    static_cast<void>(walk.step(stages.at(move)));
+    static_cast<void>(walk.step(*sampler));
     return walk.theta()[0];
   });
 }
@@ -166,35 +138,24 @@ void frame(Panel& panel) {
 }
 
 Series trajectory(const ordered_json& run, const std::string& label, int colour) {
-  return {.label = label,
-          .x = run.at("move").get<std::vector<double>>(),
-          .y = run.at("theta").get<std::vector<double>>(),
-          .style = Style::kLine,
-          .colour = colour};
+  return Series::line(label, colour, run.at("move").get<std::vector<double>>(),
+                      run.at("theta").get<std::vector<double>>());
 }
 
 void add_potential(Report& report) {
-  Series curve{.label = "U(theta)", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
+  Series curve = Series::line("U(theta)", 6);
   for (int i = -90; i <= 84; ++i) {
     const double x = 0.05 * i;
-    curve.x.push_back(x);
-    curve.y.push_back(potential(x));
+    curve.add(x, potential(x));
   }
   Panel panel{.title = "The potential",
               .x_label = "theta",
               .y_label = "U",
               .series = {curve},
               .legend = "top center"};
-  panel.series.push_back({.label = "the start",
-                          .x = {kStart},
-                          .y = {potential(kStart)},
-                          .style = Style::kPoints,
-                          .colour = 1});
-  panel.series.push_back({.label = "minima",
-                          .x = {kGlobal, kLocal},
-                          .y = {potential(kGlobal), potential(kLocal)},
-                          .style = Style::kPoints,
-                          .colour = 2});
+  panel.add(Series::points("the start", 1, {kStart}, {potential(kStart)}));
+  panel.add(
+      Series::points("minima", 2, {kGlobal, kLocal}, {potential(kGlobal), potential(kLocal)}));
   report.add(panel);
 }
 
@@ -212,8 +173,7 @@ std::string in_words(const Ends& ends) {
 Ends count_ends(const std::vector<ordered_json>& runs) {
   Ends ends;
   for (const ordered_json& run : runs) {
-    const ordered_json& end = run.at("end");
-    const double theta = end.is_null() ? INFINITY : end.get<double>();
+    const double theta = number_from(run.at("end"));
     if (!(std::abs(theta) < kFarAway)) {
       ends.away += 1;
     } else {
@@ -223,74 +183,37 @@ Ends count_ends(const std::vector<ordered_json>& runs) {
   return ends;
 }
 
-std::vector<ordered_json> run_schedule(const Context& context, const Schedule& schedule) {
-  constexpr std::size_t kShares = 10;
-  std::vector<ordered_json> runs(kSeeds);
-  context.parallel(kShares, [&](std::size_t share) {
-    const auto done = context.part(
-        fmt::format("{}-{}", schedule.key, share),
-        fmt::format("{}, {} moves", schedule.name, schedule.moves), [&] {
-          const Stages stages(schedule);
-          ordered_json list = ordered_json::array();
-          for (std::size_t seed = share; seed < kSeeds; seed += kShares) {
-            list.push_back(walked_santa(schedule, stages, 1000 * context.seed() + seed));
-          }
-          return list;
-        });
-    for (std::size_t i = 0; i < done.size(); ++i) runs[share + i * kShares] = done[i];
-  });
-  return runs;
-}
-
 Ends add_schedule(const Context& context, Report& report, const Schedule& schedule, bool barred) {
   context.progress(barred ? 0.6 : 0.1, schedule.name);
-  const std::vector<ordered_json> runs = run_schedule(context, schedule);
+  const auto runs = replicated(
+      context, schedule.key, fmt::format("{}, {} moves", schedule.name, schedule.moves), kSeeds,
+      [&](std::uint64_t seed) { return walked_santa(schedule, seed); }, 1000);
   const Ends ends = count_ends(runs);
   // By the rule of succession: 0 of 100 has an error, too.
   const auto error = [](double count) {
     const double p = (count + 1) / (kSeeds + 2);
     return std::sqrt(kSeeds * p * (1 - p));
   };
-  const std::string group = fmt::format("Santa, {}, {} moves", schedule.name, schedule.moves);
-  report.add(Figure{.group = group,
-                    .name = "ends in the global basin (of 100 seeds)",
-                    .ours = ends.global,
-                    .mcse = error(ends.global),
-                    .bar = barred ? std::optional(at_least(95)) : std::nullopt});
-  report.add(Figure{.group = group,
-                    .name = "ends in the local basin",
-                    .ours = ends.local,
-                    .mcse = error(ends.local)});
-  report.add(Figure{.group = group,
-                    .name = "ends in neither, further than 6 from 0",
-                    .ours = ends.away,
-                    .mcse = error(ends.away)});
+  Table table(report, fmt::format("Santa, {}, {} moves", schedule.name, schedule.moves));
+  table.add("ends in the global basin (of 100 seeds)", {ends.global, error(ends.global)})
+      .held_to(barred ? std::optional(at_least(95)) : std::nullopt);
+  table.add("ends in the local basin", {ends.local, error(ends.local)});
+  table.add("ends in neither, further than 6 from 0", {ends.away, error(ends.away)});
 
   const auto rmsprop = walked_rmsprop(schedule.moves, kPrintedRate);
-  Panel panel{.title = fmt::format("Santa, {}", schedule.name),
-              .x_label = "moves (gradients)",
-              .y_label = "theta",
-              .log_x = true,
-              .legend = "outside bottom center horizontal"};
-  panel.series.push_back({.label = "the paper's end",
-                          .x = {1, static_cast<double>(schedule.moves)},
-                          .y = {kGlobal, kGlobal},
-                          .style = Style::kDashes,
-                          .colour = 7});
-  panel.series.push_back(trajectory(rmsprop, "RMSprop", 1));
+  Panel panel =
+      Panel{fmt::format("Santa, {}", schedule.name), "moves (gradients)", "theta"}.log("x").below();
+  panel.add(Series::dashes("the paper's end", 7, {1, static_cast<double>(schedule.moves)},
+                           {kGlobal, kGlobal}));
+  panel.add(trajectory(rmsprop, "RMSprop", 1));
   for (std::size_t seed = 0; seed < std::size(kColours); ++seed) {
-    panel.series.push_back(trajectory(runs[seed], fmt::format("seed {}", seed), kColours[seed]));
+    panel.add(trajectory(runs[seed], fmt::format("seed {}", seed), kColours[seed]));
   }
   frame(panel);
   report.add(panel);
-  report.add(Figure{.group = group,
-                    .name = "RMSprop at the same budget: theta",
-                    .ours = rmsprop.at("end").get<double>()});
+  table.add("RMSprop at the same budget: theta", rmsprop.at("end").get<double>());
   std::vector<double> last;
-  last.reserve(runs.size());
-  for (const ordered_json& run : runs) {
-    last.push_back(run.at("end").is_null() ? NAN : run.at("end").get<double>());
-  }
+  for (const ordered_json& run : runs) last.push_back(number_from(run.at("end")));
   report.detail(schedule.key, last);
   return ends;
 }
@@ -314,19 +237,19 @@ void run_double_well(const Context& context, Report& report) {
       "2.224 and a maximum between them at -0.038; all start at 4, beside the local one. RMSprop "
       "has smoothing 0.99, floor 1e-5 and the paper's h_t; in the paper it ends in the local "
       "minimum.");
-  report.note(fmt::format(
+  report.note(
       "In the paper's Figure 1 Santa ends in the global basin. With its schedule (h = t^-0.3 / 10, "
       "beta = t^2, half of the moves exploring) there end, of {} seeds in the global basin, the "
       "local one and neither: {}. The temperature t^-2 is below 0.01 after ten moves, and the "
       "barrier is {:.1f} high from the local minimum. The paper says neither how many moves it "
       "makes nor floor, smoothing and C; here they are 10,000, two floors, 0.99 and 1, and h is "
       "read as eta or as sqrt(eta).",
-      kSeeds, printed_ends, potential(kBarrier) - potential(kLocal)));
-  report.note(fmt::format(
+      kSeeds, printed_ends, potential(kBarrier) - potential(kLocal));
+  report.note(
       "The stated schedule: eta = 0.03, beta = 1 + t / 5000, floor 0.01, friction 0.2 to begin "
       "with, 25,000 moves exploring and 25,000 refining, as sampler `santa` with "
       "`initial_temperature` 1, `temperature` 0, `annealing_steps` 5000. It ends: {}.",
-      in_words(ends)));
+      in_words(ends));
 }
 
 }  // namespace windhover::reproduce

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
 #include "windhover/tools/reproduce/data_files.h"
 #include "windhover/tools/reproduce/files.h"
 
@@ -19,15 +20,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "unknown processor";
+std::string processor() {
+  const std::string name = processor_name();
+  return name.empty() ? "unknown processor" : name;
 }
 
 // As it is typed into a shell.
@@ -61,7 +56,7 @@ RunFacts facts_of(const Experiment& experiment, const std::string& name, const C
           .seed = settings.seed,
           .threads = settings.threads,
           .cores = std::thread::hardware_concurrency(),
-          .processor = processor_name(),
+          .processor = processor(),
           .seconds = context.parts().seconds(),
           .builds = context.parts().builds()};
 }
@@ -102,14 +97,11 @@ void write_index(std::span<const Experiment> experiments, const Settings& settin
     const ordered_json result = result_in(settings.out, experiment.name);
     const std::string missing = missing_data(experiment, settings.data);
     const std::string failure = failure_in(settings.out, experiment.name);
-    if (!failure.empty()) {
-      text += fmt::format("| {} | {} | | | failed: {} |\n", experiment.name, experiment.source,
-                          failure);
-      continue;
-    }
-    if (result.is_null()) {
+    if (!failure.empty() || result.is_null()) {
       text += fmt::format("| {} | {} | | | {} |\n", experiment.name, experiment.source,
-                          missing.empty() ? "not run yet" : missing);
+                          !failure.empty()  ? "failed: " + failure
+                          : missing.empty() ? "not run yet"
+                                            : missing);
       continue;
     }
     const auto [met, bars] = bars_met(result);
@@ -176,22 +168,24 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told) {
   std::vector<std::string_view> names;
-  for (const Experiment& experiment : experiments) names.push_back(experiment.name);
+  std::vector<Experiment> chosen;
   const bool all = name == "all";
-  if (!all && std::ranges::find(names, name) == names.end()) {
+  for (const Experiment& experiment : experiments) {
+    names.push_back(experiment.name);
+    if (all || experiment.name == name) chosen.push_back(experiment);
+  }
+  if (!all && chosen.empty()) {
     throw UserError(fmt::format("there is no experiment \"{}\": {}, all or list", name,
                                 fmt::join(names, ", ")));
   }
-  for (const Experiment& experiment : experiments) {
-    if ((!all && experiment.name != name) || experiment.files.empty()) continue;
-    if (!settings.data.empty()) break;
+  for (const Experiment& experiment : chosen) {
+    if (experiment.files.empty() || !settings.data.empty()) continue;
     throw UserError(fmt::format("--data is missing: the directory where {} finds {}",
                                 experiment.name, fmt::join(experiment.files, ", ")));
   }
-  for (const Experiment& experiment : experiments) {
-    if ((!all && experiment.name != name) || settings.resume || settings.fresh) continue;
+  for (const Experiment& experiment : chosen) {
     const std::filesystem::path parts = parts_of(settings, experiment.name);
-    if (!has_unfinished_parts(parts)) continue;
+    if (settings.resume || settings.fresh || !has_unfinished_parts(parts)) continue;
     throw UserError(
         fmt::format("{} holds parts of a run that did not come to its end: --resume goes on with "
                     "them, --fresh throws them away",
@@ -209,8 +203,7 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
       if (!unwritten) unwritten = std::current_exception();
     }
   };
-  for (const Experiment& experiment : experiments) {
-    if (!all && experiment.name != name) continue;
+  for (const Experiment& experiment : chosen) {
     std::exception_ptr failure;
     try {
       told(run_one(experiment, name, settings, progress));

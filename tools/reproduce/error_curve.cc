@@ -1,15 +1,9 @@
 #include "windhover/tools/reproduce/error_curve.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/replications.h"
 
 namespace windhover::reproduce {
-
-using nlohmann::ordered_json;
 
 std::string Training::text() const {
   return fmt::format(
@@ -27,6 +21,14 @@ ErrorCurve curve_from(const ordered_json& json) {
           numbers_from(json.at("alone")), number_from(json.at("seconds"))};
 }
 
+std::vector<ErrorCurve> run_curves(const Context& context, const std::vector<PartJob>& jobs,
+                                   const Stage& stage) {
+  std::vector<ErrorCurve> curves;
+  for (const ordered_json& json : context.run_parts(jobs, stage))
+    curves.push_back(curve_from(json));
+  return curves;
+}
+
 ErrorCurve error_curve(const Training& training, const Dataset& rows, const Dataset& judged,
                        std::uint64_t seed) {
   OwnedModel model(training.model, rows);
@@ -38,7 +40,7 @@ ErrorCurve error_curve(const Training& training, const Dataset& rows, const Data
 }
 
 Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows) {
-  const Estimate seeds = shares.size() > 1 ? mean_of(shares) : Estimate{shares.at(0), 0};
+  const Estimate seeds = mean_over_seeds(shares);
   const double share = seeds.value;
   return {share,
           std::hypot(seeds.mcse, std::sqrt(share * (1 - share) / static_cast<double>(rows)))};
@@ -48,39 +50,29 @@ void add_ends(Report& report, const std::string& group, const std::string& label
               const std::string& unit, double scale, std::size_t rows,
               const std::vector<ErrorCurve>& runs, std::optional<double> papers,
               const std::string& papers_source, int papers_decimals) {
+  Table table(report, group);
   for (const bool averaged : {true, false}) {
     std::vector<double> ends;
     ends.reserve(runs.size());
     for (const ErrorCurve& run : runs) {
       ends.push_back((averaged ? run.error : run.alone).back());
     }
-    const Estimate share = share_of_errors(ends, rows);
-    Figure figure{
-        .group = group,
-        .name = fmt::format("{}, {} ({})", label,
-                            averaged ? "averaged predictions" : "last iterate alone", unit),
-        .ours = scale * share.value,
-        .mcse = scale * share.mcse};
-    if (averaged && papers) {
-      figure.papers = papers;
-      figure.papers_source = papers_source;
-      figure.papers_decimals = papers_decimals;
-    }
-    report.add(figure);
+    Figure& figure =
+        table.add(fmt::format("{}, {} ({})", label,
+                              averaged ? "averaged predictions" : "last iterate alone", unit),
+                  scale * share_of_errors(ends, rows));
+    if (averaged) figure.beside(papers, papers_source, papers_decimals);
   }
 }
 
 Series mean_curve(const std::string& label, int colour, double scale, std::size_t rows,
                   const std::vector<ErrorCurve>& runs) {
-  Series series{.label = label, .x = runs.at(0).examples, .y = {}, .colour = colour};
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
+  Series series = Series::line(label, colour);
+  for (std::size_t i = 0; i < runs.at(0).examples.size(); ++i) {
     std::vector<double> shares;
     for (const ErrorCurve& run : runs) shares.push_back(i < run.error.size() ? run.error[i] : NAN);
-    const Estimate share = share_of_errors(shares, rows);
-    series.y.push_back(scale * share.value);
-    series.error.push_back(scale * share.mcse);
+    series.add(runs[0].examples[i], scale * share_of_errors(shares, rows));
   }
-  series.style = Style::kLine;
   return series;
 }
 

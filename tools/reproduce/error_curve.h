@@ -3,17 +3,9 @@
 #define WINDHOVER_TOOLS_REPRODUCE_ERROR_CURVE_H_
 
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "windhover/tools/reproduce/classifier.h"
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/plot.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/told_chain.h"
 
 namespace windhover::reproduce {
@@ -40,9 +32,12 @@ struct ErrorCurve {
   std::vector<double> alone;
   double seconds = 0;
 
-  nlohmann::ordered_json json() const;
+  ordered_json json() const;
 };
-ErrorCurve curve_from(const nlohmann::ordered_json& json);
+ErrorCurve curve_from(const ordered_json& json);
+// Of jobs that give the JSON of a curve each.
+std::vector<ErrorCurve> run_curves(const Context& context, const std::vector<PartJob>& jobs,
+                                   const Stage& stage = {});
 
 // The mean of shares of errors among the same `rows` judged rows, one a seed. Its error: the spread
 // of the seeds, where there are several, and what so many rows leave open, in quadrature.
@@ -50,10 +45,8 @@ Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows);
 // What a page says of it.
 inline constexpr const char* kShareNote =
     "± of a test or validation error: the spread of the seeds, where there are several, and that "
-    "of "
-    "a share of so many rows, sqrt(s²/R + p (1 - p)/n). All methods are judged on the same rows, "
-    "so "
-    "that differences between them are more certain than that.";
+    "of a share of so many rows, sqrt(s²/R + p (1 - p)/n). All methods are judged on the same "
+    "rows, so that differences between them are more certain than that.";
 
 // Of anything with step(), theta() and examples() as ToldChain has them. `visit` is called at every
 // look with the share done.

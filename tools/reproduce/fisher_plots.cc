@@ -1,20 +1,12 @@
 #include "windhover/tools/reproduce/fisher_plots.h"
 
-#include <fmt/format.h>
-
-#include <Eigen/Core>
-#include <array>
-#include <cmath>
 #include <utility>
 
 #include "windhover/tools/fit/reference.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 Eigen::Matrix2d pair_of(const MatrixXd& c, Index i, Index j) {
   Eigen::Matrix2d out;
@@ -42,18 +34,14 @@ void add_marginals(const std::string& label, const RunMoments& ours, const RunMo
   }
   for (std::size_t k = 0; k < 2; ++k) {
     const auto [i, j] = chosen[k];
-    Panel panel{.title = fmt::format("{}: marginal of {} difference", label,
-                                     k == 0 ? "smallest" : "largest"),
-                .x_label = fmt::format("θ{}", i + 1),
-                .y_label = fmt::format("θ{}", j + 1),
-                .legend = "outside bottom center horizontal"};
-    panel.series.push_back(
-        ellipse("HMC, 2 sd", mean_of_pair(truth.mean, i, j), pair_of(truth.covariance, i, j), 2));
-    panel.series.back().colour = 6;
-    panel.series.push_back(
-        ellipse(label, mean_of_pair(ours.mean, i, j), pair_of(ours.covariance, i, j), 2));
-    panel.series.back().colour = colour;
-    panel.series.back().style = Style::kDashes;
+    Panel panel =
+        Panel{fmt::format("{}: marginal of {} difference", label, k == 0 ? "smallest" : "largest"),
+              fmt::format("θ{}", i + 1), fmt::format("θ{}", j + 1)}
+            .below();
+    panel.add(ellipse("HMC, 2 sd", Style::kLine, 6, mean_of_pair(truth.mean, i, j),
+                      pair_of(truth.covariance, i, j), 2));
+    panel.add(ellipse(label, Style::kDashes, colour, mean_of_pair(ours.mean, i, j),
+                      pair_of(ours.covariance, i, j), 2));
     report.add(panel);
   }
 }

@@ -2,10 +2,7 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_FISHER_PLOTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_FISHER_PLOTS_H_
 
-#include <array>
-#include <string>
-
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {

@@ -1,24 +1,20 @@
 #include "windhover/tools/reproduce/fisher_runs.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
-#include <array>
-#include <cmath>
 
 #include "windhover/platform/random.h"
 #include "windhover/samplers/reference/effective_draws.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/moments_json.h"
+#include "windhover/tools/reproduce/mnist.h"
 
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
-
+constexpr std::size_t kRows = 10'000;
+constexpr std::size_t kProjected = 50;
 constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
 constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
 constexpr std::size_t kWarmUp = 200;  // moves of HMC
@@ -37,13 +33,6 @@ ordered_json moments_of(const Problem& problem, std::uint64_t samples, const aut
 
 ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, const ChainLaw& law,
                       std::uint64_t samples, std::uint64_t seed) {
-  ModelConfig config = problem.model;
-  config.features = static_cast<std::uint32_t>(problem.data.columns());
-  OwnedModel model(config, problem.data);
-  OwnedSampler sampler(setting.sampler, model.dimension());
-  if (!ok(sampler->refresh(KnownEstimates(problem).view()))) {
-    throw RunError(fmt::format("{} refuses its estimates", setting.label));
-  }
   VectorXd at = problem.posterior.mode;
   if (law.covariance) {
     VectorXd z(at.size());
@@ -51,8 +40,7 @@ ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, cons
                  {z.data(), static_cast<std::size_t>(z.size())});
     at += law.covariance->llt().matrixL() * z;
   }
-  ChainRun chain(model, sampler, setting.sampler, kFisherMinibatch, seed, 0);
-  chain.start({at.data(), at.data() + at.size()});
+  KnownChain chain(problem, setting.sampler, seed, at);
   return moments_of(problem, samples, [&](std::uint64_t steps, const Visit& visit) {
     for (std::uint64_t i = 0; i < steps; ++i) {
       if (!chain.step()) throw RunError(fmt::format("{} diverged", setting.label));
@@ -62,6 +50,25 @@ ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, cons
 }
 
 }  // namespace
+
+Problem load_sevens_and_nines(const Context& context) {
+  const Dataset all = load_mnist(context, true);
+  std::vector<std::size_t> rows;
+  for (const std::size_t i : permutation(all.rows(), context.seed())) {
+    if (all.targets[i] == 7 || all.targets[i] == 9) rows.push_back(i);
+    if (rows.size() == kRows) break;
+  }
+  Problem problem{.name = "MNIST 7 v 9",
+                  .model = {.name = "logistic",
+                            .features = kProjected,
+                            .prior_precision = 1,
+                            .intercept_precision = 1},
+                  .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
+                  .minibatch_size = kFisherMinibatch};
+  for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
+  find_posterior(problem);
+  return problem;
+}
 
 std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
   std::vector<FisherSetting> settings;
@@ -95,9 +102,9 @@ std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
   return settings;
 }
 
-ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler,
-                   const KnownEstimates& at_mode, const SpreadNoise& spread) {
-  KnownEstimates told = at_mode;
+ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const Told& at_mode,
+                   const SpreadNoise& spread) {
+  Told told = at_mode;
   told.noise += spread(problem.posterior.covariance);
   const Law law = law_of(sampler, told);
   ChainLaw out{.covariance = exact_covariance(law, at_mode, spread),
@@ -120,9 +127,7 @@ ordered_json run_setting(const Problem& problem, const FisherSetting& setting, c
   run.settle();
   ordered_json out = moments_of(
       problem, samples, [&](std::uint64_t steps, const Visit& visit) { run.run(steps, visit); });
-  std::vector<ParameterSummary> summaries(run.dimension());
-  Provenance provenance;
-  if (!ok(run.reader().posterior(summaries, provenance))) throw RunError("no posterior");
+  const std::vector<ParameterSummary> summaries = run.posterior();
   double time = 0;
   for (const ParameterSummary& s : summaries) time += s.autocorrelation_time;
   out["autocorrelation_time"] = time / static_cast<double>(summaries.size());

@@ -18,6 +18,9 @@ namespace windhover::reproduce {
 inline constexpr std::uint32_t kFisherMinibatch = 500;
 inline constexpr std::uint64_t kFisherBurnIn = 3000;
 
+// MNIST's 7, which is 0, and 9, which is 1, projected at random.
+Problem load_sevens_and_nines(const Context& context);
+
 struct FisherSetting {
   std::string method;  // a curve
   std::string label;
@@ -34,7 +37,7 @@ struct ChainLaw {
   double autocorrelation_time = std::numeric_limits<double>::infinity();  // mean over parameters
 };
 // Exact where the gradient is linear; told C averaged over the posterior, as chains measure it.
-ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const KnownEstimates& told,
+ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const Told& told,
                    const SpreadNoise& spread);
 
 // After the burn-in: moments after a tenth ("early") and after all ("late") of the samples. Of an

@@ -1,53 +1,18 @@
 // Stochastic gradient Fisher scoring on MNIST 7 against 9: Ahn, Korattikara and Welling 2012,
 // section 5.1, Figures 1 and 2.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "windhover/tools/reproduce/comparison.h"
-#include "windhover/tools/reproduce/experiments.h"
 #include "windhover/tools/reproduce/fisher_plots.h"
 #include "windhover/tools/reproduce/fisher_runs.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/mnist.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
-
-constexpr std::size_t kRows = 10'000;
-constexpr std::size_t kProjected = 50;
 constexpr std::array kPathLengths = {0.2, 0.8, 3.2};
 constexpr std::size_t kHmcSeeds = 4;
-
-// 7 is 0 and 9 is 1.
-Problem load_sevens_and_nines(const Context& context) {
-  const Dataset all = load_mnist(context, true);
-  std::vector<std::size_t> rows;
-  for (const std::size_t i : permutation(all.rows(), context.seed())) {
-    if (all.targets[i] == 7 || all.targets[i] == 9) rows.push_back(i);
-    if (rows.size() == kRows) break;
-  }
-  Problem problem{.name = "MNIST 7 v 9",
-                  .model = {.name = "logistic",
-                            .features = kProjected,
-                            .prior_precision = 1,
-                            .intercept_precision = 1},
-                  .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
-                  .minibatch_size = kFisherMinibatch};
-  for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
-  find_posterior(problem);
-  return problem;
-}
 
 struct Errors {
   double e1 = 0;
@@ -76,13 +41,15 @@ Truths ground_truth(const Context& context, const Problem& problem) {
   // they are orthogonal, and as means nearly normal.
   constexpr std::size_t kSplits[][kChains] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
   const auto draws = context.choose<std::size_t>(1500, 20'000);
-  std::vector<Truth> chains(kChains);
-  context.parallel(kChains, {"ground truth by HMC", 0, 0.3}, [&](std::size_t chain) {
-    chains[chain] =
-        truth_from(context.part(fmt::format("hmc-{}", chain), fmt::format("{} draws", draws), [&] {
-          return hmc_truth(problem, draws, context.seed(), static_cast<std::uint16_t>(chain));
-        }));
-  });
+  std::vector<PartJob> jobs;
+  for (std::uint16_t chain = 0; chain < kChains; ++chain) {
+    jobs.push_back({fmt::format("hmc-{}", chain), fmt::format("{} draws", draws),
+                    [&, chain] { return hmc_truth(problem, draws, context.seed(), chain); }});
+  }
+  std::vector<Truth> chains;
+  for (const ordered_json& run : context.run_parts(jobs, {"ground truth by HMC", 0, 0.3})) {
+    chains.push_back(truth_from(run));
+  }
   const auto split = [&](auto member) {
     std::vector<double> e2;
     for (const auto& s : kSplits) {
@@ -108,11 +75,7 @@ struct Result {
   RunMoments first;
 };
 
-Estimate mean_over_seeds(const std::vector<double>& values) {
-  return values.size() < 2 ? Estimate{values.at(0), 0} : mean_of(values);
-}
-
-Result result_of(const std::vector<ordered_json>& parts, const ChainLaw& law, std::uint64_t samples,
+Result result_of(std::span<const ordered_json> parts, const ChainLaw& law, std::uint64_t samples,
                  const RunMoments& truth) {
   Result r;
   std::array<std::vector<double>, 5> values;
@@ -147,41 +110,36 @@ int colour_of(const std::string& method) {
 }
 
 void add_reference(const Problem& problem, const Truths& truths, Report& report) {
-  const std::string reference = "The reference: four chains of HMC";
-  report.add(Figure{.group = reference,
-                    .name = "E2 of one half from the other, mean of the three splits",
-                    .ours = truths.split_half.value,
-                    .mcse = truths.split_half.mcse,
-                    .bar = at_most(0.02)});
-  report.add(Figure{.group = reference,
-                    .name = "likewise without control variates",
-                    .ours = truths.split_half_plain.value,
-                    .mcse = truths.split_half_plain.mcse});
+  Table table(report, "The reference: four chains of HMC");
+  table.add("E2 of one half from the other, mean of the three splits", truths.split_half)
+      .held_to(at_most(0.02));
+  table.add("likewise without control variates", truths.split_half_plain);
   const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
-  for (const auto& [name, member] :
-       {std::pair{"Laplace's E1", &Errors::e1}, {"Laplace's E2", &Errors::e2}}) {
-    const Estimate e = jackknife(
-        truths.chains, [&](const RunMoments& truth) { return errors_of(laplace, truth).*member; });
-    report.add(Figure{.group = reference, .name = name, .ours = e.value, .mcse = e.mcse});
-  }
+  const auto add = [&](const char* name, double Errors::*member) {
+    table.add(name, jackknife(truths.chains, [&](const RunMoments& truth) {
+                return errors_of(laplace, truth).*member;
+              }));
+  };
+  add("Laplace's E1", &Errors::e1);
+  add("Laplace's E2", &Errors::e2);
 }
 
 std::vector<ChainLaw> add_exact_laws(const Problem& problem,
                                      const std::vector<FisherSetting>& settings, Report& report) {
-  const KnownEstimates at_mode(problem);
+  const Told at_mode = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const RunMoments laplace{1, problem.posterior.mode, problem.posterior.covariance};
+  Table table(report, "Exact laws beside Laplace's posterior");
   std::vector<ChainLaw> laws;
   for (const FisherSetting& s : settings) {
     laws.push_back(chain_law(problem, s.sampler, at_mode, spread));
     const auto& sigma = laws.back().covariance;
-    Figure figure{.group = "Exact laws beside Laplace's posterior", .name = s.label + ", E2"};
-    if (sigma) figure.ours = errors_of({1, laplace.mean, *sigma}, laplace).e2;
-    if (s.label == "default") {
-      figure.name += " (0 by its derivation: checks the algebra)";
-      figure.bar = at_most(1e-10);
-    }
-    report.add(figure);
+    const bool ours = s.label == "default";
+    const char* why = ours ? " (0 by its derivation: checks the algebra)" : "";
+    table
+        .add(fmt::format("{}, E2{}", s.label, why),
+             sigma ? errors_of({1, laplace.mean, *sigma}, laplace).e2 : NAN)
+        .held_to(when(ours, at_most(1e-10)));
   }
   return laws;
 }
@@ -192,46 +150,43 @@ std::string add_hmc(const Context& context, const Problem& problem, double budge
                     const RunMoments& truth, const std::string& group, ErrorCurves& curves,
                     Report& report) {
   std::vector<std::string> steps;
-  std::vector<ordered_json> runs(kPathLengths.size() * kHmcSeeds);
-  context.parallel(runs.size(), {"HMC", 0.9, 1}, [&](std::size_t job) {
-    const std::size_t path = job / kHmcSeeds;
-    const std::size_t seed = job % kHmcSeeds;
-    const std::string what = fmt::format("path {}, budget {}", kPathLengths[path], budget);
-    runs[job] = context.part(fmt::format("hmc-path-{}-{}", path, seed), what, [&] {
-      return run_hmc(problem, kPathLengths[path], budget, context.seed() * 1000 + seed);
-    });
-  });
+  std::vector<PartJob> jobs;
   for (std::size_t path = 0; path < kPathLengths.size(); ++path) {
+    for (std::size_t seed = 0; seed < kHmcSeeds; ++seed) {
+      jobs.push_back(
+          {fmt::format("hmc-path-{}-{}", path, seed),
+           fmt::format("path {}, budget {}", kPathLengths[path], budget), [&, path, seed] {
+             return run_hmc(problem, kPathLengths[path], budget, context.seed() * 1000 + seed);
+           }});
+    }
+  }
+  const std::vector<ordered_json> runs = context.run_parts(jobs, {"HMC", 0.9, 1});
+  for (std::size_t path = 0; path < kPathLengths.size(); ++path) {
+    const auto first = runs.begin() + static_cast<std::ptrdiff_t>(path * kHmcSeeds);
+    const Runs of_path(first, first + kHmcSeeds);
+    const std::vector<double> gradients = values_of(of_path, "gradients");
+    const std::vector<double> draws = values_of(of_path, "draws");
     std::vector<double> e1, e2;
     double mixing = 0;
-    std::vector<double> gradients, draws;
     for (std::size_t seed = 0; seed < kHmcSeeds; ++seed) {
-      const ordered_json& run = runs[path * kHmcSeeds + seed];
-      const Errors e = errors_of(moments_from(run.at("late")), truth);
+      const Errors e = errors_of(moments_from(of_path[seed].at("late")), truth);
       e1.push_back(e.e1);
       e2.push_back(e.e2);
-      gradients.push_back(run.at("gradients").get<double>());
-      draws.push_back(run.at("draws").get<double>());
-      mixing += number_from(run.at("effective")) / (gradients.back() * problem.n()) / kHmcSeeds;
+      mixing +=
+          number_from(of_path[seed].at("effective")) / (gradients[seed] * problem.n()) / kHmcSeeds;
     }
-    const Estimate of_mean = mean_of(e1);
     const Estimate of_covariance = mean_of(e2);
     curves.add("HMC", fmt::format("{:g}", kPathLengths[path]), colour_of("HMC"), mixing,
-               {Estimate{NAN, 0}, of_mean, Estimate{NAN, 0}, of_covariance});
-    report.add(Figure{.group = group,
-                      .name = fmt::format("HMC, path length {:g}, E2", kPathLengths[path]),
-                      .ours = of_covariance.value,
-                      .mcse = of_covariance.mcse});
-    for (const auto& [name, values] :
-         {std::pair{"gradients of all rows", gradients}, {"draws", draws}}) {
-      const Estimate e = mean_of(values);
-      report.add(Figure{.group = fmt::format("HMC after its warm-up, budget {:g} gradients of all "
-                                             "rows, mean of {} seeds",
-                                             budget, kHmcSeeds),
-                        .name = fmt::format("path length {:g}, {}", kPathLengths[path], name),
-                        .ours = e.value,
-                        .mcse = e.mcse});
-    }
+               {Estimate{NAN, 0}, mean_of(e1), Estimate{NAN, 0}, of_covariance});
+    Table(report, group)
+        .add(fmt::format("HMC, path length {:g}, E2", kPathLengths[path]), of_covariance);
+    Table budgets(
+        report,
+        fmt::format("HMC after its warm-up, budget {:g} gradients of all rows, mean of {} seeds",
+                    budget, kHmcSeeds));
+    budgets.add(fmt::format("path length {:g}, gradients of all rows", kPathLengths[path]),
+                mean_of(gradients));
+    budgets.add(fmt::format("path length {:g}, draws", kPathLengths[path]), mean_of(draws));
     steps.push_back(fmt::format("{:.1f}", mean_of(gradients).value / mean_of(draws).value));
   }
   return fmt::format("{}", fmt::join(steps, ", "));
@@ -250,46 +205,40 @@ void run_fisher_scoring(const Context& context, Report& report) {
   add_reference(problem, truth, report);
   const std::vector<ChainLaw> laws = add_exact_laws(problem, settings, report);
 
-  struct Job {
-    std::size_t setting;
-    std::size_t seed;
-  };
-  std::vector<Job> jobs;
-  std::vector<std::vector<ordered_json>> parts(settings.size());
+  std::vector<PartJob> jobs;
   for (std::size_t s = 0; s < settings.size(); ++s) {
-    parts[s].resize(settings[s].seeds);
-    for (std::size_t seed = 0; seed < settings[s].seeds; ++seed) jobs.push_back({s, seed});
+    for (std::size_t seed = 0; seed < settings[s].seeds; ++seed) {
+      jobs.push_back({fmt::format("setting-{}-{}", s, seed),
+                      fmt::format("{}, {} samples", settings_text(settings[s].sampler), samples),
+                      [&, s, seed] {
+                        return run_setting(problem, settings[s], laws[s], samples,
+                                           context.seed() * 1000 + seed);
+                      }});
+    }
   }
-  context.parallel(jobs.size(), {"samplers", 0.3, 0.9}, [&](std::size_t j) {
-    const std::size_t s = jobs[j].setting;
-    const std::size_t seed = jobs[j].seed;
-    const std::string key = fmt::format("setting-{}-{}", s, seed);
-    const std::string what =
-        fmt::format("{}, {} samples", settings_text(settings[s].sampler), samples);
-    parts[s][seed] = context.part(key, what, [&] {
-      return run_setting(problem, settings[s], laws[s], samples, context.seed() * 1000 + seed);
-    });
-  });
+  const std::vector<ordered_json> parts = context.run_parts(jobs, {"samplers", 0.3, 0.9});
 
   const double late = static_cast<double>(samples) * kFisherMinibatch;
   ErrorCurves curves(late / 10, late);
   const std::string group = fmt::format("Simulated, {:.2g} gradients of one row", late);
+  Table table(report, group);
+  Table times(report, "Steps an effective draw (autocorrelation time), mean over parameters");
   std::vector<Result> results;
+  std::size_t first = 0;
   for (std::size_t s = 0; s < settings.size(); ++s) {
-    results.push_back(result_of(parts[s], laws[s], samples, truth.moments));
+    const auto of_setting = std::span(parts).subspan(first, settings[s].seeds);
+    first += settings[s].seeds;
+    results.push_back(result_of(of_setting, laws[s], samples, truth.moments));
     const Result& r = results.back();
     for (const auto& [name, e] :
          {std::pair{"E1", r.e1}, {"E1 in posterior sd", r.e1_in_sd}, {"E2", r.e2}}) {
-      Figure figure{
-          .group = group, .name = fmt::format("{}, {}", settings[s].label, name), .ours = e.value};
-      if (settings[s].seeds > 1) figure.mcse = e.mcse;
-      report.add(figure);
+      Figure& figure = table.add(fmt::format("{}, {}", settings[s].label, name), e);
+      if (settings[s].seeds == 1) figure.mcse = {};
     }
-    report.add(Figure{
-        .group = "Steps an effective draw (autocorrelation time), mean over parameters",
-        .name = fmt::format("{}, {}", settings[s].label, r.computed ? "computed" : "measured"),
-        .ours = r.autocorrelation_time.value,
-        .mcse = r.computed ? std::nullopt : std::optional(r.autocorrelation_time.mcse)});
+    Figure& time =
+        times.add(fmt::format("{}, {}", settings[s].label, r.computed ? "computed" : "measured"),
+                  r.autocorrelation_time);
+    if (r.computed) time.mcse = {};
     curves.add(settings[s].method, settings[s].mark, colour_of(settings[s].method), r.mixing,
                {r.early_e1, r.e1, r.early_e2, r.e2});
   }
@@ -300,16 +249,10 @@ void run_fisher_scoring(const Context& context, Report& report) {
   // Both have the seeds' minibatches, start and reference in common.
   const Estimate difference =
       paired_difference(of("default").e2_of_seeds, of("SGFS-f, α = 0").e2_of_seeds);
-  report.add(Figure{.group = group,
-                    .name = fmt::format("default's E2 less SGFS-f's at α = 0, seed by seed ({})",
-                                        of("default").e2_of_seeds.size()),
-                    .ours = difference.value,
-                    .mcse = difference.mcse});
-  report.add(Figure{.group = group,
-                    .name = "that in standard errors",
-                    .ours = difference.value / difference.mcse,
-                    .mcse = 1,
-                    .bar = at_most(2)});
+  table.add(fmt::format("default's E2 less SGFS-f's at α = 0, seed by seed ({})",
+                        of("default").e2_of_seeds.size()),
+            difference);
+  table.add("that in standard errors", {difference.value / difference.mcse, 1}).held_to(at_most(2));
 
   const std::string leapfrogs =
       add_hmc(context, problem, late / problem.n(), truth.moments, group, curves, report);
@@ -318,18 +261,18 @@ void run_fisher_scoring(const Context& context, Report& report) {
   add_marginals("SGFS-d, α = 0", of("SGFS-d, α = 0").first, truth.moments, 2, report);
   add_marginals("default", of("default").first, truth.moments, 0, report);
   report.note(
-      "The paper shows its errors as curves over seconds and prints no numbers; here they "
-      "stand over gradients of single rows, the same for all samplers.");
-  report.note(fmt::format(
+      "The paper shows its errors as curves over seconds and prints no numbers; here they stand "
+      "over gradients of single rows, the same for all samplers.");
+  report.note(
       "Equal gradients: a sampler's are those of its samples, {} steps of burn-in left out; HMC's "
       "are those of its draws, its warm-up left out, and it draws until they reach the budget, the "
       "last trajectory in full. The mixing rate counts the same gradients.",
-      kFisherBurnIn));
-  report.note(fmt::format(
+      kFisherBurnIn);
+  report.note(
       "The paper's curve of HMC goes over 50, 40, 30, 20, 10 and 1 leapfrog steps. The library's "
       "HMC has no fixed number: it draws the length of each trajectory up to twice a path length, "
       "here {}, which makes {} gradients a draw on average.",
-      fmt::join(kPathLengths, ", "), leapfrogs));
+      fmt::join(kPathLengths, ", "), leapfrogs);
   report.note(
       "The default and SGFS-f at α = 0 run with the same seeds, and their errors go up and down "
       "together: the error of their difference is that of the differences of the single seeds. In "
@@ -337,9 +280,9 @@ void run_fisher_scoring(const Context& context, Report& report) {
       "HMC.");
   report.note(
       "An autocorrelation time marked as computed is that of the chain's law about the mode, exact "
-      "where the gradient is linear: of SGLD at every step, and of what is too slow for the "
-      "engine to measure (fewer than 200 relaxations). SGLD's chains begin with a draw of their "
-      "law, as its smallest steps would take the burn-in many times over to get there.");
+      "where the gradient is linear: of SGLD at every step, and of what is too slow for the engine "
+      "to measure (fewer than 200 relaxations). SGLD's chains begin with a draw of their law, as "
+      "its smallest steps would take the burn-in many times over to get there.");
 }
 
 }  // namespace windhover::reproduce

@@ -1,22 +1,14 @@
 // The truth that experiments measure against, checked on logistic models: Laplace's Gaussian
 // against the library's HMC, and that against Stan.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "windhover/tools/reproduce/comparison.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/logistic_nuts.h"
 #include "windhover/tools/reproduce/problem.h"
-#include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/stan.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::size_t kHmcChains = 4;
 constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
@@ -36,19 +28,18 @@ struct Hmc {
 Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
   // With control variates they are worth many times Stan's.
   const auto draws = context.choose<std::size_t>(500, 1500);
-  std::vector<ordered_json> runs(kHmcChains);
-  context.parallel(kHmcChains, [&](std::size_t chain) {
-    runs[chain] =
-        context.part(fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", draws), [&] {
-          const double begin = thread_seconds();
-          ordered_json run =
-              hmc_truth(problem, draws, context.seed(), static_cast<std::uint16_t>(chain));
-          run["seconds"] = thread_seconds() - begin;
-          return run;
-        });
-  });
+  std::vector<PartJob> jobs;
+  for (std::uint16_t chain = 0; chain < kHmcChains; ++chain) {
+    jobs.push_back(
+        {fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", draws), [&, chain] {
+           const double begin = thread_seconds();
+           ordered_json run = hmc_truth(problem, draws, context.seed(), chain);
+           run["seconds"] = thread_seconds() - begin;
+           return run;
+         }});
+  }
   Hmc hmc;
-  for (const ordered_json& run : runs) {
+  for (const ordered_json& run : context.run_parts(jobs)) {
     const Truth truth = truth_from(run);
     hmc.chains.push_back(truth.corrected);
     hmc.divergences += truth.divergences;
@@ -96,14 +87,11 @@ ordered_json run_stan(const Context& context, const Problem& problem) {
 }
 
 void add_comparison(Report& report, const std::string& group, const Comparison& c, bool barred) {
+  Table table(report, group);
   const auto add = [&](const char* name, const Estimate& e, const Bar& bar, double within,
                        double error) {
-    report.add(
-        Figure{.group = group,
-               .name = name,
-               .ours = e.value,
-               .mcse = e.mcse,
-               .bar = barred ? std::optional(decided_within(bar, within, error)) : std::nullopt});
+    table.add(name, e).held_to(barred ? std::optional(decided_within(bar, within, error))
+                                      : std::nullopt);
   };
   const auto margin = [](const Estimate& e) { return kErrors * e.mcse; };
   const Estimate& chance = c.kl_by_chance;
@@ -115,43 +103,29 @@ void add_comparison(Report& report, const std::string& group, const Comparison& 
       c.most_sd.mcse);
   add("KL of Gaussian moments (nats)", c.kl, at_most(chance.value + margin(chance)), kKlWithin,
       chance.mcse);
-  report.add(Figure{.group = group,
-                    .name = "what chance alone makes of it, give or take",
-                    .ours = chance.value,
-                    .mcse = chance.mcse});
+  table.add("what chance alone makes of it, give or take", chance);
 }
 
 void add_stan(Report& report, const std::string& group, const ordered_json& stan, double seconds) {
+  Table table(report, group);
   const auto r_hat = stan.at("r_hat").get<std::vector<double>>();
   const auto bulk = stan.at("bulk").get<std::vector<double>>();
   // Vehtari, Gelman, Simpson, Carpenter and Buerkner 2021: R-hat below 1.01, 100 draws a chain.
-  report.add(Figure{.group = group,
-                    .name = "Stan's R-hat, the largest",
-                    .ours = *std::ranges::max_element(r_hat),
-                    .bar = at_most(1.01)});
-  report.add(Figure{.group = group,
-                    .name = "Stan's effective draws (bulk), the least",
-                    .ours = *std::ranges::min_element(bulk),
-                    .bar = at_least(100.0 * kStan.chains)});
-  report.add(Figure{.group = group,
-                    .name = "Stan's divergences",
-                    .ours = stan.at("divergences").get<double>(),
-                    .bar = at_most(0)});
-  report.add(Figure{
-      .group = group,
-      .name = "Stan's seconds, all chains, compilation left out",
-      .ours = stan.at("warm_up_seconds").get<double>() + stan.at("draw_seconds").get<double>(),
-      .timed = true});
-  report.add(
-      Figure{.group = group, .name = "HMC's seconds, all chains", .ours = seconds, .timed = true});
+  table.add("Stan's R-hat, the largest", *std::ranges::max_element(r_hat)).held_to(at_most(1.01));
+  table.add("Stan's effective draws (bulk), the least", *std::ranges::min_element(bulk))
+      .held_to(at_least(100.0 * kStan.chains));
+  table.add("Stan's divergences", stan.at("divergences").get<double>()).held_to(at_most(0));
+  table
+      .add("Stan's seconds, all chains, compilation left out",
+           stan.at("warm_up_seconds").get<double>() + stan.at("draw_seconds").get<double>())
+      .by_clock();
+  table.add("HMC's seconds, all chains", seconds).by_clock();
 }
 
 Series differences(const std::string& label, int colour, double shift, const Comparison& c) {
-  Series series{.label = label, .x = {}, .y = {}, .style = Style::kPoints, .colour = colour};
+  Series series = Series::points(label, colour);
   for (std::size_t j = 0; j < c.off.size(); ++j) {
-    series.x.push_back(static_cast<double>(j) + shift);
-    series.y.push_back(c.off[j].value);
-    series.error.push_back(c.off[j].mcse);
+    series.add(static_cast<double>(j) + shift, c.off[j]);
   }
   return series;
 }
@@ -167,8 +141,7 @@ void check(const Context& context, const std::string& key, double share, bool st
   const Comparison of_laplace = compare({laplace}, hmc.chains);
   const std::string group = fmt::format("Laplace's Gaussian beside HMC: {}", name);
   add_comparison(report, group, of_laplace, false);
-  report.add(Figure{
-      .group = group, .name = "HMC's divergences", .ours = hmc.divergences, .bar = at_most(0)});
+  Table(report, group).add("HMC's divergences", hmc.divergences).held_to(at_most(0));
   Panel panel{.title = fmt::format("{}: means beside HMC's", problem.name),
               .x_label = "",
               .y_label = "difference (posterior sd)",
@@ -188,7 +161,7 @@ void check(const Context& context, const std::string& key, double share, bool st
     const std::string stans = fmt::format("Stan beside HMC: {}", name);
     add_comparison(report, stans, of_stan, true);
     add_stan(report, stans, run, hmc.seconds);
-    panel.series.push_back(differences("Stan", 0, 0.1, of_stan));
+    panel.add(differences("Stan", 0, 0.1, of_stan));
     report.detail(fmt::format("stan-{}", key), {{"r_hat", run.at("r_hat")},
                                                 {"bulk", run.at("bulk")},
                                                 {"warm_up_seconds", run.at("warm_up_seconds")},
@@ -203,29 +176,26 @@ void run_ground_truth(const Context& context, Report& report) {
   const bool installed = has_stan();
   check(context, "wine-logistic", 0, installed, report);
   check(context, "skin", 0.2, installed && !context.quick(), report);
-  report.note(fmt::format(
+  report.note(
       "Experiments measure against the exact posterior where the model is linear, and else against "
       "Laplace's Gaussian (Skin in `stationary-kl` and `ou-covariance`), HMC (`fisher-scoring`) or "
       "NUTS (`nuts-crossover`) of the library. Here {} chains of HMC, with Stein's identity as "
       "control variate, stand beside Laplace's Gaussian and beside Stan: on Skin, and where "
       "Laplace's is further off, on whether a white wine's quality is 7 or more. Standardised, "
-      "with "
-      "an intercept, prior precision 1.",
-      kHmcChains));
+      "with an intercept, prior precision 1.",
+      kHmcChains);
   if (!installed) {
-    report.leave_out(fmt::format("the comparison with Stan, as {}", kNoStan));
+    report.leave_out("the comparison with Stan, as {}", kNoStan);
     return;
   }
-  report.note(fmt::format(
+  report.note(
       "Stan (rstan, NUTS, bernoulli_logit_glm, every row): {} chains of 1000 moves of warm-up and "
       "{} draws. HMC and Stan may be {:g} Monte Carlo standard errors of both together apart, by "
       "the jackknife over chains of HMC and fifths of Stan's; and their KL as much above what "
-      "chance "
-      "alone makes of it, by the KL of the same parts from their pool. Seconds are processor time "
-      "of all chains, Stan's as it counts them. A bar counts where its standard error is a third "
-      "or "
-      "less of {:g} posterior sd, {:g} of a ratio and {:g} nats.",
-      kStan.chains, kStan.draws, kErrors, kMeanWithin, kRatioWithin, kKlWithin));
+      "chance alone makes of it, by the KL of the same parts from their pool. Seconds are "
+      "processor time of all chains, Stan's as it counts them. A bar counts where its standard "
+      "error is a third or less of {:g} posterior sd, {:g} of a ratio and {:g} nats.",
+      kStan.chains, kStan.draws, kErrors, kMeanWithin, kRatioWithin, kKlWithin);
   if (context.quick()) {
     report.leave_out(
         "with --quick the comparison with Stan on Skin, which takes minutes: HMC is compared with "

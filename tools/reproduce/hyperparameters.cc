@@ -1,25 +1,13 @@
 // The prior precision of a softmax regression, learned online: Mandt, Hoffman and Blei 2017,
 // section 7.3, Figure 6.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/covertype.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/mnist.h"
-#include "windhover/tools/reproduce/moments_json.h"
 #include "windhover/tools/reproduce/precision_learning.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/report.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::array kStarts = {1.0, 10'000.0};  // of lambda
 
@@ -72,72 +60,68 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
       context.quick()
           ? std::vector{0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 3e4}
           : std::vector{0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4};
-  std::vector<double> losses(grid.size());
-  std::vector<double> loss_errors(grid.size());
-  std::vector<std::array<Learned, 2>> learned(methods.size());
-  const std::size_t jobs = grid.size() + 2 * methods.size();
-  context.parallel(jobs, {task.name, begin, end}, [&](std::size_t j) {
-    if (j < grid.size()) {
-      const double passes = context.choose(15.0, 40.0);
-      const std::string what = fmt::format("{} passes, 2 seeds", passes);
-      const ordered_json part =
-          context.part(fmt::format("{}-losses-{:g}", task.name, grid[j]), what, [&] {
-            ordered_json of_seeds;
-            for (std::uint64_t seed : {0, 1}) {
-              of_seeds.push_back(loss_at(task, grid[j], passes, context.seed() + seed));
-            }
-            return of_seeds;
-          });
-      const Estimate loss = mean_of({number_from(part[0]), number_from(part[1])});
-      losses[j] = loss.value;
-      loss_errors[j] = loss.mcse;
-      return;
+  std::vector<PartJob> jobs;
+  const double grid_passes = context.choose(15.0, 40.0);
+  for (const double precision : grid) {
+    jobs.push_back({fmt::format("{}-losses-{:g}", task.name, precision),
+                    fmt::format("{} passes, 2 seeds", grid_passes), [&, precision] {
+                      ordered_json of_seeds;
+                      for (std::uint64_t seed : {0, 1}) {
+                        of_seeds.push_back(
+                            loss_at(task, precision, grid_passes, context.seed() + seed));
+                      }
+                      return of_seeds;
+                    }});
+  }
+  for (const Method& method : methods) {
+    const double passes = context.choose(method.quick_passes, method.passes);
+    for (std::size_t start = 0; start < kStarts.size(); ++start) {
+      jobs.push_back(
+          {fmt::format("{}-{}-from-{}", task.name, method.label, start),
+           fmt::format("from {}, {} passes", kStarts[start], passes), [&, passes, start] {
+             return to_json(method.way(task, kStarts[start], passes, context.seed() + start));
+           }});
     }
-    const std::size_t m = (j - grid.size()) / 2;
-    const std::size_t start = (j - grid.size()) % 2;
-    const double passes = context.choose(methods[m].quick_passes, methods[m].passes);
-    const std::string what = fmt::format("from {}, {} passes", kStarts[start], passes);
-    const ordered_json part =
-        context.part(fmt::format("{}-{}-from-{}", task.name, methods[m].label, start), what, [&] {
-          return to_json(methods[m].way(task, kStarts[start], passes, context.seed() + start));
-        });
-    learned[m][start] = {number_from(part[0]), number_from(part[1])};
-  });
+  }
+  const auto parts = context.run_parts(jobs, {task.name, begin, end});
+  std::vector<double> losses;
+  std::vector<double> loss_errors;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const Estimate loss = mean_of(numbers_from(parts[i]));
+    losses.push_back(loss.value);
+    loss_errors.push_back(loss.mcse);
+  }
+  std::vector<std::array<Learned, 2>> learned(methods.size());
+  for (std::size_t i = grid.size(); i < parts.size(); ++i) {
+    const std::size_t j = i - grid.size();
+    learned[j / 2][j % 2] = {number_from(parts[i][0]), number_from(parts[i][1])};
+  }
   const auto least = static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin());
   const double best = losses[least];
-  const std::string group = fmt::format("{} ({} training, {} validation rows)", task.name,
-                                        task.training.rows(), task.validation.rows());
-  report.add(Figure{.group = group,
-                    .name = "best validation loss on the curve",
-                    .ours = best,
-                    .mcse = loss_errors[least]});
-  report.add(Figure{.group = group, .name = "λ of it", .ours = grid[least]});
+  Table table(report, fmt::format("{} ({} training, {} validation rows)", task.name,
+                                  task.training.rows(), task.validation.rows()));
+  table.add("best validation loss on the curve", {best, loss_errors[least]});
+  table.add("λ of it", grid[least]);
   double lowest = best;
   for (const auto& [low, high] : learned) lowest = std::min({lowest, low.loss, high.loss});
   constexpr double kFloor = 0.05;  // %: so that the least has a place on a logarithmic axis
   const auto above = [&](double loss) { return 100 * (loss / lowest - 1) + kFloor; };
   const auto share = [&](double loss) { return 100 * loss / lowest; };
   const std::vector<double> ends = {0.5 * grid.front(), 2 * grid.back()};
-  Series curve{.label = "mode at λ", .x = grid, .y = {}, .colour = 0};
+  Series curve = Series::curve("mode at λ", 0);
   for (std::size_t i = 0; i < grid.size(); ++i) {
-    curve.y.push_back(above(losses[i]));
-    curve.error.push_back(share(loss_errors[i]));
+    curve.add(grid[i], {above(losses[i]), share(loss_errors[i])});
   }
   const double bar = above(loss_bar * best);
-  Panel panel{.title = fmt::format("{}, {:.4g} nats at best", task.name, lowest),
-              .x_label = "prior precision λ",
-              .y_label = fmt::format("validation loss above the best (%, + {})", kFloor),
-              .series = {curve,
-                         {.label = fmt::format("bar: {:.0f} % above the curve's best",
-                                               100 * (loss_bar - 1)),
-                          .x = ends,
-                          .y = {bar, bar},
-                          .style = Style::kDashes,
-                          .colour = 7}},
-              .log_x = true,
-              .log_y = true,
-              .legend = "bottom right",
-              .x_range = ends};
+  Panel panel =
+      Panel{fmt::format("{}, {:.4g} nats at best", task.name, lowest), "prior precision λ",
+            fmt::format("validation loss above the best (%, + {})", kFloor)}
+          .log("xy")
+          .legend_at("bottom right")
+          .x_in(ends[0], ends[1]);
+  panel.add(curve).add(
+      Series::dashes(fmt::format("bar: {:.0f} % above the curve's best", 100 * (loss_bar - 1)), 7,
+                     ends, {bar, bar}));
   std::string text;
   if (least == 0 || least + 1 == grid.size()) {
     text += fmt::format(
@@ -148,23 +132,20 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
     const auto& [low, high] = learned[m];
     const std::string label = methods[m].label;
     for (std::size_t s = 0; s < 2; ++s) {
-      report.add(Figure{.group = group,
-                        .name = fmt::format("{}, λ from λ = {:g}", label, kStarts[s]),
-                        .ours = learned[m][s].precision,
-                        .mcse = std::abs(low.precision - high.precision) / std::sqrt(2.0)});
+      table.add(
+          fmt::format("{}, λ from λ = {:g}", label, kStarts[s]),
+          {learned[m][s].precision, std::abs(low.precision - high.precision) / std::sqrt(2.0)});
     }
-    report.add(Figure{
-        .group = group,
-        .name = fmt::format("{}, larger λ over the smaller", label),
-        .ours = std::max(low.precision, high.precision) / std::min(low.precision, high.precision),
-        .bar = at_most(1.2)});
-    report.add(Figure{
-        .group = group,
-        .name = fmt::format("{}, loss over the curve's best", label),
-        .ours = std::max(low.loss, high.loss) / best,
-        .mcse =
-            std::hypot(std::abs(low.loss - high.loss) / std::sqrt(2.0), loss_errors[least]) / best,
-        .bar = at_most(loss_bar)});
+    table
+        .add(fmt::format("{}, larger λ over the smaller", label),
+             std::max(low.precision, high.precision) / std::min(low.precision, high.precision))
+        .held_to(at_most(1.2));
+    table
+        .add(fmt::format("{}, loss over the curve's best", label),
+             {std::max(low.loss, high.loss) / best,
+              std::hypot(std::abs(low.loss - high.loss) / std::sqrt(2.0), loss_errors[least]) /
+                  best})
+        .held_to(at_most(loss_bar));
     panel.series.push_back({.label = label,
                             .x = {(low.precision + high.precision) / 2},
                             .y = {above((low.loss + high.loss) / 2)},
@@ -179,7 +160,7 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
                           low.precision, high.precision);
     }
   }
-  if (!text.empty()) report.note(fmt::format("{}:{}", task.name, text));
+  if (!text.empty()) report.note("{}:{}", task.name, text);
   report.add(panel);
 }
 
@@ -202,47 +183,42 @@ void run_hyperparameters(const Context& context, Report& report) {
   if (no_mnist.empty()) {
     run_task(context, mnist(context), methods, 1.01, 0, 0.4, report);
   } else {
-    report.note(fmt::format("MNIST is left out: {}.", no_mnist));
+    report.note("MNIST is left out: {}.", no_mnist);
   }
   if (covertype_there) {
     const PrecisionTask task = covertype(context);
     if (context.quick()) {
       const auto d = (task.model.classes - 1) * task.model.columns();
       report.note(
-          fmt::format("The engine's own learning of λ on Covertype is not run with --quick: it "
-                      "would take longer "
-                      "than all the rest, with passes over {} rows for {} x {} matrices.",
-                      task.training.rows(), d, d));
+          "The engine's own learning of λ on Covertype is not run with --quick: it would take "
+          "longer than all the rest, with passes over {} rows for {} x {} matrices.",
+          task.training.rows(), d, d);
     } else {
       methods.push_back(engine);
     }
     run_task(context, task, methods, 1.01, 0.4, 1, report);
-    report.note(
-        fmt::format("Covertype: {} of the 581,012 rows are there, split in the paper's proportion.",
-                    task.training.rows() + task.validation.rows()));
+    report.note("Covertype: {} of the 581,012 rows are there, split in the paper's proportion.",
+                task.training.rows() + task.validation.rows());
   } else {
-    report.note(fmt::format("Covertype is left out: {}.", no_covertype));
+    report.note("Covertype is left out: {}.", no_covertype);
   }
   report.note(
-      "The softmax of the library has one block of coefficients fewer than classes (class 0 "
-      "is the base), so λ is not on the scale of eq. 35, which has one a class.");
+      "The softmax of the library has one block of coefficients fewer than classes (class 0 is the "
+      "base), so λ is not on the scale of eq. 35, which has one a class.");
   report.note(
-      "The engine keeps D × D matrices, too large for the 7,065 parameters of MNIST: there "
-      "θ moves by SGD outside of it, on the library's softmax model, at the rate of eq. 15 or, "
-      "\"SGD-d\", at 2 S / max(n C_jj + λ, n Tr C / 100 D) with minibatches of 50 instead of 500.");
+      "The engine keeps D × D matrices, too large for the 7,065 parameters of MNIST: there θ moves "
+      "by SGD outside of it, on the library's softmax model, at the rate of eq. 15 or, \"SGD-d\", "
+      "at 2 S / max(n C_jj + λ, n Tr C / 100 D) with minibatches of 50 instead of 500.");
   report.note(
-      "λ moves in its logarithm. Eq. 22 as printed steps along the gradient of a sum over "
-      "rows at a rate derived for their mean.");
+      "λ moves in its logarithm. Eq. 22 as printed steps along the gradient of a sum over rows at "
+      "a rate derived for their mean.");
   report.note(
       "Eq. 22 takes |θ|² of SGD's iterates for E|θ|². Where pixels are hardly ever inked there is "
-      "no "
-      "gradient noise: SGD stays at 0 there while the posterior is as wide as the prior, which "
-      "makes "
-      "the square too small and λ too large. \"With variances\" adds the posterior variances that "
-      "the noise itself predicts, as far as a diagonal goes. At one rate for all directions SGD "
-      "also "
-      "takes long in those of little curvature, which a rate for each parameter (\"SGD-d\") is "
-      "against. What each is worth says the loss over the curve's best.");
+      "no gradient noise: SGD stays at 0 there while the posterior is as wide as the prior, which "
+      "makes the square too small and λ too large. \"With variances\" adds the posterior variances "
+      "that the noise itself predicts, as far as a diagonal goes. At one rate for all directions "
+      "SGD also takes long in those of little curvature, which a rate for each parameter "
+      "(\"SGD-d\") is against. What each is worth says the loss over the curve's best.");
   report.note(
       "The two starts draw minibatches of their own: ± is the spread between them, that of the "
       "curve the spread of two runs. In the plots a learned λ and its loss stand in the middle of "

@@ -2,31 +2,24 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
-#include <cmath>
-#include <limits>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/mnist.h"
-#include "windhover/tools/reproduce/moments_json.h"
 
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
-
 constexpr std::size_t kRows = kIasgStepsAPass * kIasgMinibatch;
 constexpr std::size_t kFeaturesThere = 10;
 
-std::vector<double> start_of(const Problem& problem, std::size_t start, std::uint64_t seed) {
-  const VectorXd& mode = problem.posterior.mode;
-  std::vector<double> theta(mode.data(), mode.data() + mode.size());
-  if (start == 1) fill_normals(seed, {.purpose = Purpose::kInitialState}, theta);
+VectorXd start_of(const Problem& problem, std::size_t start, std::uint64_t seed) {
+  VectorXd theta = problem.posterior.mode;
+  const std::span<double> numbers(theta.data(), static_cast<std::size_t>(theta.size()));
+  if (start == 1) fill_normals(seed, {.purpose = Purpose::kInitialState}, numbers);
   return theta;
 }
 
@@ -71,15 +64,9 @@ class Trajectories {
   ordered_json result_;
 };
 
-ordered_json stochastic(const Problem& problem, const SamplerConfig& config,
-                        const std::vector<double>& start, const std::vector<double>& passes,
-                        std::uint64_t seed) {
-  OwnedModel model(problem.model, problem.data);
-  const OwnedSampler sampler(config, model.dimension());
-  const KnownEstimates estimates(problem);
-  if (!ok(sampler->refresh(estimates.view()))) throw RunError("a sampler refuses its estimates");
-  ChainRun chain(model, sampler, config, kIasgMinibatch, seed, 0);
-  chain.start(start);
+ordered_json stochastic(const Problem& problem, const SamplerConfig& config, const VectorXd& start,
+                        const std::vector<double>& passes, std::uint64_t seed) {
+  KnownChain chain(problem, config, seed, start);
   Trajectories trajectories(problem);
   // A draw of IASG is the mean of one pass.
   const std::uint64_t interval = config.name == "iasg" ? kIasgStepsAPass : 1;
@@ -99,7 +86,7 @@ ordered_json stochastic(const Problem& problem, const SamplerConfig& config,
 
 // A gradient on all rows is a pass. The step is found at the start, by doubling, and the mass is I:
 // a warm-up, whose draws nobody sees, would leave the start behind.
-ordered_json no_u_turn(const Problem& problem, const std::vector<double>& start,
+ordered_json no_u_turn(const Problem& problem, const VectorXd& start,
                        const std::vector<double>& passes, std::uint64_t seed) {
   LogPosterior posterior(problem);
   const reference::LogDensity density = posterior.density();
@@ -113,7 +100,7 @@ ordered_json no_u_turn(const Problem& problem, const std::vector<double>& start,
                                    .draws = std::numeric_limits<std::size_t>::max(),
                                    .most_gradients = static_cast<std::size_t>(passes.back()),
                                    .seed = seed};
-  const reference::Run run = reference::no_u_turn(counted, start, options);
+  const reference::Run run = reference::no_u_turn(counted, {start.begin(), start.end()}, options);
   Trajectories trajectories(problem);
   std::size_t next = 0;
   std::size_t gradients = 0;  // when the draw was found; one that stays where it was takes no more
@@ -174,22 +161,40 @@ SamplerConfig iasg_config(std::size_t method) {
 
 ordered_json iasg_chain(const Problem& problem, std::size_t method, std::size_t start,
                         const std::vector<double>& passes, std::uint64_t seed) {
-  const std::vector<double> from = start_of(problem, start, seed);
+  const VectorXd from = start_of(problem, start, seed);
   if (method == 2) return no_u_turn(problem, from, passes, seed);
   return stochastic(problem, iasg_config(method), from, passes, seed);
 }
 
-double relative_covariance_error(const MatrixXd& other, const MatrixXd& exact) {
-  const Eigen::LLT<MatrixXd> factor(exact);
-  const MatrixXd half = factor.matrixL().solve(other - exact);
-  const MatrixXd whole = factor.matrixL().solve(half.transpose());
-  return whole.norm() / std::sqrt(static_cast<double>(exact.rows()));
+SamplerConfig iasg_single(bool averaged) {
+  if (averaged) return {.name = "iasg", .minibatch_size = 1, .step_size = 0.005};
+  // Without its noise SGLD is SGD at a constant rate.
+  return {.name = "sgld", .minibatch_size = 1, .step_size = 0.005, .temperature = 0};
+}
+
+ordered_json iasg_single_chain(const Problem& problem, bool averaged, std::uint64_t passes,
+                               std::uint64_t seed) {
+  constexpr std::uint64_t kParts = 10;
+  const std::uint64_t interval = averaged ? kRows : 100;
+  Problem single = problem;
+  single.minibatch_size = 1;
+  KnownChain chain(single, iasg_single(averaged), seed);
+  ordered_json parts = ordered_json::array();
+  for (std::uint64_t part = 0; part < kParts; ++part) {
+    Moments moments(problem.posterior.mode);
+    for (std::uint64_t step = 0; step < passes / kParts * kRows; ++step) {
+      chain.step();
+      if (chain.steps() % interval == 0) moments.add(chain.theta().data());
+    }
+    parts.push_back(to_json(moments));
+  }
+  return parts;
 }
 
 // The iterates' covariance at distance k is R^k Sigma with R = I - rate A, summed in the
 // eigenvectors of A.
 VectorXd iasg_mean_variances(const Problem& problem) {
-  const KnownEstimates at_mode(problem);
+  const Told at_mode = told_at_mode(problem);
   const Index d = problem.dimension();
   const Law law{kIasgRate * MatrixXd::Identity(d, d), MatrixXd::Zero(d, d)};
   const MatrixXd sigma = exact_covariance(law, at_mode, SpreadNoise(problem)).value();
@@ -211,7 +216,7 @@ VectorXd iasg_mean_variances(const Problem& problem) {
 }
 
 SgldLaw sgld_law(const Problem& problem, double passes, double burn_in) {
-  const KnownEstimates at_mode(problem);
+  const Told at_mode = told_at_mode(problem);
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(at_mode.curvature);
   const Eigen::ArrayXd a = eigen.eigenvalues();
   const Eigen::ArrayXd c =

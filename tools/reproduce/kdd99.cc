@@ -1,15 +1,7 @@
 // A discriminative restricted Boltzmann machine on KDD Cup 1999: Ahn, Korattikara and Welling 2012,
 // section 5.3, Table 1.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/error_curve.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/kdd99_data.h"
 #include "windhover/tools/reproduce/mnist.h"
 
@@ -125,25 +117,21 @@ struct Job {
 
 std::vector<ErrorCurve> run_all(const Context& context, const Split& split, bool choosing,
                                 const std::vector<Job>& jobs, double share) {
-  std::vector<ErrorCurve> curves(jobs.size());
-  context.parallel(
-      jobs.size(),
-      {fmt::format("rows {}, {}", split.name, choosing ? "choosing" : "test error"), share,
-       share + 0.25},
-      [&](std::size_t j) {
-        const Job& job = jobs[j];
-        const Method& method = kMethods[job.method];
-        const Training training = training_of(context, split, method, job.setting, choosing);
-        const std::string key = fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key,
-                                            choosing ? "choose" : "run", training.steps, method.key,
-                                            job.setting.first, job.setting.second, job.seed);
-        curves[j] = curve_from(context.part(key, training.text(), [&] {
-          return error_curve(training, split.training, choosing ? split.validation : split.test,
-                             job.seed)
-              .json();
-        }));
-      });
-  return curves;
+  std::vector<PartJob> parts;
+  for (const Job& job : jobs) {
+    const Method& method = kMethods[job.method];
+    const Training training = training_of(context, split, method, job.setting, choosing);
+    parts.push_back(
+        {fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key, choosing ? "choose" : "run",
+                     training.steps, method.key, job.setting.first, job.setting.second, job.seed),
+         training.text(), [=, &split] {
+           const Dataset& judged = choosing ? split.validation : split.test;
+           return error_curve(training, split.training, judged, job.seed).json();
+         }});
+  }
+  return run_curves(context, parts,
+                    {fmt::format("rows {}, {}", split.name, choosing ? "choosing" : "test error"),
+                     share, share + 0.25});
 }
 
 void run_split(const Context& context, const Split& split, bool papers, double share,
@@ -155,18 +143,16 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     }
   }
   const std::vector<ErrorCurve> tried = run_all(context, split, true, trials, share);
+  Table table(report,
+              fmt::format("Rows {}: validation errors, by which settings are chosen", split.name));
   std::array<Setting, kMethods.size()> chosen;
   std::array<double, kMethods.size()> least;
   least.fill(INFINITY);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& [m, setting, seed] = trials[i];
     const Estimate error = share_of_errors({tried[i].error.back()}, split.validation.rows());
-    report.add(Figure{
-        .group =
-            fmt::format("Rows {}: validation errors, by which settings are chosen", split.name),
-        .name = fmt::format("{}, {} (1e-4)", kMethods[m].label, setting.text(kMethods[m])),
-        .ours = 1e4 * error.value,
-        .mcse = 1e4 * error.mcse});
+    table.add(fmt::format("{}, {} (1e-4)", kMethods[m].label, setting.text(kMethods[m])),
+              1e4 * error);
     if (error.value < least[m]) least[m] = error.value, chosen[m] = setting;
   }
   std::vector<std::string> choices;
@@ -174,10 +160,9 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     choices.push_back(fmt::format("{} {}", kMethods[m].label, chosen[m].text(kMethods[m])));
   }
   report.note(
-      fmt::format("Rows {}: chosen are {}. No b larger than T was tried (the paper has 1e5, its "
-                  "T), and no rate "
-                  "beyond those above.",
-                  split.name, fmt::join(choices, "; ")));
+      "Rows {}: chosen are {}. No b larger than T was tried (the paper has 1e5, its T), and no "
+      "rate beyond those above.",
+      split.name, fmt::join(choices, "; "));
   std::vector<Job> jobs;
   constexpr std::uint64_t kSeeds = 2;
   for (std::size_t m = kMethods.size(); m-- > 0;) {
@@ -189,13 +174,11 @@ void run_split(const Context& context, const Split& split, bool papers, double s
 
   const std::string group =
       fmt::format("Rows {}: test error, {} test rows", split.name, split.test.rows());
-  Panel panel{.title = fmt::format("Rows {}: {} test rows; bands: one standard error", split.name,
-                                   split.test.rows()),
-              .x_label = "gradients of one row",
-              .y_label = "test error (1e-4)",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside"};
+  Panel panel = Panel{fmt::format("Rows {}: {} test rows; bands: one standard error", split.name,
+                                  split.test.rows()),
+                      "gradients of one row", "test error (1e-4)"}
+                    .log("xy")
+                    .legend_at("outside");
   for (std::size_t m = 0; m < kMethods.size(); ++m) {
     const Method& method = kMethods[m];
     std::vector<ErrorCurve> runs;
@@ -204,17 +187,15 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     }
     add_ends(report, group, method.label, "1e-4", 1e4, split.test.rows(), runs,
              papers ? std::optional(method.papers) : std::nullopt, "Table 1, other data", 1);
-    panel.series.push_back(mean_curve(method.label, method.colour, 1e4, split.test.rows(), runs));
+    panel.add(mean_curve(method.label, method.colour, 1e4, split.test.rows(), runs));
     report.detail(fmt::format("{}-{}", split.key, method.key), runs.front().json());
   }
   // The paper's test is one of rows with repeats, and stands beside that alone.
   for (const Method& method : kMethods) {
     if (!papers) break;
-    panel.series.push_back({.label = fmt::format("{}, paper, full file", method.label),
-                            .x = {panel.series[0].x.front(), panel.series[0].x.back()},
-                            .y = {method.papers, method.papers},
-                            .style = Style::kDashes,
-                            .colour = method.colour});
+    panel.add(Series::dashes(fmt::format("{}, paper, full file", method.label), method.colour,
+                             {panel.series[0].x.front(), panel.series[0].x.back()},
+                             {method.papers, method.papers}));
   }
   report.add(panel);
 }
@@ -233,35 +214,33 @@ void run_kdd99(const Context& context, Report& report) {
   report.note(kShareNote);
   report.note(
       "The paper's errors (SGD 8.0, SGLD 6.6, SGFS-d 4.2, SGFS-f 4.4, times 1e-4) are those of 5 % "
-      "of "
-      "the full file of 4,898,430 rows. This is the 10 percent file of 494,021, in which the "
-      "classes "
-      "have other shares: the figures stand beside each other and say nothing of which is better.");
+      "of the full file of 4,898,430 rows. This is the 10 percent file of 494,021, in which the "
+      "classes have other shares: the figures stand beside each other and say nothing of which is "
+      "better.");
   report.note(
-      fmt::format("Of the {} rows {} are distinct. A random split has repeats of most test rows in "
-                  "its training "
-                  "part, as the paper's has; without repeats the test is one of rows not seen.",
-                  all.data.rows(), all.distinct.size()));
+      "Of the {} rows {} are distinct. A random split has repeats of most test rows in its "
+      "training part, as the paper's has; without repeats the test is one of rows not seen.",
+      all.data.rows(), all.distinct.size());
   report.note(
       "As in the paper: 23 classes, 40 features, a split of 90, 5 and 5 %, λ = 10 on every "
       "parameter, settings by the validation part, and without --quick 41 hidden units, 100,000 "
       "steps, and 18 schedules and 6 settings of SGFS, tried in runs of 10,000 steps. With --quick "
       "there are 10 hidden units, 2000 steps, 4 schedules and 3 settings. The library's machine "
-      "measures classes against the most "
-      "frequent one: 2605 parameters where the paper counts 2647, the same functions.");
-  report.note(fmt::format(
+      "measures classes against the most frequent one: 2605 parameters where the paper counts "
+      "2647, the same functions.");
+  report.note(
       "Chosen by us, as the paper does not say: the column left out is num_outbound_cmds, 0 in "
       "every row; texts are numbers in alphabetical order; columns above 1 become log(1 + x); all "
       "are divided by their largest; minibatches are of {} rows. The first estimate of SGFS is of "
       "{} rows at the random start, as some classes have two rows; κ = 1 / t from there.",
-      kMinibatch, kFirstRows));
+      kMinibatch, kFirstRows);
   const auto zeros = std::ranges::count(all.data.features, 0.0);
-  report.note(fmt::format(
+  report.note(
       "SGFS is not run as in the paper. Its free noise there is in proportion to that of the "
       "gradients (B = γ I_N), tried with six pairs of α and ε, of which α = 8.95 was best. Here it "
       "bounds the rates, B = (2 / h_max) I, with α = 0 and h_max chosen; α = 8.95 is not tried. "
       "{:.0f} % of the features' entries are 0.",
-      100.0 * static_cast<double>(zeros) / static_cast<double>(all.data.features.size())));
+      100.0 * static_cast<double>(zeros) / static_cast<double>(all.data.features.size()));
 }
 
 }  // namespace windhover::reproduce

@@ -3,13 +3,8 @@
 #define WINDHOVER_TOOLS_REPRODUCE_KL_FIGURES_H_
 
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 

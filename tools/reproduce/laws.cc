@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
-#include "windhover/platform/memory.h"
-#include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/fixed_covariance.h"
-#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 
@@ -36,37 +36,23 @@ MatrixXd SpreadNoise::operator()(const MatrixXd& sigma) const {
          second_moment_ * sigma * second_moment_;
 }
 
-KnownEstimates::KnownEstimates(const Problem& problem)
-    : n(problem.n()),
-      minibatch_size(problem.minibatch_size),
-      curvature(problem.posterior.curvature),
-      noise(problem.posterior.noise) {}
-
-Estimates KnownEstimates::view() const {
-  Estimates estimates;
-  estimates.dimension = static_cast<std::uint32_t>(curvature.rows());
-  estimates.n = n;
-  estimates.minibatch_size = minibatch_size;
-  estimates.curvature = curvature.data();
-  estimates.noise_covariance = noise.data();
-  return estimates;
+Told told_at_mode(const Problem& problem) {
+  return {problem.posterior.curvature, problem.posterior.noise, problem.n(),
+          static_cast<double>(problem.minibatch_size)};
 }
 
-Law law_of(const SamplerConfig& config, const KnownEstimates& estimates) {
-  const Index d = estimates.curvature.rows();
-  const OwnedSampler sampler(config, static_cast<std::uint32_t>(d));
+Law law_of(const SamplerConfig& config, const Told& told) {
+  const OwnedSampler sampler(config, told);
   if (!sampler.entry().has_law) {
     throw UserError(fmt::format("the sampler {} has no law", config.name));
   }
-  if (!ok(sampler->refresh(estimates.view()))) {
-    throw RunError(fmt::format("the sampler {} refuses these estimates", config.name));
-  }
+  const Index d = told.curvature.rows();
   Law law{MatrixXd(d, d), MatrixXd(d, d)};
   sampler->law(law.preconditioner.data(), law.injected.data());
   return law;
 }
 
-std::optional<MatrixXd> exact_covariance(const Law& law, const KnownEstimates& at_mode,
+std::optional<MatrixXd> exact_covariance(const Law& law, const Told& at_mode,
                                          const SpreadNoise& spread) {
   return fixed_covariance(at_mode.curvature.rows(), [&](const MatrixXd& sigma) {
     const MatrixXd noise = (at_mode.noise + spread(sigma)) / at_mode.minibatch_size;
@@ -74,7 +60,7 @@ std::optional<MatrixXd> exact_covariance(const Law& law, const KnownEstimates& a
   });
 }
 
-MatrixXd continuous_covariance(const Law& law, const KnownEstimates& at_mode) {
+MatrixXd continuous_covariance(const Law& law, const Told& at_mode) {
   const Index d = at_mode.curvature.rows();
   const MatrixXd drift = law.preconditioner * at_mode.curvature;
   const MatrixXd q = law.preconditioner * (at_mode.noise / at_mode.minibatch_size + law.injected) *
@@ -103,6 +89,53 @@ double relaxation(const Law& law, const MatrixXd& curvature) {
       MatrixXd::Identity(curvature.rows(), curvature.cols()) - law.preconditioner * curvature;
   const double radius = transition.eigenvalues().cwiseAbs().maxCoeff();
   return radius < 1 ? -1.0 / std::log(radius) : std::numeric_limits<double>::infinity();
+}
+
+double relative_covariance_error(const MatrixXd& other, const MatrixXd& exact) {
+  const Eigen::LLT<MatrixXd> factor(exact);
+  const MatrixXd half = factor.matrixL().solve(other - exact);
+  const MatrixXd whole = factor.matrixL().solve(half.transpose());
+  return whole.norm() / std::sqrt(static_cast<double>(exact.rows()));
+}
+
+KnownChain::KnownChain(const Problem& problem, const SamplerConfig& config, std::uint64_t seed)
+    : KnownChain(problem, config, seed, problem.posterior.mode) {}
+
+KnownChain::KnownChain(const Problem& problem, const SamplerConfig& config, std::uint64_t seed,
+                       const VectorXd& start)
+    : told_(told_at_mode(problem)),
+      model_(problem.model, problem.data),
+      sampler_(config, told_),
+      memory_(sampler_, config, model_.dimension()),
+      slots_(problem.minibatch_size),
+      seed_(seed) {
+  std::ranges::copy(start, memory_.theta.begin());
+  Rng rng(seed_, {.purpose = Purpose::kInitialState});
+  sampler_->start(memory_.chain, rng);
+}
+
+bool KnownChain::step() {
+  model_.draw(seed_, {.step = step_, .purpose = Purpose::kMinibatch}, slots_);
+  Rng rng(seed_, {.step = step_, .purpose = Purpose::kInjectedNoise});
+  ++step_;
+  return ok(sampler_->step(memory_.chain, model_.gradient(), rng));
+}
+
+VectorXd KnownChain::gradient(const VectorXd& theta) {
+  VectorXd g(theta.size());
+  model_.gradient()(theta.data(), g.data());
+  return g;
+}
+
+void KnownChain::set_anchor(const VectorXd& anchor) {
+  std::vector<std::uint32_t> all(model_.row_count());
+  std::iota(all.begin(), all.end(), 0U);
+  model_.gradient().set_minibatch(model_.batch(all));
+  const VectorXd g = gradient(anchor);
+  Estimates estimates = told_.view();
+  estimates.anchor = anchor.data();
+  estimates.anchor_gradient = g.data();
+  sampler_.tell(estimates);
 }
 
 }  // namespace windhover::reproduce

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "windhover/samplers/estimates/estimates.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/problem.h"
 
 namespace windhover::reproduce {
@@ -30,28 +30,19 @@ struct Law {
   Eigen::MatrixXd injected;        // covariance of the noise
 };
 
-// What a sampler is told: curvature and noise of the gradient at the mode, or given. Owns what the
-// library borrows.
-struct KnownEstimates {
-  explicit KnownEstimates(const Problem& problem);
-  Estimates view() const;
-
-  double n = 0;
-  double minibatch_size = 0;
-  Eigen::MatrixXd curvature;
-  Eigen::MatrixXd noise;
-};
+// Curvature and noise of the gradient at the mode.
+Told told_at_mode(const Problem& problem);
 
 // Of a sampler by name. UserError when it refuses the configuration or has no law.
-Law law_of(const SamplerConfig& config, const KnownEstimates& estimates);
+Law law_of(const SamplerConfig& config, const Told& told);
 
 // The stationary covariance with minibatches drawn with replacement: the fixed point of
 // Sigma = (I - HA) Sigma (I - HA)^T + H ((C + M(Sigma)) / S + E) H^T, as in fixed_covariance.h.
-std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const KnownEstimates& at_mode,
+std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const Told& at_mode,
                                                 const SpreadNoise& spread);
 
 // Of the Ornstein-Uhlenbeck limit: HA Sigma + Sigma (HA)^T = H (C / S + E) H^T.
-Eigen::MatrixXd continuous_covariance(const Law& law, const KnownEstimates& at_mode);
+Eigen::MatrixXd continuous_covariance(const Law& law, const Told& at_mode);
 
 // Steps an effective draw of each parameter's mean, of a chain whose stationary covariance is
 // `sigma`: its autocovariance at lag k is (I - HA)^k sigma, which sums to a geometric series.
@@ -60,6 +51,39 @@ Eigen::VectorXd autocorrelation_times(const Law& law, const Eigen::MatrixXd& cur
 
 // Steps in which the slowest mode falls to 1/e; infinity when it does not.
 double relaxation(const Law& law, const Eigen::MatrixXd& curvature);
+
+// Root mean square of the eigenvalues of L^-1 (other - exact) L^-T, L L^T = exact: the relative
+// errors of the variance along D directions, of which the worst is up to sqrt(D) times as large.
+double relative_covariance_error(const Eigen::MatrixXd& other, const Eigen::MatrixXd& exact);
+
+// A chain of a sampler that is told what holds at the mode, on minibatches drawn with replacement.
+class KnownChain {
+ public:
+  // Starts at the mode.
+  KnownChain(const Problem& problem, const SamplerConfig& config, std::uint64_t seed);
+  KnownChain(const Problem& problem, const SamplerConfig& config, std::uint64_t seed,
+             const Eigen::VectorXd& start);
+
+  // `sgld-cv`: its anchor from now on.
+  void set_anchor(const Eigen::VectorXd& anchor);
+  // False when theta is no longer finite.
+  bool step();
+  std::uint64_t steps() const { return step_; }
+  Eigen::Map<const Eigen::VectorXd> theta() const {
+    return {memory_.theta.data(), told_.curvature.rows()};
+  }
+  // Of the mean loss, at `theta`: on the minibatch of the last step.
+  Eigen::VectorXd gradient(const Eigen::VectorXd& theta);
+
+ private:
+  Told told_;
+  OwnedModel model_;
+  OwnedSampler sampler_;
+  ChainMemory memory_;
+  std::vector<std::uint32_t> slots_;
+  std::uint64_t seed_;
+  std::uint64_t step_ = 0;
+};
 
 }  // namespace windhover::reproduce
 

@@ -50,6 +50,13 @@ std::uint64_t EngineRun::examples() const {
 }
 std::uint64_t EngineRun::steps() const { return engine_->counters().get(RuntimeCounter::kSteps); }
 
+std::vector<ParameterSummary> EngineRun::posterior() {
+  std::vector<ParameterSummary> summaries(dimension());
+  Provenance provenance;
+  if (!ok(reader_->posterior(summaries, provenance))) throw RunError("there is no posterior");
+  return summaries;
+}
+
 void EngineRun::settle(const std::function<void()>& going_on) {
   for (int poll = 0; engine_->learner().view().phase != Learner::Phase::kSampling; ++poll) {
     engine_->poll(kRoundsAPoll);
@@ -88,6 +95,23 @@ OwnedSampler::OwnedSampler(const SamplerConfig& config, std::uint32_t dimension)
   sampler_ = make(*arena_);
 }
 
+OwnedSampler::OwnedSampler(const SamplerConfig& config, const Told& told)
+    : OwnedSampler(config, told.dimension()) {
+  tell(told.view());
+}
+
+void OwnedSampler::tell(const Estimates& estimates) {
+  if (ok(sampler_->refresh(estimates))) return;
+  throw RunError(fmt::format("the sampler {} refuses its estimates", entry_->name));
+}
+
+ChainMemory::ChainMemory(const OwnedSampler& sampler, const SamplerConfig& config,
+                         std::size_t dimension, std::uint16_t index)
+    : theta(dimension),
+      state(sampler.entry().state_size(config, static_cast<std::uint32_t>(dimension))),
+      work(step_scratch(static_cast<std::uint32_t>(dimension))),
+      chain{.theta = theta.data(), .index = index, .state = state.data(), .work = work.data()} {}
+
 OwnedModel::OwnedModel(const ModelConfig& config, const Dataset& data)
     : prior_(config.dimension()), row_count_(static_cast<std::uint32_t>(data.rows())) {
   const ModelEntry* entry = find_model(config.name);
@@ -112,32 +136,6 @@ void OwnedModel::draw(std::uint64_t seed, const RandomPosition& position,
                       std::vector<std::uint32_t>& slots) {
   fill_indices(seed, position, row_count_, slots);
   gradient_->set_minibatch(batch(slots));
-}
-
-ChainRun::ChainRun(OwnedModel& model, const OwnedSampler& sampler, const SamplerConfig& config,
-                   std::uint32_t minibatch_size, std::uint64_t seed, std::uint16_t chain)
-    : model_(model),
-      sampler_(sampler),
-      seed_(seed),
-      theta_(model.dimension()),
-      state_(sampler.entry().state_size(config, model.dimension())),
-      work_(step_scratch(model.dimension())),
-      slots_(minibatch_size),
-      chain_{.theta = theta_.data(), .index = chain, .state = state_.data(), .work = work_.data()} {
-}
-
-void ChainRun::start(const std::vector<double>& theta) {
-  std::ranges::copy(theta, theta_.begin());  // the chain points there
-  Rng rng(seed_, {.step = step_, .chain = chain_.index, .purpose = Purpose::kInitialState});
-  sampler_->start(chain_, rng);
-}
-
-bool ChainRun::step() {
-  model_.draw(seed_, {.step = step_, .chain = chain_.index, .purpose = Purpose::kMinibatch},
-              slots_);
-  Rng rng(seed_, {.step = step_, .chain = chain_.index, .purpose = Purpose::kInjectedNoise});
-  ++step_;
-  return ok(sampler_->step(chain_, model_.gradient(), rng));
 }
 
 }  // namespace windhover::reproduce

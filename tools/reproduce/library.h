@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_LIBRARY_H_
 #define WINDHOVER_TOOLS_REPRODUCE_LIBRARY_H_
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/samplers/estimates/estimates.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
 
@@ -31,6 +33,8 @@ class EngineRun {
   // Gradient evaluations of single rows, so far.
   std::uint64_t examples() const;
   std::uint64_t steps() const;
+  // Of each parameter, as it is served. RunError when nothing is.
+  std::vector<ParameterSummary> posterior();
   // Until the cold start is over: the chains sample. Calls `going_on` now and then.
   void settle(const std::function<void()>& going_on = {});
   // `steps` more of all chains together; `visit` may be empty.
@@ -46,10 +50,35 @@ class EngineRun {
 // What is said about a sampler, in words: the settings of a part (context.h).
 std::string settings_text(const SamplerConfig& config);
 
-// A sampler by name in memory of its own. UserError when it refuses the configuration.
+// What a sampler is told: curvature and gradient noise of the mean loss of n rows. Owns what the
+// library borrows.
+struct Told {
+  Eigen::MatrixXd curvature;
+  Eigen::MatrixXd noise;
+  double n = 1;
+  double minibatch_size = 1;
+
+  // Of a potential itself, without noise.
+  static Told noiseless(const Eigen::MatrixXd& curvature) {
+    return {curvature, Eigen::MatrixXd::Zero(curvature.rows(), curvature.cols())};
+  }
+  std::uint32_t dimension() const { return static_cast<std::uint32_t>(curvature.rows()); }
+  Estimates view() const {
+    return {.dimension = dimension(),
+            .n = n,
+            .minibatch_size = minibatch_size,
+            .curvature = curvature.data(),
+            .noise_covariance = noise.data()};
+  }
+};
+
+// A sampler by name in memory of its own. UserError when it refuses the configuration, RunError
+// when it refuses what it is told.
 class OwnedSampler {
  public:
   OwnedSampler(const SamplerConfig& config, std::uint32_t dimension);
+  OwnedSampler(const SamplerConfig& config, const Told& told);
+  void tell(const Estimates& estimates);
   AnySampler* operator->() const { return sampler_; }
   const SamplerEntry& entry() const { return *entry_; }
 
@@ -58,6 +87,18 @@ class OwnedSampler {
   std::unique_ptr<MappedBlock> block_;
   std::unique_ptr<Arena> arena_;
   AnySampler* sampler_;
+};
+
+// What one chain of a sampler keeps. Not to be moved: its parts point at one another.
+struct ChainMemory {
+  ChainMemory(const OwnedSampler& sampler, const SamplerConfig& config, std::size_t dimension,
+              std::uint16_t index = 0);
+  ChainMemory(const ChainMemory&) = delete;
+
+  std::vector<double> theta;
+  std::vector<double> state;
+  std::vector<double> work;
+  Chain chain;
 };
 
 // A model by name over rows in memory, and its minibatch gradients.
@@ -86,33 +127,6 @@ class OwnedModel {
   std::vector<double> rows_;
   std::uint32_t row_count_;
   std::unique_ptr<GradientSource> gradient_;
-};
-
-// One chain of a sampler that is told its estimates, on minibatches drawn with replacement.
-class ChainRun {
- public:
-  // `sampler` is refreshed already, and `model` outlives this.
-  ChainRun(OwnedModel& model, const OwnedSampler& sampler, const SamplerConfig& config,
-           std::uint32_t minibatch_size, std::uint64_t seed, std::uint16_t chain);
-
-  const std::vector<double>& theta() const { return theta_; }
-  // Puts the chain there: as many numbers as the model has parameters.
-  void start(const std::vector<double>& theta);
-  // False when theta is no longer finite.
-  bool step();
-  bool is_draw() const { return chain_.is_draw; }
-  std::uint64_t steps() const { return step_; }
-
- private:
-  OwnedModel& model_;
-  const OwnedSampler& sampler_;
-  std::uint64_t seed_;
-  std::vector<double> theta_;
-  std::vector<double> state_;
-  std::vector<double> work_;
-  std::vector<std::uint32_t> slots_;
-  Chain chain_;
-  std::uint64_t step_ = 0;
 };
 
 }  // namespace windhover::reproduce

@@ -1,7 +1,5 @@
 #include "windhover/tools/reproduce/logistic_nuts.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -120,12 +118,6 @@ std::vector<double> spread_errors(const Draws& chains, const Summary& summary) {
                      (2 * variance));
   }
   return errors;
-}
-
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 }  // namespace windhover::reproduce

@@ -7,6 +7,7 @@
 #include "windhover/samplers/reference/hamiltonian_monte_carlo.h"
 #include "windhover/samplers/rows.h"
 #include "windhover/tools/data/dataset.h"
+#include "windhover/tools/processor.h"
 
 namespace windhover::reproduce {
 
@@ -45,9 +46,6 @@ Summary summarize(const Draws& chains);
 // The relative standard error of each parameter's sd: sqrt((m4 - m2^2) / n) / (2 m2) with the
 // effective draws n of squared deviations, whose autocorrelations are not those of the draws.
 std::vector<double> spread_errors(const Draws& chains, const Summary& summary);
-
-// Processor time of the calling thread: others on the machine do not count.
-double thread_seconds();
 
 }  // namespace windhover::reproduce
 

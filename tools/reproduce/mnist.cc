@@ -1,17 +1,12 @@
 #include "windhover/tools/reproduce/mnist.h"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,18 +1,12 @@
 // A network of two hidden layers of 400 on MNIST: Chen, Carlson, Gan, Li and Carin 2016, section
 // 5.2, Table 1.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cmath>
 #include <mutex>
+#include <numeric>
 
-#include "windhover/tools/reproduce/adam.h"
 #include "windhover/tools/reproduce/classifier.h"
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/error_curve.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/mnist.h"
 #include "windhover/tools/reproduce/optimizers.h"
 
@@ -106,40 +100,6 @@ SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint
   return config;
 }
 
-// A baseline, as ToldChain is a sampler.
-template <class Optimizer>
-class Baseline {
- public:
-  Baseline(OwnedModel& model, Optimizer optimizer, double rate, std::uint64_t seed)
-      : model_(model),
-        optimizer_(std::move(optimizer)),
-        rate_(rate),
-        seed_(seed),
-        theta_(model.dimension()),
-        gradient_(model.dimension()),
-        slots_(kMinibatch) {
-    model.model().initial(seed, theta_.data());
-  }
-  bool step() {
-    model_.draw(seed_, {.step = step_++, .purpose = Purpose::kMinibatch}, slots_);
-    model_.gradient()(theta_.data(), gradient_.data());
-    optimizer_.step(rate_, gradient_, theta_);
-    return ok(finite_or_diverged(theta_.data(), model_.dimension()));
-  }
-  const std::vector<double>& theta() const { return theta_; }
-  std::uint64_t examples() const { return step_ * kMinibatch; }
-
- private:
-  OwnedModel& model_;
-  Optimizer optimizer_;
-  double rate_;
-  std::uint64_t seed_;
-  std::vector<double> theta_;
-  std::vector<double> gradient_;
-  std::vector<std::uint32_t> slots_;
-  std::uint64_t step_ = 0;
-};
-
 struct Run {
   const Method* method;
   Setting setting;
@@ -166,35 +126,33 @@ ErrorCurve train(const Run& run, const Dataset& rows, const Dataset& judged,
   const double rate = run.setting.rate;
   const std::size_t d = model.dimension();
   const std::string_view key = run.method->key;
-  if (key == "adam") return followed(Baseline(model, Adam(d), rate, run.seed));
-  if (key == "rmsprop") return followed(Baseline(model, RmsProp(d), rate, run.seed));
+  if (key == "adam") return followed(Baseline(model, kMinibatch, Adam(d), rate, run.seed));
+  if (key == "rmsprop") return followed(Baseline(model, kMinibatch, RmsProp(d), rate, run.seed));
   const double momentum = key == "sgd-m" ? kMomentum : 0.0;
-  return followed(Baseline(model, MomentumSgd(d, momentum), rate, run.seed));
+  return followed(Baseline(model, kMinibatch, MomentumSgd(d, momentum), rate, run.seed));
 }
 
 std::vector<ErrorCurve> run_all(const Context& context, const std::vector<Run>& runs,
                                 const Dataset& rows, const Dataset& judged, const char* what,
                                 double share) {
-  std::vector<ErrorCurve> curves(runs.size());
+  std::vector<PartJob> jobs;
   std::vector<double> done(runs.size());
   std::mutex mutex;
-  context.parallel(runs.size(), [&](std::size_t i) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];
-    const auto visit = [&](double part) {
+    const auto visit = [&, i](double part) {
       const std::lock_guard lock(mutex);
       done[i] = part;
-      double sum = 0;
-      for (const double d : done) sum += d;
+      const double sum = std::accumulate(done.begin(), done.end(), 0.0);
       context.progress(share + 0.5 * sum / static_cast<double>(runs.size()),
-                       fmt::format("{} {}", what, run.method->label));
+                       fmt::format("{} {}", what, runs[i].method->label));
     };
     std::string key = fmt::format("{}-{:g}-{}-{:g}-{:g}-{}", what, run.epochs, run.method->key,
                                   run.setting.rate, run.setting.gamma, run.seed);
     if (run.setting.friction > 0) key += fmt::format("-mean-{:g}", run.setting.friction);
-    curves[i] =
-        curve_from(context.part(key, [&] { return train(run, rows, judged, visit).json(); }));
-  });
-  return curves;
+    jobs.push_back({key, "", [&, visit] { return train(run, rows, judged, visit).json(); }});
+  }
+  return run_curves(context, jobs);
 }
 
 // The median of the looks of the later half.
@@ -235,7 +193,7 @@ void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& c
     }
   }
   if (!edges.empty()) {
-    report.note(fmt::format("Chosen at the edge of what was tried: {}.", edges));
+    report.note("Chosen at the edge of what was tried: {}.", edges);
   }
   if (!unlike.empty()) report.note("The table is of the last look, as the paper's." + unlike);
 }
@@ -261,6 +219,9 @@ void run_mnist_santa(const Context& context, Report& report) {
                     rows_of(all, {order.begin(), middle}), "choose", 0);
   }
   std::vector<Run> runs;
+  Table choices(
+      report,
+      fmt::format("Validation errors, by which settings are chosen (epochs: {:g})", trial_epochs));
   for (const Method& method : methods()) {
     double least = INFINITY;
     runs.push_back({&method, {}, epochs, context.choose(4UL, 50UL), context.seed() + 1});
@@ -268,67 +229,41 @@ void run_mnist_santa(const Context& context, Report& report) {
       if (trials[i].method != &method) continue;
       const Setting& setting = trials[i].setting;
       const Estimate error = share_of_errors({tried[i].alone.back()}, kValidation);
-      report.add(Figure{
-          .group = fmt::format("Validation errors, by which settings are chosen (epochs: {:g})",
-                               trial_epochs),
-          .name = fmt::format("{}, {} (%)", method.label, setting.text()),
-          .ours = 100 * error.value,
-          .mcse = 100 * error.mcse});
+      choices.add(fmt::format("{}, {} (%)", method.label, setting.text()), 100 * error);
       if (error.value < least) least = error.value, runs.back().setting = setting;
     }
   }
   const std::vector<ErrorCurve> curves = run_all(context, runs, all, test, "run", 0.5);
 
-  const std::vector<double> tics = {1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50};
-  Panel panel{.title = "MNIST, 784-400-400-10; bands: one standard error",
-              .x_label = "epochs of 60,000 rows",
-              .y_label = "test error (%)",
-              .log_y = true,
-              .legend = "outside",
-              .y_tics = tics};
-  Panel ends{.title = fmt::format("After {:g} epochs, and the paper's after 100", epochs),
-             .x_label = "",
-             .y_label = "test error (%)",
-             .log_y = true,
-             .y_tics = tics};
-  Series ours{.label = "ours", .x = {}, .y = {}, .style = Style::kPoints};
-  Series papers{.label = "the paper's", .x = {}, .y = {}, .style = Style::kPoints};
-  papers.colour = 6;
-  papers.papers = true;
+  Panel panel = Panel{"MNIST, 784-400-400-10; bands: one standard error", "epochs of 60,000 rows",
+                      "test error (%)"}
+                    .log("y")
+                    .legend_at("outside");
+  Panel ends = Panel{fmt::format("After {:g} epochs, and the paper's after 100", epochs), "",
+                     "test error (%)"}
+                   .log("y");
+  panel.y_tics = ends.y_tics = {1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50};
+  Series ours = Series::points("ours", 0);
+  Series papers = Series::points("the paper's", 6).of_paper();
+  Table errors(report, fmt::format("Test error after {:g} epochs", epochs));
+  Table averages(report, "Averaged predictions of the later half of the looks");
+  Table seconds(report, "Seconds an epoch, of one thread");
+  const auto percent = [&](double share) { return 100 * share_of_errors({share}, test.rows()); };
   for (std::size_t m = 0; m < methods().size(); ++m) {
     const Method& method = methods()[m];
     const ErrorCurve& curve = curves[m];
-    const Estimate alone = share_of_errors({curve.alone.back()}, test.rows());
-    const Estimate averaged = share_of_errors({curve.error.back()}, test.rows());
-    const std::string group = fmt::format("Test error after {:g} epochs", epochs);
-    report.add(Figure{.group = group,
-                      .name = fmt::format("{} (%)", method.label),
-                      .ours = 100 * alone.value,
-                      .mcse = 100 * alone.mcse,
-                      .papers = method.papers,
-                      .papers_source = "Table 1"});
-    report.add(Figure{.group = "Averaged predictions of the later half of the looks",
-                      .name = fmt::format("{} (%)", method.label),
-                      .ours = 100 * averaged.value,
-                      .mcse = 100 * averaged.mcse});
-    report.add(Figure{.group = "Seconds an epoch, of one thread",
-                      .name = method.label,
-                      .ours = curve.seconds / epochs,
-                      .timed = true});
-    Series series{.label = method.label, .x = {}, .y = {}, .style = Style::kLine};
-    series.colour = method.colour;
+    const std::string name = fmt::format("{} (%)", method.label);
+    errors.add(name, percent(curve.alone.back())).beside(method.papers, "Table 1");
+    averages.add(name, percent(curve.error.back()));
+    seconds.add(method.label, curve.seconds / epochs).by_clock();
+    Series series = Series::line(method.label, method.colour);
     for (std::size_t i = 0; i < curve.examples.size(); ++i) {
-      series.x.push_back(curve.examples[i] / static_cast<double>(all.rows()));
-      const Estimate at = share_of_errors({curve.alone[i]}, test.rows());
-      series.y.push_back(100 * at.value);
-      series.error.push_back(100 * at.mcse);
+      series.add(curve.examples[i] / static_cast<double>(all.rows()), percent(curve.alone[i]));
     }
-    panel.series.push_back(series);
+    panel.add(series);
     ends.categories.emplace_back(method.label);
-    for (Series* s : {&ours, &papers}) s->x.push_back(static_cast<double>(m));
-    ours.y.push_back(100 * alone.value);
-    ours.error.push_back(100 * alone.mcse);
-    papers.y.push_back(method.papers);
+    ours.add(static_cast<double>(m), percent(curve.alone.back()));
+    papers.add(static_cast<double>(m), method.papers);
     report.detail(method.key, curve.json());
   }
   ends.series = {ours, papers};
@@ -336,16 +271,14 @@ void run_mnist_santa(const Context& context, Report& report) {
   report.add(ends);
   report.note(kShareNote);
   if (!context.quick()) add_findings(runs, curves, test.rows(), report);
-  report.note(fmt::format(
+  report.note(
       "{} The paper trains for 100 epochs; it does not say on which data its grid search chose, "
-      "nor "
-      "how many runs its numbers are of. Here settings are chosen by runs of {:g} epochs on {} "
-      "training digits held back, "
-      "and each method then trains on all 60,000, once.",
+      "nor how many runs its numbers are of. Here settings are chosen by runs of {:g} epochs on {} "
+      "training digits held back, and each method then trains on all 60,000, once.",
       context.quick() ? fmt::format("A quick run: {:g} epochs, two settings a method.", epochs)
                       : fmt::format("{:g} epochs.", epochs),
-      trial_epochs, kValidation));
-  report.note(fmt::format(
+      trial_epochs, kValidation);
+  report.note(
       "Chosen by us: minibatches of {}; a prior N(0, 1) on every parameter; random weights of "
       "variance 1 / fan-in; momentum {}, thermostats that start at {}; the library's softmax "
       "measures nine classes against class 0 (478,009 parameters where ten outputs make 478,410). "
@@ -356,7 +289,7 @@ void run_mnist_santa(const Context& context, Report& report) {
       "temperature is that of a row, and with thermostats that start at C sqrt η, as Algorithm 1 "
       "has it, a step is about one of RMSprop at 0.002 / C, where 0.0005 is the rate that the "
       "paper gives for RMSprop.",
-      kMinibatch, kMomentum, kFriction, kPapersRate));
+      kMinibatch, kMomentum, kFriction, kPapersRate);
 }
 
 }  // namespace windhover::reproduce

@@ -70,4 +70,8 @@ Estimate mean_of(const std::vector<double>& values) {
   return {sum / n, std::sqrt(squares / (n - 1) / n)};
 }
 
+Estimate mean_over_seeds(const std::vector<double>& values) {
+  return values.size() < 2 ? Estimate{values.at(0), 0} : mean_of(values);
+}
+
 }  // namespace windhover::reproduce

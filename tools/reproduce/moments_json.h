@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "windhover/tools/fit/moments.h"
+#include "windhover/tools/reproduce/estimate.h"
 
 namespace windhover::reproduce {
 
@@ -23,17 +24,14 @@ RunMoments moments_from(const nlohmann::ordered_json& json);
 // Of all draws together.
 RunMoments pooled(const std::vector<RunMoments>& runs);
 
-struct Estimate {
-  double value = 0;
-  double mcse = 0;
-};
-
 // `value` of the pooled runs, with the jackknife's standard error over runs (at least 2).
 Estimate jackknife(const std::vector<RunMoments>& runs,
                    const std::function<double(const RunMoments&)>& value);
 
 // Mean and standard error of independent figures.
 Estimate mean_of(const std::vector<double>& values);
+// Of seeds: of a single one without an error.
+Estimate mean_over_seeds(const std::vector<double>& values);
 
 nlohmann::ordered_json to_json(const Eigen::MatrixXd& matrix);
 Eigen::MatrixXd matrix_from(const nlohmann::ordered_json& json);

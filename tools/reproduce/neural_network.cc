@@ -1,15 +1,9 @@
 // A network on ten digits: Ahn, Korattikara and Welling 2012, section 5.2.2, Figure 3 right.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cmath>
 
 #include "windhover/tools/reproduce/classifier.h"
-#include "windhover/tools/reproduce/context.h"
 #include "windhover/tools/reproduce/error_curve.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/mnist.h"
 
 namespace windhover::reproduce {
@@ -145,27 +139,25 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
       if (kMethods[m].tuned) trials.push_back({m, step});
     }
   }
-  std::vector<double> errors(trials.size());
-  context.parallel(trials.size(), {"choosing steps", 0, 0.4}, [&](std::size_t i) {
-    const std::size_t m = trials[i].method;
-    const double step = trials[i].step;
-    const std::string key = fmt::format("choose-{}-{:g}", kMethods[m].key, step);
+  std::vector<PartJob> jobs;
+  for (const auto& [m, step] : trials) {
     const Training training = training_of(context, kMethods[m], step);
-    const ErrorCurve curve = curve_from(context.part(key, training.text(), [&] {
-      return error_curve(training, digits.training, digits.validation, context.seed()).json();
-    }));
-    errors[i] = curve.error.back();
-  });
+    jobs.push_back(
+        {fmt::format("choose-{}-{:g}", kMethods[m].key, step), training.text(), [&, training] {
+           return error_curve(training, digits.training, digits.validation, context.seed()).json();
+         }});
+  }
+  const auto curves = run_curves(context, jobs, {"choosing steps", 0, 0.4});
+  Table table(report, "Validation errors, by which steps are chosen");
   std::array<double, kMethods.size()> chosen{};
   std::array<double, kMethods.size()> least;
   least.fill(INFINITY);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto [m, step] = trials[i];
-    report.add(Figure{.group = "Validation errors, by which steps are chosen",
-                      .name = fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
-                      .ours = 100 * errors[i],
-                      .mcse = 100 * share_of_errors({errors[i]}, kValidation).mcse});
-    if (errors[i] < least[m]) least[m] = errors[i], chosen[m] = step;
+    const double error = curves[i].error.back();
+    table.add(fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
+              100 * share_of_errors({error}, kValidation));
+    if (error < least[m]) least[m] = error, chosen[m] = step;
   }
   return chosen;
 }
@@ -175,39 +167,35 @@ std::array<double, kMethods.size()> choose_steps(const Context& context, const D
 void run_neural_network(const Context& context, Report& report) {
   const Digits digits = load_digits(context);
   const std::array chosen = choose_steps(context, digits, report);
-  struct Job {
-    std::size_t method;
-    std::uint64_t seed;
-  };
-  std::vector<Job> jobs;
+  std::vector<PartJob> jobs;
   const std::uint64_t seeds = context.choose<std::uint64_t>(2, 5);
   for (std::size_t m = kMethods.size(); m-- > 0;) {  // the slowest first
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) jobs.push_back({m, seed});
-  }
-  std::array<std::vector<ErrorCurve>, kMethods.size()> curves;
-  for (auto& of_method : curves) of_method.resize(seeds);
-  context.parallel(jobs.size(), {"test error", 0.4, 0.7}, [&](std::size_t j) {
-    const std::size_t m = jobs[j].method;
-    const std::uint64_t seed = jobs[j].seed;
-    const std::string key = fmt::format("{}-{}", kMethods[m].key, seed);
     const Training training = training_of(context, kMethods[m], chosen[m]);
-    curves[m][seed] = curve_from(context.part(key, training.text(), [&] {
-      return error_curve(training, digits.all, digits.test, context.seed() * 1000 + seed).json();
-    }));
-  });
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+      jobs.push_back(
+          {fmt::format("{}-{}", kMethods[m].key, seed), training.text(), [&, training, seed] {
+             return error_curve(training, digits.all, digits.test, context.seed() * 1000 + seed)
+                 .json();
+           }});
+    }
+  }
+  const auto all = run_curves(context, jobs, {"test error", 0.4, 0.7});
+  std::array<std::vector<ErrorCurve>, kMethods.size()> curves;
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    curves[kMethods.size() - 1 - j / seeds].push_back(all[j]);
+  }
 
   const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
   const double examples = static_cast<double>(steps) * kMinibatch;
   const std::string group = fmt::format("Test error after {} steps of {} rows", steps, kMinibatch);
-  Panel panel{.title = "Averaged predictions, 10,000 test digits; bands: one standard error",
-              .x_label = "gradients of one row",
-              .y_label = "test error (%)",
-              .log_x = true,
-              .legend = "outside",
-              .x_range = {0.8 * examples / kLooks, 1.2 * examples}};
+  Panel panel = Panel{"Averaged predictions, 10,000 test digits; bands: one standard error",
+                      "gradients of one row", "test error (%)"}
+                    .log("x")
+                    .legend_at("outside")
+                    .x_in(0.8 * examples / kLooks, 1.2 * examples);
   const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
     add_ends(report, group, method.label, "%", 100, digits.test.rows(), runs);
-    panel.series.push_back(mean_curve(method.label, method.colour, 100, digits.test.rows(), runs));
+    panel.add(mean_curve(method.label, method.colour, 100, digits.test.rows(), runs));
     for (const ErrorCurve& run : runs) {
       report.detail(fmt::format("{}-{}", method.key, &run - runs.data()), run.json());
     }
@@ -222,24 +210,21 @@ void run_neural_network(const Context& context, Report& report) {
   report.add(panel);
   report.note(
       "The paper shows Figure 3 right as curves and prints no number of it, so nothing stands "
-      "beside "
-      "ours. Its text says: 20 random projections, 30 logistic hidden units, minibatches of 2000, "
-      "a "
-      "small λ of 0.001 for all because overfitting was no issue, α = 2, and SGD and SGLD annealed "
-      "from 10^-3 to 10^-7 with a = 1, b = 1000. All of that but the annealing is kept.");
+      "beside ours. Its text says: 20 random projections, 30 logistic hidden units, minibatches of "
+      "2000, a small λ of 0.001 for all because overfitting was no issue, α = 2, and SGD and SGLD "
+      "annealed from 10^-3 to 10^-7 with a = 1, b = 1000. All of that but the annealing is kept.");
   report.note(kShareNote);
   if (!context.quick()) {
-    report.note(fmt::format(
+    report.note(
         "The default inside an engine has the library's prior, whose precision goes with the "
-        "number "
-        "of inputs of a unit: {:g} as in the paper for weights of the hidden units and for "
+        "number of inputs of a unit: {:g} as in the paper for weights of the hidden units and for "
         "intercepts, {:g} for weights of the outputs. The other methods have {:g} for all.",
-        kPrior, kPrior * kHidden / kProjected, kPrior));
+        kPrior, kPrior * kHidden / kProjected, kPrior);
   }
   report.note(
       "The paper counts 940 parameters with an output for each of the ten classes. The library's "
       "`mlp-softmax` measures the others against class 0 and has 909: the same functions.");
-  report.note(fmt::format(
+  report.note(
       "Chosen by us: the projected features are standardised; all methods start at the same random "
       "weights; SGD is `sgld` at temperature 0; the first step h of SGD and SGLD, of h / (1 + t / "
       "1000), is the best of five on 10,000 training digits held back, the paper's (h = 30) among "
@@ -247,7 +232,7 @@ void run_neural_network(const Context& context, Report& report) {
       "within minibatches averaged with weight 1 / t as in Algorithm 1, first from five rows a "
       "parameter and then at most every {} steps, the gradients for it counted; the curvature is "
       "taken to be that covariance. Averages leave out the earlier half of {} looks.",
-      training_of(context, kMethods[0], 1).refresh_every, kLooks));
+      training_of(context, kMethods[0], 1).refresh_every, kLooks);
   if (context.quick()) {
     report.note(
         "The default inside an engine, with its own estimates, is not run with --quick: before its "
@@ -255,8 +240,7 @@ void run_neural_network(const Context& context, Report& report) {
   }
   report.note(
       "Where errors still fall at the end of the curves, they compare how fast the methods learn "
-      "and "
-      "not where they end up. Twenty random projections of 784 pixels lose most of the digit.");
+      "and not where they end up. Twenty random projections of 784 pixels lose most of the digit.");
 }
 
 }  // namespace windhover::reproduce

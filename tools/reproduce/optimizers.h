@@ -1,10 +1,14 @@
-// Baselines that are no samplers: SGD, with and without momentum, and RMSprop.
+// Baselines that are no samplers: SGD, with and without momentum, RMSprop and Adam.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
 
 #include <cmath>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 
@@ -40,6 +44,65 @@ class RmsProp {
  private:
   static constexpr double kDecay = 0.9;
   std::vector<double> square_;
+};
+
+// Kingma and Ba 2015.
+class Adam {
+ public:
+  explicit Adam(std::size_t dimension) : first_(dimension), second_(dimension) {}
+
+  void step(double rate, std::span<const double> gradient, std::span<double> theta) {
+    ++t_;
+    const double first_scale = 1.0 / (1.0 - std::pow(kFirst, static_cast<double>(t_)));
+    const double second_scale = 1.0 / (1.0 - std::pow(kSecond, static_cast<double>(t_)));
+    for (std::size_t j = 0; j < theta.size(); ++j) {
+      first_[j] = kFirst * first_[j] + (1.0 - kFirst) * gradient[j];
+      second_[j] = kSecond * second_[j] + (1.0 - kSecond) * gradient[j] * gradient[j];
+      theta[j] -= rate * first_[j] * first_scale / (std::sqrt(second_[j] * second_scale) + 1e-8);
+    }
+  }
+
+ private:
+  static constexpr double kFirst = 0.9;
+  static constexpr double kSecond = 0.999;
+  std::uint64_t t_ = 0;
+  std::vector<double> first_;
+  std::vector<double> second_;
+};
+
+// A chain of one of them on minibatches, as ToldChain is of a sampler.
+template <class Optimizer>
+class Baseline {
+ public:
+  Baseline(OwnedModel& model, std::uint32_t minibatch_size, Optimizer optimizer, double rate,
+           std::uint64_t seed)
+      : model_(model),
+        optimizer_(std::move(optimizer)),
+        rate_(rate),
+        seed_(seed),
+        theta_(model.dimension()),
+        gradient_(model.dimension()),
+        slots_(minibatch_size) {
+    model.model().initial(seed, theta_.data());
+  }
+  bool step() {
+    model_.draw(seed_, {.step = step_++, .purpose = Purpose::kMinibatch}, slots_);
+    model_.gradient()(theta_.data(), gradient_.data());
+    optimizer_.step(rate_, gradient_, theta_);
+    return ok(finite_or_diverged(theta_.data(), model_.dimension()));
+  }
+  const std::vector<double>& theta() const { return theta_; }
+  std::uint64_t examples() const { return step_ * slots_.size(); }
+
+ private:
+  OwnedModel& model_;
+  Optimizer optimizer_;
+  double rate_;
+  std::uint64_t seed_;
+  std::vector<double> theta_;
+  std::vector<double> gradient_;
+  std::vector<std::uint32_t> slots_;
+  std::uint64_t step_ = 0;
 };
 
 }  // namespace windhover::reproduce

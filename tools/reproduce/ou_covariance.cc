@@ -1,25 +1,16 @@
 // Predicted against empirical covariance of the iterates of constant-rate SGD: Mandt, Hoffman and
 // Blei 2017, Figures 1 and 2.
-#include <fmt/format.h>
-
 #include <Eigen/Eigenvalues>
-#include <array>
-#include <cmath>
 
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/bbvi.h"
-#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/report.h"
 #include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 constexpr std::size_t kRuns = 8;
 constexpr double kRelaxations = 100;  // of each run
@@ -33,15 +24,6 @@ struct Method {
 };
 constexpr std::array kMethods = {Method{"SGD-f", "sgd-f"}, Method{"SGD", "sgd"},
                                  Method{"default", "calibrated"}};
-
-// Root mean square of the eigenvalues of L^-1 (other - exact) L^-T, L L^T = exact: the relative
-// errors of the variance along D directions, of which the worst is up to sqrt(D) times as large.
-double relative_error(const MatrixXd& other, const MatrixXd& exact) {
-  const Eigen::LLT<MatrixXd> factor(exact);
-  const MatrixXd half = factor.matrixL().solve(other - exact);
-  const MatrixXd whole = factor.matrixL().solve(half.transpose());
-  return whole.norm() / std::sqrt(static_cast<double>(exact.rows()));
-}
 
 Eigen::Matrix2d projected(const MatrixXd& covariance, const MatrixXd& directions) {
   return directions.transpose() * covariance * directions;
@@ -66,51 +48,41 @@ Panel ellipses(const std::string& title) {
 
 void add_ellipse(Panel& panel, const char* label, const MatrixXd& covariance,
                  const MatrixXd& directions, int colour, Style style) {
-  Series series =
-      ellipse(label, Eigen::Vector2d::Zero(), projected(covariance, directions), kDeviations);
-  series.colour = colour;
-  series.style = style;
-  panel.series.push_back(series);
+  panel.add(ellipse(label, style, colour, Eigen::Vector2d::Zero(),
+                    projected(covariance, directions), kDeviations));
 }
 
 // Entries of the covariance, each over the posterior's standard deviations.
 Panel entries(const std::string& title, const MatrixXd& predicted, const MatrixXd& empirical,
               const MatrixXd& posterior) {
-  Panel panel{.title = title,
-              .x_label = "predicted covariance (posterior sd = 1)",
-              .y_label = "empirical covariance (posterior sd = 1)",
-              .legend = "top left"};
-  Series off{.label = "off the diagonal", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
-  Series on{.label = "variances", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
+  Panel panel = Panel{title, "predicted covariance (posterior sd = 1)",
+                      "empirical covariance (posterior sd = 1)"}
+                    .legend_at("top left");
+  Series off = Series::points("off the diagonal", 1);
+  Series on = Series::points("variances", 0);
   const VectorXd sd = posterior.diagonal().cwiseSqrt();
   double least = 0;
   double most = 0;
   for (Index i = 0; i < sd.size(); ++i) {
     for (Index j = 0; j <= i; ++j) {
       const double x = predicted(i, j) / (sd[i] * sd[j]);
-      (i == j ? on : off).x.push_back(x);
-      (i == j ? on : off).y.push_back(empirical(i, j) / (sd[i] * sd[j]));
+      (i == j ? on : off).add(x, empirical(i, j) / (sd[i] * sd[j]));
       least = std::min(least, x);
       most = std::max(most, x);
     }
   }
-  panel.series = {{.label = "equal",
-                   .x = {least, most},
-                   .y = {least, most},
-                   .style = Style::kDashes,
-                   .colour = 7},
-                  off,
-                  on};
+  panel.series = {Series::dashes("equal", 7, {least, most}, {least, most}), off, on};
   return panel;
 }
 
 void run_problem(const Context& context, const std::string& set, Scaling scaling, Report& report) {
   const Problem problem = load_problem(context, set, scaling);
-  const KnownEstimates at_mode(problem);
+  const Told at_mode = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const MatrixXd& posterior = problem.posterior.covariance;
   const MatrixXd directions = extremes(posterior);
   const std::string group = fmt::format("{}, {}", problem.name, to_string(scaling));
+  Table table(report, group);
   std::vector<Panel> scatter;
   for (const Method& method : kMethods) {
     const SamplerConfig config{
@@ -123,64 +95,56 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
     const double least = problem.minibatch_size > 1000 ? 1.2e4 : 5e5;
     const auto steps = static_cast<std::uint64_t>(
         std::min(std::max(wanted, least), context.choose(4.0, 20.0) * least));
-    std::vector<RunMoments> runs(kRuns);
-    context.parallel(kRuns, [&](std::size_t run) {
-      runs[run] = moments_from(context.part(
-          fmt::format("{}-{}-{}", set, method.sampler, run),
-          fmt::format("{}, {} steps", settings_text(config), steps),
-          [&] { return simulate(problem, config, steps, context.seed() * 1000 + run); }));
-    });
+    std::vector<PartJob> jobs;
+    for (std::size_t run = 0; run < kRuns; ++run) {
+      jobs.push_back({fmt::format("{}-{}-{}", set, method.sampler, run),
+                      fmt::format("{}, {} steps", settings_text(config), steps), [&, run] {
+                        return simulate(problem, config, steps, context.seed() * 1000 + run);
+                      }});
+    }
+    std::vector<RunMoments> runs;
+    for (const ordered_json& run : context.run_parts(jobs)) runs.push_back(moments_from(run));
     context.progress(set == "wine" ? 0.4 : 0.9, group);
     const MatrixXd empirical = pooled(runs).covariance;
     const auto figure = [&](const char* what, const std::function<double(const MatrixXd&)>& value) {
       const Estimate e =
           jackknife(runs, [&](const RunMoments& run) { return value(run.covariance); });
-      report.add(Figure{.group = group,
-                        .name = fmt::format("{}, {}", method.label, what),
-                        .ours = e.value,
-                        .mcse = e.mcse});
+      table.add(fmt::format("{}, {}", method.label, what), e);
     };
     figure("empirical beside exact law, relative error",
-           [&](const MatrixXd& c) { return relative_error(c, *exact); });
+           [&](const MatrixXd& c) { return relative_covariance_error(c, *exact); });
     figure("empirical beside Ornstein-Uhlenbeck, relative error",
-           [&](const MatrixXd& c) { return relative_error(c, continuous); });
+           [&](const MatrixXd& c) { return relative_covariance_error(c, continuous); });
     const Estimate average = jackknife(runs, [&](const RunMoments& run) {
       return exact->llt().solve(run.covariance).trace() / static_cast<double>(problem.dimension());
     });
     const Bar bar{1 - kWithin, 1 + kWithin};
-    report.add(Figure{.group = group,
-                      .name = fmt::format("{}, empirical variance over exact law, average over "
-                                          "directions",
-                                          method.label),
-                      .ours = average.value,
-                      .mcse = average.mcse,
-                      .bar = decided_within(bar, kWithin, average.mcse)});
-    const double found = relative_error(empirical, continuous);
-    const double discrete = relative_error(continuous, *exact);
-    report.note(fmt::format(
+    table
+        .add(fmt::format("{}, empirical variance over exact law, average over directions",
+                         method.label),
+             average)
+        .held_to(bar, kWithin);
+    const double found = relative_covariance_error(empirical, continuous);
+    const double discrete = relative_covariance_error(continuous, *exact);
+    report.note(
         "{}, {}: the iterates' covariance is {:.1f} % from the Ornstein-Uhlenbeck prediction and "
         "{:.1f} % from the exact law of the discrete steps. The paper finds very good agreement "
         "with the former{}.",
-        group, method.label, 100 * found, 100 * relative_error(empirical, *exact),
-        found < kGood ? "; so do we"
-        : discrete > found / 2
-            ? fmt::format("; here it is not, by the steps' being discrete: the two predictions "
-                          "differ by {:.1f} %",
-                          100 * discrete)
-            : "; here it is not, by the error of the run"));
-    report.add(Figure{.group = group,
-                      .name = fmt::format("{}, Ornstein-Uhlenbeck beside exact law, relative error",
-                                          method.label),
-                      .ours = relative_error(continuous, *exact)});
+        group, method.label, 100 * found, 100 * relative_covariance_error(empirical, *exact),
+        found < kGood          ? "; so do we"
+        : discrete > found / 2 ? fmt::format("; here it is not, by the steps' being discrete: the "
+                                             "two predictions differ by {:.1f} %",
+                                             100 * discrete)
+                               : "; here it is not, by the error of the run");
+    table.add(fmt::format("{}, Ornstein-Uhlenbeck beside exact law, relative error", method.label),
+              relative_covariance_error(continuous, *exact));
     for (int k = 0; k < 2; ++k) {
       const char* which = k == 0 ? "smallest" : "largest";
       const VectorXd v = directions.col(k);
       const double target = v.dot(posterior * v);
-      report.add(
-          Figure{.group = group,
-                 .name = fmt::format("{}, predicted variance over the posterior's, {} component",
-                                     method.label, which),
-                 .ours = v.dot(*exact * v) / target});
+      table.add(fmt::format("{}, predicted variance over the posterior's, {} component",
+                            method.label, which),
+                v.dot(*exact * v) / target);
       figure(fmt::format("empirical variance over the posterior's, {} component", which).c_str(),
              [&](const MatrixXd& c) { return v.dot(c * v) / target; });
     }

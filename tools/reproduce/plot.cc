@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +12,7 @@
 #include <sstream>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/files.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -213,22 +211,6 @@ std::string tail_of(const std::filesystem::path& path) {
   return text.substr(text.size() - std::min<std::size_t>(text.size(), 64));
 }
 
-// The exit code of `gnuplot argument` in `directory`; 127 when there is no such program.
-int run_gnuplot(const std::filesystem::path& directory, const std::string& argument) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  std::array<char*, 3> arguments = {const_cast<char*>("gnuplot"),
-                                    const_cast<char*>(argument.c_str()), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return 127;
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
-  return WEXITSTATUS(status);
-}
-
 }  // namespace
 
 std::string gnuplot_script(const Plot& plot, const std::string& name) {
@@ -258,13 +240,13 @@ std::string gnuplot_script(const Plot& plot, const std::string& name) {
 }
 
 void require_gnuplot() {
-  if (run_gnuplot(".", "/dev/null") == 127) {
+  if (run_program_in(".", {"gnuplot", "/dev/null"}) == 127) {
     throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
   }
 }
 
 void draw(const std::filesystem::path& directory, const std::string& name) {
-  const int code = run_gnuplot(directory, name + ".gp");
+  const int code = run_program_in(directory, {"gnuplot", name + ".gp"});
   if (code != 0) {
     throw RunError(fmt::format("gnuplot failed on {} (exit code {})",
                                (directory / (name + ".gp")).string(), code));

@@ -4,7 +4,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "windhover/tools/reproduce/estimate.h"
 
 namespace windhover::reproduce {
 
@@ -24,6 +27,22 @@ struct Series {
   bool open = false;                    // a large open mark: what lies below stays seen
   std::vector<double> x_error = {};     // of points only, beside `error`
   std::vector<std::string> names = {};  // one a point, written beside it, without quotes; or empty
+
+  using Numbers = std::vector<double>;
+  static Series line(std::string label, int colour, Numbers x = {}, Numbers y = {});
+  static Series dashes(std::string label, int colour, Numbers x = {}, Numbers y = {});
+  static Series points(std::string label, int colour, Numbers x = {}, Numbers y = {});
+  // A line and points.
+  static Series curve(std::string label, int colour, Numbers x = {}, Numbers y = {});
+  Series& of_paper();
+  void add(double x, double y);
+  void add(double x, const Estimate& y);
+  // `value(x)` at each.
+  template <class Value>
+  Series& sample(const Numbers& at, Value&& value) {
+    for (const double each : at) add(each, value(each));
+    return *this;
+  }
 };
 
 struct Panel {
@@ -40,6 +59,15 @@ struct Panel {
   std::vector<double> y_range = {};
   std::vector<double> y_tics = {};            // where gnuplot's are too few; or empty
   std::vector<std::string> y_tic_names = {};  // instead of the numbers
+
+  // To be chained, as in Panel{"title", "x", "y"}.log("xy").below().
+  Panel& log(std::string_view axes);
+  Panel& legend_at(std::string where);
+  Panel& below();  // the legend
+  Panel& level();  // the names of categories
+  Panel& x_in(double least, double most);
+  Panel& y_in(double least, double most);
+  Panel& add(Series one);
 };
 
 struct Plot {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "windhover/runtime/learning/learner.h"
-#include "windhover/tools/reproduce/adam.h"
 #include "windhover/tools/reproduce/bbvi.h"
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -153,9 +153,7 @@ Learned by_engine(const PrecisionTask& task, double start, double passes, std::u
   EngineRun run(config, task.training);
   run.settle();
   run.run(task.steps(passes));
-  std::vector<ParameterSummary> summaries(run.dimension());
-  Provenance provenance;
-  if (!ok(run.reader().posterior(summaries, provenance))) return {};
+  const std::vector<ParameterSummary> summaries = run.posterior();
   std::vector<double> mean(summaries.size());
   std::ranges::transform(summaries, mean.begin(), &ParameterSummary::mean);
   return {summaries[0].prior_precision, validation_loss(task, mean.data())};

@@ -1,9 +1,4 @@
 // What a constant step and a minibatch cost: tutorial Figure 8.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"
@@ -11,30 +6,9 @@
 namespace windhover::reproduce {
 namespace {
 
-using Eigen::Matrix2d;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
-
 constexpr const char* kBiasGroup = "Bias over step and batch (Figure 8)";
 constexpr std::size_t kRuns = 8;
 constexpr std::uint32_t kBatch = 10;  // of 100 rows
-
-// One chain's excess variance, about the posterior mean.
-ordered_json run_chain(const Problem& problem, const SamplerConfig& config, std::uint64_t steps,
-                       std::uint64_t seed) {
-  RegressionChain chain(problem, config, seed);
-  const MatrixXd precision = problem.n() * problem.posterior.curvature;
-  const VectorXd& mode = problem.posterior.mode;
-  for (std::uint64_t i = 0; i < steps / 20; ++i) chain.step();
-  double sum = 0;
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    chain.step();
-    const Eigen::Vector2d off = chain.theta() - mode;
-    sum += off.dot(precision * off) / 2 - 1;
-  }
-  return {{"excess", sum / static_cast<double>(steps)}};
-}
 
 struct Sweep {
   const char* label;
@@ -49,9 +23,8 @@ struct Simulated {
   std::vector<std::vector<double>> runs;  // of each point, by seed
 
   void add_to(Panel& panel, const std::string& label, int colour) const {
-    panel.series.push_back(
-        {.label = label, .x = x, .y = exact, .style = Style::kLine, .colour = colour});
-    panel.series.push_back(
+    panel.add({.label = label, .x = x, .y = exact, .style = Style::kLine, .colour = colour});
+    panel.add(
         {.label = "", .x = x, .y = y, .error = error, .style = Style::kPoints, .colour = colour});
   }
 };
@@ -63,7 +36,9 @@ void simulate_point(const Context& context, const std::string& key, const Proble
   const auto runs =
       replicated(context, key, fmt::format("{}, {} moves", settings_text(config), moves), kRuns,
                  [&](std::uint64_t seed) {
-                   return run_chain(problem, config, static_cast<std::uint64_t>(moves), seed);
+                   KnownChain chain(problem, config, seed);
+                   const auto whole = static_cast<std::uint64_t>(moves);
+                   return run_excess(chain, problem, whole / 20, whole);
                  });
   const Estimate simulated = mean_of(runs, "excess");
   out.x.push_back(x);
@@ -83,18 +58,13 @@ struct Slopes {
 };
 Slopes add_slopes(Report& report, const std::string& label, const Simulated& s, double papers,
                   const char* source) {
+  Table table(report, kBiasGroup);
   std::vector<double> error;
   for (std::size_t i = 0; i < s.x.size(); ++i) error.push_back(s.error[i] * s.y[i] / s.exact[i]);
   const Slopes slopes{log_slope(s.x, s.y, error), log_slope(s.x, s.exact, s.error).value};
-  report.add(Figure{.group = kBiasGroup,
-                    .name = fmt::format("slope of the bias, {}, simulated", label),
-                    .ours = slopes.simulated.value,
-                    .mcse = slopes.simulated.mcse,
-                    .papers = papers,
-                    .papers_source = source});
-  report.add(Figure{.group = kBiasGroup,
-                    .name = fmt::format("slope of the bias, {}, exact", label),
-                    .ours = slopes.exact});
+  table.add(fmt::format("slope of the bias, {}, simulated", label), slopes.simulated)
+      .beside(papers, source);
+  table.add(fmt::format("slope of the bias, {}, exact", label), slopes.exact);
   return slopes;
 }
 
@@ -111,6 +81,7 @@ struct GridPoint {
 
 void add_steps(const Context& context, Report& report, Agreement& agreement,
                std::vector<GridPoint>& grid) {
+  Table table(report, kBiasGroup);
   const std::vector<Sweep> sweeps = {
       {"sgld, B = 10", {.name = "sgld"}, kBatch, geometric(0.01, 0.16, 5), 1},
       {"msgld, B = 10", {.name = "msgld"}, kBatch, geometric(0.01, 0.08, 4), 3},
@@ -119,12 +90,10 @@ void add_steps(const Context& context, Report& report, Agreement& agreement,
        100,
        geometric(0.05, 0.4, 4),
        2}};
-  Panel panel{.title = "Bias over the step, points simulated (Fig. 8a)",
-              .x_label = "step h (the tutorial's eta is h / 100)",
-              .y_label = "excess variance",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
+  Panel panel = Panel{"Bias over the step, points simulated (Fig. 8a)",
+                      "step h (the tutorial's eta is h / 100)", "excess variance"}
+                    .log("xy")
+                    .below();
   std::string note = "Slopes of the bias over the step, where the tutorial has 1:";
   for (const Sweep& sweep : sweeps) {
     const Problem problem = recipe_regression(context.seed(), sweep.batch);
@@ -145,10 +114,8 @@ void add_steps(const Context& context, Report& report, Agreement& agreement,
                                     exact_bias(problem, sweep.config, 2e-3 * sweep.steps[0])},
                                    {1, 1})
                              .value;
-    report.add(Figure{.group = kBiasGroup,
-                      .name = fmt::format(
-                          "the same at a thousandth of the shortest step: {}, exact", sweep.label),
-                      .ours = limit});
+    table.add(fmt::format("the same at a thousandth of the shortest step: {}, exact", sweep.label),
+              limit);
     note += fmt::format(
         " {}: {}, {} (exactly {:.3f} over these steps, {:.3f} at a thousandth of the shortest);",
         sweep.label, shown(slopes.simulated),
@@ -156,36 +123,29 @@ void add_steps(const Context& context, Report& report, Agreement& agreement,
         slopes.exact, limit);
     s.add_to(panel, sweep.label, sweep.colour);
     if (sweep.config.name != "sgld") continue;
-    panel.series.push_back({.label = "tutorial: slope 1",
-                            .x = {s.x.front(), s.x.back()},
-                            .y = {s.exact.front(), s.exact.front() * s.x.back() / s.x.front()},
-                            .style = Style::kDashes,
-                            .colour = 7});
+    panel.add(Series::dashes("tutorial: slope 1", 7, {s.x.front(), s.x.back()},
+                             {s.exact.front(), s.exact.front() * s.x.back() / s.x.front()}));
   }
   note.back() = '.';
   report.note(note);
   // The tutorial's batch.
   const Problem problem = recipe_regression(context.seed(), 64);
-  Series line{
-      .label = "sgld, B = 64", .x = sweeps[0].steps, .y = {}, .style = Style::kLine, .colour = 0};
+  Series line = Series::line("sgld, B = 64", 0, sweeps[0].steps);
   for (const double step : line.x) line.y.push_back(exact_bias(problem, sweeps[0].config, step));
-  panel.series.push_back(line);
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "slope of the bias, over the step: sgld, B = 64, exact",
-                    .ours = log_slope(line.x, line.y, line.y).value,
-                    .papers = 1,
-                    .papers_source = "Figure 8 (a)"});
+  panel.add(line);
+  table
+      .add("slope of the bias, over the step: sgld, B = 64, exact",
+           log_slope(line.x, line.y, line.y).value)
+      .beside(1, "Figure 8 (a)");
   report.add(panel);
 }
 
 void add_batches(const Context& context, Report& report, Agreement& agreement,
                  std::vector<GridPoint>& grid) {
-  Panel panel{.title = "Bias over the batch, h = 0.01, points simulated (Fig. 8b)",
-              .x_label = "batch size B",
-              .y_label = "excess variance",
-              .log_x = true,
-              .log_y = true,
-              .legend = "bottom left"};
+  Panel panel = Panel{"Bias over the batch, h = 0.01, points simulated (Fig. 8b)", "batch size B",
+                      "excess variance"}
+                    .log("xy")
+                    .legend_at("bottom left");
   const SamplerConfig config{.name = "sgld", .step_size = 0.01};
   // A batch without noise.
   const double floor =
@@ -200,21 +160,15 @@ void add_batches(const Context& context, Report& report, Agreement& agreement,
   }
   const Slopes slopes = add_slopes(report, "over the batch: sgld, h = 0.01", s, -1, "Figure 8 (b)");
   const double above = log_slope(s.x, above_floor, above_floor).value;
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "the same of the bias above that of full gradients, exact",
-                    .ours = above});
-  report.note(fmt::format(
+  Table(report, kBiasGroup).add("the same of the bias above that of full gradients, exact", above);
+  report.note(
       "Over the batch, where the tutorial has -1, the slope is {}, {} (exactly {:.3f}, and {:.3f} "
       "of what is above the bias of full gradients).",
       shown(slopes.simulated),
       sentence(slopes.simulated, -1, {"flatter", "steeper", "not to be told from it"}),
-      slopes.exact, above));
+      slopes.exact, above);
   s.add_to(panel, "sgld", 1);
-  panel.series.push_back({.label = "tutorial: slope -1",
-                          .x = {1, 32},
-                          .y = {s.exact[0], s.exact[0] / 32},
-                          .style = Style::kDashes,
-                          .colour = 7});
+  panel.add(Series::dashes("tutorial: slope -1", 7, {1, 32}, {s.exact[0], s.exact[0] / 32}));
   report.add(panel);
 }
 
@@ -253,6 +207,7 @@ Jackknife simulated_factor(const std::vector<GridPoint>& grid, bool additive) {
 }
 
 void add_collapse(const Context& context, Report& report, const std::vector<GridPoint>& simulated) {
+  Table table(report, kBiasGroup);
   std::vector<GridPoint> grid;
   for (const double step : {0.001, 0.005, 0.02}) {
     for (const std::uint32_t batch : {1U, 2U, 4U, 8U, 16U, 32U, 64U}) {
@@ -263,70 +218,49 @@ void add_collapse(const Context& context, Report& report, const std::vector<Grid
   }
   const Form sum = best_form(grid, true);
   const Form product = best_form(grid, false);
-  Panel panel{.title = "Bias over the tutorial's h + c / B (Fig. 8c), sgld",
-              .x_label = fmt::format("h + c / B, c = {:.2g}", sum.c),
-              .y_label = "excess variance",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
+  Panel panel = Panel{"Bias over the tutorial's h + c / B (Fig. 8c), sgld",
+                      fmt::format("h + c / B, c = {:.2g}", sum.c), "excess variance"}
+                    .log("xy")
+                    .below();
   int colour = 0;
   for (const double step : {0.001, 0.005, 0.02}) {
-    Series series{.label = fmt::format("h = {}", step), .x = {}, .y = {}, .colour = colour++};
+    Series series = Series::curve(fmt::format("h = {}", step), colour++);
     for (const GridPoint& p : grid) {
       if (p.step != step) continue;
-      series.x.push_back(step + sum.c / p.batch);
-      series.y.push_back(p.bias);
+      series.add(step + sum.c / p.batch, p.bias);
     }
-    panel.series.push_back(series);
+    panel.add(series);
   }
-  Series points{
-      .label = "simulated points", .x = {}, .y = {}, .style = Style::kPoints, .colour = 3};
+  Series points = Series::points("simulated points", 3);
   for (const GridPoint& p : simulated) {
-    points.x.push_back(p.step + sum.c / p.batch);
-    points.y.push_back(p.bias);
-    points.error.push_back(mean_of(p.runs).mcse);
+    points.add(p.step + sum.c / p.batch, {p.bias, mean_of(p.runs).mcse});
   }
-  panel.series.push_back(points);
+  panel.add(points);
   const std::vector<double> ends = {0.001 + sum.c / 64, 0.02 + sum.c};
-  panel.series.push_back({.label = "tutorial: a line",
-                          .x = ends,
-                          .y = {sum.scale * ends[0], sum.scale * ends[1]},
-                          .style = Style::kDashes,
-                          .colour = 7});
+  panel.add(
+      Series::dashes("tutorial: a line", 7, ends, {sum.scale * ends[0], sum.scale * ends[1]}));
   report.add(panel);
   const Jackknife additive = simulated_factor(simulated, true);
   const Jackknife proportional = simulated_factor(simulated, false);
   const Estimate sum_factor = additive.estimate();
   const Estimate product_factor = proportional.estimate();
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "C (h + c / B), the tutorial's form: off by a factor of, at best C, c, "
-                            "exact by derivation",
-                    .ours = sum.factor,
-                    .papers = 1,
-                    .papers_source = "Figure 8 (c), a line"});
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "the same of the simulated points",
-                    .ours = sum_factor.value,
-                    .mcse = sum_factor.mcse,
-                    .papers = 1,
-                    .papers_source = "Figure 8 (c), a line"});
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "C h (1 + c / B): likewise, exact by derivation",
-                    .ours = product.factor,
-                    .bar = at_most(1.5)});
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "the same of the simulated points",
-                    .ours = product_factor.value,
-                    .mcse = product_factor.mcse,
-                    .bar = decided_within(at_most(1.5), 0.5, product_factor.mcse)});
-  report.note(fmt::format(
+  table
+      .add(
+          "C (h + c / B), the tutorial's form: off by a factor of, at best C, c, exact by "
+          "derivation",
+          sum.factor)
+      .beside(1, "Figure 8 (c), a line");
+  table.add("the same of the simulated points", sum_factor).beside(1, "Figure 8 (c), a line");
+  table.add("C h (1 + c / B): likewise, exact by derivation", product.factor).held_to(at_most(1.5));
+  table.add("the same of the simulated points", product_factor).held_to(at_most(1.5), 0.5);
+  report.note(
       "Per move a batch adds noise of h^2 V / B to the 2 h / n that is injected, so that its share "
       "of the variance is itself proportional to the step: h (1 + c / B), which goes to 0 with h, "
       "as section 6.3 of the tutorial has it, and not h + c / B, which does not. Of the simulated "
       "points the form that is further off is {} (factor {} for the sum, {} for the product).",
       sentence(additive.minus(proportional), 0,
                {"the tutorial's sum", "the product", "neither, by more than chance"}),
-      shown(sum_factor), shown(product_factor)));
+      shown(sum_factor), shown(product_factor));
 }
 
 }  // namespace

@@ -1,17 +1,9 @@
 // Autocorrelation times over the condition number: tutorial section 7.6.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_recursion.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::Vector2d;
 
 constexpr const char* kGroup = "Over the condition number (section 7.6)";
 
@@ -21,11 +13,8 @@ SamplerConfig sghmc(double friction) { return {.name = "sghmc", .friction = fric
 
 // From the first point on.
 Series tutorials_slope(const Series& s, double slope) {
-  return {.label = fmt::format("tutorial: slope {}", slope),
-          .x = {s.x.front(), s.x.back()},
-          .y = {s.y.front(), s.y.front() * std::pow(s.x.back() / s.x.front(), slope)},
-          .style = Style::kDashes,
-          .colour = 7};
+  return Series::dashes(fmt::format("tutorial: slope {}", slope), 7, {s.x.front(), s.x.back()},
+                        {s.y.front(), s.y.front() * std::pow(s.x.back() / s.x.front(), slope)});
 }
 
 }  // namespace
@@ -33,57 +22,43 @@ Series tutorials_slope(const Series& s, double slope) {
 // Times over the condition number, at the bias of 5 % that the computed steps have on the short
 // axis.
 void add_conditions(Report& report) {
-  Panel panel{.title = "Least autocorrelation time, exact",
-              .x_label = "condition number",
-              .y_label = "time of theta_2^2 (moves)",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
-  Series sgld{.label = "sgld", .x = geometric(10, 1e5, 9), .y = {}, .colour = 1};
-  Series unit{.label = "sghmc, best friction", .x = sgld.x, .y = {}, .colour = 2};
-  Series curved{.label = "sghmc, mass = curvature", .x = sgld.x, .y = {}, .colour = 0};
-  for (const double condition : sgld.x) {
-    const auto squares = [&](const SamplerConfig& config, const Told& told) {
-      return Recursion(config, told, 1, 1 / condition).squares_time();
-    };
-    sgld.y.push_back(squares({.name = "sgld"}, unit_mass()));
+  Table table(report, kGroup);
+  Panel panel =
+      Panel{"Least autocorrelation time, exact", "condition number", "time of theta_2^2 (moves)"}
+          .log("xy")
+          .below();
+  const auto sgld_time = [](double condition) {
+    return Recursion({.name = "sgld"}, unit_mass(), 1, 1 / condition).squares_time();
+  };
+  const auto least_time = [](double condition) {
     double least = INFINITY;
-    for (const double a : geometric(1e-4, 1, 401))
-      least = std::min(least, squares(sghmc(a), unit_mass()));
-    unit.y.push_back(least);
+    for (const double a : geometric(1e-4, 1, 401)) {
+      least = std::min(least, Recursion(sghmc(a), unit_mass(), 1, 1 / condition).squares_time());
+    }
+    return least;
+  };
+  const auto curved_time = [](double condition) {
     const Told told = Told::noiseless(Vector2d(1, 1 / condition).asDiagonal().toDenseMatrix());
-    curved.y.push_back(squares(sghmc(0.1), told));
-  }
+    return Recursion(sghmc(0.1), told, 1, 1 / condition).squares_time();
+  };
+  const std::vector<double> conditions = geometric(10, 1e5, 9);
+  const Series sgld = Series::curve("sgld", 1).sample(conditions, sgld_time);
+  const Series unit = Series::curve("sghmc, best friction", 2).sample(conditions, least_time);
+  const Series curved = Series::curve("sghmc, mass = curvature", 0).sample(conditions, curved_time);
   const auto slope = [&](const Series& s) { return log_slope(s.x, s.y, s.y).value; };
-  report.add(Figure{.group = kGroup,
-                    .name = "slope of the time over the condition number: sgld",
-                    .ours = slope(sgld),
-                    .papers = 1,
-                    .papers_source = "section 7.6, O(kappa); 2 in section 5.3"});
-  report.add(Figure{.group = kGroup,
-                    .name = "the same: sghmc, mass I, best friction",
-                    .ours = slope(unit),
-                    .papers = 0.5,
-                    .papers_source = "section 7.6, O(sqrt kappa)"});
-  const Recursion far_sgld({.name = "sgld"}, unit_mass(), 1, 1e-4);
-  double least = INFINITY;
-  for (const double a : geometric(1e-4, 1, 401)) {
-    least = std::min(least, Recursion(sghmc(a), unit_mass(), 1, 1e-4).squares_time());
-  }
-  report.add(Figure{.group = kGroup,
-                    .name = "sgld over sghmc (mass I, best friction) at condition number 10^4",
-                    .ours = far_sgld.squares_time() / least,
-                    .papers = 100,
-                    .papers_source = "section 7.6"});
+  table.add("slope of the time over the condition number: sgld", slope(sgld))
+      .beside(1, "section 7.6, O(kappa); 2 in section 5.3");
+  table.add("the same: sghmc, mass I, best friction", slope(unit))
+      .beside(0.5, "section 7.6, O(sqrt kappa)");
+  const double far = sgld_time(1e4);
+  table
+      .add("sgld over sghmc (mass I, best friction) at condition number 10^4",
+           far / least_time(1e4))
+      .beside(100, "section 7.6");
   panel.series = {sgld, unit, curved};
-  panel.series.push_back({.label = "tutorial: sgld / 100",
-                          .x = {1e4},
-                          .y = {far_sgld.squares_time() / 100},
-                          .style = Style::kPoints,
-                          .colour = 6,
-                          .papers = true});
-  panel.series.push_back(tutorials_slope(sgld, 1));
-  panel.series.push_back(tutorials_slope(unit, 0.5));
+  panel.add(Series::points("tutorial: sgld / 100", 6, {1e4}, {far / 100}).of_paper());
+  panel.add(tutorials_slope(sgld, 1));
+  panel.add(tutorials_slope(unit, 0.5));
   report.add(panel);
 }
 

@@ -1,22 +1,14 @@
 // Standard errors of a posterior mean under variance reduction: tutorial Figure 9.
-#include <fmt/format.h>
-
 #include <Eigen/LU>
-#include <cmath>
 #include <numbers>
 
-#include "windhover/platform/memory.h"
 #include "windhover/samplers/estimates/zero_variance.h"
-#include "windhover/tools/error.h"
+#include "windhover/tools/placed.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Standard error of a running mean (Figure 9)";
 constexpr std::uint32_t kBatch = 10;  // of 100 rows
@@ -46,7 +38,7 @@ struct Limit {
   double batch_share = 0;  // of the variance of a minibatch gradient, in the stationary law
 };
 Limit limit_of(const Problem& problem, Kind kind, double step = kStep) {
-  const KnownEstimates told(problem);
+  const Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const bool anchored = kind == Kind::kAnchored;
   const MatrixXd sigma = anchored
@@ -63,34 +55,13 @@ Limit limit_of(const Problem& problem, Kind kind, double step = kStep) {
           noise.trace() / (a * sigma * a + noise).trace()};
 }
 
-// Control variates in memory of their own.
-class OwnedZeroVariance {
- public:
-  OwnedZeroVariance() : block_(mapped()), arena_(block_.bytes()), variates_(arena_, 2) {
-    variates_.reset();
-  }
-  ZeroVariance* operator->() { return &variates_; }
-
- private:
-  static MappedBlock mapped() {
-    Arena measuring = Arena::measuring();
-    ZeroVariance(measuring, 2);
-    MappedBlock block(measuring.used() + 4096);
-    if (!block.valid()) throw RunError("no memory for the control variates");
-    return block;
-  }
-
-  MappedBlock block_;
-  Arena arena_;
-  ZeroVariance variates_;
-};
-
 ordered_json run_mean(const Problem& problem, const Method& method,
                       const std::vector<std::size_t>& marks, std::uint64_t seed) {
-  RegressionChain chain(problem, {.name = method.sampler, .step_size = kStep}, seed);
+  KnownChain chain(problem, {.name = method.sampler, .step_size = kStep}, seed);
   const double mean = problem.posterior.mode[0];
   if (method.kind == Kind::kAnchored) chain.set_anchor(problem.posterior.mode);
-  OwnedZeroVariance corrected;
+  Placed<ZeroVariance> corrected(2U);
+  corrected->reset();
   // Forgets where it began.
   for (int i = 0; i < 500; ++i) chain.step();
   ordered_json averages = ordered_json::array();
@@ -137,26 +108,21 @@ struct Gains {
 };
 
 Gains add_errors(const Context& context, Report& report, const Problem& problem) {
+  Table table(report, kGroup);
   const double sd = std::sqrt(problem.posterior.covariance(0, 0));
-  std::vector<std::size_t> marks;
-  for (const double m :
-       geometric(100, context.choose(12'800.0, 102'400.0), context.choose<std::size_t>(8, 11))) {
-    marks.push_back(static_cast<std::size_t>(std::lround(m)));
-  }
+  const std::vector<std::size_t> marks =
+      geometric_marks(100, context.choose(12'800.0, 102'400.0), context.choose<std::size_t>(8, 11));
   const std::vector<double> moves(marks.begin(), marks.end());
   const std::size_t last = marks.size() - 1;
-  Panel running{.title = "Running mean of theta_1, one chain each (Fig. 9a)",
-                .x_label = "moves",
-                .y_label = "mean less the posterior's (sd)",
-                .log_x = true,
-                .legend = "outside bottom center horizontal"};
-  Panel panel{.title = "sgld's standard error over others', lines exact (Fig. 9b)",
-              .x_label = "moves",
-              .y_label = "ratio of standard errors, theta_1",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal",
-              .y_range = {0.7, 14}};
+  Panel running = Panel{"Running mean of theta_1, one chain each (Fig. 9a)", "moves",
+                        "mean less the posterior's (sd)"}
+                      .log("x")
+                      .below();
+  Panel panel = Panel{"sgld's standard error over others', lines exact (Fig. 9b)", "moves",
+                      "ratio of standard errors, theta_1"}
+                    .log("xy")
+                    .below()
+                    .y_in(0.7, 14);
   const double plain = limit_of(problem, Kind::kPlain).variance;
   Agreement agreement;
   Agreement unbiased;
@@ -168,68 +134,46 @@ Gains add_errors(const Context& context, Report& report, const Problem& problem)
                    fmt::format("{}, step {}, {} moves", method.sampler, kStep, marks.back()),
                    context.choose<std::size_t>(400, 1000),
                    [&](auto seed) { return run_mean(problem, method, marks, seed); });
-    Series one{.label = method.label, .x = moves, .y = {}, .colour = method.colour};
+    Series one = Series::curve(method.label, method.colour);
     for (std::size_t m = 0; m < marks.size(); ++m) {
-      one.y.push_back(number_from(runs[0]["averages"][m]) / sd);
+      one.add(moves[m], number_from(runs[0]["averages"][m]) / sd);
     }
-    running.series.push_back(one);
+    running.add(one);
     unbiased.add(mean_of(runs, "averages", last), 0);
     const Estimate fall =
         root_ratio(values_of(runs, "squares", last), values_of(runs, "squares", kLong));
     const double decades = std::log10(moves.back() / moves[kLong]);
-    report.add(Figure{
-        .group = kGroup,
-        .name = fmt::format("{}: slope of the standard error over the moves, from {} on, simulated",
-                            method.label, marks[kLong]),
-        .ours = std::log10(fall.value) / decades,
-        .mcse = fall.mcse / fall.value / std::numbers::ln10 / decades,
-        .papers = -0.5,
-        .papers_source = "Figure 9 (b)"});
+    table
+        .add(fmt::format("{}: slope of the standard error over the moves, from {} on, simulated",
+                         method.label, marks[kLong]),
+             {std::log10(fall.value) / decades,
+              fall.mcse / fall.value / std::numbers::ln10 / decades})
+        .beside(-0.5, "Figure 9 (b)");
     if (method.kind == Kind::kPlain) {
       plain_runs = runs;
       agreement.add(mean_of(runs, "squares", last), plain / moves.back());
       continue;
     }
-    Series points{.label = method.label,
-                  .x = moves,
-                  .y = {},
-                  .style = Style::kPoints,
-                  .colour = method.colour};
+    Series points = Series::points(method.label, method.colour);
     Estimate gain;
     for (std::size_t m = 0; m < marks.size(); ++m) {
       gain = root_ratio(values_of(plain_runs, "squares", m), values_of(runs, "squares", m));
-      points.y.push_back(gain.value);
-      points.error.push_back(gain.mcse);
+      points.add(moves[m], gain);
     }
-    panel.series.push_back(points);
+    panel.add(points);
     found.gains.push_back({method.label, gain, method.papers});
-    Figure figure{
-        .group = kGroup,
-        .name = fmt::format("{}: sgld's standard error over its, simulated", method.label),
-        .ours = gain.value,
-        .mcse = gain.mcse};
+    table.add(fmt::format("{}: sgld's standard error over its, simulated", method.label), gain)
+        .beside(method.papers, "section 9.6");
     if (std::isfinite(method.papers)) {
-      figure.papers = method.papers;
-      figure.papers_source = "section 9.6";
-      panel.series.push_back({.label = fmt::format("tutorial: {}", method.label),
-                              .x = {moves.front(), moves.back()},
-                              .y = {method.papers, method.papers},
-                              .style = Style::kDashes,
-                              .colour = method.colour});
+      panel.add(Series::dashes(fmt::format("tutorial: {}", method.label), method.colour,
+                               {moves.front(), moves.back()}, {method.papers, method.papers}));
     }
-    report.add(figure);
     if (method.kind == Kind::kRenewed) continue;
     const double limit = limit_of(problem, method.kind).variance;
     const double exact = std::sqrt(plain / limit);
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: the same in the limit, exact", method.label),
-                      .ours = exact});
+    table.add(fmt::format("{}: the same in the limit, exact", method.label), exact);
     agreement.add(mean_of(runs, "squares", last), limit / moves.back());
-    panel.series.push_back({.label = "",
-                            .x = {moves.front(), moves.back()},
-                            .y = {exact, exact},
-                            .style = Style::kLine,
-                            .colour = method.colour});
+    panel.add(Series::line("", method.colour, {moves.front(), moves.back()}, {exact, exact}));
   }
   agreement.add_to(report, kGroup);
   unbiased.add_to(report, kGroup + std::string(", mean error against 0"));
@@ -245,10 +189,11 @@ double add_full_gradients(const Context& context, Report& report, const Problem&
                                [&](auto seed) { return run_mean(problem, method, {1000}, seed); });
   const double left =
       std::sqrt(mean_of(runs, "squares", 0).value / problem.posterior.covariance(0, 0));
-  report.add(Figure{.group = kGroup,
-                    .name = "ZV with full gradients: standard error after 1000 moves (sd), "
-                            "simulated (0 but for rounding)",
-                    .ours = left});
+  Table(report, kGroup)
+      .add(
+          "ZV with full gradients: standard error after 1000 moves (sd), simulated (0 but for "
+          "rounding)",
+          left);
   return left;
 }
 
@@ -269,6 +214,7 @@ struct EqualBias {
   double gain = 0;    // standard error
 };
 EqualBias add_equal_bias(Report& report, const Problem& problem) {
+  Table table(report, kGroup);
   const double anchored = step_of([&](double h) {
     return excess(problem, anchored_covariance(problem, h, VectorXd::Zero(2)));
   });
@@ -278,12 +224,8 @@ EqualBias add_equal_bias(Report& report, const Problem& problem) {
   const EqualBias found{anchored / plain,
                         std::sqrt(limit_of(problem, Kind::kPlain, plain).variance /
                                   limit_of(problem, Kind::kAnchored, anchored).variance)};
-  report.add(Figure{.group = kGroup,
-                    .name = "step with 5 % excess variance: sgld-cv's over sgld's, exact",
-                    .ours = found.longer});
-  report.add(Figure{.group = kGroup,
-                    .name = "sgld's standard error over sgld-cv's, each at that step, exact",
-                    .ours = found.gain});
+  table.add("step with 5 % excess variance: sgld-cv's over sgld's, exact", found.longer);
+  table.add("sgld's standard error over sgld-cv's, each at that step, exact", found.gain);
   return found;
 }
 
@@ -295,11 +237,7 @@ void add_estimates(const Context& context, Report& report) {
   const double left = add_full_gradients(context, report, problem);
   const EqualBias equal = add_equal_bias(report, problem);
   const double rows = 2 + problem.n() / kRenewal / kBatch;
-  report.add(Figure{.group = kGroup,
-                    .name = "SVRG-LD: rows a move over sgld's",
-                    .ours = rows,
-                    .papers = 1.3,
-                    .papers_source = "section 9.6"});
+  Table(report, kGroup).add("SVRG-LD: rows a move over sgld's", rows).beside(1.3, "section 9.6");
   const Limit plain = limit_of(problem, Kind::kPlain);
   const double most = std::sqrt(plain.variance / plain.injected);
   std::string note = fmt::format(
@@ -322,17 +260,16 @@ void add_estimates(const Context& context, Report& report) {
   }
   note.back() = '.';
   report.note(note);
-  report.note(fmt::format(
+  report.note(
       "At the same bias of 5 % instead, by the exact laws, `sgld-cv` takes a step {:.3g} times as "
       "long and its standard error is {:.3g} times as small.",
-      equal.longer, equal.gain));
-  report.note(fmt::format(
+      equal.longer, equal.gain);
+  report.note(
       "ZV fits its coefficients to minibatch gradients, {:.0f} % of whose variance is the batch's. "
-      "The "
-      "full gradient of a Gaussian posterior is P (theta - mean), so that theta - P^-1 gradient is "
-      "the mean itself and ZV leaves nothing (measured: {:.1g} sd): but then every move reads all "
-      "rows, and the overhead is not zero.",
-      100 * plain.batch_share, left));
+      "The full gradient of a Gaussian posterior is P (theta - mean), so that theta - P^-1 "
+      "gradient is the mean itself and ZV leaves nothing (measured: {:.1g} sd): but then every "
+      "move reads all rows, and the overhead is not zero.",
+      100 * plain.batch_share, left);
 }
 
 }  // namespace windhover::reproduce

@@ -1,21 +1,12 @@
 // SGHMC against SGLD on an anisotropic Gaussian, and what friction does: tutorial Figure 7.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 #include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_recursion.h"
+#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::Vector2d;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Condition number 100 (Figure 7)";
 constexpr double kCondition = 100;  // variances 1 and 100
@@ -32,6 +23,10 @@ Told curvature_mass() {
 Recursion long_axis(const SamplerConfig& config, const Told& told) {
   return {config, told, 1, 1 / kCondition};
 }
+void gradient(const double* theta, double* g) {
+  g[0] = theta[0];
+  g[1] = theta[1] / kCondition;
+}
 SamplerConfig sghmc(double friction) { return {.name = "sghmc", .friction = friction}; }
 
 // Batch means of theta_2 and theta_2^2 about their exact means, and autocorrelations at `lags`.
@@ -39,10 +34,6 @@ ordered_json run_chain(const SamplerConfig& config, const Told& told, std::size_
                        const std::vector<std::size_t>& lags, std::uint64_t seed) {
   const Recursion exact = long_axis(config, told);
   const auto length = static_cast<std::size_t>(kRelaxationsABatch * exact.relaxation()) + 1;
-  const auto gradient = [](const double* theta, double* g) {
-    g[0] = theta[0];
-    g[1] = theta[1] / kCondition;
-  };
   Walk walk(config, told, gradient, Vector2d::Zero(), seed);
   for (std::size_t i = 0; i < length / 2; ++i) walk.step();
   std::vector<double> products(lags.size());
@@ -96,62 +87,45 @@ struct Curve {
 // One chain each, over the density's contours: the axes have different scales.
 Panel trajectories(std::uint64_t seed) {
   constexpr std::size_t kMoves = 500;
-  Panel panel{.title = fmt::format("{} moves on N(0, diag(1, 100)) (Fig. 7a)", kMoves),
-              .x_label = "theta_1",
-              .y_label = "theta_2, the long axis",
-              .legend = "outside bottom center horizontal",
-              .x_range = {-4, 4},
-              .y_range = {-30, 30}};
-  const auto gradient = [](const double* theta, double* g) {
-    g[0] = theta[0];
-    g[1] = theta[1] / kCondition;
-  };
+  Panel panel = Panel{fmt::format("{} moves on N(0, diag(1, 100)) (Fig. 7a)", kMoves), "theta_1",
+                      "theta_2, the long axis"}
+                    .below()
+                    .x_in(-4, 4)
+                    .y_in(-30, 30);
   const auto add = [&](const char* label, const SamplerConfig& config, int colour) {
     Walk walk(config, unit_mass(), gradient, Vector2d::Zero(), seed);
-    Series series{.label = label, .x = {}, .y = {}, .style = Style::kLine, .colour = colour};
-    for (std::size_t i = 0; i < kMoves && walk.step(); ++i) {
-      series.x.push_back(walk.theta()[0]);
-      series.y.push_back(walk.theta()[1]);
-    }
-    panel.series.push_back(series);
+    Series series = Series::line(label, colour);
+    add_path(series, walk, kMoves);
+    panel.add(series);
   };
   add("sghmc, mass I, a = 0.1", sghmc(0.1), 2);
   add("sgld", {.name = "sgld"}, 1);
   for (const double deviations : {1.0, 2.0}) {
-    Series contour{.label = deviations == 1 ? "density, 1 and 2 sd" : "",
-                   .x = {},
-                   .y = {},
-                   .style = Style::kLine,
-                   .colour = 6};
-    for (int i = 0; i <= 60; ++i) {
-      const double angle = i * std::numbers::pi / 30;
-      contour.x.push_back(deviations * std::cos(angle));
-      contour.y.push_back(deviations * std::sqrt(kCondition) * std::sin(angle));
-    }
-    panel.series.push_back(contour);
+    panel.add(ellipse(deviations == 1 ? "density, 1 and 2 sd" : "", Style::kLine, 6,
+                      Vector2d::Zero(), Vector2d(1, kCondition).asDiagonal().toDenseMatrix(),
+                      deviations, 60));
   }
   return panel;
 }
 
 void add_correlations(const Context& context, Report& report, Agreement& agreement) {
+  Table table(report, kGroup);
   const std::vector<Curve> curves = {{"sgld", {.name = "sgld"}, unit_mass(), 1},
                                      {"sghmc, mass I, a = 0.1", sghmc(0.1), unit_mass(), 2},
                                      {"sghmc, mass = curvature", sghmc(0.1), curvature_mass(), 0}};
-  Panel panel{.title = "Long axis, points simulated (Fig. 7b)",
-              .x_label = "lag (moves)",
-              .y_label = "autocorrelation of theta_2",
-              .legend = "bottom right",
-              .x_range = {0, 500},
-              .y_range = {-1.05, 1.05}};
+  Panel panel =
+      Panel{"Long axis, points simulated (Fig. 7b)", "lag (moves)", "autocorrelation of theta_2"}
+          .legend_at("bottom right")
+          .x_in(0, 500)
+          .y_in(-1.05, 1.05);
   const std::vector<std::size_t> lags = {0, 25, 50, 75, 100, 150, 200, 300, 400, 500};
   std::vector<std::vector<double>> times;  // by seed
   for (const Curve& curve : curves) {
     const Recursion exact = long_axis(curve.config, curve.told);
     const std::vector<double> rho = exact.correlations(501);
-    Series line{
-        .label = curve.label, .x = {}, .y = rho, .style = Style::kLine, .colour = curve.colour};
+    Series line = Series::line(curve.label, curve.colour, {}, rho);
     for (std::size_t k = 0; k < rho.size(); ++k) line.x.push_back(static_cast<double>(k));
-    panel.series.push_back(line);
+    panel.add(line);
     const auto batches = context.choose<std::size_t>(32, 200);
     // A batch of what forgets at once is shorter than the lags.
     const double length = kRelaxationsABatch * exact.relaxation();
@@ -165,69 +139,47 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
                    [&](std::uint64_t seed) {
                      return run_chain(curve.config, curve.told, batches, within, seed);
                    });
-    Series points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = curve.colour};
+    Series points = Series::points("", curve.colour);
     for (std::size_t l = 0; l < within.size(); ++l) {
       const Estimate simulated = mean_of(runs, "correlations", l);
-      points.x.push_back(static_cast<double>(within[l]));
-      points.y.push_back(simulated.value);
-      points.error.push_back(simulated.mcse);
+      points.add(static_cast<double>(within[l]), simulated);
       agreement.add(simulated, rho[within[l]]);
       if (within[l] != kWay) continue;
       // Theta is stationary: the mean square of a difference is 2 (1 - rho) variances.
       const double way = std::sqrt(2 * (1 - simulated.value));
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: way along the long axis in {} moves, root mean "
-                                            "square (sd), exact",
-                                            curve.label, kWay),
-                        .ours = std::sqrt(2 * (1 - rho[kWay]))});
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: the same, simulated", curve.label),
-                        .ours = way,
-                        .mcse = simulated.mcse / way});
+      table.add(fmt::format("{}: way along the long axis in {} moves, root mean square (sd), exact",
+                            curve.label, kWay),
+                std::sqrt(2 * (1 - rho[kWay])));
+      table.add(fmt::format("{}: the same, simulated", curve.label), {way, simulated.mcse / way});
     }
-    panel.series.push_back(points);
+    panel.add(points);
     const Estimate time = mean_of(runs, "time");
     agreement.add(time, batch_time(exact, false));
-    report.add(Figure{
-        .group = kGroup,
-        .name = fmt::format("{}: autocorrelation time of theta_2, exact (moves)", curve.label),
-        .ours = exact.time()});
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: the same, simulated", curve.label),
-                      .ours = time.value,
-                      .mcse = time.mcse});
+    table.add(fmt::format("{}: autocorrelation time of theta_2, exact (moves)", curve.label),
+              exact.time());
+    table.add(fmt::format("{}: the same, simulated", curve.label), time);
     times.push_back(values_of(runs, "time"));
     if (curve.config.name != "sgld") continue;
-    Series faster{.label = "tutorial: 10 times as fast as sgld",
-                  .x = {},
-                  .y = {},
-                  .style = Style::kDashes,
-                  .colour = 7};
+    Series faster = Series::dashes("tutorial: 10 times as fast as sgld", 7);
     const std::vector<double> far = exact.correlations(5001);
     for (std::size_t k = 0; k <= 500; k += 5) {
-      faster.x.push_back(static_cast<double>(k));
-      faster.y.push_back(far[10 * k]);
+      faster.add(static_cast<double>(k), far[10 * k]);
     }
-    panel.series.push_back(faster);
+    panel.add(faster);
   }
   report.add(panel);
   const Recursion sgld = long_axis(curves[0].config, curves[0].told);
   const Recursion momentum = long_axis(curves[1].config, curves[1].told);
-  report.add(Figure{.group = kGroup,
-                    .name = "sgld over sghmc (mass I, a = 0.1), autocorrelation time of theta_2, "
-                            "exact by derivation",
-                    .ours = sgld.time() / momentum.time(),
-                    .papers = 10,
-                    .papers_source = "Figure 7 (b), \"an order of magnitude\"",
-                    .bar = at_least(10)});
+  table
+      .add(
+          "sgld over sghmc (mass I, a = 0.1), autocorrelation time of theta_2, exact by derivation",
+          sgld.time() / momentum.time())
+      .beside(10, "Figure 7 (b), \"an order of magnitude\"")
+      .held_to(at_least(10));
   const Estimate faster = paired_ratio(times[0], times[1]);
-  report.add(Figure{.group = kGroup,
-                    .name = "the same, simulated",
-                    .ours = faster.value,
-                    .mcse = faster.mcse,
-                    .papers = 10,
-                    .papers_source = "Figure 7 (b), \"an order of magnitude\"",
-                    .bar = at_least(10)});
+  table.add("the same, simulated", faster)
+      .beside(10, "Figure 7 (b), \"an order of magnitude\"")
+      .held_to(at_least(10));
 }
 
 // The friction of the least autocorrelation time of theta^2.
@@ -242,23 +194,20 @@ double best_friction(double* time) {
 }
 
 void add_frictions(const Context& context, Report& report, Agreement& agreement) {
-  Panel panel{.title = "Friction, points simulated (Fig. 7c)",
-              .x_label = "friction a, share of velocity lost a move",
-              .y_label = "autocorrelation time (moves)",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
-  Series theta{.label = "theta_2", .x = {}, .y = {}, .style = Style::kLine, .colour = 0};
-  Series squares{.label = "theta_2^2", .x = {}, .y = {}, .style = Style::kLine, .colour = 2};
+  Table table(report, kGroup);
+  Panel panel = Panel{"Friction, points simulated (Fig. 7c)",
+                      "friction a, share of velocity lost a move", "autocorrelation time (moves)"}
+                    .log("xy")
+                    .below();
+  Series theta = Series::line("theta_2", 0);
+  Series squares = Series::line("theta_2^2", 2);
   for (const double a : geometric(1e-3, 1, 121)) {
     const Recursion exact = long_axis(sghmc(a), unit_mass());
-    theta.x.push_back(a);
-    theta.y.push_back(exact.time());
-    squares.x.push_back(a);
-    squares.y.push_back(exact.squares_time());
+    theta.add(a, exact.time());
+    squares.add(a, exact.squares_time());
   }
-  Series points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
-  Series square_points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = 2};
+  Series points = Series::points("", 0);
+  Series square_points = Series::points("", 2);
   for (const double a : {0.01, 0.03, 0.08, 0.2, 0.5, 1.0}) {
     const auto runs = replicated(context, fmt::format("friction-{}", a), settings_text(sghmc(a)),
                                  kRuns, [&](std::uint64_t seed) {
@@ -270,11 +219,8 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
     const Estimate square_time = mean_of(runs, "squares_time");
     agreement.add(time, batch_time(exact, false));
     agreement.add(square_time, batch_time(exact, true));
-    for (Series* series : {&points, &square_points}) series->x.push_back(a);
-    points.y.push_back(time.value);
-    points.error.push_back(time.mcse);
-    square_points.y.push_back(square_time.value);
-    square_points.error.push_back(square_time.mcse);
+    points.add(a, time);
+    square_points.add(a, square_time);
   }
   const double level = long_axis({.name = "sgld"}, unit_mass()).time();
   double least = 0;
@@ -285,64 +231,43 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   const double k = 0.05 / 1.05;  // h = 2 (2 - a) k, and a = eta
   const double printed = std::sqrt(k * k + 4 * k) - k;
   panel.series = {theta, points, squares, square_points};
-  panel.series.push_back({.label = "sgld, theta_2",
-                          .x = {1e-3, 1},
-                          .y = {level, level},
-                          .style = Style::kDashes,
-                          .colour = 1});
-  panel.series.push_back({.label = "tutorial's rule C = sqrt M",
-                          .x = {printed, printed},
-                          .y = {1, 1e4},
-                          .style = Style::kDashes,
-                          .colour = 7});
-  panel.series.push_back({.label = "tutorial: a tenth of sgld",
-                          .x = {printed},
-                          .y = {level / 10},
-                          .style = Style::kPoints,
-                          .colour = 1,
-                          .papers = true});
+  panel.add(Series::dashes("sgld, theta_2", 1, {1e-3, 1}, {level, level}));
+  panel.add(Series::dashes("tutorial's rule C = sqrt M", 7, {printed, printed}, {1, 1e4}));
+  panel.add(Series::points("tutorial: a tenth of sgld", 1, {printed}, {level / 10}).of_paper());
   report.add(panel);
-  report.add(Figure{.group = kGroup,
-                    .name = "friction C of the least time of theta_2^2 (M = 1)",
-                    .ours = best / std::sqrt(h),
-                    .papers = 1,
-                    .papers_source = "section 7.6, C about sqrt M"});
-  report.add(
-      Figure{.group = kGroup, .name = "half of critical damping, sqrt(M lambda)", .ours = half});
-  report.add(Figure{.group = kGroup, .name = "least time of theta_2^2 (moves)", .ours = least});
+  table.add("friction C of the least time of theta_2^2 (M = 1)", best / std::sqrt(h))
+      .beside(1, "section 7.6, C about sqrt M");
+  table.add("half of critical damping, sqrt(M lambda)", half);
+  table.add("least time of theta_2^2 (moves)", least);
   const double rules = long_axis(sghmc(printed), unit_mass()).squares_time();
-  report.add(Figure{
-      .group = kGroup, .name = "time of theta_2^2 at the tutorial's rule (moves)", .ours = rules});
+  table.add("time of theta_2^2 at the tutorial's rule (moves)", rules);
   // Of the simulated frictions, the least and what lies beyond it on either side.
   const auto lowest =
       static_cast<std::size_t>(std::ranges::min_element(square_points.y) - square_points.y.begin());
-  const auto above = [&](std::size_t i) {
-    return Estimate{square_points.y[i] - square_points.y[lowest],
-                    std::hypot(square_points.error[i], square_points.error[lowest])};
+  const auto time_of = [&](std::size_t i) {
+    return Estimate{square_points.y[i], square_points.error[i]};
   };
   const auto side = [&](std::size_t i) {
-    return fmt::format("{} at a = {} ({})", shown({square_points.y[i], square_points.error[i]}),
-                       square_points.x[i],
-                       sentence(above(i), 0, {"longer", "shorter", "not to be told from it"}));
+    return fmt::format(
+        "{} at a = {} ({})", shown(time_of(i)), square_points.x[i],
+        sentence(time_of(i) - time_of(lowest), 0, {"longer", "shorter", "not to be told from it"}));
   };
-  report.note(fmt::format(
+  report.note(
       "The U of Figure 7 (c) is not the autocorrelation time of theta. Over a long run the "
       "velocities sum to what theta has moved, which is bounded, so that lambda times the sum of "
       "theta is minus that of the injected noise, whose variance is proportional to the friction: "
-      "the time of theta is 2 a / (h lambda) but for a factor near 1, exactly {:.3g} moves at "
-      "a = {:.3g} and {:.3g} at a = {:.3g}. Energy, and with it theta^2, is what too little "
-      "friction does not mix. Its simulated time is shortest at a = {} ({} moves), with {} and {}.",
+      "the time of theta is 2 a / (h lambda) but for a factor near 1, exactly {:.3g} moves at a = "
+      "{:.3g} and {:.3g} at a = {:.3g}. Energy, and with it theta^2, is what too little friction "
+      "does not mix. Its simulated time is shortest at a = {} ({} moves), with {} and {}.",
       theta.y.front(), theta.x.front(), theta.y.back(), theta.x.back(), points.x[lowest],
-      shown({square_points.y[lowest], square_points.error[lowest]}), side(0),
-      side(points.x.size() - 1)));
-  report.note(fmt::format(
+      shown(time_of(lowest)), side(0), side(points.x.size() - 1));
+  report.note(
       "The exact time of theta^2 is least at C = {:.3g}, {:.3g} times sqrt(M lambda), which is "
-      "half "
-      "of critical damping. The tutorial's rule C = sqrt M is that for a curvature of 1: for the "
-      "long axis, of curvature {}, it is {:.3g} times the best and makes the time {:.3g} times as "
-      "long.",
+      "half of critical damping. The tutorial's rule C = sqrt M is that for a curvature of 1: for "
+      "the long axis, of curvature {}, it is {:.3g} times the best and makes the time {:.3g} times "
+      "as long.",
       best / std::sqrt(h), best / std::sqrt(h) / half, 1 / kCondition, std::sqrt(h) / best,
-      rules / least));
+      rules / least);
 }
 
 }  // namespace
@@ -352,9 +277,9 @@ void add_friction(const Context& context, Report& report) {
       "Friction: N(0, diag(1, 100)). Exact values come from the law that each sampler says it "
       "moves by, as a recursion in discrete time; simulated ones are batch means of 50 relaxations "
       "about the known mean. All take their computed step, whose bias is 5 % of the variance in "
-      "the short direction. \"Mass I\" is the tutorial's SGHMC: the library's, told the "
-      "curvature I; its a is eta C and its h is eta^2. Told the curvature itself, as the engine "
-      "does, it moves in coordinates in which that is I: the condition number is gone.");
+      "the short direction. \"Mass I\" is the tutorial's SGHMC: the library's, told the curvature "
+      "I; its a is eta C and its h is eta^2. Told the curvature itself, as the engine does, it "
+      "moves in coordinates in which that is I: the condition number is gone.");
   Agreement agreement;
   report.add(trajectories(context.seed()));
   add_correlations(context, report, agreement);

@@ -1,7 +1,4 @@
 // Neal's funnel with and without a metric: tutorial Figure 10.
-#include <fmt/format.h>
-
-#include <cmath>
 #include <numbers>
 
 #include "windhover/tools/reproduce/recipe_metric.h"
@@ -9,9 +6,6 @@
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Vector2d;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Neal's funnel (Figure 10)";
 constexpr double kStep = 0.01;
@@ -107,16 +101,16 @@ void add_notes(Report& report, const std::vector<Shares>& found, double narrow, 
     return fmt::format("{} ({})", shown(figure),
                        sentence(figure, exact, {"more", "less", "not to be told from it"}));
   };
-  report.note(fmt::format(
+  report.note(
       "Funnel: with `rsgld` on the non-centred metric v <- (1 - h) v + N(0, 18 h) whatever x does, "
       "so that the law of v is known in discrete time. The tutorial's metric diag(1, e^v) has no "
       "divergence, and v <- (1 - h / 9) v + noise of mean 0: it forgets v in 9 / h moves where the "
       "other takes 1 / h. Without its divergence the non-centred one takes 4.5 h off v in each "
-      "move, which makes its mean -4.5: it comes to {}. E x^2 e^-v is 1: it is {} with "
-      "diag(1, e^v) and {} with the non-centred metric, at h = {}.",
+      "move, which makes its mean -4.5: it comes to {}. E x^2 e^-v is 1: it is {} with diag(1, "
+      "e^v) and {} with the non-centred metric, at h = {}.",
       against(found[kWithout].mean, -4.5), against(found[kDiagonalMetric].scaled, 1),
-      against(found[kNonCentredOne].scaled, 1), kStep));
-  report.note(fmt::format(
+      against(found[kNonCentredOne].scaled, 1), kStep);
+  report.note(
       "Figure 10 has plain SGLD never below v = -2 and its draws heavily towards v > 0. At h = {} "
       "it {} (share {}, where the density has {:.4g}: {}); above 0 lie {}, where the density has "
       "0.5. Below -5 lie {}, where the density has {:.4g}: x <- (1 - h e^-v) x + noise is stable "
@@ -128,38 +122,25 @@ void add_notes(Report& report, const std::vector<Shares>& found, double narrow, 
       sentence(found[kPlain].narrow, narrow,
                {"too often", "not often enough", "no difference can be told"}),
       against(found[kPlain].wide, 0.5), against(found[kPlain].throat, throat), throat,
-      std::log(kStep / 2), std::log(0.001 / 2), against(found[kShortStep].throat, throat)));
+      std::log(kStep / 2), std::log(0.001 / 2), against(found[kShortStep].throat, throat));
 }
 
 Panel drawn(const MetricMethod& method, std::uint64_t seed) {
   const bool plain = method.config.metric == nullptr;
-  Panel panel{.title = fmt::format("{}: every 250th of 125,000 (Fig. 10{})", method.label,
-                                   plain ? "a" : "b"),
-              .x_label = "v",
-              .y_label = "x",
-              .legend = "outside bottom center horizontal",
-              .x_range = {-10, 10},
-              .y_range = {-15, 15}};
-  panel.series.push_back(path(method, funnel_gradient, Vector2d::Zero(), 125'000, 250, seed));
+  Panel panel =
+      Panel{fmt::format("{}: every 250th of 125,000 (Fig. 10{})", method.label, plain ? "a" : "b"),
+            "v", "x"}
+          .below()
+          .x_in(-10, 10)
+          .y_in(-15, 15);
+  panel.add(path(method, funnel_gradient, Vector2d::Zero(), 125'000, 250, seed));
   for (const double deviations : {-2.0, 2.0}) {
-    Series edge{.label = deviations > 0 ? "2 sd of x given v" : "",
-                .x = {},
-                .y = {},
-                .style = Style::kLine,
-                .colour = 6};
-    for (int i = 0; i <= 80; ++i) {
-      const double v = -10 + 0.25 * i;
-      edge.x.push_back(v);
-      edge.y.push_back(deviations * std::exp(0.5 * v));
-    }
-    panel.series.push_back(edge);
+    panel.add(Series::line(deviations > 0 ? "2 sd of x given v" : "", 6)
+                  .sample(evenly(-10, 0.25, 81),
+                          [&](double v) { return deviations * std::exp(0.5 * v); }));
   }
   if (plain) {
-    panel.series.push_back({.label = "tutorial: never v < -2",
-                            .x = {-2, -2},
-                            .y = {-15, 15},
-                            .style = Style::kDashes,
-                            .colour = 7});
+    panel.add(Series::dashes("tutorial: never v < -2", 7, {-2, -2}, {-15, 15}));
   }
   return panel;
 }
@@ -167,6 +148,7 @@ Panel drawn(const MetricMethod& method, std::uint64_t seed) {
 }  // namespace
 
 void add_funnel(const Context& context, Report& report) {
+  Table table(report, kGroup);
   const std::vector<MetricMethod> methods = {
       {"sgld, h = 0.01", {.name = "sgld", .step_size = kStep}, 1, true, false},
       {"sgld, h = 0.001", {.name = "sgld", .step_size = 0.001}, 4, false, false},
@@ -176,20 +158,12 @@ void add_funnel(const Context& context, Report& report) {
   const auto base_moves = context.choose<std::uint64_t>(500'000, 10'000'000);
   const double narrow = 0.5 * std::erfc(2 / 3.0 / std::numbers::sqrt2);
   const double throat = 0.5 * std::erfc(5 / 3.0 / std::numbers::sqrt2);
-  report.add(Figure{.group = kGroup, .name = "share of v < -2, exact", .ours = narrow});
-  report.add(Figure{.group = kGroup, .name = "share of v < -5, exact", .ours = throat});
-  Panel marginal{.title = "Marginal of v (Fig. 10c)",
-                 .x_label = "v",
-                 .y_label = "density",
-                 .legend = "outside bottom center horizontal",
-                 .y_range = {0, 0.16}};
-  Series exact{.label = "N(0, 9)", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
-  for (int i = 0; i <= 8 * kReach; ++i) {
-    const double v = -kReach + 0.25 * i;
-    exact.x.push_back(v);
-    exact.y.push_back(std::exp(-v * v / 18) / std::sqrt(18 * std::numbers::pi));
-  }
-  marginal.series.push_back(exact);
+  table.add("share of v < -2, exact", narrow);
+  table.add("share of v < -5, exact", throat);
+  Panel marginal = Panel{"Marginal of v (Fig. 10c)", "v", "density"}.below().y_in(0, 0.16);
+  marginal.add(Series::line("N(0, 9)", 6).sample(evenly(-kReach, 0.25, 97), [](double v) {
+    return std::exp(-v * v / 18) / std::sqrt(18 * std::numbers::pi);
+  }));
   Agreement agreement;
   std::vector<Shares> found;
   for (std::size_t m = 0; m < methods.size(); ++m) {
@@ -204,14 +178,9 @@ void add_funnel(const Context& context, Report& report) {
     const auto add = [&](const char* what, const char* key, double truth,
                          std::optional<double> within, std::optional<double> papers = {}) {
       const Estimate e = mean_of(runs, key);
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: {}", method.label, what),
-                        .ours = e.value,
-                        .mcse = e.mcse,
-                        .papers = papers,
-                        .papers_source = papers ? "Figure 10 (a), \"never\"" : "",
-                        .bar = method.barred && within ? std::optional(around(truth, *within, e))
-                                                       : std::nullopt});
+      table.add(fmt::format("{}: {}", method.label, what), e)
+          .beside(papers, "Figure 10 (a), \"never\"")
+          .held_to(when(method.barred && within, around(truth, within.value_or(0), e)));
       return e;
     };
     const Estimate mean = add("mean of v (0)", "mean", 0, 0.1);
@@ -231,19 +200,7 @@ void add_funnel(const Context& context, Report& report) {
       agreement.add(variance, 9 / (1 - kStep / 2) + centre * centre);
     }
     if (method.drawn) {
-      Series density{.label = method.label,
-                     .x = {},
-                     .y = {},
-                     .style = Style::kPoints,
-                     .colour = method.colour};
-      const double width = 2 * kReach / kBins;
-      for (std::size_t b = 0; b < kBins; ++b) {
-        const Estimate share = mean_of(runs, "shares", b);
-        density.x.push_back(-kReach + width * (static_cast<double>(b) + 0.5));
-        density.y.push_back(share.value / width);
-        density.error.push_back(share.mcse / width);
-      }
-      marginal.series.push_back(density);
+      marginal.add(density(method.label, method.colour, runs, kReach, kBins));
     }
     if (m == kPlain || m == kDiagonalMetric) report.add(drawn(method, context.seed()));
   }

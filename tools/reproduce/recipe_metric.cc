@@ -2,19 +2,12 @@
 // Figure 2.
 #include "windhover/tools/reproduce/recipe_metric.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <numbers>
 
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::Vector2d;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Curved density (Figure 2)";
 constexpr double kStep = 0.02;
@@ -66,27 +59,20 @@ ordered_json run_curved(const SamplerConfig& config, std::uint64_t moves, std::u
 }
 
 Panel drawn(const MetricMethod& method, std::uint64_t seed) {
-  Panel panel{.title = fmt::format("{}: 100 moves (Fig. 2)", method.label),
-              .x_label = "theta_1",
-              .y_label = "theta_2",
-              .legend = "top center",
-              .x_range = {-3.2, 3.2},
-              .y_range = {-4, 9}};
+  Panel panel = Panel{fmt::format("{}: 100 moves (Fig. 2)", method.label), "theta_1", "theta_2"}
+                    .legend_at("top center")
+                    .x_in(-3.2, 3.2)
+                    .y_in(-4, 9);
   for (const double deviations : {1.0, 2.0}) {
-    Series contour{.label = deviations == 1 ? "density, 1 and 2 sd of z" : "",
-                   .x = {},
-                   .y = {},
-                   .style = Style::kDashes,
-                   .colour = 7};
+    Series contour = Series::dashes(deviations == 1 ? "density, 1 and 2 sd of z" : "", 7);
     for (int i = 0; i <= 120; ++i) {
       const double angle = i * std::numbers::pi / 60;
       const double z = deviations * std::cos(angle);
-      contour.x.push_back(z);
-      contour.y.push_back(deviations * std::sin(angle) + z * z - 1);
+      contour.add(z, deviations * std::sin(angle) + z * z - 1);
     }
-    panel.series.push_back(contour);
+    panel.add(contour);
   }
-  panel.series.push_back(path(method, curved_gradient, Vector2d(0, -1), 100, 1, seed));
+  panel.add(path(method, curved_gradient, Vector2d(0, -1), 100, 1, seed));
   panel.series.back().label.clear();
   return panel;
 }
@@ -102,16 +88,9 @@ Told unit_curvature() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
 Series path(const MetricMethod& method, void (*gradient)(const double*, double*),
             const Vector2d& start, std::size_t moves, std::size_t thin, std::uint64_t seed) {
   Walk walk(method.config, unit_curvature(), gradient, start, seed);
-  Series series{.label = method.label,
-                .x = {},
-                .y = {},
-                .style = thin == 1 ? Style::kLine : Style::kPoints,
-                .colour = method.colour};
-  for (std::size_t i = 0; i < moves && walk.step(); ++i) {
-    if (i % thin != 0) continue;
-    series.x.push_back(walk.theta()[0]);
-    series.y.push_back(walk.theta()[1]);
-  }
+  Series series = thin == 1 ? Series::line(method.label, method.colour)
+                            : Series::points(method.label, method.colour);
+  add_path(series, walk, moves, thin);
   return series;
 }
 
@@ -119,13 +98,12 @@ void add_lost(Report& report, const std::string& group, const std::string& label
               const std::vector<ordered_json>& runs) {
   const double lost = mean_of(runs, "lost").value * static_cast<double>(runs.size());
   if (lost == 0) return;
-  report.add(Figure{
-      .group = group,
-      .name = fmt::format("{}: runs that left the finite numbers, of {}", label, runs.size()),
-      .ours = lost});
+  Table(report, group)
+      .add(fmt::format("{}: runs that left the finite numbers, of {}", label, runs.size()), lost);
 }
 
 void add_metric(const Context& context, Report& report) {
+  Table table(report, kGroup);
   const std::vector<MetricMethod> methods = {
       {"rsgld, h = 0.1", with_metric(kCurved, kLongStep), 0, true, false},
       {"sgld, h = 0.02", {.name = "sgld", .step_size = kStep}, 1, true, true},
@@ -150,21 +128,13 @@ void add_metric(const Context& context, Report& report) {
     const auto bar = [&](double value, const Estimate& e) {
       return method.barred ? std::optional(around(value, 0.1, e)) : std::nullopt;
     };
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: mean of theta_1^2 (density: 1)", method.label),
-                      .ours = square.value,
-                      .mcse = square.mcse,
-                      .bar = bar(1, square)});
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: mean of theta_2 (density: 0)", method.label),
-                      .ours = second.value,
-                      .mcse = second.mcse,
-                      .bar = bar(0, second)});
+    table.add(fmt::format("{}: mean of theta_1^2 (density: 1)", method.label), square)
+        .held_to(bar(1, square));
+    table.add(fmt::format("{}: mean of theta_2 (density: 0)", method.label), second)
+        .held_to(bar(0, second));
     if (method.config.metric != nullptr) {
       const double exact = centre(method.config.metric == &kCurved);
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: mean of theta_2, exact", method.label),
-                        .ours = exact});
+      table.add(fmt::format("{}: mean of theta_2, exact", method.label), exact);
       agreement.add(square, 1 / (1 - kLongStep / 2));
       agreement.add(second, exact);
     }
@@ -172,14 +142,14 @@ void add_metric(const Context& context, Report& report) {
     if (method.drawn) report.add(drawn(method, context.seed()));
   }
   agreement.add_to(report, kGroup);
-  report.note(fmt::format(
+  report.note(
       "Curved density: theta_1 = z_1, theta_2 = z_2 + z_1^2 - 1, z standard normal. In the "
       "recipe's terms SGLD has D = I and Q = 0, SGHMC friction in D and +-I in Q, RSGLD D = G^-1 "
       "and its divergence. `rsgld` is on the metric of z, with which theta_1 <- (1 - h) theta_1 + "
       "N(0, 2 h) whatever theta_2 does. The divergence there is (0, 2): left out, the mean of "
       "theta_2 comes to {}, {} the exact mean with it, {:.4g}.",
       shown(without), sentence(without, centre(true), {"above", "below", "not to be told from"}),
-      centre(true)));
+      centre(true));
 }
 
 }  // namespace windhover::reproduce

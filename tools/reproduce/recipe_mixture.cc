@@ -1,23 +1,15 @@
 // Samplers by name on a mixture of two Gaussians: tutorial Figure 5.
-#include <fmt/format.h>
-
 #include <Eigen/LU>
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <numbers>
 
 #include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
+#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Gaussian mixture (Figure 5)";
 
@@ -35,6 +27,11 @@ constexpr std::size_t kCells = 480;
 double slope(double x) {
   const double right = 1 / (1 + kLeft / (1 - kLeft) * std::exp(-2 * kCentre * x / kVariance));
   return (x - kCentre * (2 * right - 1)) / kVariance;
+}
+
+void gradient(const double* theta, double* g) {
+  g[0] = slope(theta[0]);
+  g[1] = theta[1] / kVariance;
 }
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
@@ -125,10 +122,6 @@ std::vector<Method> methods() {
 }
 
 ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::uint64_t seed) {
-  const auto gradient = [](const double* theta, double* g) {
-    g[0] = slope(theta[0]);
-    g[1] = theta[1] / kVariance;
-  };
   Walk walk(config, told(), gradient, Eigen::Vector2d(-kCentre, 0), seed);
   for (std::uint64_t i = 0; i < steps / 10; ++i) walk.step();
   Shares shares(kBins);
@@ -155,54 +148,22 @@ ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::ui
 
 // The first moves of one chain, over circles of one and two standard deviations of each mode.
 Panel trajectory(std::uint64_t seed) {
-  Panel panel{.title = "sgld, every 10th of 5000 moves (Fig. 5a)",
-              .x_label = "theta_1",
-              .y_label = "theta_2",
-              .legend = "outside bottom center horizontal",
-              .x_range = {-4, 4},
-              .y_range = {-3, 3}};
-  Series path{.label = "chain", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
-  const auto gradient = [](const double* theta, double* g) {
-    g[0] = slope(theta[0]);
-    g[1] = theta[1] / kVariance;
-  };
+  Panel panel = Panel{"sgld, every 10th of 5000 moves (Fig. 5a)", "theta_1", "theta_2"}
+                    .below()
+                    .x_in(-4, 4)
+                    .y_in(-3, 3);
+  Series path = Series::points("chain", 1);
   Walk walk({.name = "sgld"}, told(), gradient, Eigen::Vector2d(-kCentre, 0), seed);
-  for (int i = 0; i < 5000 && walk.step(); ++i) {
-    if (i % 10 != 0) continue;
-    path.x.push_back(walk.theta()[0]);
-    path.y.push_back(walk.theta()[1]);
-  }
-  panel.series.push_back(path);
+  add_path(path, walk, 5000, 10);
+  panel.add(path);
   for (const double centre : {-kCentre, kCentre}) {
     for (const double deviations : {1.0, 2.0}) {
-      Series circle{.label = panel.series.size() == 1 ? "1 and 2 sd of a mode" : "",
-                    .x = {},
-                    .y = {},
-                    .style = Style::kLine,
-                    .colour = 6};
-      for (int i = 0; i <= 60; ++i) {
-        const double angle = i * std::numbers::pi / 30;
-        const double radius = deviations * std::sqrt(kVariance);
-        circle.x.push_back(centre + radius * std::cos(angle));
-        circle.y.push_back(radius * std::sin(angle));
-      }
-      panel.series.push_back(circle);
+      panel.add(ellipse(panel.series.size() == 1 ? "1 and 2 sd of a mode" : "", Style::kLine, 6,
+                        Eigen::Vector2d(centre, 0), Eigen::Matrix2d::Identity() * kVariance,
+                        deviations, 60));
     }
   }
   return panel;
-}
-
-Series density(const Method& method, const std::vector<ordered_json>& runs) {
-  Series series{
-      .label = method.legend, .x = {}, .y = {}, .style = Style::kPoints, .colour = method.colour};
-  const double width = 2 * kReach / kBins;
-  for (std::size_t b = 8; b < kBins - 8; ++b) {
-    const Estimate share = mean_of(runs, "shares", b);
-    series.x.push_back(-kReach + width * (static_cast<double>(b) + 0.5));
-    series.y.push_back(share.value / width);
-    series.error.push_back(share.mcse / width);
-  }
-  return series;
 }
 
 // Of the mean histogram.
@@ -235,20 +196,14 @@ std::string against_sgld(const char* name, const Jackknife& off, const Jackknife
 }  // namespace
 
 void add_mixture(const Context& context, Report& report) {
+  Table table(report, kGroup);
   const Shares target = target_shares();
   const auto steps = context.choose<std::uint64_t>(500'000, 2'000'000);
-  Panel panel{.title = "Marginal of theta_1 (Fig. 5b)",
-              .x_label = "theta_1",
-              .y_label = "density",
-              .legend = "outside bottom center horizontal",
-              .y_range = {0, 0.4}};
-  Series exact{.label = "exact", .x = {}, .y = {}, .style = Style::kLine, .colour = 6};
-  for (int i = 0; i <= 160; ++i) {
-    exact.x.push_back(0.05 * i - 4);
-    exact.y.push_back((cdf(exact.x.back() + 1e-4) - cdf(exact.x.back() - 1e-4)) / 2e-4);
-  }
-  panel.series.push_back(exact);
-  report.add(Figure{.group = kGroup, .name = "share left of 0, exact", .ours = cdf(0)});
+  Panel panel = Panel{"Marginal of theta_1 (Fig. 5b)", "theta_1", "density"}.below().y_in(0, 0.4);
+  panel.add(Series::line("exact", 6).sample(evenly(-4, 0.05, 161), [](double x) {
+    return (cdf(x + 1e-4) - cdf(x - 1e-4)) / 2e-4;
+  }));
+  table.add("share left of 0, exact", cdf(0));
   report.add(trajectory(context.seed()));
   Agreement agreement;
   ordered_json detail;
@@ -271,29 +226,23 @@ void add_mixture(const Context& context, Report& report) {
         .bar = method.barred ? std::optional(around(cdf(0), 0.02, left)) : std::nullopt};
     report.add(share);
     if (method.barred) ++barred, within += share.met() ? 1 : 0;
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: total variation from the mixture", method.label),
-                      .ours = off.value,
-                      .mcse = off.mcse});
+    table.add(fmt::format("{}: total variation from the mixture", method.label), off);
     const Estimate changes = mean_of(runs, "changes");
-    report.add(Figure{.group = kGroup,
-                      .name = fmt::format("{}: moves between changes of mode", method.label),
-                      .ours = 1 / changes.value,
-                      .mcse = changes.mcse / changes.value / changes.value});
+    table.add(fmt::format("{}: moves between changes of mode", method.label),
+              {1 / changes.value, changes.mcse / changes.value / changes.value});
     if (method.config.name == "sgld") {
       // The computed step: see the sampler's page.
       const double h =
           method.config.step_size > 0 ? method.config.step_size : 0.1 / (1.05 / kVariance);
       const Shares law = sgld_shares(h);
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: total variation of its exact law", method.label),
-                        .ours = total_variation(law, target)});
+      table.add(fmt::format("{}: total variation of its exact law", method.label),
+                total_variation(law, target));
       agreement.add(left, left_of(law));
       for (const std::size_t b : {17U, 20U, 23U, 27U, 30U, 33U}) {
         agreement.add(mean_of(runs, "shares", b), law[b]);
       }
     }
-    if (*method.legend) panel.series.push_back(density(method, runs));
+    if (*method.legend) panel.add(density(method.legend, method.colour, runs, kReach, kBins, 8));
     detail[method.label] = {{"left", left.value}, {"distance", off.value}};
   }
   agreement.add_to(report, kGroup);
@@ -303,20 +252,19 @@ void add_mixture(const Context& context, Report& report) {
   std::vector<double> bias;
   bias.reserve(h.size());
   for (const double step : h) bias.push_back(total_variation(sgld_shares(step), target));
-  report.add(Figure{.group = kGroup,
-                    .name = "sgld: slope of its law's total variation over the step, 0.01 to 0.16",
-                    .ours = log_slope(h, bias, bias).value,
-                    .papers = 1,
-                    .papers_source = "Theorem 8.1"});
+  table
+      .add("sgld: slope of its law's total variation over the step, 0.01 to 0.16",
+           log_slope(h, bias, bias).value)
+      .beside(1, "Theorem 8.1");
   report.detail("mixture", detail);
-  report.note(fmt::format(
+  report.note(
       "Mixture: 0.3 N((-1.5, 0), 0.6 I) + 0.7 N((1.5, 0), 0.6 I), 16 chains of {} moves from the "
       "left mode; every sampler is told the curvature of a mode and takes its computed step unless "
       "another is named. The exact law of `sgld` is the eigenvector of its transitions on a grid. "
       "A change of mode is one from |theta_1| > 0.75 on one side to the other. Of {} samplers that "
       "move by the local gradient and claim the posterior, {} have the weights of the modes within "
       "their bar.",
-      steps, barred, within));
+      steps, barred, within);
   const Jackknife& sgld = distances.at("sgld");
   report.note(
       std::string("The computed step of `sgld` against others.") +

@@ -1,9 +1,5 @@
 #include "windhover/tools/reproduce/recipe_parts.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace windhover::reproduce {
@@ -16,12 +12,11 @@ void Agreement::add(const Estimate& simulated, double exact) {
 }
 
 void Agreement::add_to(Report& report, const std::string& group) const {
-  report.add(Figure{.group = group,
-                    .name = fmt::format("furthest of {} simulated figures from their exact values "
-                                        "(standard errors)",
-                                        count_),
-                    .ours = furthest_,
-                    .bar = at_most(4)});
+  Table(report, group)
+      .add(fmt::format("furthest of {} simulated figures from their exact values (standard errors)",
+                       count_),
+           furthest_)
+      .held_to(at_most(4));
 }
 
 Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
@@ -69,23 +64,6 @@ Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b
   return ratio.estimate();
 }
 
-std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const nlohmann::ordered_json& run : runs) values.push_back(number_from(run.at(key)));
-  return values;
-}
-
-std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
-                              std::size_t index) {
-  std::vector<double> values;
-  values.reserve(runs.size());
-  for (const nlohmann::ordered_json& run : runs) {
-    values.push_back(number_from(run.at(key).at(index)));
-  }
-  return values;
-}
-
 std::string sentence(const Estimate& figure, double compared_with, const Sentences& sentences) {
   const double off = figure.value - compared_with;
   if (off > 3 * figure.mcse) return sentences.above;
@@ -104,6 +82,35 @@ std::vector<double> geometric(double first, double last, std::size_t count) {
         first * std::pow(last / first, static_cast<double>(i) / static_cast<double>(count - 1)));
   }
   return points;
+}
+
+std::vector<std::size_t> geometric_marks(double first, double last, std::size_t count) {
+  std::vector<std::size_t> marks;
+  for (const double m : geometric(first, last, count)) {
+    marks.push_back(static_cast<std::size_t>(std::lround(m)));
+  }
+  return marks;
+}
+
+std::vector<double> evenly(double first, double distance, std::size_t count) {
+  std::vector<double> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    points.push_back(first + distance * static_cast<double>(i));
+  }
+  return points;
+}
+
+Series density(const std::string& label, int colour,
+               const std::vector<nlohmann::ordered_json>& runs, double reach, std::size_t bins,
+               std::size_t without) {
+  Series series = Series::points(label, colour);
+  const double width = 2 * reach / static_cast<double>(bins);
+  for (std::size_t b = without; b < bins - without; ++b) {
+    const Estimate share = mean_of(runs, "shares", b);
+    series.add(-reach + width * (static_cast<double>(b) + 0.5),
+               {share.value / width, share.mcse / width});
+  }
+  return series;
 }
 
 }  // namespace windhover::reproduce

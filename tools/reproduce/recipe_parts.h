@@ -3,12 +3,7 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 
-#include <string>
-#include <vector>
-
-#include "windhover/tools/reproduce/context.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 
@@ -51,10 +46,6 @@ struct Jackknife {
 // The mean of `a` over that of `b`, of runs of the same seeds in the same order: what they have in
 // common cancels in the jackknife's error.
 Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
-// A number of each run, or one of a list of numbers.
-std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key);
-std::vector<double> values_of(const std::vector<nlohmann::ordered_json>& runs, const char* key,
-                              std::size_t index);
 
 // What a note says of a figure that is more than three standard errors above what it is compared
 // with, below it, or neither. An exact figure has no error.
@@ -65,8 +56,15 @@ std::string sentence(const Estimate& figure, double compared_with, const Sentenc
 // "1.05 ± 0.01".
 std::string shown(const Estimate& figure);
 
-// Points from `first` to `last` at equal ratios.
+// Points from `first` to `last` at equal ratios; those rounded; and at equal distances.
 std::vector<double> geometric(double first, double last, std::size_t count);
+std::vector<std::size_t> geometric_marks(double first, double last, std::size_t count);
+std::vector<double> evenly(double first, double distance, std::size_t count);
+
+// The density that histograms of `bins` bins from -reach to reach say, "shares" of each run,
+// without so many bins at either end.
+Series density(const std::string& label, int colour, const std::vector<ordered_json>& runs,
+               double reach, std::size_t bins, std::size_t without = 0);
 
 }  // namespace windhover::reproduce
 

@@ -29,9 +29,8 @@ Matrix4d kronecker(const Matrix2d& f) {
 
 Recursion::Recursion(const SamplerConfig& config, const Told& told, Eigen::Index coordinate,
                      double lambda) {
-  const auto d = static_cast<std::uint32_t>(told.curvature.rows());
-  const OwnedSampler sampler(config, d);
-  if (!ok(sampler->refresh(told.view()))) throw RunError("the sampler refuses its estimates");
+  const Eigen::Index d = told.curvature.rows();
+  const OwnedSampler sampler(config, told);
   MatrixXd h(d, d);
   MatrixXd injected(d, d);
   sampler->law(h.data(), injected.data());

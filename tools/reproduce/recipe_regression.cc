@@ -1,7 +1,6 @@
 #include "windhover/tools/reproduce/recipe_regression.h"
 
 #include <Eigen/LU>
-#include <numeric>
 
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
@@ -34,42 +33,11 @@ Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size) {
   return problem;
 }
 
-RegressionChain::RegressionChain(const Problem& problem, const SamplerConfig& config,
-                                 std::uint64_t seed)
-    : told_(problem),
-      model_(problem.model, problem.data),
-      sampler_(config, model_.dimension()),
-      chain_(model_, sampler_, config, problem.minibatch_size, seed, 0) {
-  if (!ok(sampler_->refresh(told_.view()))) throw RunError("the sampler refuses its estimates");
-  const VectorXd& mode = problem.posterior.mode;
-  chain_.start({mode.data(), mode.data() + mode.size()});
-}
-
-VectorXd RegressionChain::gradient(const VectorXd& theta) {
-  VectorXd g(theta.size());
-  model_.gradient()(theta.data(), g.data());
-  return g;
-}
-
-void RegressionChain::set_anchor(const VectorXd& anchor) {
-  std::vector<std::uint32_t> all(model_.row_count());
-  std::iota(all.begin(), all.end(), 0U);
-  model_.gradient().set_minibatch(model_.batch(all));
-  const VectorXd g = gradient(anchor);
-  Estimates estimates = told_.view();
-  estimates.anchor = anchor.data();
-  estimates.anchor_gradient = g.data();
-  if (!ok(sampler_->refresh(estimates))) throw RunError("the sampler refuses its estimates");
-}
-
 MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config) {
-  const KnownEstimates told(problem);
+  const Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const Law law = law_of(config, told);
-  const auto d = static_cast<std::uint32_t>(problem.dimension());
-  const OwnedSampler sampler(config, d);
-  if (!ok(sampler->refresh(told.view()))) throw RunError("the sampler refuses its estimates");
-  const double momentum = sampler->momentum();
+  const double momentum = OwnedSampler(config, told)->momentum();
   if (momentum == 0) {
     const auto sigma = exact_covariance(law, told, spread);
     if (!sigma) throw RunError("there is no stationary covariance");
@@ -81,7 +49,7 @@ MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config
   const double h = (law.preconditioner * told.curvature)(0, 0);
   const double response = h / (2 * a) / (1 - h / (2 * (2 - a)));
   const MatrixXd inverse = told.curvature.inverse();
-  const auto sigma = fixed_covariance(d, [&](const MatrixXd& s) {
+  const auto sigma = fixed_covariance(problem.dimension(), [&](const MatrixXd& s) {
     const MatrixXd noise = (told.noise + spread(s)) / told.minibatch_size + law.injected;
     return std::optional(MatrixXd(response * inverse * noise * inverse));
   });
@@ -90,7 +58,7 @@ MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config
 }
 
 MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd& offset) {
-  KnownEstimates told(problem);
+  Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const Law law = law_of({.name = "sgld", .step_size = step}, told);
   told.noise = spread(offset * offset.transpose());
@@ -102,6 +70,20 @@ MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd
 double excess(const Problem& problem, const MatrixXd& covariance) {
   const MatrixXd precision = problem.n() * problem.posterior.curvature;
   return (precision * covariance).trace() / static_cast<double>(problem.dimension()) - 1;
+}
+
+nlohmann::ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t left_out,
+                                  std::uint64_t moves) {
+  const MatrixXd precision = problem.n() * problem.posterior.curvature;
+  const VectorXd& mode = problem.posterior.mode;
+  for (std::uint64_t i = 0; i < left_out; ++i) chain.step();
+  double sum = 0;
+  for (std::uint64_t i = 0; i < moves; ++i) {
+    chain.step();
+    const Eigen::Vector2d off = chain.theta() - mode;
+    sum += off.dot(precision * off) / 2 - 1;
+  }
+  return {{"excess", sum / static_cast<double>(moves)}};
 }
 
 }  // namespace windhover::reproduce

@@ -1,22 +1,13 @@
 // Full gradients against minibatches, and the error of a running mean: tutorial Figure 6.
-#include <fmt/format.h>
-
-#include <Eigen/Cholesky>
-#include <cmath>
 #include <numbers>
 
 #include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"
+#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Matrix2d;
-using Eigen::MatrixXd;
-using Eigen::Vector2d;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
 
 constexpr const char* kGroup = "Running mean (Figure 6)";
 constexpr std::uint32_t kBatch = 10;  // of 100 rows
@@ -39,7 +30,7 @@ void run_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint
     for (std::uint64_t i = 0; i < moves && walk.step(); ++i) visit(walk.theta());
     return;
   }
-  RegressionChain chain(problem, config, seed);
+  KnownChain chain(problem, config, seed);
   for (std::uint64_t i = 0; i < moves; ++i) {
     chain.step();
     visit(chain.theta());
@@ -47,18 +38,9 @@ void run_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint
 }
 
 // Two standard deviations of a Gaussian.
-Series ellipse(const std::string& label, const Problem& problem, const MatrixXd& covariance,
-               Style style, int colour) {
-  Series series{.label = label, .x = {}, .y = {}, .style = style, .colour = colour};
-  const MatrixXd root = covariance.llt().matrixL();
-  for (int i = 0; i <= 60; ++i) {
-    const double angle = i * std::numbers::pi / 30;
-    const Vector2d at =
-        problem.posterior.mode + 2 * root * Vector2d(std::cos(angle), std::sin(angle));
-    series.x.push_back(at[0]);
-    series.y.push_back(at[1]);
-  }
-  return series;
+Series two_sd(const std::string& label, const Problem& problem, const MatrixXd& covariance,
+              Style style, int colour) {
+  return ellipse(label, style, colour, problem.posterior.mode, covariance, 2, 60);
 }
 
 struct Spread {
@@ -68,6 +50,7 @@ struct Spread {
 
 Spread add_spread(const Context& context, Report& report, Panel& panel, Agreement& agreement,
                   bool full) {
+  Table table(report, kGroup);
   const Problem problem = recipe_regression(context.seed(), kBatch);
   const MatrixXd precision = problem.n() * problem.posterior.curvature;
   const Vector2d mode = problem.posterior.mode;
@@ -87,53 +70,45 @@ Spread add_spread(const Context& context, Report& report, Panel& panel, Agreemen
   const Spread spread{mean_of(runs, "excess"), excess(problem, covariance)};
   agreement.add(spread.simulated, spread.exact);
   const std::string label = full ? "full gradients" : fmt::format("B = {}", kBatch);
-  report.add(Figure{.group = kGroup,
-                    .name = fmt::format("{}, step {}: excess variance, exact", label, kStep),
-                    .ours = spread.exact});
-  report.add(Figure{.group = kGroup,
-                    .name = fmt::format("{}, step {}: the same, simulated", label, kStep),
-                    .ours = spread.simulated.value,
-                    .mcse = spread.simulated.mcse});
-  Series draws{.label = label, .x = {}, .y = {}, .style = Style::kPoints, .colour = full ? 0 : 1};
+  table.add(fmt::format("{}, step {}: excess variance, exact", label, kStep), spread.exact);
+  table.add(fmt::format("{}, step {}: the same, simulated", label, kStep), spread.simulated);
+  Series draws = Series::points(label, full ? 0 : 1);
   std::size_t move = 0;
   run_chain(problem, full, 6000, context.seed(), [&](const Vector2d& theta) {
     if (move++ % 20 != 0) return;
-    draws.x.push_back(theta[0]);
-    draws.y.push_back(theta[1]);
+    draws.add(theta[0], theta[1]);
   });
-  panel.series.push_back(draws);
-  panel.series.push_back(ellipse("", problem, covariance, Style::kDashes, full ? 0 : 1));
+  panel.add(draws);
+  panel.add(two_sd("", problem, covariance, Style::kDashes, full ? 0 : 1));
   return spread;
 }
 
 void add_spreads(const Context& context, Report& report, Agreement& agreement) {
-  Panel panel{
-      .title = fmt::format("sgld, h = {}, every 20th of 6000 moves, and 2 sd (Fig. 6a, b)", kStep),
-      .x_label = "theta_1",
-      .y_label = "theta_2",
-      .legend = "outside bottom center horizontal"};
+  Panel panel =
+      Panel{fmt::format("sgld, h = {}, every 20th of 6000 moves, and 2 sd (Fig. 6a, b)", kStep),
+            "theta_1", "theta_2"}
+          .below();
   const Spread full = add_spread(context, report, panel, agreement, true);
   const Spread batch = add_spread(context, report, panel, agreement, false);
   const Problem problem = recipe_regression(context.seed(), kBatch);
-  panel.series.push_back(
-      ellipse("posterior (dashes: laws)", problem, problem.posterior.covariance, Style::kLine, 6));
+  panel.add(
+      two_sd("posterior (dashes: laws)", problem, problem.posterior.covariance, Style::kLine, 6));
   report.add(panel);
-  const Estimate more{batch.simulated.value - full.simulated.value,
-                      std::hypot(batch.simulated.mcse, full.simulated.mcse)};
-  report.note(fmt::format(
+  const Estimate more = batch.simulated - full.simulated;
+  report.note(
       "Figure 6 (a, b): the text has full gradients and minibatches of one long-run law, the "
       "caption has minibatches spread wider. Here {} (excess variance of B = {} less that of full "
       "gradients {}, exactly {:.4g}).",
       sentence(
           more, 0,
           {"minibatches spread wider", "minibatches spread less", "no difference can be told"}),
-      kBatch, shown(more), batch.exact - full.exact));
+      kBatch, shown(more), batch.exact - full.exact);
 }
 
 // Root mean square error of the average of theta_1 weighted by the steps, exactly, after each
 // move: started at the mode, so that no mean differs from it.
 std::vector<double> exact_errors(const Problem& problem, const std::vector<double>& steps) {
-  const KnownEstimates told(problem);
+  const Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
   Matrix2d sigma = Matrix2d::Zero();     // of theta
   Matrix2d together = Matrix2d::Zero();  // of the weighted sum and theta
@@ -173,51 +148,45 @@ Error add_schedule(const Context& context, Panel& panel, Agreement& agreement,
   const double sd = std::sqrt(problem.posterior.covariance(0, 0));
   const auto moves = context.choose<std::size_t>(20'000, 200'000);
   const auto chains = context.choose<std::size_t>(64, 400);
-  std::vector<std::size_t> marks;
-  for (const double m :
-       geometric(static_cast<double>(moves) / 100, static_cast<double>(moves), 9)) {
-    marks.push_back(static_cast<std::size_t>(std::lround(m)));
-  }
+  const std::vector<std::size_t> marks =
+      geometric_marks(static_cast<double>(moves) / 100, static_cast<double>(moves), 9);
   const SamplerConfig& config = schedule.config;
   std::vector<double> steps;
   for (std::size_t t = 0; t < moves; ++t) {
     steps.push_back(config.step_size *
                     std::pow(1 + static_cast<double>(t) / config.step_offset, -config.step_decay));
   }
-  const auto runs = replicated(context, fmt::format("mean-{}", panel.series.size()),
-                               fmt::format("{}, {} moves", settings_text(config), moves), chains,
-                               [&](std::uint64_t seed) {
-                                 RegressionChain chain(problem, config, seed);
-                                 ordered_json squares = ordered_json::array();
-                                 double sum = 0;
-                                 double weight = 0;
-                                 for (std::size_t t = 0; t < moves; ++t) {
-                                   chain.step();
-                                   sum += steps[t] * (chain.theta()[0] - problem.posterior.mode[0]);
-                                   weight += steps[t];
-                                   if (t + 1 == marks[squares.size()])
-                                     squares.push_back(std::pow(sum / weight / sd, 2));
-                                 }
-                                 return ordered_json{{"squares", squares}};
-                               });
+  const auto run_squares = [&](std::uint64_t seed) {
+    KnownChain chain(problem, config, seed);
+    ordered_json squares = ordered_json::array();
+    double sum = 0;
+    double weight = 0;
+    for (std::size_t t = 0; t < moves; ++t) {
+      chain.step();
+      sum += steps[t] * (chain.theta()[0] - problem.posterior.mode[0]);
+      weight += steps[t];
+      if (t + 1 == marks[squares.size()]) squares.push_back(std::pow(sum / weight / sd, 2));
+    }
+    return ordered_json{{"squares", squares}};
+  };
+  const auto runs =
+      replicated(context, fmt::format("mean-{}", panel.series.size()),
+                 fmt::format("{}, {} moves", settings_text(config), moves), chains, run_squares);
   std::vector<double> errors = exact_errors(problem, steps);
   for (double& e : errors) e /= sd;
-  Series line{
-      .label = schedule.label, .x = {}, .y = {}, .style = Style::kLine, .colour = schedule.colour};
+  Series line = Series::line(schedule.label, schedule.colour);
   for (double t = 10; t <= static_cast<double>(moves); t *= 1.1) {
-    line.x.push_back(std::floor(t));
-    line.y.push_back(errors[static_cast<std::size_t>(t) - 1]);
+    line.add(std::floor(t), errors[static_cast<std::size_t>(t) - 1]);
   }
-  Series points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = schedule.colour};
+  Series points = Series::points("", schedule.colour);
   for (std::size_t m = 0; m < marks.size(); ++m) {
     const Estimate square = mean_of(runs, "squares", m);
-    points.x.push_back(static_cast<double>(marks[m]));
-    points.y.push_back(std::sqrt(square.value));
-    points.error.push_back(square.mcse / 2 / points.y.back());
+    const double root = std::sqrt(square.value);
+    points.add(static_cast<double>(marks[m]), {root, square.mcse / 2 / root});
     agreement.add(square, std::pow(errors[marks[m] - 1], 2));
   }
-  panel.series.push_back(line);
-  panel.series.push_back(points);
+  panel.add(line);
+  panel.add(points);
   const std::size_t decade = (marks.size() - 1) / 2;
   const Estimate fall = paired_ratio(values_of(runs, "squares", marks.size() - 1),
                                      values_of(runs, "squares", decade));
@@ -229,37 +198,30 @@ Error add_schedule(const Context& context, Panel& panel, Agreement& agreement,
 }
 
 void add_schedules(const Context& context, Report& report, Agreement& agreement) {
+  Table table(report, kGroup);
   const Schedule schedules[] = {
       {"constant step 0.04", {.name = "sgld", .step_size = kStep}, 0},
       {"0.04 (1 + t / 100)^-0.6",
        {.name = "sgld", .step_size = kStep, .step_decay = 0.6, .step_offset = 100},
        1}};
-  Panel panel{.title = "Error of the running mean, points simulated (Fig. 6c)",
-              .x_label = "moves",
-              .y_label = "root mean square error of theta_1 (sd)",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
+  Panel panel = Panel{"Error of the running mean, points simulated (Fig. 6c)", "moves",
+                      "root mean square error of theta_1 (sd)"}
+                    .log("xy")
+                    .below();
   std::vector<Error> errors;
   for (const Schedule& schedule : schedules) {
     const Error e = add_schedule(context, panel, agreement, schedule);
     const auto add = [&](const char* what, double exact, const Estimate& simulated) {
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: {}, exact", schedule.label, what),
-                        .ours = exact});
-      report.add(Figure{.group = kGroup,
-                        .name = fmt::format("{}: the same, simulated", schedule.label),
-                        .ours = simulated.value,
-                        .mcse = simulated.mcse});
+      table.add(fmt::format("{}: {}, exact", schedule.label, what), exact);
+      table.add(fmt::format("{}: the same, simulated", schedule.label), simulated);
     };
     add("error at the end (sd)", e.exact_last, e.last);
     add("slope over the last decade of moves", e.exact_slope, e.slope);
     errors.push_back(e);
   }
   report.add(panel);
-  const Estimate apart{errors[1].last.value - errors[0].last.value,
-                       std::hypot(errors[1].last.mcse, errors[0].last.mcse)};
-  report.note(fmt::format(
+  const Estimate apart = errors[1].last - errors[0].last;
+  report.note(
       "Figure 6 (c) has the running mean of a constant step stall at a floor, and prints no number "
       "for it. For a linear gradient there is none: in the stationary law E theta = E theta - h A "
       "(E theta - mode), so that the mean is the posterior's at every step and batch. Here the "
@@ -267,7 +229,7 @@ void add_schedules(const Context& context, Report& report, Agreement& agreement)
       "at the end that of the falling step {}.",
       sentence(errors[0].slope, 0, {"grows", "goes on falling", "neither grows nor falls"}),
       shown(errors[0].slope), errors[0].exact_slope,
-      sentence(apart, 0, {"is larger", "is smaller", "cannot be told from it"})));
+      sentence(apart, 0, {"is larger", "is smaller", "cannot be told from it"}));
 }
 
 }  // namespace

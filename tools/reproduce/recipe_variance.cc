@@ -1,18 +1,11 @@
 // Gradients with less variance, and the bias that is left: tutorial section 9.2.
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
-#include <cmath>
 
 #include "windhover/tools/reproduce/recipe_parts.h"
 #include "windhover/tools/reproduce/recipe_regression.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
 
 constexpr const char* kGradientGroup = "Gradient variance over the distance from the mode";
 constexpr const char* kBiasGroup = "Bias over the distance of the anchor from the mode";
@@ -75,26 +68,23 @@ struct Nearby {
 };
 
 Nearby add_gradients(const Context& context, Report& report, const Problem& problem) {
-  Panel panel{.title = "Gradient variance, B = 10, points simulated (sec. 9.2)",
-              .x_label = "distance from the mode (posterior sd)",
-              .y_label = "variance of the gradient (trace, mean loss)",
-              .log_x = true,
-              .log_y = true,
-              .legend = "outside bottom center horizontal"};
-  Series plain{
-      .label = "plain", .x = geometric(0.1, 100, 31), .y = {}, .style = Style::kLine, .colour = 1};
-  Series anchored{
-      .label = "anchor at the mode", .x = plain.x, .y = {}, .style = Style::kLine, .colour = 0};
-  Series bound{
-      .label = "tutorial's bound", .x = plain.x, .y = {}, .style = Style::kDashes, .colour = 7};
+  Table table(report, kGradientGroup);
+  Panel panel =
+      Panel{"Gradient variance, B = 10, points simulated (sec. 9.2)",
+            "distance from the mode (posterior sd)", "variance of the gradient (trace, mean loss)"}
+          .log("xy")
+          .below();
+  Series plain = Series::line("plain", 1, geometric(0.1, 100, 31));
+  Series anchored = Series::line("anchor at the mode", 0, plain.x);
+  Series bound = Series::dashes("tutorial's bound", 7, plain.x);
   for (const double distance : plain.x) {
     const GradientVariance v = gradient_variance(problem, offset(problem, distance));
     plain.y.push_back(v.plain);
     anchored.y.push_back(v.anchored);
     bound.y.push_back(v.bound);
   }
-  Series plain_points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = 1};
-  Series anchored_points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
+  Series plain_points = Series::points("", 1);
+  Series anchored_points = Series::points("", 0);
   Agreement agreement;
   Nearby nearby;
   for (const double distance : {0.1, 1.0, 3.0, 10.0, 30.0, 100.0}) {
@@ -108,58 +98,37 @@ Nearby add_gradients(const Context& context, Report& report, const Problem& prob
     const Estimate a = mean_of(runs, "anchored");
     agreement.add(p, v.plain);
     agreement.add(a, v.anchored);
-    for (Series* series : {&plain_points, &anchored_points}) series->x.push_back(distance);
-    plain_points.y.push_back(p.value);
-    plain_points.error.push_back(p.mcse);
-    anchored_points.y.push_back(a.value);
-    anchored_points.error.push_back(a.mcse);
+    plain_points.add(distance, p);
+    anchored_points.add(distance, a);
     if (distance != 1.0) continue;
-    report.add(Figure{.group = kGradientGroup,
-                      .name = "plain over anchored at 1 sd, exact",
-                      .ours = v.plain / v.anchored,
-                      .papers = 5,
-                      .papers_source = "section 9.2, \"5 to 20\""});
+    table.add("plain over anchored at 1 sd, exact", v.plain / v.anchored)
+        .beside(5, "section 9.2, \"5 to 20\"");
     // Both from the same minibatches.
     nearby.ratio = paired_ratio(values_of(runs, "plain"), values_of(runs, "anchored"));
     nearby.printed = mean_of(runs, "printed");
-    report.add(Figure{.group = kGradientGroup,
-                      .name = "the same, simulated",
-                      .ours = nearby.ratio.value,
-                      .mcse = nearby.ratio.mcse});
-    report.add(Figure{.group = kGradientGroup,
-                      .name = "(9.1) as printed, at 1 sd: its mean over the full gradient, "
-                              "simulated",
-                      .ours = nearby.printed.value,
-                      .mcse = nearby.printed.mcse,
-                      .papers = 1,
-                      .papers_source = "section 9.2, \"unbiased\""});
-    report.add(Figure{.group = kGradientGroup,
-                      .name = "the tutorial's bound over the anchored variance at 1 sd, simulated",
-                      .ours = v.bound / a.value,
-                      .mcse = v.bound / a.value * a.mcse / a.value,
-                      .bar = at_least(1)});
+    table.add("the same, simulated", nearby.ratio);
+    table
+        .add("(9.1) as printed, at 1 sd: its mean over the full gradient, simulated",
+             nearby.printed)
+        .beside(1, "section 9.2, \"unbiased\"");
+    table
+        .add("the tutorial's bound over the anchored variance at 1 sd, simulated",
+             {v.bound / a.value, v.bound / a.value * a.mcse / a.value})
+        .held_to(at_least(1));
   }
   const Estimate slope = log_slope(anchored_points.x, anchored_points.y, anchored_points.error);
-  report.add(Figure{.group = kGradientGroup,
-                    .name = "slope of the anchored variance over the distance, simulated",
-                    .ours = slope.value,
-                    .mcse = slope.mcse,
-                    .papers = 2,
-                    .papers_source = "section 9.2, bound"});
-  report.add(Figure{.group = kGradientGroup,
-                    .name = "the tutorial's bound over the anchored variance, exact by derivation",
-                    .ours = bound.y[0] / anchored.y[0],
-                    .bar = at_least(1)});
+  table.add("slope of the anchored variance over the distance, simulated", slope)
+      .beside(2, "section 9.2, bound");
+  table
+      .add("the tutorial's bound over the anchored variance, exact by derivation",
+           bound.y[0] / anchored.y[0])
+      .held_to(at_least(1));
   agreement.add_to(report, kGradientGroup);
   // The tutorial's factors, where ours is taken: at 1 sd.
   const double at_one = gradient_variance(problem, offset(problem, 1)).plain;
   panel.series = {plain, plain_points, anchored, anchored_points, bound};
-  panel.series.push_back({.label = "tutorial: plain / 5 to 20",
-                          .x = {1, 1},
-                          .y = {at_one / 5, at_one / 20},
-                          .style = Style::kLinePoints,
-                          .colour = 4,
-                          .papers = true});
+  panel.add(
+      Series::curve("tutorial: plain / 5 to 20", 4, {1, 1}, {at_one / 5, at_one / 20}).of_paper());
   report.add(panel);
   return nearby;
 }
@@ -167,17 +136,9 @@ Nearby add_gradients(const Context& context, Report& report, const Problem& prob
 // The excess variance along one chain; without an offset, of plain sgld.
 ordered_json run_chain(const Problem& problem, const VectorXd* anchor, std::size_t moves,
                        std::uint64_t seed) {
-  const MatrixXd precision = problem.n() * problem.posterior.curvature;
-  RegressionChain chain(problem, {.name = anchor ? "sgld-cv" : "sgld", .step_size = kStep}, seed);
+  KnownChain chain(problem, {.name = anchor ? "sgld-cv" : "sgld", .step_size = kStep}, seed);
   if (anchor) chain.set_anchor(problem.posterior.mode + *anchor);
-  double sum = 0;
-  for (std::size_t i = 0; i < 1000; ++i) chain.step();
-  for (std::size_t i = 0; i < moves; ++i) {
-    chain.step();
-    const Eigen::Vector2d d = chain.theta() - problem.posterior.mode;
-    sum += d.dot(precision * d) / 2 - 1;
-  }
-  return {{"excess", sum / static_cast<double>(moves)}};
+  return run_excess(chain, problem, 1000, moves);
 }
 
 // Excess variance of plain sgld, of an anchor at 1 sd and of one at 10 sd, and where an anchor
@@ -188,15 +149,14 @@ struct Anchors {
 };
 
 Anchors add_anchors(const Context& context, Report& report, const Problem& problem) {
+  Table table(report, kBiasGroup);
   const double plain =
       excess(problem, exact_covariance_of(problem, {.name = "sgld", .step_size = kStep}));
-  Series line{
-      .label = "sgld-cv", .x = geometric(0.1, 30, 31), .y = {}, .style = Style::kLine, .colour = 0};
-  for (const double distance : line.x) {
-    line.y.push_back(
-        excess(problem, anchored_covariance(problem, kStep, offset(problem, distance))));
-  }
-  Series points{.label = "", .x = {}, .y = {}, .style = Style::kPoints, .colour = 0};
+  const auto anchored = [&](double distance) {
+    return excess(problem, anchored_covariance(problem, kStep, offset(problem, distance)));
+  };
+  const Series line = Series::line("sgld-cv", 0).sample(geometric(0.1, 30, 31), anchored);
+  Series points = Series::points("", 0);
   Agreement agreement;
   Anchors found;
   const auto moves = context.choose<std::size_t>(200'000, 2'000'000);
@@ -210,53 +170,28 @@ Anchors add_anchors(const Context& context, Report& report, const Problem& probl
     const Estimate simulated = simulated_excess(fmt::format("anchor-{}", distance), &off);
     if (distance == 1) found.near = simulated;
     if (distance == 10) found.far = simulated;
-    const double exact = excess(problem, anchored_covariance(problem, kStep, off));
+    const double exact = anchored(distance);
     agreement.add(simulated, exact);
-    points.x.push_back(distance);
-    points.y.push_back(simulated.value);
-    points.error.push_back(simulated.mcse);
-    report.add(Figure{.group = kBiasGroup,
-                      .name = fmt::format("anchor {} sd away: excess variance, exact", distance),
-                      .ours = exact});
-    report.add(Figure{.group = kBiasGroup,
-                      .name = fmt::format("anchor {} sd away: simulated", distance),
-                      .ours = simulated.value,
-                      .mcse = simulated.mcse});
+    points.add(distance, simulated);
+    table.add(fmt::format("anchor {} sd away: excess variance, exact", distance), exact);
+    table.add(fmt::format("anchor {} sd away: simulated", distance), simulated);
   }
   found.plain = simulated_excess("anchor-none", nullptr);
   agreement.add(found.plain, plain);
-  report.add(
-      Figure{.group = kBiasGroup, .name = "plain sgld at the same step, exact", .ours = plain});
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "plain sgld: simulated",
-                    .ours = found.plain.value,
-                    .mcse = found.plain.mcse});
+  table.add("plain sgld at the same step, exact", plain);
+  table.add("plain sgld: simulated", found.plain);
   for (const double distance : geometric(1, 100, 201)) {
-    const VectorXd off = offset(problem, distance);
-    if (excess(problem, anchored_covariance(problem, kStep, off)) < plain)
-      found.crossing = distance;
+    if (anchored(distance) < plain) found.crossing = distance;
   }
-  report.add(Figure{.group = kBiasGroup,
-                    .name = "distance at which the anchor stops paying (sd), exact",
-                    .ours = found.crossing});
+  table.add("distance at which the anchor stops paying (sd), exact", found.crossing);
   agreement.add_to(report, kBiasGroup);
-  Panel panel{
-      .title = fmt::format("Bias of the spread, h = {}, points simulated (sec. 9.2)", kStep),
-      .x_label = "distance of the anchor from the mode (posterior sd)",
-      .y_label = "excess variance",
-      .log_x = true,
-      .log_y = true,
-      .legend = "bottom right"};
-  panel.series = {
-      line,
-      points,
-      {.label = "sgld", .x = {0.1, 30}, .y = {plain, plain}, .style = Style::kDashes, .colour = 1}};
-  panel.series.push_back({.label = "",
-                          .x = {0.1},
-                          .y = {found.plain.value},
-                          .error = {found.plain.mcse},
-                          .style = Style::kPoints,
-                          .colour = 1});
+  Panel panel = Panel{fmt::format("Bias of the spread, h = {}, points simulated (sec. 9.2)", kStep),
+                      "distance of the anchor from the mode (posterior sd)", "excess variance"}
+                    .log("xy")
+                    .legend_at("bottom right");
+  Series plain_point = Series::points("", 1);
+  plain_point.add(0.1, found.plain);
+  panel.series = {line, points, Series::dashes("sgld", 1, {0.1, 30}, {plain, plain}), plain_point};
   report.add(panel);
   return found;
 }
@@ -267,27 +202,25 @@ void add_variance(const Context& context, Report& report) {
   const Problem problem = recipe_regression(context.seed(), kBatch);
   const Nearby nearby = add_gradients(context, report, problem);
   const Anchors anchors = add_anchors(context, report, problem);
-  report.note(fmt::format(
+  report.note(
       "Variance: the same regression, B = {}, step h = {}. A distance is that of (theta - mode) in "
       "posterior standard deviations, towards both coefficients; control variates are `sgld-cv`'s. "
       "The tutorial's (9.1) adds the difference of grad log p to the gradient of U = -log p, and "
-      "so "
-      "has the mean 2 grad U(anchor) - grad U(theta): with the anchor at the mode the gradient's "
-      "negative, a move up in U (measured: {} of it).",
-      kBatch, kStep, shown(nearby.printed)));
+      "so has the mean 2 grad U(anchor) - grad U(theta): with the anchor at the mode the "
+      "gradient's negative, a move up in U (measured: {} of it).",
+      kBatch, kStep, shown(nearby.printed));
   const auto against = [&](const Estimate& anchored) {
-    const Estimate more{anchored.value - anchors.plain.value,
-                        std::hypot(anchored.mcse, anchors.plain.mcse)};
-    return fmt::format("{}, {}", shown(anchored),
-                       sentence(more, 0, {"more", "less", "as much as can be told"}));
+    return fmt::format(
+        "{}, {}", shown(anchored),
+        sentence(anchored - anchors.plain, 0, {"more", "less", "as much as can be told"}));
   };
-  report.note(fmt::format(
+  report.note(
       "At 1 sd from its anchor the gradient's variance falls by a factor of {}, {} the tutorial's "
       "20. Of the spread, plain `sgld` has an excess of {}; with an anchor at 1 sd it is {}, with "
       "one at 10 sd {}. By the exact laws an anchor pays up to {:.3g} sd.",
       shown(nearby.ratio),
       sentence(nearby.ratio, 20, {"more than", "less than", "not to be told from"}),
-      shown(anchors.plain), against(anchors.near), against(anchors.far), anchors.crossing));
+      shown(anchors.plain), against(anchors.near), against(anchors.far), anchors.crossing);
 }
 
 }  // namespace windhover::reproduce

@@ -19,46 +19,39 @@ std::vector<double> numbers_from(const ordered_json& json) {
 
 std::vector<ordered_json> replicated(const Context& context, const std::string& key,
                                      const std::string& settings, std::size_t replications,
-                                     const std::function<ordered_json(std::uint64_t)>& run) {
-  const std::string what = fmt::format("{}; {} replications", settings, replications);
+                                     const std::function<ordered_json(std::uint64_t)>& run,
+                                     std::uint64_t seeds) {
   const std::size_t shares = std::min<std::size_t>(replications, 8);
+  std::vector<PartJob> jobs;
+  for (std::size_t share = 0; share < shares; ++share) {
+    jobs.push_back({fmt::format("{}-{}", key, share),
+                    fmt::format("{}; {} replications", settings, replications), [&, share] {
+                      ordered_json list = ordered_json::array();
+                      for (std::size_t r = share; r < replications; r += shares) {
+                        list.push_back(run(seeds * context.seed() + r));
+                      }
+                      return list;
+                    }});
+  }
+  const std::vector<ordered_json> done = context.run_parts(jobs);
   std::vector<ordered_json> runs(replications);
-  context.parallel(shares, [&](std::size_t share) {
-    const auto done = context.part(fmt::format("{}-{}", key, share), what, [&] {
-      ordered_json list = ordered_json::array();
-      for (std::size_t r = share; r < replications; r += shares) {
-        list.push_back(run(100'000 * context.seed() + r));
-      }
-      return list;
-    });
-    for (std::size_t i = 0; i < done.size(); ++i) runs[share + i * shares] = done[i];
-  });
+  for (std::size_t r = 0; r < replications; ++r) runs[r] = done[r % shares][r / shares];
   return runs;
 }
 
-namespace {
-
-Estimate mean_over(const std::vector<ordered_json>& runs,
-                   const std::function<const ordered_json&(const ordered_json&)>& pick) {
+std::vector<double> values_of(const std::vector<ordered_json>& runs, const char* key,
+                              std::optional<std::size_t> index) {
   std::vector<double> values;
-  values.reserve(runs.size());
   for (const ordered_json& run : runs) {
-    const ordered_json& value = pick(run);
-    values.push_back(number_from(value));
+    const ordered_json& value = run.at(key);
+    values.push_back(number_from(index ? value.at(*index) : value));
   }
-  return mean_of(values);
+  return values;
 }
 
-}  // namespace
-
-Estimate mean_of(const std::vector<ordered_json>& runs, const char* key) {
-  return mean_over(runs,
-                   [&](const ordered_json& run) -> const ordered_json& { return run.at(key); });
-}
-
-Estimate mean_of(const std::vector<ordered_json>& runs, const char* key, std::size_t index) {
-  return mean_over(
-      runs, [&](const ordered_json& run) -> const ordered_json& { return run.at(key).at(index); });
+Estimate mean_of(const std::vector<ordered_json>& runs, const char* key,
+                 std::optional<std::size_t> index) {
+  return mean_of(values_of(runs, key, index));
 }
 
 Bar around(double value, double within, const Estimate& simulated) {
@@ -66,6 +59,10 @@ Bar around(double value, double within, const Estimate& simulated) {
   const Bar bar{std::ceil(1000 * (value - margin)) / 1000,
                 std::floor(1000 * (value + margin)) / 1000};
   return decided_within(bar, within, simulated.mcse);
+}
+
+Bar within(double value, double tolerance, const Estimate& simulated) {
+  return decided_within({value - tolerance, value + tolerance}, tolerance, simulated.mcse);
 }
 
 }  // namespace windhover::reproduce

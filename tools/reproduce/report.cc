@@ -136,6 +136,25 @@ std::string table(const std::vector<const Figure*>& figures) {
 
 }  // namespace
 
+Figure& Figure::beside(std::optional<double> printed, std::string source, int decimals) {
+  if (!printed || std::isnan(*printed)) return *this;
+  papers = printed;
+  papers_source = std::move(source);
+  papers_decimals = decimals;
+  return *this;
+}
+Figure& Figure::held_to(std::optional<Bar> to) {
+  bar = to;
+  return *this;
+}
+Figure& Figure::held_to(const Bar& to, double within) {
+  return held_to(decided_within(to, within, mcse.value()));
+}
+Figure& Figure::by_clock() {
+  timed = true;
+  return *this;
+}
+
 ordered_json Report::to_json(const RunFacts& facts) const {
   ordered_json out = {
       {"name", facts.name},       {"source", facts.source}, {"summary", facts.summary},

@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +33,11 @@ inline Bar decided_within(Bar bar, double within, double mcse) {
   return bar;
 }
 
+// Where it is held to one at all.
+inline std::optional<Bar> when(bool held, const Bar& bar) {
+  return held ? std::optional(bar) : std::nullopt;
+}
+
 struct Figure {
   std::string group;  // figures of one group stand in one table
   std::string name;   // with its unit, where it has one
@@ -41,6 +48,13 @@ struct Figure {
   int papers_decimals = -1;           // where the paper prints zeros at the end, e.g. 1 for 14.0
   std::optional<Bar> bar = {};
   bool timed = false;  // by a clock: differs from run to run
+
+  // To be chained behind Table::add(). Nothing: stands beside no figure of the paper.
+  Figure& beside(std::optional<double> printed, std::string source, int decimals = -1);
+  Figure& held_to(std::optional<Bar> to);
+  // Of what has an error: decided_within() that.
+  Figure& held_to(const Bar& to, double within);
+  Figure& by_clock();
 
   bool met() const { return !bar || bar->holds(ours); }
 };
@@ -63,12 +77,20 @@ struct RunFacts {
 // One thread.
 class Report {
  public:
-  void add(Figure figure) { figures_.push_back(std::move(figure)); }
+  Figure& add(Figure figure) { return figures_.emplace_back(std::move(figure)); }
   void add(Panel panel) { plot_.panels.push_back(std::move(panel)); }
   // A finding, or what was done otherwise than in the paper: a sentence or a few, Markdown.
   void note(std::string text) { notes_.push_back(std::move(text)); }
+  template <class... Args>
+  void note(fmt::format_string<Args...> text, Args&&... args) {
+    note(fmt::format(text, std::forward<Args>(args)...));
+  }
   // What was not done and why, in a sentence without a full stop: the index says so, too.
   void leave_out(std::string text) { left_out_.push_back(std::move(text)); }
+  template <class... Args>
+  void leave_out(fmt::format_string<Args...> text, Args&&... args) {
+    leave_out(fmt::format(text, std::forward<Args>(args)...));
+  }
   // Raw results, for whoever reads the JSON.
   void detail(const std::string& key, nlohmann::ordered_json value) {
     details_[key] = std::move(value);
@@ -88,6 +110,24 @@ class Report {
   std::vector<std::string> left_out_;
   nlohmann::ordered_json details_ = nlohmann::ordered_json::object();
   Plot plot_;
+};
+
+// The figures of one group of a report, which stand in one table of its page.
+class Table {
+ public:
+  Table(Report& report, std::string group) : report_(report), group_(std::move(group)) {}
+
+  Figure& add(std::string name, double exact) {
+    return report_.add(Figure{.group = group_, .name = std::move(name), .ours = exact});
+  }
+  Figure& add(std::string name, const Estimate& e) {
+    return report_.add(
+        Figure{.group = group_, .name = std::move(name), .ours = e.value, .mcse = e.mcse});
+  }
+
+ private:
+  Report& report_;
+  std::string group_;
 };
 
 }  // namespace windhover::reproduce

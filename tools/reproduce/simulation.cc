@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
@@ -22,17 +24,31 @@ nlohmann::ordered_json simulate(const Problem& problem, const SamplerConfig& sam
   return to_json(moments);
 }
 
-Series ellipse(const std::string& label, const Eigen::Vector2d& mean,
-               const Eigen::Matrix2d& covariance, double deviations) {
-  Series series{.label = label, .x = {}, .y = {}, .style = Style::kLine};
+Estimate short_run_kl(const Context& context, const Problem& problem, const SamplerConfig& sampler,
+                      const Eigen::VectorXd& start, std::uint64_t steps, std::size_t chains) {
+  const ReferencePosterior& posterior = problem.posterior;
+  std::vector<double> kl(chains);
+  context.parallel(chains, [&](std::size_t c) {
+    KnownChain chain(problem, sampler, context.seed() * 1000 + c, start);
+    Moments moments(posterior.mode);
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      if (!chain.step()) throw RunError("a short run has diverged");
+      moments.add(chain.theta().data());
+    }
+    kl[c] = gaussian_kl(moments.mean(), moments.covariance(), posterior.mode, posterior.covariance);
+  });
+  return mean_of(kl);
+}
+
+Series ellipse(const std::string& label, Style style, int colour, const Eigen::Vector2d& mean,
+               const Eigen::Matrix2d& covariance, double deviations, int points) {
+  Series series{.label = label, .x = {}, .y = {}, .style = style, .colour = colour};
   const Eigen::Matrix2d root = covariance.llt().matrixL();
-  constexpr int kPoints = 120;
-  for (int i = 0; i <= kPoints; ++i) {
-    const double angle = 2 * std::numbers::pi * i / kPoints;
+  for (int i = 0; i <= points; ++i) {
+    const double angle = 2 * std::numbers::pi * i / points;
     const Eigen::Vector2d at =
         mean + deviations * root * Eigen::Vector2d(std::cos(angle), std::sin(angle));
-    series.x.push_back(at[0]);
-    series.y.push_back(at[1]);
+    series.add(at[0], at[1]);
   }
   return series;
 }

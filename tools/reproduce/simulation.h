@@ -14,9 +14,14 @@ namespace windhover::reproduce {
 nlohmann::ordered_json simulate(const Problem& problem, const SamplerConfig& sampler,
                                 std::uint64_t steps, std::uint64_t seed);
 
+// KL from the posterior of the Gaussian that is fitted to all iterates of one such chain, told what
+// holds at the mode: the mean of so many chains.
+Estimate short_run_kl(const Context& context, const Problem& problem, const SamplerConfig& sampler,
+                      const Eigen::VectorXd& start, std::uint64_t steps, std::size_t chains);
+
 // The ellipse on which two coordinates lie `deviations` standard deviations from their mean.
-Series ellipse(const std::string& label, const Eigen::Vector2d& mean,
-               const Eigen::Matrix2d& covariance, double deviations);
+Series ellipse(const std::string& label, Style style, int colour, const Eigen::Vector2d& mean,
+               const Eigen::Matrix2d& covariance, double deviations, int points = 120);
 
 }  // namespace windhover::reproduce
 

@@ -1,10 +1,6 @@
 #include "windhover/tools/reproduce/stan.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -54,30 +50,6 @@ cat(sprintf('{"r_hat":%s,"bulk":%s,"divergences":%d,"warm_up":%g,"draws":%g}\n',
     file = "stan-result.json")
 )R";
 
-// Runs Rscript in `directory`, its output in the file `log` there; the exit code, 127 without the
-// program.
-int run_r(const std::filesystem::path& directory, const char* log,
-          std::vector<std::string> arguments) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC,
-                                   0644);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  arguments.insert(arguments.begin(), "Rscript");
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, "Rscript", &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return 127;
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 1;
-  return WEXITSTATUS(status);
-}
-
 std::vector<std::vector<std::vector<double>>> read_draws(const std::filesystem::path& path,
                                                          const StanOptions& options,
                                                          std::size_t dimension) {
@@ -99,8 +71,8 @@ std::vector<std::vector<std::vector<double>>> read_draws(const std::filesystem::
 
 bool has_stan() {
   const auto directory = std::filesystem::temp_directory_path();
-  return run_r(directory, "/dev/null",
-               {"-e", "quit(status = !requireNamespace('rstan', quietly = TRUE))"}) == 0;
+  constexpr const char* kLook = "quit(status = !requireNamespace('rstan', quietly = TRUE))";
+  return run_program_in(directory, {"Rscript", "-e", kLook}, "/dev/null") == 0;
 }
 
 StanRun run_stan(const std::filesystem::path& directory, const Dataset& data,
@@ -116,12 +88,12 @@ StanRun run_stan(const std::filesystem::path& directory, const Dataset& data,
   write_file(directory / "logistic.stan", kModel);
   write_file(directory / "stan.R", kScript);
   std::filesystem::remove(directory / "stan-result.json");
-  std::vector<std::string> arguments = {"stan.R"};
+  std::vector<std::string> arguments = {"Rscript", "stan.R"};
   for (const std::uint64_t number : {std::uint64_t{options.chains}, std::uint64_t{options.draws},
                                      options.seed, std::uint64_t{options.threads}}) {
     arguments.push_back(fmt::format("{}", number));
   }
-  if (run_r(directory, "stan.log", arguments) != 0) {
+  if (run_program_in(directory, arguments, "stan.log") != 0) {
     throw RunError(fmt::format("Stan failed: see {}", (directory / "stan.log").string()));
   }
   std::ifstream file(directory / "stan-result.json");

@@ -1,22 +1,11 @@
 // Coverage, spread and lag of every way to serve a posterior of a stream, and of shortcuts that
 // fail.
-#include <fmt/format.h>
-
-#include <array>
-#include <cmath>
-
-#include "windhover/tools/reproduce/context.h"
-#include "windhover/tools/reproduce/experiments.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/streaming_figures.h"
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using nlohmann::ordered_json;
-using Runs = std::vector<ordered_json>;
 
 constexpr double kLagWithin = 0.15;  // relative
 constexpr double kShortcutWithin = 0.01;
@@ -32,22 +21,20 @@ std::size_t shortcut_replications(double expected) {
 void add_lag(const Context& context, Report& report) {
   constexpr std::array kPaces = {1, 4, 16};
   const std::size_t replications = context.choose<std::size_t>(160, 800);
-  Panel panel{.title = "Distance of 32 chains' average from the mean of the window",
-              .x_label = "draws per new row, R",
-              .y_label = "squared, over sd^2",
-              .log_y = true,
-              .legend = "outside top center horizontal",
-              .x_range = {0, 17}};
-  Series engine = marks("engine, carried along", 0);
-  Series engine_law{
-      .label = "in theory, 1 / 32", .x = {}, .y = {}, .style = Style::kDashes, .colour = 0};
-  Series followers = marks("left to follow", 1);
-  Series followers_law{
-      .label = "in theory", .x = {}, .y = {}, .style = Style::kDashes, .colour = 1};
+  Panel panel = Panel{"Distance of 32 chains' average from the mean of the window",
+                      "draws per new row, R", "squared, over sd^2"}
+                    .log("y")
+                    .legend_at("outside top center horizontal")
+                    .x_in(0, 17);
+  Series engine = Series::points("engine, carried along", 0);
+  Series engine_law = Series::dashes("in theory, 1 / 32", 0);
+  Series followers = Series::points("left to follow", 1);
+  Series followers_law = Series::dashes("in theory", 1);
   std::vector<Estimate> carried;
   std::vector<Estimate> left;
   for (const int pace : kPaces) {
     const std::string group = fmt::format("lag behind a window that moves, R = {}", pace);
+    Table table(report, group);
     const Runs runs = replicated(context, fmt::format("lag-{}", pace), group, replications,
                                  [&](std::uint64_t seed) { return lag_of_engine(pace, seed); });
     const Runs following = replicated(
@@ -55,15 +42,13 @@ void add_lag(const Context& context, Report& report) {
         [&](std::uint64_t seed) { return lag_of_followers(static_cast<std::size_t>(pace), seed); });
     const auto add = [&](const std::string& name, const Estimate& e, double law, Series& points,
                          Series& line) {
-      add_figure(report, group, fmt::format("{} (in theory {:.4f})", name, law), e,
-                 within(law, kLagWithin * law, e));
-      add_mark(points, pace, e);
-      line.x.push_back(pace);
-      line.y.push_back(law);
+      table.add(fmt::format("{} (in theory {:.4f})", name, law), e)
+          .held_to(within(law, kLagWithin * law, e));
+      points.add(pace, e);
+      line.add(pace, law);
     };
-    const Estimate served = mean_of(runs, "served");
-    add_figure(report, group, "served mean from the window's own (squared, over sd^2)", served,
-               at_most(1e-6));
+    table.add("served mean from the window's own (squared, over sd^2)", mean_of(runs, "served"))
+        .held_to(at_most(1e-6));
     carried.push_back(mean_of(runs, "chains"));
     add("chains' average from it, squared, over sd^2", carried.back(), kLagWhenCarried, engine,
         engine_law);
@@ -74,50 +59,44 @@ void add_lag(const Context& context, Report& report) {
   panel.series = {engine, engine_law, followers, followers_law};
   report.add(panel);
   const auto beyond = [](const Estimate& e) { return e.value - 1.0 / kLagChains; };
-  report.note(fmt::format(
+  report.note(
       "Lag: what is served is centred on the mean of the window itself. The chains behind the "
       "draws are carried along with it, as far as they have not gone by themselves; their average "
       "is {:.3f} (R = 1), {:.3f} (R = 4) and {:.3f} (R = 16) of sd^2 beyond the 1 / 32 that "
       "independent chains have, where chains that nothing carries along are {:.3f}, {:.3f} and "
       "{:.3f} beyond it.",
       beyond(carried[0]), beyond(carried[1]), beyond(carried[2]), beyond(left[0]), beyond(left[1]),
-      beyond(left[2])));
+      beyond(left[2]));
 }
 
 void add_shortcuts(const Context& context, Report& report) {
-  Panel panel{.title = "Shortcuts that fail",
-              .x_label = "",
-              .y_label = "covered; variance over what is due",
-              .level_names = true,
-              .legend = "outside top center horizontal",
-              .y_range = {-0.1, 1.9}};
-  Series covers = marks("covered", 0);
-  Series spread = marks("variance", 1);
-  Series theory = theory_marks();
+  Panel panel = Panel{"Shortcuts that fail", "", "covered; variance over what is due"}
+                    .legend_at("outside top center horizontal")
+                    .y_in(-0.1, 1.9)
+                    .level();
+  Series covers = Series::points("covered", 0);
+  Series spread = Series::points("variance", 1);
+  Series theory = Series::points("in theory", 7).of_paper();
   std::size_t done = 0;
   for (const Shortcut& shortcut : shortcuts()) {
     const auto runs = replicated(context, fmt::format("shortcut-{}", done), shortcut.name,
                                  shortcut_replications(shortcut.covers), shortcut.run);
-    const std::string group = fmt::format("{} (expect: {})", shortcut.name, shortcut.fails);
+    Table table(report, fmt::format("{} (expect: {})", shortcut.name, shortcut.fails));
     const Estimate covered = mean_of(runs, "covers");
     const Estimate variance = mean_of(runs, "spread");
-    add_figure(report, group, fmt::format("covers (in theory {:.3f})", shortcut.covers), covered,
-               around(shortcut.covers, kShortcutWithin, covered));
+    table.add(fmt::format("covers (in theory {:.3f})", shortcut.covers), covered)
+        .held_to(around(shortcut.covers, kShortcutWithin, covered));
+    const auto at = static_cast<double>(done);
+    covers.add(at - 0.15, covered);
+    spread.add(at + 0.1, variance);
+    theory.add(at - 0.03, shortcut.covers);
     if (shortcut.spread) {
-      add_figure(
-          report, group,
-          fmt::format("variance over what it should be (in theory {:.3f})", *shortcut.spread),
-          variance, around(*shortcut.spread, 0.05, variance));
+      const double due = *shortcut.spread;
+      table.add(fmt::format("variance over what it should be (in theory {:.3f})", due), variance)
+          .held_to(around(due, 0.05, variance));
+      theory.add(at + 0.22, due);
     } else {
-      add_figure(report, group, "variance over what it should be", variance);
-    }
-    add_mark(covers, static_cast<double>(done) - 0.15, covered);
-    add_mark(spread, static_cast<double>(done) + 0.1, variance);
-    theory.x.push_back(static_cast<double>(done) - 0.03);
-    theory.y.push_back(shortcut.covers);
-    if (shortcut.spread) {
-      theory.x.push_back(static_cast<double>(done) + 0.22);
-      theory.y.push_back(*shortcut.spread);
+      table.add("variance over what it should be", variance);
     }
     panel.categories.push_back(shortcut.name);
     ++done;
@@ -144,36 +123,28 @@ void run_streaming(const Context& context, Report& report) {
   context.progress(0.9, "shortcuts");
   add_shortcuts(context, report);
   const Eigen::VectorXd& widened = pseudo_truth().widened;
-  report.note(fmt::format(
+  report.note(
       "Models of 10 parameters on rows whose features have AR(1) correlation 0.5, worth 1000 rows; "
-      "a "
-      "window is looked at four times, each when all its rows are new; streams without a window "
-      "are "
-      "2000 rows long. \"Model fails\": linear, noise of variance 0.25 + 0.75 x_2^2; logistic, "
+      "a window is looked at four times, each when all its rows are new; streams without a window "
+      "are 2000 rows long. \"Model fails\": linear, noise of variance 0.25 + 0.75 x_2^2; logistic, "
       "x_2^2 - 2.5 + x_4 x_5 is in the predictor and not in the model, and the truth is where the "
       "model's expected loss is least. The misspecified coefficient is the one whose estimate has "
       "the most times the variance that the model says: 1.9 (linear, x_2) and {:.2f} (logistic, "
-      "x_{})."
-      " Intervals are mean +- 1.645 sd, with the posterior's sd, with sd_robust, and with the sd "
-      "of "
-      "the 64 retained draws, which alone makes 0.9 into 0.895.",
-      widened.maxCoeff(), exposed_parameter(World::kOmitted)));
+      "x_{}). Intervals are mean +- 1.645 sd, with the posterior's sd, with sd_robust, and with "
+      "the sd of the 64 retained draws, which alone makes 0.9 into 0.895.",
+      widened.maxCoeff(), exposed_parameter(World::kOmitted));
   report.note(
       "Bars of coverage: 0.885 to 0.915 where the model holds, 0.88 to 0.92 for what claims to "
-      "cover "
-      "where it fails, and neither is widened by the run's own error; a run whose standard error "
-      "exceeds a third of the tolerance cannot tell and meets none. Where the model holds "
-      "everything "
-      "claims to cover. Where it fails, sd_robust does (the same number for every regime of a "
-      "horizon, judged once) and the draws of `sandwich`, of random weights and of injected C, "
-      "over "
-      "all parameters and for the misspecified coefficient alone; the other figures show what the "
-      "bar is worth: they claim nothing.");
+      "cover where it fails, and neither is widened by the run's own error; a run whose standard "
+      "error exceeds a third of the tolerance cannot tell and meets none. Where the model holds "
+      "everything claims to cover. Where it fails, sd_robust does (the same number for every "
+      "regime of a horizon, judged once) and the draws of `sandwich`, of random weights and of "
+      "injected C, over all parameters and for the misspecified coefficient alone; the other "
+      "figures show what the bar is worth: they claim nothing.");
   report.note(
       "*: the engine's random weights are 0 or 2, a random bit a row; Poisson(1) and Exp(1) "
-      "weights, "
-      "which it does not offer, are simulated by the same recursion with 64 chains and the exact "
-      "A.");
+      "weights, which it does not offer, are simulated by the same recursion with 64 chains and "
+      "the exact A.");
   report.note(
       "The truth that wanders takes a step of covariance q A^-1 a row, q = g^2, g = 2 / (N + S): "
       "the gain of `forgetting` is then that of the Kalman filter, the error of its mean has "

@@ -1,52 +1,13 @@
 // Coverage and spread of the regimes of `streaming`, in every world.
-#include <fmt/format.h>
-
-#include <array>
-#include <cmath>
-
-#include "windhover/tools/reproduce/context.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/streaming_figures.h"
 #include "windhover/tools/reproduce/streaming_regimes.h"
 
 namespace windhover::reproduce {
 
-using nlohmann::ordered_json;
-using Runs = std::vector<ordered_json>;
-
-Bar within(double value, double tolerance, const Estimate& simulated) {
-  return decided_within({value - tolerance, value + tolerance}, tolerance, simulated.mcse);
-}
-
-void add_figure(Report& report, const std::string& group, const std::string& name,
-                const Estimate& mean, std::optional<Bar> bar) {
-  report.add(
-      Figure{.group = group, .name = name, .ours = mean.value, .mcse = mean.mcse, .bar = bar});
-}
-
-Series marks(const std::string& label, int colour) {
-  return {.label = label, .x = {}, .y = {}, .error = {}, .style = Style::kPoints, .colour = colour};
-}
-
-void add_mark(Series& series, double x, const Estimate& y) {
-  series.x.push_back(x);
-  series.y.push_back(y.value);
-  series.error.push_back(y.mcse);
-}
-
-Series theory_marks() {
-  return {
-      .label = "in theory", .x = {}, .y = {}, .style = Style::kPoints, .colour = 7, .papers = true};
-}
-
 void add_level(Panel& panel, const char* label, double level, int colour) {
   const auto last = static_cast<double>(panel.categories.size()) - 0.5;
-  panel.series.push_back({.label = label,
-                          .x = {-0.5, last},
-                          .y = {level, level},
-                          .style = Style::kDashes,
-                          .colour = colour});
+  panel.add(Series::dashes(label, colour, {-0.5, last}, {level, level}));
 }
 
 namespace {
@@ -77,7 +38,7 @@ bool claims(const Interval& interval, bool holds, bool robust) {
 // A regime in a world: its figures, and its marks in the panel.
 void add_coverage(Report& report, Panel& panel, const WorldFacts& world, const char* regime,
                   bool robust, const Runs& runs) {
-  const std::string group = fmt::format("{}: {}", world.name, regime);
+  Table table(report, fmt::format("{}: {}", world.name, regime));
   for (std::size_t i = 0; i < kIntervals.size(); ++i) {
     const Interval& interval = kIntervals[i];
     if (!runs[0].contains(interval.key)) continue;
@@ -86,14 +47,14 @@ void add_coverage(Report& report, Panel& panel, const WorldFacts& world, const c
       if (exposed && world.holds) continue;
       const std::string key = std::string(interval.key) + (exposed ? "_exposed" : "");
       const Estimate covered = mean_of(runs, key.c_str());
-      const auto bar = claimed ? std::optional(coverage_bar(world.holds, covered)) : std::nullopt;
-      add_figure(report, group,
-                 fmt::format("{} cover{}{}", interval.name, i == 0 ? "" : "s",
-                             exposed ? " the misspecified coefficient" : ""),
-                 covered, bar);
+      table
+          .add(fmt::format("{} cover{}{}", interval.name, i == 0 ? "" : "s",
+                           exposed ? " the misspecified coefficient" : ""),
+               covered)
+          .held_to(when(claimed, coverage_bar(world.holds, covered)));
       const double shift = 0.14 * (static_cast<double>(i) - 1) + (exposed ? 0.07 : 0);
-      add_mark(panel.series[i + (exposed ? kIntervals.size() : 0)],
-               static_cast<double>(panel.categories.size()) + shift, covered);
+      panel.series[i + (exposed ? kIntervals.size() : 0)].add(
+          static_cast<double>(panel.categories.size()) + shift, covered);
     }
   }
   panel.categories.emplace_back(regime);
@@ -112,11 +73,11 @@ std::optional<Bar> spread_bar(const Regime& regime, const Estimate& spread) {
 
 void add_other_figures(Report& report, const WorldFacts& world, const Regime& regime,
                        const Runs& runs) {
-  const std::string group = fmt::format("{}: {}", world.name, regime.name);
+  Table table(report, fmt::format("{}: {}", world.name, regime.name));
   const Estimate spread = mean_of(runs, "spread");
-  add_figure(report, group, "spread of the draws (variance over sd^2)", spread,
-             world.world == World::kLinear ? spread_bar(regime, spread) : std::nullopt);
-  add_figure(report, group, "error of the centre (squared, over sd^2)", mean_of(runs, "centre"));
+  table.add("spread of the draws (variance over sd^2)", spread)
+      .held_to(world.world == World::kLinear ? spread_bar(regime, spread) : std::nullopt);
+  table.add("error of the centre (squared, over sd^2)", mean_of(runs, "centre"));
 }
 
 // A misspecified coefficient is one number a posterior: 2025 decide about 0.02. A replication of a
@@ -134,19 +95,17 @@ std::size_t replications_of(const Context& context, const WorldFacts& world, boo
 void add_world(const Context& context, const WorldFacts& world, double begin, double end,
                Report& report) {
   const Eigen::Index exposed = exposed_parameter(world.world);
-  Panel panel{.title = fmt::format("Coverage: {}", world.name),
-              .x_label = "",
-              .y_label = "share covered by 90 % intervals",
-              .level_names = true,
-              .legend = "outside top center horizontal maxrows 2",
-              .y_range = {world.holds ? 0.84 : 0.6, world.holds ? 0.96 : 1.0}};
+  Panel panel =
+      Panel{fmt::format("Coverage: {}", world.name), "", "share covered by 90 % intervals"}
+          .legend_at("outside top center horizontal maxrows 2")
+          .y_in(world.holds ? 0.84 : 0.6, world.holds ? 0.96 : 1.0)
+          .level();
   for (const Interval& interval : kIntervals) {
-    panel.series.push_back(marks(interval.name, interval.colour));
+    panel.add(Series::points(interval.name, interval.colour));
   }
   for (const Interval& interval : kIntervals) {
     if (world.holds) break;
-    panel.series.push_back(
-        marks(fmt::format("{}, misspecified", interval.name), interval.colour + 3));
+    panel.add(Series::points(fmt::format("{}, misspecified", interval.name), interval.colour + 3));
   }
   const auto simulated = [&](const std::string& key, const char* regime, bool robust,
                              std::size_t looks,
@@ -175,8 +134,8 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
         fmt::format("weights-{}", static_cast<int>(law)), name, true, 1,
         [&, law = law](std::uint64_t seed) { return weighted(law, world.world, exposed, seed); });
     add_coverage(report, panel, world, name, true, runs);
-    add_figure(report, fmt::format("{}: {}", world.name, name),
-               "spread of the draws (variance over the model's)", mean_of(runs, "spread"));
+    Table(report, fmt::format("{}: {}", world.name, name))
+        .add("spread of the draws (variance over the model's)", mean_of(runs, "spread"));
   }
   const double width = world.holds ? kWithinWhereItHolds : kWithinWhereItFails;
   add_level(panel, "bar, where claimed", kNominal + width, 7);
@@ -190,15 +149,14 @@ void add_wandering(const Context& context, Report& report) {
   constexpr double kTwice =
       2 * static_cast<double>(kEffective) / static_cast<double>(kEffective + kMinibatch);
   const std::size_t replications = context.choose<std::size_t>(600, 4000);
-  Panel panel{.title = "Coverage of forgetting, where the truth wanders and where it stays",
-              .x_label = "",
-              .y_label = "share covered by 90 % intervals",
-              .level_names = true,
-              .legend = "outside top center horizontal",
-              .y_range = {0.7, 1.02}};
-  Series covered = marks("sd", 1);
-  Series draws = marks("draws", 0);
-  Series theory = theory_marks();
+  Panel panel = Panel{"Coverage of forgetting, where the truth wanders and where it stays", "",
+                      "share covered by 90 % intervals"}
+                    .legend_at("outside top center horizontal")
+                    .y_in(0.7, 1.02)
+                    .level();
+  Series covered = Series::points("sd", 1);
+  Series draws = Series::points("draws", 0);
+  Series theory = Series::points("in theory", 7).of_paper();
   for (const bool wanders : {true, false}) {
     for (const bool twice : {false, true}) {
       if (!wanders && !twice) continue;  // among the regimes
@@ -213,19 +171,19 @@ void add_wandering(const Context& context, Report& report) {
       // The error has variance V of the sampling and, at Kalman's gain, as much of the walk.
       const double expected = coverage_of_draws((twice ? kTwice : 1.0) / (wanders ? kTwice : 1.0));
       const auto x = static_cast<double>(panel.categories.size());
+      Table table(report, fmt::format("truth {}", name));
       for (const Interval& interval : {kIntervals[0], kIntervals[1]}) {
         const Estimate e = mean_of(runs, interval.key);
         const bool right = wanders && twice;
-        add_figure(report, fmt::format("truth {}", name),
-                   right ? fmt::format("{} covers", interval.name)
-                         : fmt::format("{} covers (in theory {:.3f})", interval.name, expected),
-                   e, right ? coverage_bar(true, e) : within(expected, kWithin, e));
-        add_mark(interval.colour == 0 ? draws : covered, x + 0.1 * interval.colour - 0.05, e);
+        table
+            .add(right ? fmt::format("{} covers", interval.name)
+                       : fmt::format("{} covers (in theory {:.3f})", interval.name, expected),
+                 e)
+            .held_to(right ? coverage_bar(true, e) : within(expected, kWithin, e));
+        (interval.colour == 0 ? draws : covered).add(x + 0.1 * interval.colour - 0.05, e);
       }
-      theory.x.push_back(x + 0.15);
-      theory.y.push_back(expected);
-      add_figure(report, fmt::format("truth {}", name), "error of the centre (squared, over sd^2)",
-                 mean_of(runs, "centre"));
+      theory.add(x + 0.15, expected);
+      table.add("error of the centre (squared, over sd^2)", mean_of(runs, "centre"));
       panel.categories.emplace_back(name);
     }
   }

@@ -153,12 +153,10 @@ ordered_json scored(std::uint64_t seed, double alpha) {
 
   Told told = Told::noiseless(MatrixXd::Identity(kDimension, kDimension));
   told.n = kEffective;
+  told.minibatch_size = kStep;
   told.noise = told.curvature;
-  Estimates estimates = told.view();
-  estimates.minibatch_size = kStep;
   const SamplerConfig config{.name = "sgfs-f", .minibatch_size = kStep, .noise_scale = alpha};
-  const OwnedSampler sampler(config, kDimension);
-  if (!ok(sampler->refresh(estimates))) throw RunError("sgfs-f refuses its estimates");
+  const OwnedSampler sampler(config, told);
   Index now = 0;
   DensityModel model(kDimension, kEffective, [&](const double* theta, double* gradient) {
     for (Index j = 0; j < kDimension; ++j) gradient[j] = kEffective * (theta[j] - means(j, now));

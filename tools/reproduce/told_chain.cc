@@ -19,13 +19,10 @@ ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Measured me
       refresh_every_(refresh_every),
       seed_(seed),
       sampler_(config, model.dimension()),
-      theta_(model.dimension()),
-      state_(sampler_.entry().state_size(config, model.dimension())),
-      work_(step_scratch(model.dimension())),
-      slots_(config.minibatch_size),
-      chain_{.theta = theta_.data(), .index = 0, .state = state_.data(), .work = work_.data()} {
+      memory_(sampler_, config, model.dimension()),
+      slots_(config.minibatch_size) {
   const std::size_t d = model.dimension();
-  model.model().initial(seed, theta_.data());
+  model.model().initial(seed, memory_.theta.data());
   curvature_.assign(measured == Measured::kNothing ? d : d * d,
                     measured == Measured::kNothing ? 1.0 : 0.0);
   covariance_ = curvature_;
@@ -34,12 +31,8 @@ ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Measured me
     estimator.decay = DecaySchedule::kHarmonic;
     estimator.noise_structure =
         measured == Measured::kMatrices ? NoiseStructure::kFull : NoiseStructure::kDiagonal;
-    Arena measuring = Arena::measuring();
-    const NoiseCovariance footprint(measuring, estimator, model.dimension());
-    block_ = std::make_unique<MappedBlock>(measuring.used() + 4096);
-    Arena arena(block_->bytes());
-    noise_ = std::make_unique<NoiseCovariance>(arena, estimator, model.dimension());
-    noise_->reset();
+    noise_ = std::make_unique<Placed<NoiseCovariance>>(estimator, model.dimension());
+    (*noise_)->reset();
     for (std::uint64_t i = 0; i * slots_.size() < first_rows; ++i) {
       model_.draw(seed_, {.step = i, .chain = kFirstChain, .purpose = Purpose::kMinibatch}, slots_);
       look();
@@ -47,11 +40,11 @@ ToldChain::ToldChain(OwnedModel& model, const SamplerConfig& config, Measured me
   }
   tell();
   Rng rng(seed, {.purpose = Purpose::kInitialState});
-  sampler_->start(chain_, rng);
+  sampler_->start(memory_.chain, rng);
 }
 
 void ToldChain::look() {
-  noise_->add_minibatch(model_.model(), model_.batch(slots_), theta_.data());
+  (*noise_)->add_minibatch(model_.model(), model_.batch(slots_), memory_.theta.data());
   examples_ += slots_.size();
 }
 
@@ -67,11 +60,11 @@ void ToldChain::tell() {
     const std::size_t width = matrix_width(d);
     for (std::size_t j = 0; j < d; ++j) {
       if (measured_ == Measured::kDiagonal) {
-        covariance_[j * (d + 1)] = noise_->variances()[j];
+        covariance_[j * (d + 1)] = (*noise_)->variances()[j];
         continue;
       }
       for (std::size_t i = j; i < d; ++i) {
-        covariance_[j * d + i] = covariance_[i * d + j] = noise_->matrix()[j * width + i];
+        covariance_[j * d + i] = covariance_[i * d + j] = (*noise_)->matrix()[j * width + i];
       }
     }
     curvature_ = covariance_;
@@ -97,7 +90,7 @@ bool ToldChain::step() {
   Rng rng(seed_, {.step = step_, .purpose = Purpose::kInjectedNoise});
   ++step_;
   examples_ += slots_.size();
-  sound_ = ok(sampler_->step(chain_, model_.gradient(), rng));
+  sound_ = ok(sampler_->step(memory_.chain, model_.gradient(), rng));
   return sound_;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "windhover/samplers/estimates/noise_covariance.h"
+#include "windhover/tools/placed.h"
 #include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
@@ -27,7 +28,7 @@ class ToldChain {
   ToldChain(OwnedModel& model, const SamplerConfig& config, Measured measured,
             std::uint64_t first_rows, std::uint64_t refresh_every, std::uint64_t seed);
 
-  const std::vector<double>& theta() const { return theta_; }
+  const std::vector<double>& theta() const { return memory_.theta; }
   // False from the step on after which theta is not finite.
   bool step();
   // Gradients of one row, those that the estimates take included.
@@ -43,15 +44,11 @@ class ToldChain {
   std::uint64_t refresh_every_;
   std::uint64_t seed_;
   OwnedSampler sampler_;
-  std::unique_ptr<MappedBlock> block_;
-  std::unique_ptr<NoiseCovariance> noise_;
-  std::vector<double> theta_;
-  std::vector<double> state_;
-  std::vector<double> work_;
+  ChainMemory memory_;
+  std::unique_ptr<Placed<NoiseCovariance>> noise_;
   std::vector<double> curvature_;
   std::vector<double> covariance_;
   std::vector<std::uint32_t> slots_;
-  Chain chain_;
   std::uint64_t step_ = 0;
   std::uint64_t next_look_ = 1;
   std::uint64_t examples_ = 0;

@@ -1,5 +1,5 @@
-#ifndef WINDHOVER_TOOLS_BENCH_MICRO_PLACED_H_
-#define WINDHOVER_TOOLS_BENCH_MICRO_PLACED_H_
+#ifndef WINDHOVER_TOOLS_PLACED_H_
+#define WINDHOVER_TOOLS_PLACED_H_
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/memory.h"
@@ -31,4 +31,4 @@ class Placed {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_BENCH_MICRO_PLACED_H_
+#endif  // WINDHOVER_TOOLS_PLACED_H_

@@ -1,0 +1,38 @@
+// What the source of an experiment begins with: what it is run with, what it reports to, runs of
+// one thing with many seeds, and the names that all of them use.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_HARNESS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_HARNESS_H_
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "windhover/tools/reproduce/context.h"
+#include "windhover/tools/reproduce/experiments.h"
+#include "windhover/tools/reproduce/moments_json.h"
+#include "windhover/tools/reproduce/replications.h"
+#include "windhover/tools/reproduce/report.h"
+
+namespace windhover::reproduce {
+
+using Eigen::Index;
+using Eigen::Matrix2d;
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+using nlohmann::ordered_json;
+using Runs = std::vector<ordered_json>;
+
+}  // namespace windhover::reproduce
+
+#endif  // WINDHOVER_TOOLS_REPRODUCE_HARNESS_H_
