@@ -33,6 +33,8 @@ std::size_t encode(std::uint64_t id, const DrawsReply& reply, std::span<std::byt
 std::size_t encode(std::uint64_t id, const StatusReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const ProducerStatusReply& reply,
                    std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const TakeCheckpointReply& reply,
+                   std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const RefusalReply& reply, std::span<std::byte> out) noexcept;
 
 // No response of these shapes is larger, prefix included.

@@ -155,6 +155,12 @@ bool read_producer_status(WireWalker& in, std::uint32_t wire, ProducerStatusQuer
   });
 }
 
+bool read_take_checkpoint(WireWalker& in, std::uint32_t wire, TakeCheckpointQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    return field == take_checkpoint_field::kRequest ? in.u64(inner, query.request) : in.skip(inner);
+  });
+}
+
 bool read_empty(WireWalker& in, std::uint32_t wire) noexcept {
   return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
 }
@@ -208,6 +214,11 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         request.producer_status = {};
         good = first(RequestKind::kProducerStatus) &&
                read_producer_status(in, wire, request.producer_status);
+        break;
+      case request_field::kTakeCheckpoint:
+        request.take_checkpoint = {};
+        good = first(RequestKind::kTakeCheckpoint) &&
+               read_take_checkpoint(in, wire, request.take_checkpoint);
         break;
       default:
         good = in.skip(wire);

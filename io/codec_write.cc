@@ -124,6 +124,29 @@ void write_latency(Sink& out, const LatencyReply& latency) noexcept {
 }
 
 template <class Sink>
+void write_durable(Sink& out, const DurableReply& d) noexcept {
+  out.u64(1, d.keeps_folder ? 1 : 0);
+  out.u64(2, static_cast<std::uint64_t>(d.durability));
+  out.fixed64(3, d.instance_id);
+  out.u64(4, d.durable_through);
+  out.u64(5, d.recovering_through);
+  out.u64(6, d.log_used_bytes);
+  out.u64(7, d.log_capacity_bytes);
+  out.u64(8, d.commits);
+  out.u64(9, d.log_failures);
+  out.u64(10, static_cast<std::uint64_t>(d.log_status));
+  out.u64(11, static_cast<std::uint64_t>(d.log_errno));
+  out.u64(12, d.checkpoints_taken);
+  out.u64(13, d.checkpoint_failures);
+  out.u64(14, d.checkpoint_head);
+  out.sint64(15, d.checkpoint_age_ns);
+  out.u64(16, static_cast<std::uint64_t>(d.checkpoint_lasted_ns));
+  out.u64(17, static_cast<std::uint64_t>(d.checkpoint_status));
+  out.u64(18, static_cast<std::uint64_t>(d.checkpoint_errno));
+  out.u64(19, d.producers_known);
+}
+
+template <class Sink>
 void write_counters(Sink& out, int field, std::span<const CounterValue> counters) noexcept {
   for (const CounterValue& counter : counters) {
     out.message(field, [&](auto& inner) {
@@ -219,6 +242,7 @@ std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> 
     write_counters(sink, 9, r.io_counters);
     sink.message(10, [&](auto& inner) { write_latency(inner, r.observe_latency); });
     sink.message(11, [&](auto& inner) { write_latency(inner, r.query_latency); });
+    sink.message(12, [&](auto& inner) { write_durable(inner, r.durable); });
   });
 }
 
@@ -230,6 +254,16 @@ std::size_t encode(std::uint64_t id, const ProducerStatusReply& r,
     sink.u64(3, r.next);
     sink.u64(4, r.durable_next);
     sink.u64(5, r.live ? 1 : 0);
+  });
+}
+
+std::size_t encode(std::uint64_t id, const TakeCheckpointReply& r,
+                   std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kTakeCheckpointResult, out, [&](auto& sink) {
+    sink.u64(1, r.request);
+    sink.u64(2, r.answered ? 1 : 0);
+    sink.u64(3, r.taken);
+    sink.u64(4, static_cast<std::uint64_t>(r.status));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "windhover/io/conversation.h"
 
+#include <algorithm>
+
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
 
@@ -24,8 +26,7 @@ void Conversation::begin() noexcept {
   greeted_ = false;
   producer_ = nullptr;
   durability_ = Durability::kMemory;
-  acknowledgement_.frames = 0;
-  acknowledgement_.listed_count = 0;
+  acks_.clear();
 }
 
 void Conversation::end() noexcept {
@@ -51,20 +52,28 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
       turn.end = TurnEnd::kNeedRoom;
       break;
     }
+    const bool readable = scan.kind != FrameScan::kTooLarge && scan.kind != FrameScan::kMalformed &&
+                          ok(decode_request(scan.frame, request));
+    // Only an acknowledgement may follow one that waits for the disk.
+    const bool observes = readable && request.kind == RequestKind::kObserve;
+    if (!observes && !settled(replies, turn.end)) break;
     if (scan.kind == FrameScan::kTooLarge) {
       counters.add(IoCounter::kOversizedFrames);
       refuse_and_close(refusal_of(Status::kTooLarge), context_.state->limits.frame_cap, replies);
       turn.end = TurnEnd::kClose;
       break;
     }
-    if (scan.kind == FrameScan::kMalformed || !ok(decode_request(scan.frame, request))) {
+    if (!readable) {
       counters.add(IoCounter::kMalformedFrames);
       refuse_and_close(refusal_of(Status::kMalformed), 0, replies);
       turn.end = TurnEnd::kClose;
       break;
     }
     turn.end = dispatch(request, replies);
-    if (turn.end == TurnEnd::kNeedRoom || turn.end == TurnEnd::kWindowFull) break;
+    if (turn.end == TurnEnd::kNeedRoom || turn.end == TurnEnd::kWindowFull ||
+        turn.end == TurnEnd::kLogBehind) {
+      break;
+    }
     turn.consumed += scan.consumed;
     counters.add(IoCounter::kFrames);
     if (turn.end != TurnEnd::kNeedInput) break;
@@ -130,18 +139,18 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   welcome.max_rows = state.limits.max_rows;
   welcome.max_nonzeros = state.limits.max_nonzeros;
   welcome.max_query_rows = state.limits.max_query_rows;
-  welcome.head = state.engine->head();
+  // Also while the log is being learned again.
+  welcome.head = std::max(state.engine->head(), state.log.durable_head.load());
   welcome.fingerprint = fingerprint;
   welcome.model = kind_of(state.engine->config().model.name);
   welcome.classes = state.limits.classes;
   welcome.observes = context_.producers != nullptr;
   welcome.instance_id = state.instance_id;
   welcome.durability = durability_;
-  welcome.durable_through = state.durable_through.load(std::memory_order_acquire);
+  welcome.durable_through = state.log.durable_head.load(std::memory_order_acquire);
   if (welcome.observes) {
     welcome.max_producers = static_cast<std::uint32_t>(context_.producers->claims_per_connection());
   }
-  flush_acknowledgement(replies);
   replies.append(encode(id, welcome, replies.room()));
   greeted_ = true;
   return TurnEnd::kNeedInput;
@@ -149,8 +158,7 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
 
 TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) noexcept {
   const std::size_t bound = context_.queries->reply_bound(request);
-  if (replies.room().size() < bound + 2 * kSmallReplyBound) return TurnEnd::kNeedRoom;
-  flush_acknowledgement(replies);
+  if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;
   const auto answer = context_.queries->answer(request, this, replies.room());
   replies.append(answer.bytes);
   if (turn_ends_ns_ == 0) turn_ends_ns_ = answer.begin_ns + kTurnNs;
@@ -160,13 +168,12 @@ TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) no
 
 void Conversation::refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
                           ReplyBuffer& replies) noexcept {
-  flush_acknowledgement(replies);
   replies.append(encode(id, RefusalReply{reason, number, false}, replies.room()));
 }
 
 void Conversation::refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
                                     std::uint64_t id) noexcept {
-  flush_acknowledgement(replies);
+  flush_acknowledgements(replies);
   replies.append(encode(id, RefusalReply{reason, number, true}, replies.room()));
 }
 

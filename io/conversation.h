@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/ack_queue.h"
+#include "windhover/io/durable/frame_feed.h"
 #include "windhover/io/messages.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/query_handler.h"
@@ -15,11 +17,13 @@
 
 namespace windhover {
 
-// What every conversation of one endpoint shares. `producers` is null where nothing is observed.
+// What every conversation of one endpoint shares. `producers` is null where nothing is observed,
+// `feed` where frames go no further than the window.
 struct ConversationContext {
   ServerState* state = nullptr;
   QueryHandler* queries = nullptr;
   ProducerTable* producers = nullptr;
+  FrameFeed* feed = nullptr;
 };
 
 // One Observe with rows, once it is known what becomes of each of them.
@@ -38,6 +42,7 @@ enum class TurnEnd : std::uint8_t {
   kNeedInput,   // the rest is not a whole frame
   kNeedRoom,    // the next answer does not fit until replies have been sent
   kWindowFull,  // the next Observe has to be tried again a little later
+  kLogBehind,   // the next answer has to wait until more is on disk
   kBudget,      // enough for one turn; others wait
   kClose,       // a refusal that says why is the last reply; send it and close
 };
@@ -56,15 +61,19 @@ class Conversation {
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
   // what is left comes again, with more behind it. Acknowledgements stay pending until
-  // flush_acknowledgement() or the next reply, which they precede.
+  // flush_acknowledgements() or the next reply, which they precede.
   struct Turn {
     TurnEnd end = TurnEnd::kNeedInput;
     std::size_t consumed = 0;
   };
   Turn handle(std::span<const std::byte> input, ReplyBuffer& replies) noexcept;
 
-  // Appends the pending acknowledgement, if there is one and it fits.
-  void flush_acknowledgement(ReplyBuffer& replies) noexcept;
+  // Appends the pending acknowledgements that fit and whose frames are as durable as they say.
+  void flush_acknowledgements(ReplyBuffer& replies) noexcept;
+  // Whether one waits for the disk.
+  bool waits_for_log() noexcept {
+    return !acks_.empty() && acks_.ready(durable_frames()) == nullptr;
+  }
 
   // Appends a refusal after which the connection closes, if it fits.
   void refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
@@ -91,12 +100,14 @@ class Conversation {
                        ReplyBuffer& replies) noexcept;
   Refusal check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
                          std::uint64_t& number) noexcept;
+  bool may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept;
   bool judge(const ObserveRequest& request, JudgedFrame& frame, ObserveResult& result) noexcept;
   void count(const JudgedFrame& frame) noexcept;
-  void acknowledge(const JudgedFrame& frame, const ObserveResult& result,
-                   ReplyBuffer& replies) noexcept;
-  void seal(ObserveAckReply& acknowledgement) noexcept;
-  void list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept;
+  void acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept;
+  bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
+  std::uint64_t durable_frames() const noexcept {
+    return context_.feed != nullptr ? context_.feed->durable_frames() : 0;
+  }
   std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;
@@ -107,7 +118,7 @@ class Conversation {
   Durability durability_ = Durability::kMemory;  // what an acknowledgement here stands for
   ProducerClaims claims_;
   ProducerEntry* producer_ = nullptr;  // that of the newest Observe
-  ObserveAckReply acknowledgement_;    // pending when frames > 0
+  AckQueue acks_;
   std::array<RefusedRow, ObserveAckReply::kMaxListed> refused_;
 };
 

@@ -20,26 +20,35 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
   const bool same = producer_ != nullptr && producer_->producer == request.producer;
   entry = same ? producer_ : &table.at(request.producer);
   const bool known = entry->producer != 0;
-  Counters<IoCounter>& counters = context_.state->counters;
   const Refusal refusal = table.may_speak(*entry, claims_, turn_ns());
   if (refusal == Refusal::kTableFull) {
-    counters.add(IoCounter::kFramesRefusedTableFull);
     number = table.capacity();
+  } else if (refusal == Refusal::kTooManyProducers) {
+    number = table.claims_per_connection();
   } else if (refusal != Refusal::kNone) {
-    counters.add(IoCounter::kFramesRefusedProducer);
-    if (refusal == Refusal::kTooManyProducers) number = table.claims_per_connection();
+    return refusal;
   } else if (!known && request.first_sequence != 0 && !request.begins_here) {
-    counters.add(IoCounter::kFramesRefusedProducer);
     return Refusal::kUnknownProducer;
   } else if (known && request.first_sequence > entry->next) {
-    counters.add(IoCounter::kFramesRefusedGap);
     number = entry->next;
     return Refusal::kSequenceGap;
   } else if (request.first_sequence > UINT64_MAX - request.batch.rows) {
-    counters.add(IoCounter::kFramesRefusedGap);
     return refusal_of(Status::kInvalidArgument);
   }
   return refusal;
+}
+
+// Whether whatever becomes of a frame can be told, and kept where there is a log.
+bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept {
+  if (acks_.full()) flush_acknowledgements(replies);
+  if (acks_.full()) {
+    why_not = waits_for_log() ? TurnEnd::kLogBehind : TurnEnd::kNeedRoom;
+    return false;
+  }
+  if (context_.feed == nullptr || context_.feed->has_room(rows)) return true;
+  context_.state->counters.add(IoCounter::kLogBehindWaits);
+  why_not = TurnEnd::kWindowFull;
+  return false;
 }
 
 // Hands the rows that are not duplicates to the engine. False: the window has no room, or others
@@ -72,20 +81,25 @@ bool Conversation::judge(const ObserveRequest& request, JudgedFrame& frame,
 TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
                               ReplyBuffer& replies) noexcept {
   const std::uint64_t rows = request.batch.rows;
+  TurnEnd why_not = TurnEnd::kNeedInput;
+  if (!may_judge(rows, replies, why_not)) return why_not;
   JudgedFrame frame;
   frame.id = id;
   frame.producer = request.producer;
   ObserveResult result;
   if (rows == 0) {
     if (frame.producer != 0) frame.next = context_.producers->at(frame.producer).next;
-    acknowledge(frame, result, replies);
+    acknowledge(frame, result);
     return TurnEnd::kNeedInput;
   }
   ProducerEntry* producer = nullptr;
   if (frame.producer != 0) {
     std::uint64_t number = 0;
     const Refusal refusal = check_sequence(request, producer, number);
-    if (refusal != Refusal::kNone) return refuse_frame(id, rows, refusal, number, replies);
+    if (refusal != Refusal::kNone) {
+      if (!settled(replies, why_not)) return why_not;
+      return refuse_frame(id, rows, refusal, number, replies);
+    }
     if (producer->producer != 0) {
       frame.duplicate = std::min(rows, producer->next - request.first_sequence);
     }
@@ -93,6 +107,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   const bool waited = first_in_line();
   if (!judge(request, frame, result)) return TurnEnd::kWindowFull;
   if (producer != nullptr) {
+    if (producer->frames <= durable_frames()) producer->durable_next = producer->next;
     frame.next = std::max(producer->next, request.first_sequence + rows);
     const bool taken_over =
         context_.producers->judged(*producer, frame.producer, frame.next, claims_, turn_ns());
@@ -100,7 +115,12 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     producer_ = producer;
   }
   count(frame);
-  acknowledge(frame, result, replies);
+  if (context_.feed != nullptr && frame.accepted + frame.refused > 0) {
+    context_.feed->push({0, frame.producer, frame.next, frame.accepted, frame.refused,
+                         frame.duplicate, frame.head});
+    if (producer != nullptr) producer->frames = context_.feed->pushed();
+  }
+  acknowledge(frame, result);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well
 }
 
@@ -112,16 +132,18 @@ void Conversation::count(const JudgedFrame& frame) noexcept {
   if (frame.duplicate > 0) counters.add(IoCounter::kRowsDuplicate, frame.duplicate);
 }
 
-// Adds the frame to the pending acknowledgement; one of another producer goes out first, and finds
-// room, because handle() sees to it.
-void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& result,
-                               ReplyBuffer& replies) noexcept {
-  ObserveAckReply& ack = acknowledgement_;
-  if (ack.frames > 0 && ack.producer != frame.producer) flush_acknowledgement(replies);
-  if (ack.frames == 0) {
-    ack.accepted = ack.refused = ack.duplicate = 0;
-    ack.producer = frame.producer;
-  }
+// What is acknowledged as logged waits for every frame so far: of a duplicate the first copy may
+// still be on its way to the disk.
+void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept {
+  const FrameFeed* feed = context_.feed;
+  const bool logged = durability_ == Durability::kLogged && feed != nullptr && feed->logs();
+  ObserveAckReply& ack = acks_.add(frame.producer, logged ? feed->pushed() : 0,
+                                   logged ? feed->committing_frames() : 0);
+  const auto list = [&](std::uint32_t row, Status reason) {
+    if (ack.listed_count < ack.listed.size()) {
+      ack.listed[ack.listed_count++] = {frame.id, row, reason};
+    }
+  };
   ++ack.frames;
   ack.id = frame.id;
   ack.producer_next = frame.next;
@@ -129,17 +151,12 @@ void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& re
   ack.refused += frame.refused;
   ack.duplicate += frame.duplicate;
   if (!ok(result.status)) {
-    list_refused(frame.id, ObserveAckReply::kWholeFrame, result.status);
+    list(ObserveAckReply::kWholeFrame, result.status);
   } else {
     for (std::size_t i = 0; i < std::min<std::size_t>(frame.refused, refused_.size()); ++i) {
-      list_refused(frame.id, refused_[i].row, refused_[i].reason);
+      list(refused_[i].row, refused_[i].reason);
     }
   }
-}
-
-void Conversation::list_refused(std::uint64_t id, std::uint32_t row, Status reason) noexcept {
-  ObserveAckReply& ack = acknowledgement_;
-  if (ack.listed_count < ack.listed.size()) ack.listed[ack.listed_count++] = {id, row, reason};
 }
 
 TurnEnd Conversation::producer_status(std::uint64_t id, std::uint64_t producer,
@@ -149,37 +166,54 @@ TurnEnd Conversation::producer_status(std::uint64_t id, std::uint64_t producer,
     return TurnEnd::kNeedInput;
   }
   const ProducerEntry& entry = context_.producers->at(producer);
+  if (context_.feed != nullptr && !context_.feed->is_open()) return TurnEnd::kWindowFull;
   const bool logged = context_.state->durability == Durability::kLogged;
+  const bool all_durable = entry.frames <= durable_frames();
   const ProducerStatusReply reply = {producer, entry.producer != 0, entry.next,
-                                     logged ? entry.durable_next : 0,
+                                     !logged       ? 0
+                                     : all_durable ? entry.next
+                                                   : entry.durable_next,
                                      context_.producers->live(entry, turn_ns())};
-  flush_acknowledgement(replies);
   replies.append(encode(id, reply, replies.room()));
   context_.state->counters.add(IoCounter::kQueries);
   return TurnEnd::kNeedInput;
 }
 
-// What an acknowledgement says of the server rather than of its frames, as late as can be.
-void Conversation::seal(ObserveAckReply& acknowledgement) noexcept {
-  acknowledgement.head = context_.state->engine->head();
-  acknowledgement.durable_through = context_.state->durable_through.load(std::memory_order_acquire);
+// Whether every acknowledgement is out, and a small reply fits behind them; otherwise what for it
+// has to wait.
+bool Conversation::settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept {
+  flush_acknowledgements(replies);
+  if (waits_for_log()) {
+    why_not = TurnEnd::kLogBehind;
+    return false;
+  }
+  why_not = TurnEnd::kNeedRoom;
+  return acks_.empty() && replies.room().size() >= kSmallReplyBound;
 }
 
-void Conversation::flush_acknowledgement(ReplyBuffer& replies) noexcept {
-  if (acknowledgement_.frames == 0) return;
-  seal(acknowledgement_);
-  const std::size_t bytes = encode(acknowledgement_, replies.room());
-  if (bytes == 0) return;
-  replies.append(bytes);
-  acknowledgement_.frames = 0;
-  acknowledgement_.listed_count = 0;
-  context_.state->counters.add(IoCounter::kAcknowledgements);
+// What an acknowledgement says of the server rather than of its frames is said as late as can be.
+void Conversation::flush_acknowledgements(ReplyBuffer& replies) noexcept {
+  while (ObserveAckReply* ack = acks_.ready(durable_frames())) {
+    ack->head = context_.state->engine->head();
+    ack->durable_through = context_.state->log.durable_head.load(std::memory_order_acquire);
+    const std::size_t bytes = encode(*ack, replies.room());
+    if (bytes == 0) return;
+    replies.append(bytes);
+    acks_.pop();
+    context_.state->counters.add(IoCounter::kAcknowledgements);
+  }
 }
 
 TurnEnd Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason,
                                    std::uint64_t number, ReplyBuffer& replies) noexcept {
-  context_.state->counters.add(IoCounter::kRowsReceived, rows);
-  context_.state->counters.add(IoCounter::kRowsRefused, rows);
+  Counters<IoCounter>& counters = context_.state->counters;
+  const bool sequence =
+      reason == Refusal::kSequenceGap || reason == refusal_of(Status::kInvalidArgument);
+  counters.add(reason == Refusal::kTableFull ? IoCounter::kFramesRefusedTableFull
+               : sequence                    ? IoCounter::kFramesRefusedGap
+                                             : IoCounter::kFramesRefusedProducer);
+  counters.add(IoCounter::kRowsReceived, rows);
+  counters.add(IoCounter::kRowsRefused, rows);
   refuse(id, reason, number, replies);
   return TurnEnd::kNeedInput;
 }

@@ -33,6 +33,7 @@ enum class IoCounter : std::uint8_t {
   kFramesRefusedTableFull,  // no room for another producer; likewise
   kProducersTakenOver,      // silent for producer_timeout, and then another connection's
   kWindowFullWaits,
+  kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
   kAcknowledgements,
   kQueries,
   kQueriesRefused,
@@ -67,6 +68,7 @@ struct CounterLabels<IoCounter> {
       "frames_refused_table_full",
       "producers_taken_over",
       "window_full_waits",
+      "log_behind_waits",
       "acknowledgements",
       "queries",
       "queries_refused",

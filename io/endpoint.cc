@@ -20,6 +20,7 @@ using std::chrono::nanoseconds;
 // How soon a frame that found the window full is tried again; the learner advances its lease at
 // least every millisecond.
 constexpr auto kRetryAfter = std::chrono::microseconds(500);
+constexpr auto kDutyPause = std::chrono::microseconds(100);
 
 }  // namespace
 
@@ -33,8 +34,10 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       wake_(io_),
       sweep_timer_(io_),
       retry_timer_(io_),
-      deadline_timer_(io_) {
-  for (HandlerMemory* m : {&wake_memory_, &sweep_memory_, &retry_memory_, &deadline_memory_}) {
+      deadline_timer_(io_),
+      duty_timer_(io_) {
+  for (HandlerMemory* m :
+       {&wake_memory_, &sweep_memory_, &retry_memory_, &deadline_memory_, &duty_memory_}) {
     m->count_in(state.counters);
   }
   for (Session& session : memory_.sessions) session.bind(io_, *this);
@@ -49,6 +52,7 @@ Endpoint::~Endpoint() {
   cancel(sweep_timer_);
   cancel(retry_timer_);
   cancel(deadline_timer_);
+  cancel(duty_timer_);
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -85,9 +89,7 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
                  "not enough descriptors for twice max_sessions; raise the limit (ulimit -n)",
                  EMFILE};
   }
-  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& e) {
-                     if (!e) stop();
-                   }));
+  arm_wake();
   tcp_.start();
   unix_.start();
   arm_sweep();
@@ -105,10 +107,11 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array<std::pair<Timer*, HandlerMemory*>, 3> timers = {{
+  const std::array<std::pair<Timer*, HandlerMemory*>, 4> timers = {{
       {&sweep_timer_, &sweep_memory_},
       {&retry_timer_, &retry_memory_},
       {&deadline_timer_, &deadline_memory_},
+      {&duty_timer_, &duty_memory_},
   }};
   for (const auto& [timer, memory] : timers) {
     expire_after(*timer, std::chrono::hours(1));
@@ -127,6 +130,7 @@ Status Endpoint::warm_up() {
 void Endpoint::run() noexcept {
   // run() passes on what handlers throw, and ours throw nothing.
   try {
+    if (duties_ != nullptr) do_duty();
     io_.run();
   } catch (const std::exception&) {
     state_.counters.add(IoCounter::kSocketErrors);
@@ -134,6 +138,11 @@ void Endpoint::run() noexcept {
 }
 
 void Endpoint::request_stop() noexcept {
+  stop_requested_.store(true, std::memory_order_release);
+  wake();
+}
+
+void Endpoint::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
 }
@@ -184,6 +193,31 @@ void Endpoint::retry() noexcept {
   }
 }
 
+void Endpoint::arm_wake() noexcept {
+  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
+                     if (!error) on_wake();
+                   }));
+}
+
+void Endpoint::on_wake() noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(wake_fd_, &count, sizeof count);
+  if (duties_ != nullptr) duties_->on_wake();
+  for (Session& session : memory_.sessions) session.on_durable();
+  const bool stops = !stopping_ && stop_requested_.load(std::memory_order_acquire);
+  if (stops) stop();
+  if (!stopping_ || open_sessions_ > 0) arm_wake();
+}
+
+// A little at a time, so that who asks is answered meanwhile.
+void Endpoint::do_duty() noexcept {
+  if (stopping_ || !duties_->go_on()) return;
+  expire_after(duty_timer_, kDutyPause);
+  duty_timer_.async_wait(with_memory(duty_memory_, [this](const ErrorCode& error) {
+    if (!error) do_duty();
+  }));
+}
+
 void Endpoint::arm_sweep() noexcept {
   expire_after(sweep_timer_, sweep_period_);
   sweep_timer_.async_wait(with_memory(sweep_memory_, [this](const ErrorCode& error) {
@@ -216,6 +250,9 @@ void Endpoint::finish_if_idle() noexcept {
   cancel(sweep_timer_);
   cancel(retry_timer_);
   cancel(deadline_timer_);
+  cancel(duty_timer_);
+  ErrorCode ignored;
+  wake_.cancel(ignored);
 }
 
 }  // namespace windhover

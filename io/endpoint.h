@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_IO_ENDPOINT_H_
 #define WINDHOVER_IO_ENDPOINT_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,7 +29,20 @@ struct EndpointMemory {
   std::span<Session> sessions;
 };
 
-// Everything but the constructor, open() and request_stop() happens on the thread inside run().
+// What else the observe thread does for the server beside its connections. On that thread.
+class EndpointDuties {
+ public:
+  // Once when the endpoint runs, and again after a moment as long as it says true.
+  virtual bool go_on() noexcept = 0;
+  // After each wake().
+  virtual void on_wake() noexcept = 0;
+
+ protected:
+  ~EndpointDuties() = default;
+};
+
+// Everything but the constructor, open(), request_stop() and wake() happens on the thread inside
+// run().
 class Endpoint final : private SessionHost, private ConnectionSink {
  public:
   // REQUIRES: memory.context and memory.queries are bound. Allocates.
@@ -40,11 +54,15 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   // Listens, and has Asio allocate all it will ever need: for each descriptor there may be at one
   // time, and for each timer.
   Result<bool> open(const ServerConfig& config, const ListenConfig& listen);
+  // Before run().
+  void set_duties(EndpointDuties& duties) noexcept { duties_ = &duties; }
 
   void run() noexcept;
 
   // Any thread, also a signal handler: one write to an eventfd.
   void request_stop() noexcept;
+  // Any thread: more is on disk, or something waits for the endpoint's own thread.
+  void wake() noexcept;
 
   std::uint16_t port() const noexcept { return tcp_.port(); }
 
@@ -57,12 +75,16 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   void arm_sweep() noexcept;
   void sweep() noexcept;
   void retry() noexcept;
+  void arm_wake() noexcept;
+  void do_duty() noexcept;
+  void on_wake() noexcept;
   void stop() noexcept;
   void finish_if_idle() noexcept;
 
   EndpointKind kind_;
   EndpointMemory& memory_;
   ServerState& state_;
+  EndpointDuties* duties_ = nullptr;
   IoContext io_;
   Listener tcp_;
   Listener unix_;
@@ -71,15 +93,18 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Timer sweep_timer_;
   Timer retry_timer_;
   Timer deadline_timer_;
+  Timer duty_timer_;
   std::chrono::nanoseconds sweep_period_{};
   std::chrono::nanoseconds drain_timeout_{};
   std::uint32_t open_sessions_ = 0;
   bool retry_armed_ = false;
   bool stopping_ = false;
+  std::atomic<bool> stop_requested_{false};
   HandlerMemory wake_memory_;
   HandlerMemory sweep_memory_;
   HandlerMemory retry_memory_;
   HandlerMemory deadline_memory_;
+  HandlerMemory duty_memory_;
 };
 
 }  // namespace windhover

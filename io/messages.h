@@ -33,6 +33,7 @@ enum class RequestKind : std::uint8_t {
   kDraws,
   kStatus,
   kProducerStatus,
+  kTakeCheckpoint,
 };
 
 // What an acknowledgement stands for. The numbers of windhover.v1.Durability.
@@ -80,6 +81,10 @@ struct ProducerStatusQuery {
   std::uint64_t producer = 0;
 };
 
+struct TakeCheckpointQuery {
+  std::uint64_t request = 0;
+};
+
 // One request. Only the member that `kind` names means anything.
 struct RequestView {
   std::uint64_t id = 0;
@@ -89,6 +94,7 @@ struct RequestView {
   PredictQuery predict;
   DrawsQuery draws;
   ProducerStatusQuery producer_status;
+  TakeCheckpointQuery take_checkpoint;
 };
 
 enum class ModelKind : std::uint8_t {
@@ -178,6 +184,28 @@ struct LatencyReply {
   std::int64_t max_ns = 0;
 };
 
+struct DurableReply {
+  bool keeps_folder = false;
+  Durability durability = Durability::kMemory;
+  std::uint64_t instance_id = 0;
+  std::uint64_t durable_through = 0;
+  std::uint64_t recovering_through = 0;
+  std::uint64_t log_used_bytes = 0;
+  std::uint64_t log_capacity_bytes = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t log_failures = 0;
+  Status log_status = Status::kOk;
+  int log_errno = 0;
+  std::uint64_t checkpoints_taken = 0;
+  std::uint64_t checkpoint_failures = 0;
+  std::uint64_t checkpoint_head = 0;
+  std::int64_t checkpoint_age_ns = -1;
+  std::int64_t checkpoint_lasted_ns = 0;
+  Status checkpoint_status = Status::kOk;
+  int checkpoint_errno = 0;
+  std::uint64_t producers_known = 0;
+};
+
 struct StatusReply {
   const Provenance* provenance = nullptr;
   std::uint64_t head = 0;
@@ -190,6 +218,7 @@ struct StatusReply {
   std::span<const CounterValue> io_counters;
   LatencyReply observe_latency;
   LatencyReply query_latency;
+  DurableReply durable;
 };
 
 struct ProducerStatusReply {
@@ -198,6 +227,13 @@ struct ProducerStatusReply {
   std::uint64_t next = 0;
   std::uint64_t durable_next = 0;
   bool live = false;
+};
+
+struct TakeCheckpointReply {
+  std::uint64_t request = 0;
+  bool answered = false;
+  std::uint64_t taken = 0;
+  Status status = Status::kOk;
 };
 
 struct RefusalReply {

@@ -47,7 +47,7 @@ Refusal ProducerTable::may_speak(Entry& entry, ProducerClaims& claims,
     return Refusal::kNone;
   }
   if (live(entry, now_ns)) return Refusal::kProducerBusy;
-  if (entry.producer == 0 && size_ == capacity_) return Refusal::kTableFull;
+  if (entry.producer == 0 && size() == capacity_) return Refusal::kTableFull;
   if (claims.size_ == rules_.claims_per_connection &&
       !silent(*claims.held_[stalest(claims)], now_ns)) {
     return Refusal::kTooManyProducers;
@@ -95,7 +95,7 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
   if (producer == 0) return Status::kInvalidArgument;
   Entry& entry = at(producer);
   if (entry.producer == 0) {
-    if (size_ == capacity_) return Status::kTooLarge;
+    if (size() == capacity_) return Status::kTooLarge;
     entry.producer = producer;
     ++size_;
   }
@@ -105,7 +105,7 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
 
 Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("producers");
-  std::size_t count = size_;
+  std::size_t count = size();
   visitor.value(count);
   if (!visitor.restores()) {
     for (Entry& entry : slots_) {

@@ -3,6 +3,7 @@
 #define WINDHOVER_IO_PRODUCER_TABLE_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +21,8 @@ class ProducerClaims;
 struct ProducerEntry {
   std::uint64_t producer = 0;       // 0: free
   std::uint64_t next = 0;           // the sequence number expected
-  std::uint64_t durable_next = 0;   // the same, of what is on disk; 0 without a log
+  std::uint64_t durable_next = 0;   // what it was when all was last seen on disk
+  std::uint64_t frames = 0;         // `next` is on disk once the log has so many frames there
   ProducerClaims* owner = nullptr;  // the live connection that speaks for it
   std::int64_t heard_ns = 0;        // when it did so last
 };
@@ -85,7 +87,8 @@ class ProducerTable {
   // set() does. kMalformed or kTooLarge, with the table empty, when it brings what cannot be.
   Status visit_state(StateVisitor& visitor) noexcept;
 
-  std::size_t size() const noexcept { return size_; }
+  // Any thread.
+  std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t claims_per_connection() const noexcept { return rules_.claims_per_connection; }
 
@@ -98,8 +101,8 @@ class ProducerTable {
   std::size_t stalest(const ProducerClaims& claims) const noexcept;
 
   std::size_t capacity_;
-  std::span<Entry> slots_;  // a power of two, at most half full; linear probing
-  std::size_t size_ = 0;
+  std::span<Entry> slots_;            // a power of two, at most half full; linear probing
+  std::atomic<std::size_t> size_{0};  // written by its thread alone
   int shift_ = 0;
   Rules rules_;
 };

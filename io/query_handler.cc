@@ -23,6 +23,34 @@ LatencyReply latency_of(const Histogram& histogram) noexcept {
           histogram.quantile(0.999), histogram.max()};
 }
 
+DurableReply durable_of(const ServerState& state, const Provenance& provenance) noexcept {
+  const LogProgress& log = state.log;
+  const CheckpointProgress& checkpoints = state.checkpoints;
+  DurableReply reply;
+  reply.keeps_folder = state.request_checkpoint != nullptr;
+  reply.durability = state.durability;
+  reply.instance_id = state.instance_id;
+  reply.durable_through = log.durable_head.load();
+  reply.recovering_through = provenance.recovery_target;
+  reply.log_used_bytes = log.used_bytes.load();
+  reply.log_capacity_bytes = state.log_capacity_bytes;
+  reply.commits = log.commits.load();
+  reply.log_failures = log.failures.load();
+  reply.log_status = log.status.load();
+  reply.log_errno = log.error_number.load();
+  reply.checkpoints_taken = checkpoints.taken.load();
+  reply.checkpoint_failures = checkpoints.failures.load();
+  reply.checkpoint_head = checkpoints.head.load();
+  if (const std::int64_t taken_ns = checkpoints.taken_ns.load(); taken_ns != 0) {
+    reply.checkpoint_age_ns = std::max<std::int64_t>(0, state.clock->now_ns() - taken_ns);
+  }
+  reply.checkpoint_lasted_ns = checkpoints.lasted_ns.load();
+  reply.checkpoint_status = checkpoints.status.load();
+  reply.checkpoint_errno = checkpoints.error_number.load();
+  if (state.producers != nullptr) reply.producers_known = state.producers->size();
+  return reply;
+}
+
 template <class Enum>
 auto values_of(const Counters<Enum>& counters) noexcept {
   std::array<CounterValue, Counters<Enum>::size()> values;
@@ -69,6 +97,8 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
       return posterior_reply_bound(limits_.dimension);
     case RequestKind::kDraws:
       return draws_reply_bound(limits_.dimension, limits_.page_draws);
+    case RequestKind::kTakeCheckpoint:
+      return kSmallReplyBound;
     default:
       return kStatusReplyBound;
   }
@@ -87,6 +117,9 @@ QueryHandler::Answer QueryHandler::answer(const RequestView& request, const void
       break;
     case RequestKind::kDraws:
       bytes = draws(request.id, request.draws, asker, out);
+      break;
+    case RequestKind::kTakeCheckpoint:
+      bytes = take_checkpoint(request.id, request.take_checkpoint.request, out);
       break;
     default:
       bytes = status(request.id, out);
@@ -206,6 +239,24 @@ std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noe
   reply.io_counters = io_counters;
   reply.observe_latency = latency_of(observe.query_latency);
   reply.query_latency = latency_of(query.query_latency);
+  reply.durable = durable_of(state, provenance);
+  return write(id, encode(id, reply, out), out);
+}
+
+std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number,
+                                          std::span<std::byte> out) noexcept {
+  ServerState& state = *state_;
+  if (state.request_checkpoint == nullptr) return refuse(id, Status::kUnsupported, 0, out);
+  CheckpointProgress& progress = state.checkpoints;
+  if (number == 0) {
+    number = state.request_checkpoint(state.keeper);
+  } else if (number > progress.requested.load()) {
+    return refuse(id, Status::kInvalidArgument, 0, out);
+  }
+  // What it came to is written before that it is answered.
+  const bool answered = progress.answered.load() >= number;
+  const TakeCheckpointReply reply = {number, answered, progress.taken.load(),
+                                     progress.status.load()};
   return write(id, encode(id, reply, out), out);
 }
 

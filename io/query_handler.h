@@ -24,7 +24,7 @@ class QueryHandler {
   void bind(ServerState& state, EndpointKind kind, Reader reader, Reader paging) noexcept;
 
   // No answer to this request is larger; at most limits.reply_cap. O(1).
-  // REQUIRES: request.kind is one of the four questions.
+  // REQUIRES: request.kind is one of the questions, ProducerStatus apart.
   std::size_t reply_bound(const RequestView& request) const noexcept;
 
   struct Answer {
@@ -43,6 +43,8 @@ class QueryHandler {
   std::size_t draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
                     std::span<std::byte> out) noexcept;
   std::size_t status(std::uint64_t id, std::span<std::byte> out) noexcept;
+  std::size_t take_checkpoint(std::uint64_t id, std::uint64_t number,
+                              std::span<std::byte> out) noexcept;
   std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
                      std::span<std::byte> out) noexcept;
   std::size_t write(std::uint64_t id, std::size_t bytes, std::span<std::byte> out) noexcept;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "windhover/io/durable/persistence.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/io/instance_id.h"
 #include "windhover/io/producer_table.h"
@@ -18,6 +19,7 @@ struct ServerLayout {
   ServerLayout(Arena& arena, const ServerConfig& config, const EngineConfig& engine) noexcept
       : limits(limits_of(config, engine)),
         producers(in_region(arena, "producers"), config.max_producers),
+        persistence(arena, config.durable, config.max_producers),
         observe(in_region(arena, "observe sessions"), limits),
         query(in_region(arena, "query sessions"), limits) {
     state.limits = limits;
@@ -31,6 +33,7 @@ struct ServerLayout {
   ServerState state;
   Limits limits;
   ProducerTable producers;
+  PersistenceMemory persistence;
   EndpointMemory observe;
   EndpointMemory query;
 };
@@ -52,10 +55,36 @@ struct Server::Impl {
         query_address(from.query.tcp_address),
         query_path(from.query.unix_path),
         layout(in_block),
+        folder(from.durable.folder),
         observe(EndpointKind::kObserve, in_block.observe, in_block.state),
         query(EndpointKind::kQuery, in_block.query, in_block.state) {
     config.observe = pointing_to(from.observe, observe_address, observe_path);
     config.query = pointing_to(from.query, query_address, query_path);
+    config.durable.folder = folder;
+  }
+
+  // Before the endpoints open.
+  Result<bool> recover() {
+    if (!config.durable.enabled()) return true;
+    ServerState& state = layout.state;
+    persistence.emplace(layout.persistence, config.durable, *state.engine, layout.producers,
+                        state.log, state.checkpoints, *state.clock);
+    persistence->set_wake([](void* self) noexcept { static_cast<Endpoint*>(self)->wake(); },
+                          &observe);
+    const Result<bool> opened = persistence->open();
+    if (!opened.ok()) return opened;
+    state.instance_id = persistence->instance();
+    if (config.durable.log) {
+      state.durability = Durability::kLogged;
+      state.log_capacity_bytes = config.durable.log_options.bytes;
+    }
+    state.keeper = &*persistence;
+    state.request_checkpoint = [](void* keeper) noexcept {
+      return static_cast<Persistence*>(keeper)->request_checkpoint();
+    };
+    layout.observe.context.feed = &persistence->feed();
+    observe.set_duties(*persistence);
+    return true;
   }
 
   static void run_observe(void* self) { static_cast<Impl*>(self)->observe.run(); }
@@ -64,8 +93,10 @@ struct Server::Impl {
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path;
   ServerLayout& layout;
+  std::string folder;
   Endpoint observe;
   Endpoint query;
+  std::optional<Persistence> persistence;  // wakes the endpoint: gone before it
   Thread observe_thread;
   Thread query_thread;
 };
@@ -111,6 +142,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engin
   state.engine = &engine;
   state.clock = &clock;
   state.started_ns = clock.now_ns();
+  state.producers = &layout->producers;
   const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
   state.footprint_bytes = needed.value() + (engine_bytes.ok() ? engine_bytes.value() : 0);
   // Of the hash of producers and, unless the host gives one, of the history.
@@ -155,6 +187,8 @@ Server::~Server() {
 
 Result<bool> Server::open() noexcept {
   try {
+    const Result<bool> recovered = impl_->recover();
+    if (!recovered.ok()) return recovered;
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     return impl_->query.open(impl_->config, impl_->config.query);
@@ -173,7 +207,9 @@ ThreadOptions Server::observe_thread_options() noexcept { return {.name = "wh-ob
 ThreadOptions Server::query_thread_options() noexcept { return {.name = "wh-query"}; }
 
 Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) noexcept {
-  Status status = impl_->observe_thread.start(observe, &Impl::run_observe, impl_.get());
+  Status status = start_keeping();
+  if (!ok(status)) return status;
+  status = impl_->observe_thread.start(observe, &Impl::run_observe, impl_.get());
   if (!ok(status)) return status;
   status = impl_->query_thread.start(query, &Impl::run_query, impl_.get());
   if (!ok(status)) {
@@ -198,6 +234,28 @@ void Server::request_stop() noexcept {
 void Server::join() noexcept {
   impl_->observe_thread.join();
   impl_->query_thread.join();
+  if (impl_->persistence) impl_->persistence->stop();
+}
+
+Status Server::start_keeping() noexcept {
+  return impl_->persistence ? impl_->persistence->start() : Status::kOk;
+}
+
+Status Server::checkpoint_at_rest() noexcept {
+  return impl_->persistence ? impl_->persistence->checkpoint_at_rest() : Status::kUnsupported;
+}
+
+Result<std::uint64_t> Server::request_checkpoint() noexcept {
+  if (!impl_->persistence) return Error{Status::kUnsupported, "the server keeps no folder", 0};
+  return impl_->persistence->request_checkpoint();
+}
+
+const char* Server::recovery_remarks() const noexcept {
+  return impl_->persistence ? impl_->persistence->remarks().c_str() : "";
+}
+const LogProgress& Server::log() const noexcept { return impl_->layout.state.log; }
+const CheckpointProgress& Server::checkpoints() const noexcept {
+  return impl_->layout.state.checkpoints;
 }
 
 std::uint16_t Server::observe_port() const noexcept { return impl_->observe.port(); }

@@ -25,6 +25,8 @@
 #include <span>
 
 #include "windhover/io/counter_ids.h"
+#include "windhover/io/durable/checkpoint_progress.h"
+#include "windhover/io/durable/log_progress.h"
 #include "windhover/io/server_config.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
@@ -57,9 +59,15 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds, listens and warms up. Once. The sentence of an error names the
-  // endpoint and its address or path, and lives as long as the server; the number is errno, or 0.
+  // Takes up what ServerConfig::durable's folder holds (durable/persistence.h; the engine becomes
+  // what is there, so nobody may be in poll() yet), then binds, listens and warms up. Once. The
+  // sentence of an error names the endpoint and its address or path, and lives as long as the
+  // server; the number is errno, or 0.
   Result<bool> open() noexcept;
+
+  // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
+  // After open(), before run_observe().
+  Status start_keeping() noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
   // run_observe() is then the engine's only observe() caller.
@@ -80,8 +88,20 @@ class Server {
   // connections close; at the latest after drain_timeout. Any thread, also a signal handler.
   void request_stop() noexcept;
 
-  // Waits for the threads of start().
+  // Waits for the threads of start(). What has been accepted is in the log then.
   void join() noexcept;
+
+  // After join(), and when the learner's thread has ended: a checkpoint of all there is, so that
+  // the next start has nothing to learn again. kUnsupported without a folder; otherwise
+  // checkpoints() says why there is none.
+  Status checkpoint_at_rest() noexcept;
+  // Any thread, while serving: one more checkpoint as soon as can be. Its number among the
+  // requests: it is there, or has failed, once checkpoints().answered has come to it.
+  Result<std::uint64_t> request_checkpoint() noexcept;
+  const LogProgress& log() const noexcept;
+  const CheckpointProgress& checkpoints() const noexcept;
+  // After open(): which checkpoints were not good, and why; empty: none.
+  const char* recovery_remarks() const noexcept;
 
   // The TCP ports bound by open(); 0 without TCP.
   std::uint16_t observe_port() const noexcept;

@@ -53,6 +53,47 @@ Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) no
   return true;
 }
 
+Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
+                           const EngineConfig& engine) noexcept {
+  if (!config.enabled()) return true;
+  const auto invalid = [](const char* sentence, double number) {
+    return Error{Status::kInvalidConfig, sentence, number};
+  };
+  if (!engine.checkpoints) {
+    return invalid("to keep a folder the engine needs checkpoints = true", kNoNumber);
+  }
+  if (config.checkpoint_period.count() < 0 || config.checkpoint_period > std::chrono::hours(8760)) {
+    return invalid("checkpoint_period must be from 0 to a year",
+                   static_cast<double>(config.checkpoint_period.count()));
+  }
+  if (!config.log) return true;
+  if (engine.max_followers < 1) {
+    return invalid("to keep a log the engine needs max_followers of at least 1", kNoNumber);
+  }
+  const LogOptions& log = config.log_options;
+  const Error options = check(log);
+  if (!ok(options.status)) return options;
+  if (log.segments() < 5 || log.segment_bytes < 2 * log.commit_bytes) {
+    return invalid(
+        "a log needs 5 segments at least, each of 2 commit_bytes at least; it has so many",
+        static_cast<double>(log.segments()));
+  }
+  // Rows that come as floats are kept as doubles.
+  const std::uint64_t largest = 2 * std::uint64_t{frame_cap} + 2 * kLogBlock;
+  if (config.log_options.commit_bytes < largest) {
+    return invalid("commit_bytes must hold the largest frame, so be at least this many",
+                   static_cast<double>(largest));
+  }
+  if (config.commit_interval.count() < 0 || config.commit_interval > std::chrono::seconds(10)) {
+    return invalid("commit_interval must be from 0 to 10 s, in microseconds",
+                   static_cast<double>(config.commit_interval.count()));
+  }
+  if (config.max_waiting_frames < 1 || config.max_waiting_frames > 1U << 24) {
+    return invalid("max_waiting_frames must be from 1 to 16777216", config.max_waiting_frames);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept {
@@ -85,6 +126,8 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     return Error{Status::kInvalidConfig, "max_readers must be at least 4, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
+  const Result<bool> durable = check_durable(config.durable, config.frame_cap, engine);
+  if (!durable.ok()) return durable.error();
   for (const auto timeout :
        {config.idle_timeout, config.write_timeout, config.drain_timeout, config.producer_timeout}) {
     if (timeout.count() < 1 || timeout > std::chrono::hours(24 * 365)) {

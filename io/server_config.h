@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "windhover/io/durable/durable_config.h"
 #include "windhover/platform/result.h"
 #include "windhover/runtime/config.h"
 
@@ -37,7 +38,11 @@ struct ServerConfig {
   // Without a row of a producer from the connection that speaks for it, after which another may.
   std::chrono::milliseconds producer_timeout{60'000};
 
-  // The name of this life of the history (Welcome.instance_id); 0: a random one.
+  // What is kept on disk; EngineConfig::checkpoints and, with a log, a follower are needed for it.
+  DurableConfig durable;
+
+  // The name of this life of the history (Welcome.instance_id); 0: that of the log, or a random
+  // one.
   std::uint64_t instance_id = 0;
 };
 

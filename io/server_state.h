@@ -8,7 +8,10 @@
 #include <cstdint>
 
 #include "windhover/io/counter_ids.h"
+#include "windhover/io/durable/checkpoint_progress.h"
+#include "windhover/io/durable/log_progress.h"
 #include "windhover/io/messages.h"
+#include "windhover/io/producer_table.h"
 #include "windhover/io/server_config.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/histogram.h"
@@ -55,8 +58,13 @@ struct ServerState {
   // Of the history: fixed before the endpoints open.
   std::uint64_t instance_id = 0;
   Durability durability = Durability::kMemory;
-  // Accepted rows below this one are on disk. 0 without a log; only ever grows.
-  std::atomic<std::uint64_t> durable_through{0};
+  LogProgress log;  // all 0 without one
+  std::uint64_t log_capacity_bytes = 0;
+  CheckpointProgress checkpoints;
+  // Asks for one more, from any thread; gives the request's number. Null: no folder is kept.
+  std::uint64_t (*request_checkpoint)(void* keeper) noexcept = nullptr;
+  void* keeper = nullptr;
+  const ProducerTable* producers = nullptr;  // the observe thread's; size() is anybody's
   std::uint64_t footprint_bytes = 0;
   Counters<IoCounter> counters;
   std::array<PerEndpoint, 2> endpoints;

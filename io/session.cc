@@ -9,10 +9,6 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
-// How long a peer may take to notice that we said goodbye. Closing with unread bytes would reset
-// the connection, and the peer might lose the refusal that says why.
-constexpr std::int64_t kLingerNs = 1'000'000'000;
-constexpr std::int64_t kQuietNs = 100'000'000;
 constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer not long quiet
 
 }  // namespace
@@ -40,8 +36,9 @@ void Session::begin(Stream&& socket) noexcept {
   conversation_.begin();
   replies_.clear();
   begin_ = end_ = 0;
-  draining_ = wants_room_ = window_full_ = peer_finished_ = in_grace_ = false;
+  draining_ = wants_room_ = window_full_ = log_behind_ = peer_finished_ = in_grace_ = false;
   heard_ns_ = written_ns_ = now();
+  waiting_since_ns_ = 0;
   state_ = State::kOpen;
   read();
 }
@@ -125,6 +122,9 @@ void Session::turn() noexcept {
   begin_ += turn.consumed;
   window_full_ = turn.end == TurnEnd::kWindowFull;
   wants_room_ = turn.end == TurnEnd::kNeedRoom;
+  log_behind_ = turn.end == TurnEnd::kLogBehind;
+  const bool waits = window_full_ || log_behind_;
+  waiting_since_ns_ = !waits ? 0 : waiting_since_ns_ != 0 ? waiting_since_ns_ : now();
   if (turn.end == TurnEnd::kClose) return say_goodbye();
   write();
   if (state_ != State::kOpen) return;
@@ -143,6 +143,8 @@ void Session::turn() noexcept {
       break;
     case TurnEnd::kWindowFull:
       host_->on_pause(*this);
+      break;
+    case TurnEnd::kLogBehind:  // on_durable() goes on
       break;
     default:
       schedule_turn();
@@ -170,12 +172,23 @@ void Session::resume() noexcept {
   turn();
 }
 
+void Session::on_durable() noexcept {
+  if (state_ == State::kOpen && log_behind_) {
+    heard_ns_ = now();  // the peer is not silent, we do not listen
+    return turn();
+  }
+  if (state_ != State::kOpen && state_ != State::kLastWords) return;
+  write();
+  if (state_ == State::kLastWords && !writing_) linger_when_settled();
+}
+
 // --- Writing
 
 void Session::write() noexcept {
   if (writing_) return;
-  conversation_.flush_acknowledgement(replies_);
-  while (!replies_.empty()) {
+  for (;;) {
+    conversation_.flush_acknowledgements(replies_);
+    if (replies_.empty()) return;
     const std::span<const std::byte> bytes = replies_.pending();
     ErrorCode error;
     const std::size_t sent = socket_->write_some(asio::buffer(bytes.data(), bytes.size()), error);
@@ -208,87 +221,10 @@ void Session::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
 
 void Session::after_write() noexcept {
   if (state_ == State::kLastWords) {
-    linger();
+    linger_when_settled();
   } else if (state_ == State::kOpen && wants_room_) {
     schedule_turn();
   }
-}
-
-// --- Ending
-
-void Session::drain() noexcept {
-  if (state_ != State::kOpen || draining_) return;
-  draining_ = true;
-  draining_ns_ = now();
-  // Operations under way come back as aborted and go on from there; a turn that waits for the
-  // window, for room or for its place in the queue goes on by itself.
-  ErrorCode ignored;
-  drain_until_ns_ = now() + context_.state->limits.drain_timeout_ns / 2;
-  socket_->cancel(ignored);
-}
-
-void Session::say_goodbye() noexcept {
-  state_ = State::kLastWords;
-  write();
-  if (state_ == State::kLastWords && !writing_) linger();
-}
-
-void Session::linger() noexcept {
-  ErrorCode ignored;
-  // A peer that has long been quiet is not about to send, so closing at once resets nothing.
-  const bool quiet = draining_ && now() - heard_ns_ > kQuietNs && socket_->available(ignored) == 0;
-  if (peer_finished_ || quiet) return abort();
-  state_ = State::kLingering;
-  lingering_since_ns_ = now();
-  socket_->shutdown(Stream::shutdown_send, ignored);
-  begin_ = end_ = 0;
-  if (!reading_) read();
-}
-
-void Session::fail() noexcept {
-  context_.state->counters.add(IoCounter::kSocketErrors);
-  abort();
-}
-
-void Session::abort() noexcept {
-  if (state_ == State::kFree || state_ == State::kClosed) return;
-  state_ = State::kClosed;
-  ErrorCode ignored;
-  socket_->close(ignored);
-  conversation_.end();
-  context_.state->counters.add(IoCounter::kConnectionsClosed);
-  settle();
-}
-
-// The operations refer to this session's memory: it is free when all have come back.
-void Session::settle() noexcept {
-  if (reading_ || writing_ || scheduled_) return;
-  state_ = State::kFree;
-  host_->on_free(*this);
-}
-
-void Session::check_timeouts(std::int64_t now_ns) noexcept {
-  const Limits& limits = context_.state->limits;
-  switch (state_) {
-    case State::kLingering:
-      if (now_ns - lingering_since_ns_ > kLingerNs) abort();
-      return;
-    case State::kOpen:
-    case State::kLastWords:
-      break;
-    default:
-      return;
-  }
-  const bool unread = writing_ && now_ns - written_ns_ > limits.write_timeout_ns;
-  // While it waits for the window or for room the session does not listen.
-  const bool silent = reading_ && !writing_ && now_ns - heard_ns_ > limits.idle_timeout_ns;
-  if (!unread && !silent) return;
-  context_.state->counters.add(IoCounter::kTimeouts);
-  if (silent) {
-    conversation_.refuse_and_close(refusal_of(Status::kTimeout), 0, replies_);
-    write();
-  }
-  abort();
 }
 
 }  // namespace windhover

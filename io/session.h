@@ -53,6 +53,8 @@ class Session {
 
   // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;
+  // More is on disk: sends what waited for that, and goes on.
+  void on_durable() noexcept;
 
   // Looks at the clock: a peer that has been silent or has not read for too long is let go.
   void check_timeouts(std::int64_t now_ns) noexcept;
@@ -64,6 +66,8 @@ class Session {
   void abort() noexcept;
 
  private:
+  static constexpr std::int64_t kQuietNs = 100'000'000;  // a peer silent for so long is quiet
+
   enum class State : std::uint8_t {
     kFree,
     kOpen,       // reading and answering
@@ -82,6 +86,8 @@ class Session {
   void after_write() noexcept;
   void schedule_turn() noexcept;
   void say_goodbye() noexcept;
+  void linger_when_settled() noexcept;
+  bool peer_is_gone(std::int64_t now_ns) noexcept;
   void linger() noexcept;
   void fail() noexcept;
   void settle() noexcept;
@@ -102,11 +108,13 @@ class Session {
   bool writing_ = false;
   bool scheduled_ = false;
   bool draining_ = false;
-  bool wants_room_ = false;      // a turn waits for replies to be sent
-  bool window_full_ = false;     // a turn waits for the window
-  bool peer_finished_ = false;   // the peer has closed its direction
-  std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
-  std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
+  bool wants_room_ = false;            // a turn waits for replies to be sent
+  bool window_full_ = false;           // a turn waits for the window
+  bool log_behind_ = false;            // a turn waits for the disk
+  std::int64_t waiting_since_ns_ = 0;  // for either of these two; 0: not
+  bool peer_finished_ = false;         // the peer has closed its direction
+  std::int64_t heard_ns_ = 0;          // when the peer last sent or let us go on
+  std::int64_t written_ns_ = 0;        // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
   std::int64_t draining_ns_ = 0;  // since when
   std::int64_t drain_until_ns_ = 0;

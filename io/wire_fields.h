@@ -14,7 +14,8 @@ enum : int {
   kPosteriorSummary,
   kDraws,
   kStatus,
-  kProducerStatus
+  kProducerStatus,
+  kTakeCheckpoint
 };
 }
 namespace response_field {
@@ -27,7 +28,8 @@ enum : int {
   kDrawsResult,
   kStatusResult,
   kRefusal,
-  kProducerStatusResult
+  kProducerStatusResult,
+  kTakeCheckpointResult
 };
 }
 namespace hello_field {
@@ -66,6 +68,9 @@ enum : int { kSnapshotId = 1, kFirst, kCount };
 }
 namespace producer_status_field {
 enum : int { kProducer = 1 };
+}
+namespace take_checkpoint_field {
+enum : int { kRequest = 1 };
 }
 
 }  // namespace windhover

@@ -10,7 +10,6 @@
 #include "windhover/io/durable/folder.h"
 #include "windhover/platform/checksum.h"
 #include "windhover/runtime/checkpoint/sink.h"
-#include "windhover/runtime/checkpoint/source.h"
 
 namespace windhover {
 

@@ -117,6 +117,7 @@ Status CheckpointStore::fail(const Error& error) noexcept {
 
 Status CheckpointStore::begin(const CheckpointFacts& facts) noexcept {
   give_up();
+  error_ = {Status::kOk, "", 0};
   if (const Status status = writer_.begin(*folder_, kNewCheckpoint, facts); !ok(status)) {
     return fail(error_of(-writer_.error_number(), "a checkpoint cannot be begun"));
   }
@@ -127,6 +128,9 @@ Status CheckpointStore::begin(const CheckpointFacts& facts) noexcept {
 void CheckpointStore::give_up() noexcept {
   if (!begun_) return;
   begun_ = false;
+  if (const int number = writer_.error_number(); number != 0) {
+    error_ = error_of(-number, "a checkpoint cannot be written");
+  }
   writer_.close();
   // If it stays, the next one begins by emptying it.
   (void)folder_->remove_file(kNewCheckpoint);

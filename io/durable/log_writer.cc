@@ -113,6 +113,20 @@ void LogWriter::release_below(std::uint64_t frame) noexcept {
   }
 }
 
+// The end of each segment may be too short for a commit.
+std::uint64_t LogWriter::free_bytes() const noexcept {
+  const LogOptions& options = identity_.options;
+  std::uint64_t free = 0;
+  for (std::size_t i = 0; i < segments_.size(); ++i) free += segments_[i].queued > 0 ? 1 : 0;
+  // What is in the buffer goes into the current segment, or into one more.
+  const std::uint64_t kept = 1 + (pending_frames() > 0 ? 1U : 0U);
+  return free > kept ? (free - kept) * (options.segment_bytes - options.commit_bytes) : 0;
+}
+
+std::uint64_t LogWriter::frame_bytes(std::uint64_t payload_bytes) noexcept {
+  return round_up(kCommitHeaderBytes + record_bytes(payload_bytes), kLogBlock);
+}
+
 std::uint64_t LogWriter::used_bytes() const noexcept {
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < segments_.size(); ++i) {

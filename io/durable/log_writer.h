@@ -62,6 +62,11 @@ class LogWriter {
   std::uint64_t durable_head() const noexcept { return durable_head_; }
   // Room on disk that cannot be written over yet, and all there is.
   std::uint64_t used_bytes() const noexcept;
+  // What is certain to find a place, however it is cut into commits, after all that was added: sums
+  // of frame_bytes() up to this. One segment is kept for a place that fails.
+  std::uint64_t free_bytes() const noexcept;
+  // The most that a frame with so many payload bytes takes: a commit of its own.
+  static std::uint64_t frame_bytes(std::uint64_t payload_bytes) noexcept;
   std::uint64_t capacity_bytes() const noexcept { return identity_.options.bytes; }
   std::uint64_t pending_frames() const noexcept { return next_frame_ - durable_frames_; }
   std::size_t pending_bytes() const noexcept { return filled_; }

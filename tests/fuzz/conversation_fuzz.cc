@@ -135,7 +135,7 @@ void greet_other(World& world, std::size_t choice) {
     if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
     if (turn.end == TurnEnd::kClose) break;  // its first frame was a row
   }
-  world.other.flush_acknowledgement(world.replies);
+  world.other.flush_acknowledgements(world.replies);
   read_replies(world);
 }
 
@@ -160,7 +160,7 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
     if (shown == input.size()) break;
     shown = std::min(shown + step, input.size());
   }
-  world.conversation.flush_acknowledgement(world.replies);
+  world.conversation.flush_acknowledgements(world.replies);
   read_replies(world);
   world.conversation.end();
   const auto count = [&](IoCounter id) { return world.state.counters.get(id); };

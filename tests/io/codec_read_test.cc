@@ -39,6 +39,10 @@ static_assert(same(hello_field::kDurability, v1::Hello::kDurabilityFieldNumber))
 static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
 static_assert(same(producer_status_field::kProducer, v1::ProducerStatus::kProducerFieldNumber));
+static_assert(same(request_field::kTakeCheckpoint, v1::Request::kTakeCheckpointFieldNumber));
+static_assert(same(response_field::kTakeCheckpointResult,
+                   v1::Response::kTakeCheckpointResultFieldNumber));
+static_assert(same(take_checkpoint_field::kRequest, v1::TakeCheckpoint::kRequestFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));
 

@@ -217,6 +217,17 @@ TEST(Codec, ProducerStatusSurvivesTheWire) {
   EXPECT_TRUE(status.live());
 }
 
+TEST(Codec, TakeCheckpointSurvivesTheWire) {
+  const v1::Response response =
+      round_trip(kSmallReplyBound, std::uint64_t{7},
+                 TakeCheckpointReply{UINT64_MAX, true, UINT64_MAX - 1, Status::kTimeout});
+  const v1::TakeCheckpointResult& result = response.take_checkpoint_result();
+  EXPECT_EQ(result.request(), UINT64_MAX);
+  EXPECT_TRUE(result.answered());
+  EXPECT_EQ(result.taken(), UINT64_MAX - 1);
+  EXPECT_EQ(result.status(), v1::REASON_TIMEOUT);
+}
+
 TEST(Codec, StatusAndRefusalSurviveTheWire) {
   const Provenance provenance = full_provenance();
   const std::vector<CounterValue> counters(60, {"a_counter_with_quite_a_long_label", UINT64_MAX});
@@ -227,10 +238,49 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   status.runtime_counters = counters;
   status.io_counters = counters;
   status.query_latency = {1, 2, 3, 4, 5};
+  status.durable = {true,
+                    Durability::kLogged,
+                    UINT64_MAX,
+                    UINT64_MAX - 1,
+                    UINT64_MAX - 2,
+                    UINT64_MAX - 3,
+                    UINT64_MAX - 4,
+                    UINT64_MAX - 5,
+                    UINT64_MAX - 6,
+                    Status::kLogFull,
+                    INT32_MAX,
+                    UINT64_MAX - 7,
+                    UINT64_MAX - 8,
+                    UINT64_MAX - 9,
+                    INT64_MIN,
+                    INT64_MAX,
+                    Status::kIoError,
+                    28,
+                    UINT64_MAX - 10};
   const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{1}, status);
   EXPECT_EQ(response.status_result().io_counters_size(), 60);
   EXPECT_EQ(response.status_result().io_counters(59).label(), counters[0].label);
   EXPECT_EQ(response.status_result().query_latency().max_ns(), 5);
+  const v1::Durable& durable = response.status_result().durable();
+  EXPECT_TRUE(durable.keeps_folder());
+  EXPECT_EQ(durable.durability(), v1::DURABILITY_LOGGED);
+  EXPECT_EQ(durable.instance_id(), UINT64_MAX);
+  EXPECT_EQ(durable.durable_through(), UINT64_MAX - 1);
+  EXPECT_EQ(durable.recovering_through(), UINT64_MAX - 2);
+  EXPECT_EQ(durable.log_used_bytes(), UINT64_MAX - 3);
+  EXPECT_EQ(durable.log_capacity_bytes(), UINT64_MAX - 4);
+  EXPECT_EQ(durable.commits(), UINT64_MAX - 5);
+  EXPECT_EQ(durable.log_failures(), UINT64_MAX - 6);
+  EXPECT_EQ(durable.log_status(), v1::REASON_LOG_FULL);
+  EXPECT_EQ(durable.log_errno(), INT32_MAX);
+  EXPECT_EQ(durable.checkpoints_taken(), UINT64_MAX - 7);
+  EXPECT_EQ(durable.checkpoint_failures(), UINT64_MAX - 8);
+  EXPECT_EQ(durable.checkpoint_head(), UINT64_MAX - 9);
+  EXPECT_EQ(durable.checkpoint_age_ns(), INT64_MIN);
+  EXPECT_EQ(durable.checkpoint_lasted_ns(), INT64_MAX);
+  EXPECT_EQ(durable.checkpoint_status(), v1::REASON_IO_ERROR);
+  EXPECT_EQ(durable.checkpoint_errno(), 28);
+  EXPECT_EQ(durable.producers_known(), UINT64_MAX - 10);
 
   const v1::Response refusal =
       round_trip(64, std::uint64_t{3}, RefusalReply{Refusal::kSequenceGap, 1000, true});

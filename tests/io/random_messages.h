@@ -52,7 +52,7 @@ inline v1::Request random_request(Random& random) {
       if (sparse) body->add_row_ends(values);
     }
   };
-  switch (below(random, 9)) {
+  switch (below(random, 10)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
@@ -101,6 +101,9 @@ inline v1::Request random_request(Random& random) {
       break;
     case 7:
       request.mutable_producer_status()->set_producer(below(random, 7));
+      break;
+    case 8:
+      request.mutable_take_checkpoint()->set_request(below(random, 2) * random());
       break;
     default:
       request.mutable_status();
@@ -178,6 +181,9 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
     case RequestKind::kProducerStatus:
       return theirs.has_producer_status() &&
              ours.producer_status.producer == theirs.producer_status().producer();
+    case RequestKind::kTakeCheckpoint:
+      return theirs.has_take_checkpoint() &&
+             ours.take_checkpoint.request == theirs.take_checkpoint().request();
   }
   return false;
 }

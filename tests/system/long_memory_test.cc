@@ -20,7 +20,7 @@ class LongMemory : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LongMemory, ResidentStaysFlatToTenToTheEight) {
   WINDHOVER_SKIP_UNLESS_LONG();
-  constexpr std::uint32_t kFeatures = 9;
+  constexpr std::uint32_t kColumns = 9;
   constexpr std::uint64_t kFirst = 1'000'000;
   constexpr std::uint64_t kLast = 100'000'000;
   ChildDaemon daemon(WINDHOVER_DAEMON,
@@ -31,7 +31,7 @@ TEST_P(LongMemory, ResidentStaysFlatToTenToTheEight) {
   std::uint64_t resident_first = 0;
   std::uint64_t resident = 0;
   {
-    const LoadRows rows{.features = kFeatures, .rows_per_frame = 256};
+    const LoadRows rows{.features = kColumns, .rows_per_frame = 256};
     const FrameSource source(daemon.observe_address(), rows, {});
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(9);
     std::uint64_t head = 0;

@@ -68,14 +68,11 @@ void succeed(Status status) {
 void capture(benchmark::State& state) {
   MicroStream stream(config_of(state));
   Engine& engine = stream.engine();
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      succeed(engine.request_capture());
-      engine.poll(0);
-      engine.release_capture();
-    }
-  }
+  measure(state, [&] {
+    succeed(engine.request_capture());
+    engine.poll(0);
+    engine.release_capture();
+  });
   succeed(engine.request_capture());
   engine.poll(0);
   CountingSink sink;
@@ -95,10 +92,7 @@ void capture(benchmark::State& state) {
 void write(benchmark::State& state) {
   MicroStream stream(config_of(state));
   CountingSink sink;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) succeed(stream.engine().save(sink));
-  }
+  measure(state, [&] { succeed(stream.engine().save(sink)); });
   state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes()));
 }
 
@@ -106,13 +100,10 @@ void restore(benchmark::State& state) {
   MicroStream stream(config_of(state));
   KeepingSink sink;
   succeed(stream.engine().save(sink));
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      BytesSource source(sink.bytes);
-      (void)value_or_throw(stream.engine().restore(source));
-    }
-  }
+  measure(state, [&] {
+    BytesSource source(sink.bytes);
+    (void)value_or_throw(stream.engine().restore(source));
+  });
   state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes.size()) * state.iterations());
 }
 
@@ -136,13 +127,10 @@ void observe_packed(benchmark::State& state) {
     fill_normals(1, {i}, row);
     packed.pack(row.data(), &frame[i * packed.largest()]);
   }
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      succeed(ingest.observe_packed(frame, kFrame).status);
-      window.advance_lease(window.head());
-    }
-  }
+  measure(state, [&] {
+    succeed(ingest.observe_packed(frame, kFrame).status);
+    window.advance_lease(window.head());
+  });
   state.SetItemsProcessed(static_cast<std::int64_t>(kFrame) * state.iterations());
 }
 

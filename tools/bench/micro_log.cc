@@ -52,14 +52,11 @@ void time_commits(benchmark::State& state, Commit&& commit) {
   RealClock clock;
   bool all = true;
   std::uint64_t i = 0;
-  {
-    const HeapColumn heap(state);
-    for (auto _ : state) {
-      const std::int64_t begin = clock.now_ns();
-      all = commit(i++) && all;
-      if (taken.size() < taken.capacity()) taken.push_back(clock.now_ns() - begin);
-    }
-  }
+  measure(state, [&] {
+    const std::int64_t begin = clock.now_ns();
+    all = commit(i++) && all;
+    if (taken.size() < taken.capacity()) taken.push_back(clock.now_ns() - begin);
+  });
   if (!all || taken.empty()) {
     state.SkipWithError("a commit failed");
     return;

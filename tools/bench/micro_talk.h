@@ -41,7 +41,7 @@ class Talk {
   Conversation::Turn handle(std::string_view bytes) {
     replies_.clear();
     const Conversation::Turn turn = conversation_.handle(std::as_bytes(std::span(bytes)), replies_);
-    conversation_.flush_acknowledgement(replies_);
+    conversation_.flush_acknowledgements(replies_);
     return turn;
   }
   // Bytes of the answer; 0 when there is none, or the conversation ends.

@@ -56,6 +56,7 @@ ChildDaemon::ChildDaemon(const std::string& program, std::vector<std::string> ar
   observe_address_ = first_of(value_in(ready_line_, "observe"));
   query_address_ = first_of(value_in(ready_line_, "query"));
   block_bytes_ = number_in(ready_line_, "block");
+  recovered_ = number_in(ready_line_, "recovered");
   if (!ready_line_.starts_with("ready ") || observe_address_.empty() || query_address_.empty()) {
     stop();
     throw RunError(fmt::format("{} did not become ready", program));

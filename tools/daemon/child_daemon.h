@@ -26,6 +26,8 @@ class ChildDaemon {
   const std::string& observe_address() const { return observe_address_; }
   const std::string& query_address() const { return query_address_; }
   std::uint64_t block_bytes() const { return block_bytes_; }
+  // Rows that its folder held when it became ready; 0 without one.
+  std::uint64_t recovered() const { return recovered_; }
   const std::string& ready_line() const { return ready_line_; }
   pid_t pid() const { return pid_; }
 
@@ -47,6 +49,7 @@ class ChildDaemon {
   std::string observe_address_;
   std::string query_address_;
   std::uint64_t block_bytes_ = 0;
+  std::uint64_t recovered_ = 0;
 };
 
 }  // namespace windhover

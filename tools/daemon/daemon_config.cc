@@ -21,6 +21,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/daemon/data_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
@@ -44,6 +45,7 @@ struct DaemonConfig::Values {
     std::string unix_path;
   };
   Listen observe, query;
+  DataOptions data;
   bool prefault = true;
   bool lock_memory = false;
   ThreadOptions learner{.name = "wh-learner"};
@@ -192,6 +194,9 @@ void DaemonConfig::describe_options() {
       number("server.idle_timeout", "ms without a byte from the peer", v.server.idle_timeout),
       number("server.write_timeout", "ms with an answer not taken", v.server.write_timeout),
       number("server.drain_timeout", "ms that stopping may take", v.server.drain_timeout),
+  });
+  add(data_options(v.data));
+  add({
       boolean("process.prefault", "touch the whole block before ready", v.prefault),
       boolean("process.lock_memory", "keep it in RAM, where permitted", v.lock_memory),
       choice("process.learner_idle", "what the learner does with nothing to do", v.idle,
@@ -254,7 +259,7 @@ void DaemonConfig::read_toml(std::string_view content, const std::string& path) 
       throw UserError(
           near.empty() || table.empty()
               ? fmt::format("{}: unknown key {}; the tables are model, sampler, engine, "
-                            "server and process",
+                            "server, data and process",
                             place, name)
               : fmt::format("{}: unknown key {}; there are {}", place, name,
                             fmt::join(near, ", ")));
@@ -344,6 +349,7 @@ EngineConfig DaemonConfig::engine() const {
   engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
+  values_->data.prepare(engine);
   return engine;
 }
 
@@ -353,6 +359,7 @@ ServerConfig DaemonConfig::server() const {
   server.observe.unix_path = values_->observe.unix_path;
   server.query.tcp_address = values_->query.tcp_address;
   server.query.unix_path = values_->query.unix_path;
+  server.durable = values_->data.config();
   return server;
 }
 

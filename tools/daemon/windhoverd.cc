@@ -91,6 +91,26 @@ void write_line(const std::string& line) {
   throw RunError(text);
 }
 
+// The next start has nothing to learn again then. Without it what the log holds is enough.
+void keep_at_end(Server& server) {
+  const Status status = server.checkpoint_at_rest();
+  if (ok(status)) return;
+  const int why = server.checkpoints().error_number.load();
+  warn(
+      fmt::format("no checkpoint was written at the end ({}{}{}); the next start goes on from the "
+                  "one before",
+                  to_string(status), why != 0 ? ": " : "", why != 0 ? std::strerror(why) : ""));
+}
+
+// " kept=FOLDER durability=logged recovered=N rows", or nothing.
+std::string kept_text(const DurableConfig& durable, const Server& server) {
+  if (!durable.enabled()) return "";
+  const std::uint64_t rows =
+      durable.log ? server.log().durable_head.load() : server.checkpoints().head.load();
+  return fmt::format(" kept={} durability={} recovered={} rows", durable.folder,
+                     durable.log ? "logged" : "memory", rows);
+}
+
 void serve(const DaemonConfig& config) {
   const sigset_t signals = block_stop_signals();
   const MappedBlock block(config.block_bytes());
@@ -112,6 +132,7 @@ void serve(const DaemonConfig& config) {
   const std::unique_ptr<Server> server = value_or_refuse(
       Server::create(server_config, engine, block.bytes().last(server_bytes), clock));
   if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
+  if (const std::string remarks = server->recovery_remarks(); !remarks.empty()) warn(remarks);
   LearnerThread learner;
   if (!ok(learner.start(engine, config.learner_thread(), config.learner_idle()))) {
     throw RunError("the learner thread could not be started");
@@ -124,10 +145,11 @@ void serve(const DaemonConfig& config) {
   warn_about("observe", server->observe_thread_warnings());
   warn_about("query", server->query_thread_warnings());
 
-  const std::string ready = fmt::format("ready observe={} query={} block={} bytes {}\n",
-                                        address_text(server_config.observe, server->observe_port()),
-                                        address_text(server_config.query, server->query_port()),
-                                        config.block_bytes(), horizon_text(engine_config));
+  const std::string ready =
+      fmt::format("ready observe={} query={} block={} bytes{} {}\n",
+                  address_text(server_config.observe, server->observe_port()),
+                  address_text(server_config.query, server->query_port()), config.block_bytes(),
+                  kept_text(server_config.durable, *server), horizon_text(engine_config));
   // Counted from before the line is out: who has read it may send rows at once.
   const std::optional<std::uint64_t> heap_at_ready = heap_calls();
   write_line(ready);
@@ -138,6 +160,7 @@ void serve(const DaemonConfig& config) {
   server->request_stop();
   server->join();
   learner.stop();
+  if (server_config.durable.enabled()) keep_at_end(*server);
   const std::string heap =
       heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready) : std::string("null");
   write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n",

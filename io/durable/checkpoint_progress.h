@@ -1,0 +1,29 @@
+#ifndef WINDHOVER_IO_DURABLE_CHECKPOINT_PROGRESS_H_
+#define WINDHOVER_IO_DURABLE_CHECKPOINT_PROGRESS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+// How checkpoints go: what their thread tells the others. Numbers only rise.
+struct CheckpointProgress {
+  std::atomic<std::uint64_t> requested{0};  // how many were asked for,
+  std::atomic<std::uint64_t> answered{0};   // and how many of these have been taken or have failed
+  std::atomic<std::uint64_t> taken{0};
+  std::atomic<std::uint64_t> failures{0};
+  // Of the newest: rows, bytes, when (the engine's clock), and how long it took.
+  std::atomic<std::uint64_t> head{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::int64_t> taken_ns{0};
+  std::atomic<std::int64_t> lasted_ns{0};
+  // Of the last one: kOk, or why there is none, and the errno.
+  std::atomic<Status> status{Status::kOk};
+  std::atomic<int> error_number{0};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_CHECKPOINT_PROGRESS_H_

@@ -1,0 +1,105 @@
+#include "windhover/io/durable/log_agent.h"
+
+#include <algorithm>
+
+namespace windhover {
+
+LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::uint64_t row_bytes,
+                   LogProgress& progress, Clock& clock, const Options& options) noexcept
+    : ring_(ring),
+      writer_(writer),
+      rows_(rows),
+      progress_(progress),
+      clock_(clock),
+      options_(options),
+      row_bytes_(row_bytes),
+      next_commit_ns_(clock.now_ns()) {
+  tell_room();
+}
+
+void LogAgent::tell_room() noexcept {
+  progress_.used_bytes.store(writer_.used_bytes(), std::memory_order_relaxed);
+  progress_.room_until.store(packed_bytes_ + writer_.free_bytes(), std::memory_order_release);
+}
+
+int LogAgent::do_work() noexcept {
+  writer_.release_below(release_below_.load(std::memory_order_acquire));
+  int done = pack();
+  if (writer_.pending_frames() > 0 && pause_ns() == 0) done += commit();
+  tell_room();
+  return done;
+}
+
+// Until the commit is full or nothing more has come.
+int LogAgent::pack() noexcept {
+  int packed = 0;
+  while (const LoggedFrame* frame = ring_.front()) {
+    std::span<std::byte> room;
+    const std::size_t bytes = rows_.packed_bytes(frame->head, frame->accepted);
+    if (!ok(writer_.add(*frame, bytes, room))) break;
+    if (bytes > 0) rows_.pack(frame->head, frame->accepted, room);
+    rows_.keep_from(frame->head + frame->accepted);
+    packed_bytes_ += LogWriter::frame_bytes(frame->accepted * row_bytes_);
+    ring_.take();
+    ++packed;
+  }
+  return packed;
+}
+
+int LogAgent::commit() noexcept {
+  const std::uint64_t before = writer_.durable_frames();
+  progress_.committing_frames.store(writer_.next_frame(), std::memory_order_release);
+  const std::int64_t began_ns = clock_.now_ns();
+  const Status status = writer_.commit();
+  progress_.status.store(status, std::memory_order_relaxed);
+  progress_.error_number.store(ok(status) ? 0 : static_cast<int>(writer_.error().number),
+                               std::memory_order_relaxed);
+  if (!ok(status)) {
+    progress_.failures.fetch_add(1, std::memory_order_relaxed);
+    next_commit_ns_ = clock_.now_ns() + std::chrono::nanoseconds(options_.retry_interval).count();
+    return 0;
+  }
+  next_commit_ns_ = began_ns + options_.commit_interval.count();
+  progress_.commits.fetch_add(1, std::memory_order_relaxed);
+  progress_.durable_head.store(writer_.durable_head(), std::memory_order_release);
+  progress_.durable_frames.store(writer_.durable_frames(), std::memory_order_release);
+  if (told_ != nullptr) told_(told_context_);
+  return static_cast<int>(writer_.durable_frames() - before);
+}
+
+std::int64_t LogAgent::pause_ns() noexcept {
+  return std::max<std::int64_t>(0, next_commit_ns_ - clock_.now_ns());
+}
+
+Status LogAgent::start(const ThreadOptions& options) noexcept {
+  if (!wake_.valid()) return Status::kUnavailable;
+  running_.store(true, std::memory_order_relaxed);
+  return thread_.start(options, &LogAgent::run, this);
+}
+
+void LogAgent::stop() noexcept {
+  running_.store(false, std::memory_order_seq_cst);
+  wake_.wake();
+  thread_.join();
+}
+
+void LogAgent::run(void* self) noexcept {
+  auto& agent = *static_cast<LogAgent*>(self);
+  for (;;) {
+    if (agent.do_work() > 0) continue;
+    agent.wake_.announce();
+    if (!agent.running_.load(std::memory_order_seq_cst)) break;
+    if (agent.ring_.front() != nullptr && agent.writer_.pending_frames() == 0) {
+      agent.wake_.stay_awake();
+      continue;
+    }
+    // What is packed and not on disk waits for its time; otherwise the next frame wakes us.
+    const bool waits = agent.writer_.pending_frames() > 0;
+    agent.wake_.sleep(waits ? agent.pause_ns() : -1);
+  }
+  // Whatever was judged before the end, at once, and once: a disk that fails now fails.
+  agent.next_commit_ns_ = 0;
+  while (agent.do_work() > 0) agent.next_commit_ns_ = 0;
+}
+
+}  // namespace windhover

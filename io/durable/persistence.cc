@@ -1,0 +1,161 @@
+#include "windhover/io/durable/persistence.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "windhover/runtime/window/packed_rows.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kCheckpointBuffer = 1 << 20;
+constexpr std::int64_t kLearnAtATimeNs = 1'000'000;
+constexpr std::int64_t kReadAgainNs = 1'000'000'000;
+
+std::span<std::byte> bytes_of(Arena& arena, const char* region, std::size_t bytes) noexcept {
+  arena.region(region);
+  return arena.allocate<std::byte>(bytes);
+}
+
+}  // namespace
+
+PersistenceMemory::PersistenceMemory(Arena& arena, const DurableConfig& config,
+                                     std::size_t max_producers) noexcept {
+  if (!config.enabled()) return;
+  arena.region("checkpoints");
+  producers.emplace(arena, max_producers);
+  checkpoint = arena.allocate<std::byte>(kCheckpointBuffer);
+  if (!config.log) return;
+  arena.region("log");
+  ring.emplace(arena, config.max_waiting_frames);
+  writer = bytes_of(arena, "log", LogWriter::footprint(config.log_options));
+  reader = bytes_of(arena, "log", LogReader::footprint(config.log_options));
+}
+
+Persistence::Persistence(PersistenceMemory& memory, const DurableConfig& config, Engine& engine,
+                         ProducerTable& producers, LogProgress& log,
+                         CheckpointProgress& checkpoints, Clock& clock) noexcept
+    : memory_(memory),
+      config_(config),
+      path_(config.folder),
+      engine_(engine),
+      producers_(producers),
+      log_(log),
+      checkpoints_(checkpoints),
+      clock_(clock),
+      feed_(nullptr, log, nullptr, 0) {}
+
+Persistence::~Persistence() { stop(); }
+
+void Persistence::set_wake(void (*wake)(void*) noexcept, void* context) noexcept {
+  wake_ = wake;
+  wake_context_ = context;
+}
+
+Status Persistence::start() noexcept {
+  if (agent_) {
+    const Status status = agent_->start({.name = "wh-log"});
+    if (!ok(status)) return status;
+  }
+  return checkpointer_->start({.name = "wh-checkpoint"});
+}
+
+void Persistence::stop() noexcept {
+  if (checkpointer_ && checkpointer_->thread().joinable()) checkpointer_->stop();
+  if (agent_ && agent_->thread().joinable()) agent_->stop();
+}
+
+Status Persistence::checkpoint_at_rest() noexcept {
+  if (!feed_.is_open()) return Status::kNotReady;  // what is in the log is not learned yet
+  return checkpointer_->take_at_rest(producers_, feed_.pushed());
+}
+
+// --- The observe thread
+
+void Persistence::on_wake() noexcept {
+  if (feed_.is_open() && memory_.producers->requested()) {
+    memory_.producers->take(producers_, engine_.head(), feed_.pushed());
+  }
+}
+
+// Learns from the log for a moment. False: it has all been learned.
+bool Persistence::go_on() noexcept {
+  if (feed_.is_open()) return false;
+  const std::int64_t begin_ns = clock_.now_ns();
+  if (begin_ns < learn_again_ns_) return true;
+  do {
+    const Status status = learn_some();
+    if (status == Status::kWindowFull) return true;
+    if (status == Status::kClosed) {
+      reader_.reset();
+      feed_.open(recovered_frames_);
+      on_wake();
+      return false;
+    }
+    if (!ok(status)) {
+      // All was good when it was verified: the disk has failed since. Nobody is let in before it
+      // can be read again.
+      log_.status.store(status, std::memory_order_relaxed);
+      log_.failures.fetch_add(1, std::memory_order_relaxed);
+      learn_again_ns_ = clock_.now_ns() + kReadAgainNs;
+      return true;
+    }
+  } while (clock_.now_ns() < begin_ns + kLearnAtATimeNs);
+  return true;
+}
+
+// A frame, or as many of its rows as the engine takes at once. kClosed: there was none.
+// kWindowFull: it has to wait for the learner.
+Status Persistence::learn_some() noexcept {
+  if (learn_again_ns_ != 0) {
+    if (const Status status = reopen_reader(); !ok(status)) return status;
+  }
+  if (rows_left_ == 0) {
+    const Status status = reader_->next(frame_, rows_);
+    if (!ok(status)) return status;
+    if (frame_.head != engine_.head()) return Status::kMalformed;
+    rows_left_ = frame_.accepted;
+  }
+  if (rows_left_ > 0) {
+    const PackedRows packed(RowLayout(engine_.config().model));
+    const std::uint64_t rows = std::min<std::uint64_t>(rows_left_, engine_.config().max_frame_rows);
+    std::size_t bytes = 0;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      const std::size_t row = packed.first_row(rows_.subspan(bytes));
+      if (row == 0) return Status::kMalformed;
+      bytes += row;
+    }
+    const ObserveResult result = engine_.observe_packed(rows_.first(bytes), rows);
+    if (!ok(result.status)) return result.status;
+    if (result.refused > 0) return Status::kMalformed;
+    rows_ = rows_.subspan(bytes);
+    rows_left_ -= rows;
+  }
+  if (rows_left_ == 0) learned_frames_ = frame_.number + 1;
+  return Status::kOk;
+}
+
+// What a reader has once failed to read it does not try again.
+Status Persistence::reopen_reader() noexcept {
+  if (rows_left_ > 0) {  // the frame's rows are in memory
+    learn_again_ns_ = 0;
+    return Status::kOk;
+  }
+  Arena arena(memory_.reader);
+  reader_.reset();
+  Result<LogReader> reader = LogReader::open(*folder_, learned_frames_, arena);
+  if (!reader.ok()) {
+    // Something has to be there for go_on() to come again.
+    return reader.error().status == Status::kClosed ? Status::kIoError : reader.error().status;
+  }
+  reader_.emplace(std::move(reader.value()));
+  learn_again_ns_ = 0;
+  log_.status.store(Status::kOk, std::memory_order_relaxed);
+  return Status::kOk;
+}
+
+std::uint64_t Persistence::row_bytes() const noexcept {
+  return PackedRows(RowLayout(engine_.config().model)).largest();
+}
+
+}  // namespace windhover

@@ -1,0 +1,130 @@
+// What a server keeps on disk: recovery, log and checkpoints in one place.
+#ifndef WINDHOVER_IO_DURABLE_PERSISTENCE_H_
+#define WINDHOVER_IO_DURABLE_PERSISTENCE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "windhover/io/durable/checkpoint_store.h"
+#include "windhover/io/durable/checkpointer.h"
+#include "windhover/io/durable/durable_config.h"
+#include "windhover/io/durable/frame_feed.h"
+#include "windhover/io/durable/frame_ring.h"
+#include "windhover/io/durable/log_agent.h"
+#include "windhover/io/durable/log_reader.h"
+#include "windhover/io/durable/log_writer.h"
+#include "windhover/io/durable/producer_capture.h"
+#include "windhover/io/endpoint.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// What persistence needs from the block. Takes memory, writes nothing. Nothing without a folder.
+struct PersistenceMemory {
+  PersistenceMemory(Arena& arena, const DurableConfig& config, std::size_t max_producers) noexcept;
+
+  std::optional<FrameRing> ring;
+  std::optional<ProducerCapture> producers;
+  std::span<std::byte> writer;      // LogWriter::footprint()
+  std::span<std::byte> reader;      // LogReader::footprint()
+  std::span<std::byte> checkpoint;  // what checkpoints are written and read through
+};
+
+// Set-up: open() finds the newest good checkpoint, has the engine and the table of producers become
+// what it says, and reads the log after it once, so that damage is known before anybody is served.
+// Running: the observe thread learns from the log what came after the checkpoint, a little at a
+// time, and only then takes rows from senders (FrameFeed); from then on frames go to the log's
+// thread, and the checkpoint's thread takes checkpoints.
+// Invariant: while the feed is open, engine, table and log have come to the same frame.
+class Persistence final : public EndpointDuties {
+ public:
+  // All outlive it. `ask_observe_thread` wakes the observe thread, which then calls on_wake().
+  Persistence(PersistenceMemory& memory, const DurableConfig& config, Engine& engine,
+              ProducerTable& producers, LogProgress& log, CheckpointProgress& checkpoints,
+              Clock& clock) noexcept;
+  ~Persistence();
+  Persistence(const Persistence&) = delete;
+  Persistence& operator=(const Persistence&) = delete;
+
+  // Before any thread is at work. In an error the number is an errno, or 0; the sentence names the
+  // folder and lives as long as this. Allocates.
+  Result<bool> open();
+  // Of the history: that of the folder, or a new one. Valid after open().
+  std::uint64_t instance() const noexcept { return instance_; }
+  // Rows that checkpoint and log together come to. Valid after open().
+  std::uint64_t recovered_head() const noexcept { return recovered_head_; }
+  // Checkpoints that were not good, and what stands in their place: a sentence each. For the host.
+  const std::string& remarks() const noexcept { return remarks_; }
+
+  FrameFeed& feed() noexcept { return feed_; }
+
+  // Who hears when more is on disk, and who is to call on_wake().
+  void set_wake(void (*wake)(void*) noexcept, void* context) noexcept;
+
+  // The threads of log and checkpoints. Once, after open().
+  Status start() noexcept;
+  // When the observe thread has ended: all that was judged goes to disk. Once.
+  void stop() noexcept;
+  // When no thread is at work any more, the learner's included: a checkpoint of all there is.
+  Status checkpoint_at_rest() noexcept;
+
+  // Any thread; the number of the request (CheckpointProgress).
+  std::uint64_t request_checkpoint() noexcept { return checkpointer_->request(); }
+
+  // The observe thread's.
+  bool go_on() noexcept override;
+  void on_wake() noexcept override;
+
+ private:
+  Error fail(const Error& error, const std::string& what) noexcept;
+  Result<bool> recover();
+  Result<bool> begin_history();
+  Result<bool> open_log(std::uint64_t frames);
+  Result<bool> make_log(std::uint64_t frames);
+  Result<bool> follow_log(std::uint64_t frames);
+  Result<bool> verify_log(std::uint64_t frames);
+  Status learn_some() noexcept;
+  Status reopen_reader() noexcept;
+  std::uint64_t row_bytes() const noexcept;
+  Result<bool> judge_passed_over();
+  void add_remark(const std::string& remark);
+
+  PersistenceMemory& memory_;
+  const DurableConfig config_;
+  const std::string path_;
+  Engine& engine_;
+  ProducerTable& producers_;
+  LogProgress& log_;
+  CheckpointProgress& checkpoints_;
+  Clock& clock_;
+
+  std::unique_ptr<Folder> own_folder_;  // unless the configuration brought one
+  Folder* folder_ = nullptr;
+  std::optional<CheckpointStore> store_;
+  std::optional<LogWriter> writer_;
+  std::optional<LogReader> reader_;  // while the log is being learned
+  std::optional<LogAgent> agent_;
+  std::optional<Checkpointer> checkpointer_;
+  FrameFeed feed_;
+  std::uint64_t instance_ = 0;
+  std::uint64_t recovered_frames_ = 0;
+  std::uint64_t recovered_head_ = 0;
+  LoggedFrame frame_;                // being learned
+  std::span<const std::byte> rows_;  // of it, packed, not learned yet
+  std::uint64_t rows_left_ = 0;
+  std::uint64_t learned_frames_ = 0;  // frames below are learned
+  std::int64_t learn_again_ns_ = 0;   // after reading failed, not before
+  std::string sentence_;
+  std::string remarks_;
+  void (*wake_)(void*) noexcept = nullptr;
+  void* wake_context_ = nullptr;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_PERSISTENCE_H_

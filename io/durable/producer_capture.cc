@@ -1,0 +1,80 @@
+#include "windhover/io/durable/producer_capture.h"
+
+#include <algorithm>
+#include <array>
+
+#include "windhover/io/durable/log_format.h"
+#include "windhover/platform/check.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kAtATime = 64;  // numbers
+
+// What a table shows, one number after another.
+class NumberList final : public StateVisitor {
+ public:
+  explicit NumberList(std::span<std::uint64_t> room) noexcept : room_(room) {}
+  using StateVisitor::visit;
+  void visit(std::span<std::uint64_t> numbers) noexcept override {
+    for (const std::uint64_t number : numbers) {
+      if (!counted_) {
+        counted_ = true;  // how many producers follow
+      } else if (size_ < room_.size()) {
+        room_[size_++] = number;
+      }
+    }
+  }
+  void visit(std::span<double>) noexcept override {}
+  void visit(std::span<std::uint32_t>) noexcept override {}
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::span<std::uint64_t> room_;
+  std::size_t size_ = 0;
+  bool counted_ = false;
+};
+
+}  // namespace
+
+void ProducerCapture::take(ProducerTable& table, std::uint64_t head,
+                           std::uint64_t frames) noexcept {
+  NumberList list(numbers_);
+  const Status shown = table.visit_state(list);
+  WINDHOVER_CHECK(ok(shown));
+  count_ = list.size();
+  head_ = head;
+  frames_ = frames;
+  state_.store(State::kTaken, std::memory_order_release);
+}
+
+Status ProducerCapture::write(Sink& sink) const noexcept {
+  std::array<std::byte, 8 * kAtATime> bytes;
+  store_number(bytes.data(), count_ / 2);
+  Status status = sink.write(std::span(bytes).first(8));
+  for (std::size_t i = 0; i < count_ && ok(status);) {
+    const std::size_t n = std::min(kAtATime, count_ - i);
+    for (std::size_t k = 0; k < n; ++k) store_number(bytes.data() + 8 * k, numbers_[i + k]);
+    status = sink.write(std::span(bytes).first(8 * n));
+    i += n;
+  }
+  return status;
+}
+
+Status ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
+  std::array<std::byte, 16> bytes;
+  Status status = source.read(std::span(bytes).first(8));
+  if (!ok(status)) return status;
+  const std::uint64_t count = load_number(bytes.data());
+  if (count > table.capacity()) return Status::kTooLarge;
+  for (std::uint64_t i = 0; i < count && ok(status); ++i) {
+    status = source.read(bytes);
+    if (!ok(status)) return status;
+    const std::uint64_t producer = load_number(bytes.data());
+    if (producer == 0 || table.at(producer).producer != 0) return Status::kMalformed;
+    status = table.set(producer, load_number(bytes.data() + 8));
+  }
+  return status;
+}
+
+}  // namespace windhover

@@ -1,0 +1,56 @@
+// Where every producer stands at one moment between two frames.
+#ifndef WINDHOVER_IO_DURABLE_PRODUCER_CAPTURE_H_
+#define WINDHOVER_IO_DURABLE_PRODUCER_CAPTURE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/producer_table.h"
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/checkpoint/sink.h"
+
+namespace windhover {
+
+// Taken by the observe thread, which owns the table, when the checkpoint's thread asks. Invariant:
+// between taken() and release() the copy is the checkpoint's alone. 16 bytes a producer.
+class ProducerCapture {
+ public:
+  // Takes memory, writes nothing.
+  ProducerCapture(Arena& arena, std::size_t max_producers) noexcept
+      : numbers_(arena.allocate<std::uint64_t>(2 * max_producers)) {}
+
+  // --- The checkpoint's thread.
+  void request() noexcept { state_.store(State::kRequested, std::memory_order_release); }
+  bool taken() const noexcept { return state_.load(std::memory_order_acquire) == State::kTaken; }
+  void release() noexcept { state_.store(State::kIdle, std::memory_order_release); }
+  // Rows accepted and frames judged at that moment. REQUIRES: taken().
+  std::uint64_t head() const noexcept { return head_; }
+  std::uint64_t frames() const noexcept { return frames_; }
+  // How many, then who and what is expected next, little-endian. REQUIRES: taken().
+  Status write(Sink& sink) const noexcept;
+
+  // --- The observe thread, or any while that one is not at work.
+  bool requested() const noexcept {
+    return state_.load(std::memory_order_acquire) == State::kRequested;
+  }
+  // O(the table's capacity).
+  void take(ProducerTable& table, std::uint64_t head, std::uint64_t frames) noexcept;
+
+  // What write() wrote goes into the table, which nobody uses. kMalformed, kTooLarge (more than the
+  // table holds), or what the source said; the table may then hold a part.
+  static Status read(Source& source, ProducerTable& table) noexcept;
+
+ private:
+  enum class State : std::uint8_t { kIdle, kRequested, kTaken };
+
+  std::span<std::uint64_t> numbers_;
+  std::size_t count_ = 0;  // of numbers
+  std::uint64_t head_ = 0;
+  std::uint64_t frames_ = 0;
+  std::atomic<State> state_{State::kIdle};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_PRODUCER_CAPTURE_H_

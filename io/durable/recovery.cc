@@ -1,0 +1,261 @@
+// How a server comes back to what its folder holds.
+#include "windhover/io/durable/persistence.h"
+
+#include <cerrno>
+
+#include "windhover/io/durable/posix_folder.h"
+#include "windhover/io/instance_id.h"
+
+namespace windhover {
+namespace {
+
+constexpr const char* kLockName = "lock";
+
+}  // namespace
+
+Error Persistence::fail(const Error& error, const std::string& what) noexcept {
+  sentence_ = path_ + ": " + what;
+  if (error.sentence != nullptr && error.sentence[0] != '\0') {
+    sentence_ += std::string(": ") + error.sentence;
+  }
+  // What the disk said is an errno; other numbers belong into the sentence.
+  const bool of_disk = error.status == Status::kIoError || error.status == Status::kNotPermitted;
+  return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
+          of_disk ? error.number : 0};
+}
+
+Result<bool> Persistence::open() {
+  folder_ = config_.disk;
+  if (folder_ == nullptr) {
+    Result<PosixFolder> folder = PosixFolder::open(path_.c_str(), true);
+    if (!folder.ok()) return fail(folder.error(), "the folder cannot be used");
+    own_folder_ = std::make_unique<PosixFolder>(std::move(folder.value()));
+    folder_ = own_folder_.get();
+  }
+  if (const std::int64_t locked = folder_->lock(kLockName); locked < 0) {
+    return fail(error_of(locked, ""), locked == -EWOULDBLOCK ? "another windhoverd uses this folder"
+                                                             : "the folder cannot be locked");
+  }
+  Result<CheckpointStore> store = CheckpointStore::open(*folder_, memory_.checkpoint);
+  if (!store.ok()) return fail(store.error(), "the checkpoints cannot be listed");
+  store_.emplace(std::move(store.value()));
+  const Result<bool> recovered = recover();
+  if (!recovered.ok()) return recovered;
+  engine_.set_recovery_target(recovered_head_);
+  if (!reader_) feed_.open(recovered_frames_);
+  return true;
+}
+
+// The newest good checkpoint, then the log after it. Without either a history begins.
+Result<bool> Persistence::recover() {
+  Result<CheckpointReader> newest = store_->open_newest();
+  const Result<bool> passed_over = judge_passed_over();
+  if (!passed_over.ok()) return passed_over;
+  const Result<LogIdentity> identity = read_log_identity(*folder_);
+  const bool has_log = identity.ok();
+  if (!has_log && identity.error().status != Status::kUnavailable) {
+    return fail(identity.error(), "the log cannot be read");
+  }
+  if (has_log && !config_.log) {
+    return fail({},
+                "it holds a log, so rows were promised to be kept: data.durability = \"logged\", "
+                "or another folder");
+  }
+  if (!newest.ok()) {
+    if (newest.error().status != Status::kUnavailable) {
+      return fail(newest.error(), "the checkpoints cannot be read");
+    }
+    if (!store_->entries().empty()) {
+      return fail({}, "no checkpoint is good (" + remarks_ +
+                          "); restore a backup, or give another folder to begin anew");
+    }
+    if (!has_log) return begin_history();
+    if (identity.value().first_frame != 0) {
+      return fail({},
+                  "the checkpoint that the log begins after is missing; restore a backup, or "
+                  "give another folder to begin anew");
+    }
+    instance_ = identity.value().instance;
+    return open_log(0);
+  }
+  CheckpointReader& checkpoint = newest.value();
+  if (!ok(ProducerCapture::read(checkpoint, producers_))) {
+    return fail({}, "server.max_producers is smaller than the number of producers known");
+  }
+  const Result<bool> restored = engine_.restore(checkpoint);
+  if (!restored.ok()) return fail(restored.error(), "the newest checkpoint cannot be taken up");
+  checkpoints_.head.store(checkpoint.facts().head, std::memory_order_relaxed);
+  instance_ = checkpoint.facts().instance;
+  // Without a log what came after the checkpoint is gone: another history goes on from here.
+  if (!has_log) {
+    const Result<std::uint64_t> instance = random_instance_id();
+    if (!instance.ok()) return instance.error();
+    instance_ = instance.value();
+    if (config_.log)
+      add_remark("there was no log: rows after the newest checkpoint, if any, are gone");
+  }
+  recovered_head_ = checkpoint.facts().head;
+  recovered_frames_ = checkpoint.facts().frames;
+  return open_log(recovered_frames_);
+}
+
+// Checkpoints newer than the one that is used. Where there is no log, what one that cannot be read
+// now holds is nowhere else.
+Result<bool> Persistence::judge_passed_over() {
+  for (const CheckpointStore::Entry& entry : store_->entries()) {
+    const Status why = entry.why.status;
+    if (ok(why)) continue;
+    const std::string name = "checkpoint-" + std::to_string(entry.number);
+    if (why == Status::kUnsupported || (!config_.log && why != Status::kMalformed)) {
+      return fail(entry.why, name + " cannot be used");
+    }
+    add_remark(name + " was passed over: " + entry.why.sentence);
+  }
+  return true;
+}
+
+void Persistence::add_remark(const std::string& remark) {
+  if (!remarks_.empty()) remarks_ += "; ";
+  remarks_ += remark;
+}
+
+Result<bool> Persistence::begin_history() {
+  const Result<std::uint64_t> instance = random_instance_id();
+  if (!instance.ok()) return instance.error();
+  instance_ = instance.value();
+  return open_log(0);
+}
+
+// Goes on after frame `frames`, with the folder's log or with one that begins there.
+Result<bool> Persistence::open_log(std::uint64_t frames) {
+  recovered_frames_ = frames;
+  if (config_.log) {
+    const Result<bool> made = make_log(frames);
+    if (!made.ok()) return made;
+    const Result<bool> followed = follow_log(frames);
+    if (!followed.ok()) return followed;
+  }
+  checkpointer_.emplace(Checkpointer::Parts{
+      engine_, *store_, *memory_.producers, feed_, log_, agent_ ? &*agent_ : nullptr, checkpoints_,
+      clock_, instance_, config_.log ? config_.log_options.bytes : 0, config_.checkpoint_period,
+      [](void* self) {
+        const auto& that = *static_cast<Persistence*>(self);
+        if (that.wake_ != nullptr) that.wake_(that.wake_context_);
+      },
+      this});
+  checkpointer_->begin_with(frames);
+  // What a checkpoint says of the configuration keeps a later start from reading this log as rows
+  // of another model; so there is one before the first row.
+  if (store_->entries().empty()) {
+    if (const Status status = checkpointer_->take_at_rest(producers_, frames); !ok(status)) {
+      return fail(store_->error(), "the first checkpoint cannot be written");
+    }
+  }
+  return config_.log ? verify_log(frames) : Result<bool>(true);
+}
+
+// Opens the log; makes it where there is none.
+Result<bool> Persistence::make_log(std::uint64_t frames) {
+  Result<LogIdentity> identity = read_log_identity(*folder_);
+  if (!identity.ok() && identity.error().status == Status::kUnavailable) {
+    const Result<std::uint64_t> salt = random_instance_id();
+    if (!salt.ok()) return salt.error();
+    LogIdentity fresh;
+    fresh.instance = instance_;
+    fresh.salt = salt.value();
+    fresh.first_frame = frames;
+    fresh.first_head = recovered_head_;
+    fresh.options = config_.log_options;
+    const Error made = LogWriter::create(*folder_, fresh, false, memory_.checkpoint);
+    if (!ok(made.status)) return fail(made, "the log cannot be made");
+    identity = read_log_identity(*folder_);
+  }
+  if (!identity.ok()) return fail(identity.error(), "the log cannot be read");
+  const LogIdentity& log = identity.value();
+  const LogOptions& wanted = config_.log_options;
+  if (log.options.bytes != wanted.bytes || log.options.segment_bytes != wanted.segment_bytes ||
+      log.options.commit_bytes != wanted.commit_bytes) {
+    return fail({}, "the log was made with data.log_bytes = " + std::to_string(log.options.bytes) +
+                        ", data.segment_bytes = " + std::to_string(log.options.segment_bytes) +
+                        ", data.commit_bytes = " + std::to_string(log.options.commit_bytes) +
+                        "; keep these");
+  }
+  // A log that was made after the checkpoint, because there was none, is of a history of its own.
+  if (log.instance != instance_ && log.first_frame != frames) {
+    return fail({}, "checkpoint and log are of different histories");
+  }
+  instance_ = log.instance;
+  Arena arena(memory_.writer);
+  Result<LogWriter> writer = LogWriter::open(*folder_, arena);
+  if (!writer.ok()) return fail(writer.error(), "the log cannot be opened");
+  writer_.emplace(std::move(writer.value()));
+  if (writer_->durable_frames() < frames) {
+    return fail({}, "the log ends before the newest checkpoint");
+  }
+  return true;
+}
+
+// Its thread's part, the observe thread's, and what others are told of it.
+Result<bool> Persistence::follow_log(std::uint64_t frames) {
+  const Result<RowFollower> follower = engine_.follower();
+  if (!follower.ok()) return follower.error();
+  RowFollower rows = follower.value();
+  rows.keep_from(writer_->durable_head());
+  if (store_->frames_needed() <= frames) writer_->release_below(store_->frames_needed());
+  recovered_frames_ = writer_->durable_frames();
+  recovered_head_ = writer_->durable_head();
+  learned_frames_ = frames;
+  log_.durable_frames.store(recovered_frames_);
+  log_.committing_frames.store(recovered_frames_);
+  log_.durable_head.store(recovered_head_);
+  memory_.ring->reset(recovered_frames_);
+  agent_.emplace(*memory_.ring, *writer_, rows, row_bytes(), log_, clock_,
+                 LogAgent::Options{.commit_interval = config_.commit_interval});
+  agent_->on_durable(
+      [](void* self) noexcept {
+        const auto& that = *static_cast<Persistence*>(self);
+        if (that.wake_ != nullptr) that.wake_(that.wake_context_);
+      },
+      this);
+  std::destroy_at(&feed_);
+  std::construct_at(&feed_, &*memory_.ring, log_, &agent_->wake(), row_bytes());
+  return true;
+}
+
+// Reads all of it after `frames` once; what is learned later was good then. Producers are known to
+// its end.
+Result<bool> Persistence::verify_log(std::uint64_t frames) {
+  if (writer_->durable_frames() == frames) return true;
+  for (const bool last : {false, true}) {
+    Arena arena(memory_.reader);
+    Result<LogReader> reader = LogReader::open(*folder_, frames, arena);
+    if (!reader.ok())
+      return fail(reader.error(), "the log after the newest checkpoint is not there");
+    if (last) {
+      reader_.emplace(std::move(reader.value()));
+      return true;
+    }
+    LoggedFrame frame;
+    std::span<const std::byte> payload;
+    Status status = Status::kOk;
+    while (ok(status = reader.value().next(frame, payload))) {
+      // Where producers stand at the end; nobody is let in before the rows have been learned as
+      // well.
+      if (frame.producer != 0 && !ok(producers_.set(frame.producer, frame.next))) {
+        return fail({}, "server.max_producers is smaller than the number of producers known");
+      }
+    }
+    if (status != Status::kClosed) {
+      return fail(
+          reader.value().error(),
+          "the log is damaged in segment-" + std::to_string(reader.value().segment()) +
+              "; windhover log verify says where, windhover restore goes back to before it");
+    }
+    if (reader.value().next_frame() != writer_->durable_frames()) {
+      return fail({}, "the log ends elsewhere for its reader than for its writer");
+    }
+  }
+  return true;
+}
+
+}  // namespace windhover

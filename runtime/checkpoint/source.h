@@ -1,6 +1,0 @@
-#ifndef WINDHOVER_RUNTIME_CHECKPOINT_SOURCE_H_
-#define WINDHOVER_RUNTIME_CHECKPOINT_SOURCE_H_
-
-#include "windhover/runtime/checkpoint/sink.h"
-
-#endif  // WINDHOVER_RUNTIME_CHECKPOINT_SOURCE_H_

@@ -1,0 +1,103 @@
+// A server that keeps a folder, in lives one after another.
+#ifndef WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
+#define WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
+
+#include <memory>
+#include <string>
+
+#include "windhover/tests/io/server_fixture.h"
+
+namespace windhover::testing {
+
+inline EngineConfig engine_on_disk() {
+  EngineConfig config = small_engine();
+  config.checkpoints = true;
+  config.max_followers = 1;
+  return config;
+}
+
+inline ServerConfig server_on_disk(const std::string& folder, Folder* disk = nullptr) {
+  ServerConfig config = small_server();
+  config.durable.folder = folder;
+  config.durable.disk = disk;
+  config.durable.log_options = {
+      .bytes = 16 << 20, .segment_bytes = 1 << 20, .commit_bytes = 512 << 10};
+  config.durable.checkpoint_period = std::chrono::milliseconds(0);
+  return config;
+}
+
+// One life. Ending it writes no checkpoint unless asked: what is in the log is all there is.
+class ServerLife {
+ public:
+  explicit ServerLife(const ServerConfig& config, const EngineConfig& engine = engine_on_disk())
+      : engine_block_(Engine::footprint(engine).value()),
+        server_block_(Server::footprint(config, engine).value()),
+        engine_(Engine::create(engine, engine_block_.bytes(), clock_).value()),
+        server_(Server::create(config, *engine_, server_block_.bytes(), clock_).value()) {
+    const Result<bool> opened = server_->open();
+    if (!opened.ok()) {
+      error_ = opened.error().sentence;
+      return;
+    }
+    EXPECT_EQ(server_->start(), Status::kOk);
+    learner_ = std::thread([this] {
+      IdleStrategy idle;
+      while (!done_) idle.idle(engine_->poll(64));
+    });
+  }
+  ~ServerLife() { (void)end(false); }
+
+  // kOk, or why there is no checkpoint.
+  Status end(bool with_checkpoint) {
+    if (!learner_.joinable()) return Status::kClosed;
+    server_->request_stop();
+    server_->join();
+    done_ = true;
+    learner_.join();
+    EXPECT_EQ(server_->counters().get(IoCounter::kHandlerHeapFallbacks), 0U);
+    return with_checkpoint ? server_->checkpoint_at_rest() : Status::kOk;
+  }
+
+  bool opens() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  std::string observe() const { return "127.0.0.1:" + std::to_string(server_->observe_port()); }
+  std::string query() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
+  Server& server() { return *server_; }
+  Engine& engine() { return *engine_; }
+
+  // Until all rows are in an answer, and chains have made draws of it.
+  std::vector<ParameterSummary> settled(std::uint64_t rows) {
+    Client client;
+    EXPECT_EQ(client.connect(query()), Status::kOk) << client.error_text();
+    std::vector<ParameterSummary> summaries;
+    Provenance provenance;
+    EXPECT_TRUE(eventually([&] {
+      return ok(client.posterior(summaries, provenance)) && provenance.sequence >= rows &&
+             provenance.status != PosteriorStatus::kWarmingUp &&
+             provenance.status != PosteriorStatus::kRecovering;
+    })) << "sequence "
+        << provenance.sequence << " " << to_string(provenance.status) << " "
+        << to_string(provenance.reason);
+    return summaries;
+  }
+  // Asks for a checkpoint and waits for it.
+  bool checkpoint() {
+    const std::uint64_t number = server_->request_checkpoint().value();
+    return eventually([&] { return server_->checkpoints().answered.load() >= number; }) &&
+           server_->checkpoints().status.load() == Status::kOk;
+  }
+
+ private:
+  RealClock clock_;
+  MappedBlock engine_block_;
+  MappedBlock server_block_;
+  Engine* engine_;
+  std::unique_ptr<Server> server_;
+  std::atomic<bool> done_{false};
+  std::thread learner_;
+  std::string error_;
+};
+
+}  // namespace windhover::testing
+
+#endif  // WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_

@@ -1,0 +1,34 @@
+// What windhoverd keeps on disk, as options.
+#ifndef WINDHOVER_TOOLS_DAEMON_DATA_OPTIONS_H_
+#define WINDHOVER_TOOLS_DAEMON_DATA_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "windhover/io/durable/durable_config.h"
+#include "windhover/runtime/config.h"
+#include "windhover/tools/daemon/daemon_options.h"
+
+namespace windhover {
+
+// The table [data].
+struct DataOptions {
+  std::string folder;  // empty: nothing is kept
+  bool logged = true;
+  LogOptions log = DurableConfig().log_options;
+  std::uint32_t commit_interval_us = 0;
+  std::uint32_t checkpoint_period_ms = 60'000;
+
+  // `this` outlives what is returned.
+  DurableConfig config() const;
+  // What the engine needs for it.
+  void prepare(EngineConfig& engine) const;
+};
+
+// Named "data." and the field. `options` must outlive them.
+std::vector<DaemonOption> data_options(DataOptions& options);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_DATA_OPTIONS_H_
