@@ -3,15 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "windhover/io/server.h"
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/daemon_config.h"
 
 namespace windhover {
 namespace {
+
+constexpr std::uint64_t kBytesAProducer = 16;  // of a checkpoint
 
 struct PlanOptions {
   std::string path;
@@ -36,6 +40,38 @@ void print(const char* part, Regions regions, std::size_t total) {
              bytes_text(static_cast<double>(total)));
 }
 
+struct DiskPlan {
+  std::uint64_t log = 0;
+  std::uint64_t checkpoint = 0;  // at most
+  // Two are kept while the next is written.
+  std::uint64_t checkpoints() const { return 3 * checkpoint; }
+};
+
+DiskPlan disk_of(const DaemonConfig& config, Regions engine_regions) {
+  const ServerConfig server = config.server();
+  DiskPlan plan;
+  if (!server.durable.enabled()) return plan;
+  if (server.durable.log) plan.log = server.durable.log_options.bytes;
+  const EngineConfig engine = with_defaults(config.engine());
+  const PackedRows rows{RowLayout(engine.model)};
+  plan.checkpoint =
+      rows.largest() * rows_in_memory(engine) + kBytesAProducer * server.max_producers;
+  for (const Arena::Region& region : engine_regions) {
+    if (std::string_view(region.name) == "checkpoint") plan.checkpoint += region.bytes;
+  }
+  return plan;
+}
+
+void print(const DiskPlan& disk) {
+  const auto line = [](const char* what, std::uint64_t bytes) {
+    fmt::print("  {:<26} {:>14}  {:>10}\n", what, bytes, bytes_text(static_cast<double>(bytes)));
+  };
+  fmt::print("disk\n");
+  line("log", disk.log);
+  line("checkpoints, at most", disk.checkpoints());
+  line("together", disk.log + disk.checkpoints());
+}
+
 void run_plan(const PlanOptions& o) {
   DaemonConfig config;
   config.read_file(o.path);
@@ -45,12 +81,13 @@ void run_plan(const PlanOptions& o) {
   const std::size_t engine = value_or_refuse(Engine::plan(config.engine(), engine_arena));
   const std::size_t server =
       value_or_refuse(Server::plan(config.server(), config.engine(), server_arena));
+  const DiskPlan disk = disk_of(config, engine_arena.regions());
   if (o.json) {
-    const nlohmann::ordered_json out = {{"engine", to_json(engine_arena.regions())},
-                                        {"engine_bytes", engine},
-                                        {"server", to_json(server_arena.regions())},
-                                        {"server_bytes", server},
-                                        {"block_bytes", config.block_bytes()}};
+    const nlohmann::ordered_json out = {
+        {"engine", to_json(engine_arena.regions())},   {"engine_bytes", engine},
+        {"server", to_json(server_arena.regions())},   {"server_bytes", server},
+        {"block_bytes", config.block_bytes()},         {"disk_log_bytes", disk.log},
+        {"disk_checkpoints_bytes", disk.checkpoints()}};
     fmt::print("{}\n", out.dump(2));
     return;
   }
@@ -58,13 +95,14 @@ void run_plan(const PlanOptions& o) {
   print("server", server_arena.regions(), server);
   fmt::print("block                        {:>14}  {:>10}\n", config.block_bytes(),
              bytes_text(static_cast<double>(config.block_bytes())));
+  if (disk.checkpoint > 0) print(disk);
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("plan", "Show the memory block of a configuration, region by region");
+  CLI::App* command = app.add_subcommand(
+      "plan", "Show what a configuration takes: memory, region by region, and disk");
   auto options = std::make_shared<PlanOptions>();
   command->add_option("CONFIG", options->path, "TOML configuration of windhoverd")->required();
   command->add_flag("--json", options->json, "One JSON object");

@@ -6,6 +6,7 @@
 
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/durable_text.h"
 
 namespace windhover {
 namespace {
@@ -43,6 +44,7 @@ void run_status(const StatusOptions& o) {
                                   {"query_sessions", s.query_sessions()},
                                   {"footprint_bytes", s.footprint_bytes()},
                                   {"resident_bytes", s.resident_bytes()},
+                                  {"durable", durable_json(s.durable())},
                                   {"provenance", to_json(provenance)},
                                   {"observe_latency", latency_json(s.observe_latency())},
                                   {"query_latency", latency_json(s.query_latency())}};
@@ -59,6 +61,8 @@ void run_status(const StatusOptions& o) {
   fmt::print("{:<28} {} in its blocks, {} resident\n", "memory",
              bytes_text(static_cast<double>(s.footprint_bytes())),
              bytes_text(static_cast<double>(s.resident_bytes())));
+  fmt::print("{:<28} {}\n", "producers known", s.durable().producers_known());
+  for (const std::string& line : durable_lines(s.durable(), s.head())) fmt::print("{}\n", line);
   print_latency("observe endpoint", s.observe_latency());
   print_latency("query endpoint", s.query_latency());
   fmt::print("\n");

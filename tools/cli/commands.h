@@ -9,11 +9,15 @@ class App;
 
 namespace windhover {
 
+void add_backup(CLI::App& app);
+void add_checkpoint(CLI::App& app);
 void add_fit(CLI::App& app);
+void add_log(CLI::App& app);
 void add_models(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_posterior(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_restore(CLI::App& app);
 void add_samplers(CLI::App& app);
 void add_schema(CLI::App& app);
 void add_send(CLI::App& app);

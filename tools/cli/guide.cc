@@ -44,7 +44,9 @@ windhoverd, learns; windhover sends it rows and asks it questions. To begin with
   windhover predict --to 127.0.0.1:7172 --schema S.toml --set NAME=VALUE
       what it predicts there, and how sure it is; a --set each field
   windhover status --to 127.0.0.1:7172
-      what it has seen, and how well it keeps up
+      what it has seen, how well it keeps up, and what of it is on disk
+  windhover backup FOLDER DEST
+      a copy of what windhoverd --data.folder FOLDER keeps, while it runs
   windhover fit FILE.csv --target COLUMN
       the same on one file, without a server
 

@@ -39,6 +39,10 @@ int run(int argc, char** argv) {
   windhover::add_posterior(app);
   windhover::add_status(app);
   windhover::add_plan(app);
+  windhover::add_checkpoint(app);
+  windhover::add_log(app);
+  windhover::add_backup(app);
+  windhover::add_restore(app);
   windhover::add_fit(app);
   windhover::add_schema(app);
   windhover::add_samplers(app);

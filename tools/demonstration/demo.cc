@@ -1,5 +1,6 @@
 // The demonstration: real flights streamed through TCP into a fresh daemon while questions are
-// answered, then the same at full speed, then a report. Run by tools/demo.
+// answered, then the same at full speed, then once more into one that is killed, then a report. Run
+// by tools/demo.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "windhover/tools/client/send.h"
 #include "windhover/tools/daemon/child_daemon.h"
 #include "windhover/tools/demonstration/background.h"
+#include "windhover/tools/demonstration/killed.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -252,6 +254,20 @@ FastResult run_fast(const Options& o, const Schema& schema, std::uint64_t rows) 
   return result;
 }
 
+KilledResult kill_one(const Options& o, const Schema& schema, std::uint64_t rows) {
+  fmt::print(
+      "\nPhase 3: the same into a daemon that keeps a log, killed (SIGKILL) in the middle\n");
+  std::fflush(stdout);
+  SendOptions send;
+  send.path = o.data();
+  send.schema = o.schema();
+  send.producer = 1;
+  send.limit = rows;
+  return run_killed(
+      bin_folder() + "/windhoverd", daemon_arguments(o), std::move(send), rows,
+      [&schema](Client& client) { return ask(client, schema, questions().front()).provenance; });
+}
+
 std::uint64_t counter(const v1::StatusResult& status, const std::string& label) {
   for (const v1::Counter& c : status.io_counters()) {
     if (c.label() == label) return c.value();
@@ -263,7 +279,20 @@ std::string calls_text(const std::optional<std::uint64_t>& calls) {
   return calls ? fmt::format("{}", *calls) : std::string("not counted in this build");
 }
 
-bool print_report(const LiveResult& live, const FastResult& fast) {
+void print_killed(const KilledResult& killed) {
+  fmt::print("Killed          {}\n", killed.sent.closing_line());
+  fmt::print(
+      "                at some {} rows; the next daemon had {} of them back, was ready after "
+      "{:.2f} "
+      "s,\n"
+      "                answered after {:.2f} s, from all of them after {:.2f} s; {} rows at the "
+      "end: {}\n",
+      killed.rows_at_kill, killed.rows_at_ready, killed.seconds_to_ready, killed.seconds_to_answer,
+      killed.seconds_to_all, killed.rows_at_end,
+      killed.lost_nothing() ? "nothing lost, nothing twice" : "ROWS ARE MISSING OR DOUBLE");
+}
+
+bool print_report(const LiveResult& live, const FastResult& fast, const KilledResult& killed) {
   const auto ns = [](std::int64_t value) { return duration_text(static_cast<double>(value)); };
   const v1::HandlerLatency& handler = live.status.query_latency();
   const Prequential& score = *live.sent.score;
@@ -282,6 +311,7 @@ bool print_report(const LiveResult& live, const FastResult& fast) {
       "                R {:.2f}, status {}\n",
       fast.seconds_to_catch_up, fast.seconds_to_draws, fast.settled.draws_per_observation,
       to_string(fast.settled.status));
+  print_killed(killed);
   fmt::print(
       "Query latency   over TCP while learning: p50 {}, p99 {}, p99.9 {}, longest {} ({} asked)\n",
       ns(live.round_trip_ns[0]), ns(live.round_trip_ns[1]), ns(live.round_trip_ns[2]),
@@ -314,7 +344,8 @@ bool print_report(const LiveResult& live, const FastResult& fast) {
              counter(live.status, "malformed_frames"));
   const bool heap_clean =
       live.stopped.heap_calls.value_or(0) == 0 && fast.stopped.heap_calls.value_or(0) == 0;
-  return heap_clean && lost == 0 && refused == 0 && live.sent.adds_up() && fast.sent.adds_up() &&
+  return heap_clean && killed.lost_nothing() && killed.stopped.heap_calls.value_or(0) == 0 &&
+         lost == 0 && refused == 0 && live.sent.adds_up() && fast.sent.adds_up() &&
          live.stopped.exit_code == 0 && fast.stopped.exit_code == 0;
 }
 
@@ -326,7 +357,8 @@ int run(const Options& o) {
   if (o.limit > 0) rows = std::min(rows, o.limit);
   const LiveResult live = run_live(o, schema, rows);
   const FastResult fast = run_fast(o, schema, rows);
-  return print_report(live, fast) ? 0 : 1;
+  const KilledResult killed = kill_one(o, schema, rows);
+  return print_report(live, fast, killed) ? 0 : 1;
 }
 
 }  // namespace

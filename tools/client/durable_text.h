@@ -1,0 +1,25 @@
+// What a server says of its folder, for people and as JSON.
+#ifndef WINDHOVER_TOOLS_CLIENT_DURABLE_TEXT_H_
+#define WINDHOVER_TOOLS_CLIENT_DURABLE_TEXT_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+nlohmann::ordered_json durable_json(const v1::Durable& durable);
+
+// First "on disk: all 120,000 rows; log 34.0 of 256.0 MiB; newest checkpoint 12 s old, at row
+// 118,000", then a line for each thing that fails or is still coming back. `head` is the server's.
+std::vector<std::string> durable_lines(const v1::Durable& durable, std::uint64_t head);
+
+// Why a checkpoint or a commit failed: the status, and the system's reason where there is one.
+std::string failure_text(v1::Reason status, int error_number);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLIENT_DURABLE_TEXT_H_

@@ -1,0 +1,118 @@
+#include "windhover/tools/kept/checkpoint_contents.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <span>
+
+#include "windhover/io/durable/log_format.h"
+#include "windhover/runtime/checkpoint/config_fields.h"
+#include "windhover/runtime/checkpoint/stream.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/kept/kept_folder.h"
+#include "windhover/tools/kept/kept_text.h"
+
+namespace windhover {
+namespace {
+
+using checkpoint::FieldEntry;
+using checkpoint::SectionHeader;
+
+template <std::size_t kSize>
+std::string name_text(const std::array<char, kSize>& name) {
+  const std::string text(name.data(), name.size());
+  return text.substr(0, text.find('\0'));
+}
+
+// As its kind is here; a field of another version has its bits.
+std::string value_of(const std::string& name, std::uint64_t bits) {
+  for (const checkpoint::ConfigField& field : checkpoint::config_fields()) {
+    if (field.name() != name) continue;
+    switch (field.kind) {
+      case checkpoint::ConfigField::Kind::kWhole:
+        return fmt::format("{}", bits);
+      case checkpoint::ConfigField::Kind::kReal:
+        return fmt::format("{}", std::bit_cast<double>(bits));
+      case checkpoint::ConfigField::Kind::kHash:
+        break;
+    }
+  }
+  return id_text(bits);
+}
+
+template <class T>
+T good(Result<T> result) {
+  if (!result.ok()) throw RunError(error_text(result.error()));
+  return std::move(result).value();
+}
+
+void add_section(const checkpoint::Reader::Section& section, CheckpointContents& contents) {
+  const std::string name = name_text(section.header.name);
+  if (contents.sections.empty() || contents.sections.back().name != name) {
+    contents.sections.push_back({name, section.header.version});
+  }
+  CheckpointContents::Section& last = contents.sections.back();
+  ++last.count;
+  last.bytes += section.header.length;
+  const std::span<const std::byte> payload = section.payload;
+  if (section.header.is(checkpoint::kRows) && payload.size() >= sizeof(checkpoint::RowsHeader)) {
+    last.rows += checkpoint::load<checkpoint::RowsHeader>(payload.data()).count;
+  }
+  if (!section.header.is(checkpoint::kConfiguration)) return;
+  for (std::size_t at = 0; at + sizeof(FieldEntry) <= payload.size(); at += sizeof(FieldEntry)) {
+    const auto entry = checkpoint::load<FieldEntry>(payload.data() + at);
+    const std::string field = name_text(entry.name);
+    contents.configuration.push_back({field, value_of(field, entry.bits), entry.bits});
+  }
+}
+
+}  // namespace
+
+std::uint64_t CheckpointContents::field(const std::string& name) const {
+  for (const Field& field : configuration) {
+    if (field.name == name) return field.bits;
+  }
+  return 0;
+}
+
+RowLayout CheckpointContents::layout() const {
+  ModelConfig model;
+  model.features = static_cast<std::uint32_t>(field("model.features"));
+  model.max_nonzeros = static_cast<std::uint32_t>(field("model.max_nonzeros"));
+  return RowLayout(model);
+}
+
+Producers read_producers(CheckpointReader& reader) {
+  Producers producers;
+  std::array<std::byte, 16> bytes{};
+  const auto take = [&](std::size_t count) {
+    if (!ok(reader.read(std::span(bytes).first(count)))) {
+      throw RunError("the checkpoint ends among its producers");
+    }
+  };
+  take(8);
+  for (std::uint64_t left = load_number(bytes.data()); left > 0; --left) {
+    take(16);
+    producers[load_number(bytes.data())] = load_number(&bytes[8]);
+  }
+  return producers;
+}
+
+CheckpointContents read_contents(CheckpointReader& reader) {
+  CheckpointContents contents;
+  contents.producers = read_producers(reader);
+  // No section is larger than what is left.
+  std::vector<std::byte> room(reader.left() + sizeof(SectionHeader));
+  checkpoint::Reader stream(reader);
+  contents.header = good(stream.begin());
+  for (;;) {
+    const checkpoint::Reader::Section section = good(stream.next(room, room));
+    if (section.header.is(checkpoint::kEnd)) break;
+    add_section(section, contents);
+  }
+  if (reader.left() != 0) throw RunError("the checkpoint goes on behind its end");
+  return contents;
+}
+
+}  // namespace windhover

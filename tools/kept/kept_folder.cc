@@ -1,0 +1,116 @@
+#include "windhover/tools/kept/kept_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "windhover/io/durable/log_format.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::size_t kDigits = 12;
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+class Names final : public NameVisitor {
+ public:
+  void name(const char* name) noexcept override {
+    const std::string_view text = name;
+    identity |= text == "identity";
+    if (text.size() != kPrefix.size() + kDigits || !text.starts_with(kPrefix)) return;
+    std::uint64_t number = 0;
+    for (const char digit : text.substr(kPrefix.size())) {
+      if (digit < '0' || digit > '9') return;
+      number = 10 * number + static_cast<std::uint64_t>(digit - '0');
+    }
+    if (number > 0) checkpoints.push_back(number);
+  }
+
+  bool identity = false;
+  std::vector<std::uint64_t> checkpoints;
+};
+
+PosixFolder open_folder(const std::string& path) {
+  Result<PosixFolder> folder = PosixFolder::open(path.c_str(), false);
+  if (folder.ok()) return std::move(folder).value();
+  const int reason = static_cast<int>(folder.error().number);
+  const std::string text = fmt::format("{}: {}", path, std::strerror(reason));
+  if (reason == ENOENT || reason == ENOTDIR) throw UserError(text + "; give a data folder");
+  throw RunError(text);
+}
+
+Names names_in(PosixFolder& folder, const std::string& path) {
+  Names names;
+  if (const std::int64_t listed = folder.list(names); listed < 0) {
+    throw RunError(
+        fmt::format("{} cannot be listed: {}", path, std::strerror(static_cast<int>(-listed))));
+  }
+  return names;
+}
+
+}  // namespace
+
+KeptFolder::KeptFolder(const std::string& path)
+    : path_(path), folder_(open_folder(path)), buffer_(kBufferBytes) {
+  const Names names = names_in(folder_, path_);
+  if (names.identity || !names.checkpoints.empty()) return;
+  throw UserError(fmt::format(
+      "{} is no data folder of windhoverd: it holds neither a log nor checkpoints", path_));
+}
+
+std::vector<std::uint64_t> KeptFolder::checkpoints() {
+  std::vector<std::uint64_t> numbers = names_in(folder_, path_).checkpoints;
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::string KeptFolder::checkpoint_name(std::uint64_t number) {
+  return fmt::format("{}{:0{}}", kPrefix, number, kDigits);
+}
+
+Result<CheckpointFacts> KeptFolder::peek(std::uint64_t number) {
+  return CheckpointReader::peek(folder_, checkpoint_name(number).c_str());
+}
+
+Result<CheckpointReader> KeptFolder::open(std::uint64_t number) {
+  return CheckpointReader::open(folder_, checkpoint_name(number).c_str(), buffer_);
+}
+
+std::optional<LogIdentity> KeptFolder::log_identity() {
+  const Result<LogIdentity> identity = read_log_identity(folder_);
+  if (identity.ok()) {
+    demand_segments(identity.value());
+    return identity.value();
+  }
+  if (identity.status() == Status::kUnavailable) return std::nullopt;
+  throw RunError(sentence("the log cannot be read", identity.error()));
+}
+
+void KeptFolder::demand_segments(const LogIdentity& identity) {
+  for (std::size_t i = 0; i < identity.options.segments(); ++i) {
+    const SegmentName name(i);
+    const Result<File> file =
+        File::open(folder_, name.text.data(), OpenFile::kRead, "it cannot be open_folder");
+    if (!file.ok()) {
+      throw RunError(fmt::format("{}/{}, a part of the log: {}", path_, name.text.data(),
+                                 std::strerror(static_cast<int>(file.error().number))));
+    }
+  }
+}
+
+std::string KeptFolder::sentence(const std::string& what, const Error& error) const {
+  return fmt::format("{}: {}: {}", path_, what, error_text(error));
+}
+
+std::string error_text(const Error& error) {
+  const bool of_system = error.status == Status::kIoError || error.status == Status::kNotPermitted;
+  if (!of_system || error.number <= 0) return error.sentence;
+  return fmt::format("{}: {}", error.sentence, std::strerror(static_cast<int>(error.number)));
+}
+
+}  // namespace windhover

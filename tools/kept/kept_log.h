@@ -1,0 +1,55 @@
+// The log of a data folder, frame by frame, also while a daemon writes to it.
+#ifndef WINDHOVER_TOOLS_KEPT_KEPT_LOG_H_
+#define WINDHOVER_TOOLS_KEPT_KEPT_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "windhover/io/durable/log_reader.h"
+#include "windhover/platform/memory.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/kept/kept_folder.h"
+
+namespace windhover {
+
+// The frames asked for are not in the log any more: newer checkpoints have let them go.
+class LogMovedOn : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+class LogDamaged : public RunError {
+ public:
+  LogDamaged(const std::string& text, std::uint64_t frame_in) : RunError(text), frame(frame_in) {}
+  std::uint64_t frame;  // those before it are good
+};
+
+class KeptLog {
+ public:
+  // What next() gives first is frame `from`, or the oldest. LogMovedOn; LogDamaged; RunError: it
+  // cannot be read, or ends before. `folder` outlives it.
+  KeptLog(KeptFolder& folder, const LogIdentity& identity, std::optional<std::uint64_t> from);
+
+  // False: that was all. The payload lives until the next call. A commit that a daemon is writing
+  // looks like damage for a moment, so damage is looked at several times before it is believed.
+  bool next(LoggedFrame& frame, std::span<const std::byte>& payload);
+
+  std::uint64_t next_frame() const { return reader_->next_frame(); }
+
+ private:
+  Error reopen(std::uint64_t from);
+  [[noreturn]] void fail(const Error& error, std::uint64_t frame) const;
+
+  KeptFolder& folder_;
+  LogIdentity identity_;
+  MappedBlock block_;
+  std::optional<LogReader> reader_;
+  std::optional<std::uint64_t> rows_;  // accepted before the next frame, where one has been read
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_KEPT_KEPT_LOG_H_

@@ -1,0 +1,36 @@
+#ifndef WINDHOVER_TOOLS_KEPT_NEW_FOLDER_H_
+#define WINDHOVER_TOOLS_KEPT_NEW_FOLDER_H_
+
+#include <optional>
+#include <string>
+
+#include "windhover/io/durable/posix_folder.h"
+
+namespace windhover {
+
+// A folder that is made beside its place and moved there when it is whole; otherwise removed.
+class NewFolder {
+ public:
+  // UserError: there is something at `path`, or what an interrupted one left beside it. RunError:
+  // it cannot be made.
+  explicit NewFolder(const std::string& path);
+  ~NewFolder();
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  Folder& folder() { return *folder_; }
+  const std::string& path() const { return path_; }
+
+  // Nothing of it may be open. RunError: it cannot be given its name.
+  void finish();
+
+ private:
+  std::string path_;
+  std::string unfinished_;
+  std::optional<PosixFolder> folder_;
+  bool finished_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_KEPT_NEW_FOLDER_H_
