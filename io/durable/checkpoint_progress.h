@@ -14,9 +14,8 @@ struct CheckpointProgress {
   std::atomic<std::uint64_t> answered{0};   // and how many of these have been taken or have failed
   std::atomic<std::uint64_t> taken{0};
   std::atomic<std::uint64_t> failures{0};
-  // Of the newest: rows, bytes, when (the engine's clock), and how long it took.
+  // Of the newest: rows, when (the engine's clock), and how long it took.
   std::atomic<std::uint64_t> head{0};
-  std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::int64_t> taken_ns{0};
   std::atomic<std::int64_t> lasted_ns{0};
   // Of the last one: kOk, or why there is none, and the errno.

@@ -28,7 +28,6 @@ struct DurableConfig {
   std::chrono::milliseconds checkpoint_period{60'000};
 
   bool enabled() const noexcept { return !folder.empty(); }
-  bool logs() const noexcept { return enabled() && log; }
 };
 
 }  // namespace windhover

@@ -47,8 +47,6 @@ class LogAgent {
   // Packs what has come and commits it. Returns frames packed or made durable; 0: nothing to do, or
   // nothing that could be done.
   int do_work() noexcept;
-  // Whether frames wait, packed or not.
-  bool idle() noexcept { return ring_.front() == nullptr && writer_.pending_frames() == 0; }
 
   // Any thread: segments with frames below `frame` only may be written over.
   void release_below(std::uint64_t frame) noexcept {

@@ -1,7 +1,6 @@
 #include "windhover/io/durable/persistence.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "windhover/runtime/window/packed_rows.h"
 
@@ -11,11 +10,6 @@ namespace {
 constexpr std::size_t kCheckpointBuffer = 1 << 20;
 constexpr std::int64_t kLearnAtATimeNs = 1'000'000;
 constexpr std::int64_t kReadAgainNs = 1'000'000'000;
-
-std::span<std::byte> bytes_of(Arena& arena, const char* region, std::size_t bytes) noexcept {
-  arena.region(region);
-  return arena.allocate<std::byte>(bytes);
-}
 
 }  // namespace
 
@@ -28,8 +22,8 @@ PersistenceMemory::PersistenceMemory(Arena& arena, const DurableConfig& config,
   if (!config.log) return;
   arena.region("log");
   ring.emplace(arena, config.max_waiting_frames);
-  writer = bytes_of(arena, "log", LogWriter::footprint(config.log_options));
-  reader = bytes_of(arena, "log", LogReader::footprint(config.log_options));
+  writer = arena.allocate<std::byte>(LogWriter::footprint(config.log_options));
+  reader = arena.allocate<std::byte>(LogReader::footprint(config.log_options));
 }
 
 Persistence::Persistence(PersistenceMemory& memory, const DurableConfig& config, Engine& engine,

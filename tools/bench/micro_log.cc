@@ -4,13 +4,11 @@
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <lmdb.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,29 +18,12 @@
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
 #include "windhover/tools/bench/heap_column.h"
+#include "windhover/tools/temporary_folder.h"
 
 namespace windhover {
 namespace {
 
 constexpr LogOptions kLog{256ULL << 20, 16ULL << 20, 2ULL << 20};
-
-class BenchFolder {
- public:
-  BenchFolder()
-      : path_((std::filesystem::temp_directory_path() / "windhover-bench-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~BenchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Times commit(i) and shows the middle and the 99th percentile. It gives whether all went well.
 template <class Commit>
@@ -79,7 +60,7 @@ std::vector<std::byte> payload(const benchmark::State& state) {
 }
 
 void log_commit(benchmark::State& state) {
-  const BenchFolder place;
+  const TemporaryFolder place;
   Result<PosixFolder> folder = PosixFolder::open(place.path().c_str(), true);
   std::vector<std::byte> scratch(1 << 20);
   if (!folder.ok() ||
@@ -108,8 +89,8 @@ void log_commit(benchmark::State& state) {
 // The same bytes to a file of zeros that were written before, at multiples of 4096: the least that
 // a commit can cost.
 void bare_commit(benchmark::State& state) {
-  const BenchFolder place;
-  const int file = ::open((place.path() + "/file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const TemporaryFolder place;
+  const int file = ::open((place.in("file")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   std::vector<std::byte> zeros(1 << 20);
   bool made = file >= 0;
   for (std::uint64_t at = 0; at < kLog.bytes && made; at += zeros.size()) {
@@ -131,7 +112,7 @@ void bare_commit(benchmark::State& state) {
 // One transaction a commit: a frame appended under its number and, past 256 MiB, the oldest
 // removed.
 void lmdb_commit(benchmark::State& state, unsigned flags) {
-  const BenchFolder place;
+  const TemporaryFolder place;
   MDB_env* env = nullptr;
   MDB_txn* txn = nullptr;
   MDB_dbi db = 0;

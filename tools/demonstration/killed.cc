@@ -1,16 +1,12 @@
 #include "windhover/tools/demonstration/killed.h"
 
-#include <stdlib.h>
-
 #include <chrono>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <thread>
 
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/demonstration/background.h"
-#include "windhover/tools/error.h"
+#include "windhover/tools/temporary_folder.h"
 
 namespace windhover {
 namespace {
@@ -24,31 +20,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A folder that goes when the demonstration does.
-class KeptFolder {
- public:
-  KeptFolder()
-      : path_((std::filesystem::temp_directory_path() / "windhover-demo-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw RunError("no temporary folder for the daemon");
-  }
-  ~KeptFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  KeptFolder(const KeptFolder&) = delete;
-  KeptFolder& operator=(const KeptFolder&) = delete;
-  std::string in(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 KilledResult run_killed(const std::string& program, std::vector<std::string> arguments,
                         SendOptions send, std::uint64_t rows,
                         const std::function<Provenance(Client&)>& ask) {
-  const KeptFolder folder;
+  const TemporaryFolder folder;
   arguments.insert(
       arguments.end(),
       {"--data.folder", folder.in("data"), "--data.checkpoint_period", "500",
