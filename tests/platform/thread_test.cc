@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "windhover/platform/clock.h"
@@ -97,6 +103,31 @@ TEST(Thread, PriorityIsGrantedOrAWarning) {
   ASSERT_EQ(thread.start({.fifo_priority = 1}, read_policy, &policy), Status::kOk);
   thread.join();
   EXPECT_EQ(policy == SCHED_FIFO, (thread.warnings() & kThreadNotPrioritised) == 0);
+}
+
+// In nanoseconds; 0 before Linux 6.12. The eight bytes at 24 of what the system gives.
+std::uint64_t own_slice() {
+  std::array<std::uint64_t, 6> attributes{};
+  EXPECT_EQ(syscall(SYS_sched_getattr, 0, attributes.data(), sizeof(attributes), 0U), 0);
+  return attributes[3];
+}
+
+TEST(Thread, SliceIsItsOwnAndItsShareStaysTheSame) {
+  struct Turn {
+    std::uint64_t slice = 0;
+    int nice = 0;
+  } seen;
+  const auto look = [](void* to) {
+    *static_cast<Turn*>(to) = {own_slice(), getpriority(PRIO_PROCESS, 0)};
+  };
+  const std::uint64_t own = own_slice();
+  Thread thread;
+  ASSERT_EQ(thread.start({.slice = std::chrono::milliseconds(5)}, look, &seen), Status::kOk);
+  thread.join();
+  EXPECT_EQ(thread.warnings(), 0U);
+  EXPECT_TRUE(seen.slice == 5'000'000 || seen.slice == 0) << seen.slice;
+  EXPECT_EQ(seen.nice, getpriority(PRIO_PROCESS, 0));
+  EXPECT_EQ(own_slice(), own);
 }
 
 TEST(Thread, MistakesOfTheCallerAreRefused) {
