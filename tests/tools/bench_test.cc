@@ -332,6 +332,47 @@ TEST(BenchSuites, SoakGivesItsTimeInSlices) {
   EXPECT_GT(result["observations"].get<double>(), 0);
 }
 
+TEST(BenchSuites, DurableMeasuresEachOfItsPartsBesideTheDisk) {
+  BenchOptions options;
+  options.dimensions = {5};
+  options.seconds = 0.05;
+  options.window_rows = {2000};
+  const Json result = run_bench("durable", options);
+  expect_shape(result, "durable");
+  // Frames of one row and of 256; two numbers of connections; nothing kept, a log, checkpoints; a
+  // checkpoint and two copies; a start.
+  ASSERT_EQ(result["runs"].size(), 2U + 2 + 3 + 3 + 1);
+  const auto run = [&](const std::string& name) {
+    for (const Json& r : result["runs"]) {
+      if (r["name"].get<std::string>().starts_with(name)) return r;
+    }
+    return Json();
+  };
+  EXPECT_GT(run("acknowledgement")["logged"]["count"].get<double>(), 0);
+  EXPECT_GT(run("ingest")["of_the_lesser"].get<double>(), 0);
+  EXPECT_GT(run("questions D=5 log and")["p99_of_nothing_kept"].get<double>(), 0);
+  EXPECT_GT(run("checkpoint")["of_new_file"].get<double>(), 0);
+  const Json start = run("start");
+  EXPECT_GE(start["rows_in_log"].get<double>(), 1000);
+  EXPECT_GT(start["first_answer_seconds"].get<double>(), 0);
+  EXPECT_GE(start["settled_seconds"], start["all_rows_seconds"]);
+  EXPECT_GE(start["all_rows_seconds"], start["first_answer_seconds"]);
+}
+
+TEST(BenchSuites, DurableRunsThePartsThatAreNamed) {
+  BenchOptions options;
+  options.dimensions = {5};
+  options.parts = {"checkpoints"};
+  const Json result = run_bench("durable", options);
+  for (const Json& run : result["runs"]) {
+    EXPECT_FALSE(run["name"].get<std::string>().starts_with("start")) << run["name"];
+  }
+  EXPECT_NE(exit_code({"durable", "--parts", "everything"}), 0);
+  options.dimensions = {5, 10};
+  EXPECT_TRUE(says(refusal_of([&] { (void)run_bench("durable", options); }),
+                   "--dimension takes one value for durable"));
+}
+
 TEST(BenchSuites, MixedAndSoakRefuseListsOfWhatTheyTakeOneOf) {
   for (const char* suite : {"mixed", "soak"}) {
     BenchOptions options;

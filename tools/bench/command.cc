@@ -81,8 +81,8 @@ void add_bench(CLI::App& app) {
     return option;
   };
   only(app.add_option("--dimension", options->dimensions,
-                      "Parameters, intercept included; several, but for mixed and soak"),
-       {"step", "ingest", "query", "mixed", "soak", "growth"})
+                      "Parameters, intercept included; several, but for mixed, soak and durable"),
+       {"step", "ingest", "query", "mixed", "soak", "growth", "durable"})
       ->delimiter(',')
       ->check(CLI::Range(2, 100'000));
   only(app.add_option("--rows-per-frame", options->rows_per_frame, "ingest: rows a frame; several"),
@@ -107,23 +107,34 @@ void add_bench(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0));
   only(app.add_option("--chains", options->chains, "Chains of the learner"),
-       {"ingest", "query", "mixed", "soak", "growth"})
+       {"ingest", "query", "mixed", "soak", "growth", "durable"})
       ->check(CLI::Range(1, 1024));
   only(app.add_option("--seconds", options->seconds, "Measured time of a run"),
-       {"step", "ingest", "query", "mixed", "growth"})
+       {"step", "ingest", "query", "mixed", "growth", "durable"})
       ->check(CLI::Range(0.001, 1000.0));
   only(app.add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
-  only(app.add_option("--rate", options->rate,
-                      "Rows a second; 0: ingest as many as are taken, mixed and soak half of that"),
-       {"ingest", "mixed", "soak"})
+  only(app.add_option(
+           "--rate", options->rate,
+           "Rows a second; 0: ingest as many as are taken, mixed, soak and the questions of "
+           "durable half of that"),
+       {"ingest", "mixed", "soak", "durable"})
       ->check(CLI::NonNegativeNumber);
   only(app.add_option("--query-rate", options->query_rate, "Questions a second"),
-       {"query", "mixed", "soak"})
+       {"query", "mixed", "soak", "durable"})
       ->check(CLI::Range(1.0, 1e6));
   only(app.add_option("--observations", options->observations, "growth: length of the stream"),
        {"growth"})
       ->check(CLI::Range(1e6, 1e10));
+  only(app.add_option("--parts", options->parts, "durable: these of its parts; several"),
+       {"durable"})
+      ->delimiter(',')
+      ->check(CLI::IsMember(durable_parts()));
+  only(app.add_option("--window-rows", options->window_rows,
+                      "durable: rows of the windows that a server starts with; several"),
+       {"durable"})
+      ->delimiter(',')
+      ->check(CLI::Range(1000, 100'000'000));
   only(app.add_flag("--real-time", options->real_time,
                     "query: locked memory, the query thread pinned, FIFO for it and the one that "
                     "asks, as far as permitted; the result says how far"),

@@ -2,9 +2,7 @@
 // in LMDB and beside a bare write and fdatasync; see micro_benchmarks.cc. Latencies in
 // microseconds. Each keeps the last 256 MiB, so that all of them write over what they wrote before.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +15,7 @@
 #include "windhover/io/durable/posix_folder.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
+#include "windhover/tools/bench/disk.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/temporary_folder.h"
 
@@ -86,27 +85,11 @@ void log_commit(benchmark::State& state) {
   });
 }
 
-// The same bytes to a file of zeros that were written before, at multiples of 4096: the least that
-// a commit can cost.
+// The same bytes: the least that a commit can cost.
 void bare_commit(benchmark::State& state) {
-  const TemporaryFolder place;
-  const int file = ::open((place.in("file")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  std::vector<std::byte> zeros(1 << 20);
-  bool made = file >= 0;
-  for (std::uint64_t at = 0; at < kLog.bytes && made; at += zeros.size()) {
-    made = ::pwrite(file, zeros.data(), zeros.size(), static_cast<off_t>(at)) > 0;
-  }
-  made = made && ::fdatasync(file) == 0;
-  std::vector<std::byte> bytes = payload(state);
-  bytes.resize((bytes.size() + kLogBlock - 1) / kLogBlock * kLogBlock);
-  std::uint64_t at = 0;
-  time_commits(state, [&](std::uint64_t) {
-    if (at + bytes.size() > kLog.bytes) at = 0;
-    const auto put = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
-    at += bytes.size();
-    return made && put == static_cast<ssize_t>(bytes.size()) && ::fdatasync(file) == 0;
-  });
-  if (file >= 0) ::close(file);
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  BareFile file(kLog.bytes, bytes);
+  time_commits(state, [&](std::uint64_t) { return file.commit(bytes); });
 }
 
 // One transaction a commit: a frame appended under its number and, past 256 MiB, the oldest

@@ -23,7 +23,8 @@ struct ServedOptions {
   // Locked memory, and the query thread before everybody else and on a processor of its choice, as
   // far as the machine permits it.
   bool real_time = false;
-  bool unix_sockets = false;  // and no TCP
+  bool unix_sockets = false;   // and no TCP
+  DurableConfig durable = {};  // its folder outlives the engine
 };
 
 // The last processor that this process may use, where there are several; -1: there is only one.
@@ -69,6 +70,7 @@ class ServedEngine {
       query.cpu = last_processor();
     }
     value_or_throw(server_->open());
+    if (!ok(server_->start_keeping())) throw RunError("a thread could not be started");
     // Not by Server::start(), which does not say what was not permitted.
     const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
     const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
@@ -95,6 +97,7 @@ class ServedEngine {
   static ServerConfig config_of(const ServedOptions& options, const SocketPaths& paths) {
     ServerConfig config;
     config.max_sessions = options.max_sessions;
+    config.durable = options.durable;
     if (options.unix_sockets) {
       config.observe = {.tcp_address = "", .unix_path = paths.observe};
       config.query = {.tcp_address = "", .unix_path = paths.query};
@@ -108,6 +111,7 @@ class ServedEngine {
     server_->request_stop();
     observe_thread_.join();
     query_thread_.join();
+    server_->join();
     learner_.stop();
   }
 

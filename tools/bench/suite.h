@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +26,11 @@ struct BenchOptions {
   double minutes = 10;
   double rate = 0;  // rows a second; 0: as fast as the server takes them
   double query_rate = 2000;
-  double observations = 3.2e6;  // growth: length of the stream
-  bool real_time = false;       // query: locked memory, FIFO, pinned, as far as permitted
-  bool unix_sockets = false;    // ingest, query: instead of TCP over loopback
+  double observations = 3.2e6;             // growth: length of the stream
+  std::vector<std::string> parts;          // durable: of its parts these
+  std::vector<std::uint64_t> window_rows;  // durable: of the windows that are started with
+  bool real_time = false;     // query: locked memory, FIFO, pinned, as far as permitted
+  bool unix_sockets = false;  // ingest, query: instead of TCP over loopback
 };
 
 struct BenchSuite {
@@ -44,6 +47,10 @@ Json run_query(const BenchOptions& options);
 Json run_mixed(const BenchOptions& options);
 Json run_soak(const BenchOptions& options);
 Json run_growth(const BenchOptions& options);
+Json run_durable(const BenchOptions& options);
+
+// The parts of `durable`.
+std::vector<std::string> durable_parts();
 
 std::span<const BenchSuite> bench_suites() noexcept;
 

@@ -22,6 +22,9 @@ constexpr std::array kSuites = {
     BenchSuite{"query", "latency of predictions over loopback, idle and under ingest", run_query},
     BenchSuite{"mixed", "all kinds of questions while rows stream in", run_mixed},
     BenchSuite{"growth", "cost over the length of the stream and over D; the start", run_growth},
+    BenchSuite{"durable",
+               "the log and checkpoints beside the disk they lie on; the start from them",
+               run_durable},
     BenchSuite{"soak", "the same for --minutes: resident memory and heap calls over time",
                run_soak},
 };
@@ -42,7 +45,8 @@ Json to_json(const BenchOptions& o) {
           {"chains", o.chains},           {"seconds", o.seconds},
           {"minutes", o.minutes},         {"rate", o.rate},
           {"query_rate", o.query_rate},   {"observations", o.observations},
-          {"real_time", o.real_time},     {"unix", o.unix_sockets}};
+          {"real_time", o.real_time},     {"unix", o.unix_sockets},
+          {"window_rows", o.window_rows}, {"parts", o.parts}};
 }
 
 Json run_bench(std::string_view name, const BenchOptions& options) {

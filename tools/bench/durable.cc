@@ -1,0 +1,122 @@
+#include "windhover/tools/bench/durable.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "windhover/io/durable/log_format.h"
+#include "windhover/runtime/window/packed_rows.h"
+#include "windhover/samplers/rows.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
+
+namespace windhover {
+
+EngineConfig kept_config(const BenchOptions& options, std::uint32_t dimension) {
+  EngineConfig config = served_config(options, dimension);
+  config.checkpoints = true;
+  config.max_followers = 1;
+  return config;
+}
+
+void KeptServer::start() {
+  ServedOptions options;
+  options.max_sessions = 4 * kLoadConnections;  // those of the source before may still be draining
+  if (keeps_ == Keeps::kLog) {
+    options.durable.folder = folder_.path();
+    // A run that wants one asks for it.
+    options.durable.checkpoint_period = std::chrono::milliseconds(0);
+  }
+  served_.emplace(config_, options);
+}
+
+double KeptServer::checkpoint() {
+  const CheckpointProgress& progress = server().checkpoints();
+  const std::uint64_t number = value_or_throw(server().request_checkpoint());
+  const double patience = wall_seconds() + kPatience;
+  while (progress.answered.load() < number) {
+    if (wall_seconds() > patience) throw RunError("a checkpoint does not come to an end");
+    sleep_for(0.001);
+  }
+  if (!ok(progress.status.load())) throw RunError("there is no checkpoint");
+  return 1e-9 * static_cast<double>(progress.lasted_ns.load());
+}
+
+std::uint64_t KeptServer::checkpoint_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("checkpoint-")) bytes = std::max(bytes, entry.file_size());
+  }
+  return bytes;
+}
+
+void send_until(ServedEngine& served, const LoadRows& rows, std::uint64_t head) {
+  const FrameSource source(served.observe_address(), rows, {});
+  const double patience = wall_seconds() + kPatience;
+  while (served.engine().head() < head) {
+    if (wall_seconds() > patience) throw RunError("the server does not take the rows");
+    sleep_for(0.001);
+    source.check();
+  }
+}
+
+std::size_t commit_bytes(const ModelConfig& model, double frames, std::uint32_t rows_a_frame) {
+  const std::size_t row = PackedRows(RowLayout(model)).largest();
+  const double records = frames * static_cast<double>(record_bytes(rows_a_frame * row));
+  return kCommitHeaderBytes + static_cast<std::size_t>(records);
+}
+
+void ProcessTurns::add(Json figures) {
+  Json& calls = figures["heap_calls"];
+  if (calls.is_number() && figures_.contains("heap_calls")) {
+    calls = calls.get<std::uint64_t>() + figures_["heap_calls"].get<std::uint64_t>();
+  }
+  figures_ = std::move(figures);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+namespace {
+
+struct Part {
+  const char* name;
+  void (*run)(const BenchOptions&, Json& runs);
+};
+constexpr std::array kParts = {
+    Part{"acknowledgements", run_durable_acknowledgements}, Part{"ingest", run_durable_ingest},
+    Part{"questions", run_durable_questions}, Part{"checkpoints", run_durable_checkpoints},
+    Part{"starts", run_durable_starts}};
+
+}  // namespace
+
+std::vector<std::string> durable_parts() {
+  std::vector<std::string> names;
+  for (const Part& part : kParts) names.emplace_back(part.name);
+  return names;
+}
+
+Json run_durable(const BenchOptions& options) {
+  if (options.dimensions.size() > 1) {
+    throw UserError("--dimension takes one value for durable");
+  }
+  Json out = {{"chains", options.chains},
+              {"query_rate", options.query_rate},
+              {"limits", Json::object()},
+              {"runs", Json::array()}};
+  for (const Part& part : kParts) {
+    const bool wanted =
+        options.parts.empty() || std::ranges::find(options.parts, part.name) != options.parts.end();
+    if (wanted) part.run(options, out["runs"]);
+  }
+  return out;
+}
+
+}  // namespace windhover

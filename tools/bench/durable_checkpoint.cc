@@ -1,0 +1,189 @@
+// What a checkpoint takes beside a new file of as many bytes, for how long it holds up learner and
+// observe thread, and how soon a server that starts from one answers.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "windhover/io/durable/producer_capture.h"
+#include "windhover/platform/arena.h"
+#include "windhover/tools/bench/disk.h"
+#include "windhover/tools/bench/durable.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/loopback.h"
+#include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
+
+namespace windhover {
+
+namespace {
+
+std::uint32_t dimension_of(const BenchOptions& o) { return list_or(o.dimensions, {100}).front(); }
+
+void checkpoint_on_disk(const BenchOptions& o, Json& runs) {
+  constexpr int kTurns = 7;
+  const std::uint32_t dimension = dimension_of(o);
+  const EngineConfig config = kept_config(o, dimension);
+  KeptServer kept(config, KeptServer::Keeps::kLog);
+  const LoadRows rows = load_rows(dimension, 0);
+  send_until(kept.served(), rows, config.window_size);
+  settle(kept.served(), rows, true);
+  (void)kept.checkpoint();
+  const std::uint64_t bytes = kept.checkpoint_bytes();
+  std::vector<double> taken;
+  std::vector<double> bare;
+  std::vector<double> ratios;
+  ProcessTurns process;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    bare.push_back(new_file_seconds(bytes));
+    const ProcessSpan span;
+    const double seconds = kept.checkpoint();
+    process.add(span.figures());
+    taken.push_back(seconds);
+    ratios.push_back(taken.back() / bare.back());
+  }
+  Json run = {{"name", fmt::format("checkpoint D={} N={}", dimension, config.window_size)},
+              {"mib", static_cast<double>(bytes) / (1 << 20)},
+              {"seconds", median(taken)},
+              {"new_file_seconds", median(bare)},
+              {"of_new_file", median(ratios)}};
+  run.update(process.figures());
+  runs.push_back(std::move(run));
+}
+
+// Processor time for which the learner stands still while its state is copied. Its window is short:
+// rows are not in it.
+void capture(std::uint32_t dimension, Json& runs) {
+  constexpr int kTimes = 20;
+  EngineConfig config = MicroStream::config("linear", dimension);
+  config.sampler.chains = 0;
+  config.sampler.minibatch_size = 0;
+  config.checkpoints = true;
+  MicroStream stream(config);
+  Engine& engine = stream.engine();
+  double longest = 0;
+  double sum = 0;
+  Runs run;
+  run.add(fmt::format("learner's copy D={}", dimension), [&] {
+    for (int i = 0; i < kTimes; ++i) {
+      if (!ok(engine.request_capture())) throw RunError("there is no copy");
+      const double begin = thread_seconds();
+      engine.poll(0);
+      const double took = thread_seconds() - begin;
+      sum += took;
+      longest = std::max(longest, took);
+      engine.release_capture();
+    }
+    return Figures{{"mean_ms", 1e3 * sum / kTimes}, {"longest_ms", 1e3 * longest}};
+  });
+  runs.push_back(run.take()[0]);
+}
+
+// The same of the observe thread, with every producer known that there can be.
+void capture_producers(Json& runs) {
+  constexpr std::size_t kProducers = ServerConfig{}.max_producers;
+  MappedBlock block(kProducers * 256);
+  Arena arena(block.bytes());
+  ProducerTable table(arena, kProducers);
+  table.reset();
+  ProducerCapture copy(arena, kProducers);
+  ProducerClaims claims;
+  for (std::uint64_t producer = 1; producer <= kProducers; ++producer) {
+    (void)table.judged(table.at(producer), producer, 1, claims, 0);
+    table.release(claims);
+  }
+  Runs run;
+  run.add("observe thread's copy of all producers", [&] {
+    const double took = fastest(0.05, [&] {
+      copy.request();
+      copy.take(table, 0, 0);
+      copy.release();
+    });
+    return Figures{{"mean_ms", 1e3 * took}};
+  });
+  runs.push_back(run.take()[0]);
+}
+
+struct FirstAnswers {
+  double first = 0;    // any answer
+  double all = 0;      // one that includes every row
+  double settled = 0;  // and has draws enough for it
+};
+
+FirstAnswers answers_of(ServedEngine& served, std::uint64_t head, double begin) {
+  FirstAnswers out;
+  const int socket = connect_and_greet(served.query_address());
+  const std::string question = predict_frame(served.engine().dimension() - 1, 1);
+  const double patience = begin + kPatience;
+  while (out.settled == 0 && wall_seconds() < patience) {
+    v1::Response response;
+    if (!write_all(socket, question.data(), question.size()) ||
+        !receive_response(socket, response) || !response.has_predict_result()) {
+      break;
+    }
+    const double now = wall_seconds() - begin;
+    const v1::Provenance& p = response.predict_result().provenance();
+    if (out.first == 0) out.first = now;
+    if (p.sequence() >= head && out.all == 0) out.all = now;
+    if (out.all > 0 && p.reason() != v1::POSTERIOR_REASON_FEW_DRAWS) out.settled = now;
+    sleep_for(0.001);
+  }
+  ::close(socket);
+  if (out.settled == 0) throw RunError("a server that has started again does not answer");
+  return out;
+}
+
+// A window of rows in the checkpoint, and half as many in the log after it, or what half of a log
+// holds, at which the next checkpoint is due.
+void start(const BenchOptions& o, std::uint64_t window_rows, Json& runs) {
+  const std::uint32_t dimension = dimension_of(o);
+  EngineConfig config = kept_config(o, dimension);
+  config.window_size = window_rows;
+  const LoadRows rows = load_rows(dimension, 0);
+  const std::size_t row_bytes =
+      commit_bytes(config.model, 1, rows.rows_per_frame) / rows.rows_per_frame;
+  const std::uint64_t after =
+      std::min<std::uint64_t>(window_rows / 2, DurableConfig{}.log_options.bytes / 2 / row_bytes);
+  KeptServer kept(config, KeptServer::Keeps::kLog);
+  send_until(kept.served(), rows, window_rows);
+  settle(kept.served(), rows, false);
+  (void)kept.checkpoint();
+  send_until(kept.served(), rows, kept.served().engine().head() + after);
+  const std::uint64_t checkpointed = kept.server().checkpoints().head.load();
+  kept.stop();
+  const double begin = wall_seconds();
+  kept.start();
+  const std::uint64_t head = kept.server().log().durable_head.load();
+  const FirstAnswers answers = answers_of(kept.served(), head, begin);
+  if (kept.served().engine().head() != head) throw RunError("rows are missing after a start");
+  const double mib = static_cast<double>(kept.checkpoint_bytes()) / (1 << 20);
+  Runs run;
+  run.add(fmt::format("start D={} N={}", dimension, window_rows), [&] {
+    return Figures{{"checkpoint_mib", mib},
+                   {"rows_in_log", static_cast<double>(head - checkpointed)},
+                   {"first_answer_seconds", answers.first},
+                   {"all_rows_seconds", answers.all},
+                   {"settled_seconds", answers.settled}};
+  });
+  runs.push_back(run.take()[0]);
+}
+
+}  // namespace
+
+void run_durable_checkpoints(const BenchOptions& options, Json& runs) {
+  checkpoint_on_disk(options, runs);
+  const std::vector<std::uint32_t> shapes = list_or(options.dimensions, {10, 100, 500, 1000});
+  for (const std::uint32_t dimension : shapes) capture(dimension, runs);
+  capture_producers(runs);
+}
+
+void run_durable_starts(const BenchOptions& options, Json& runs) {
+  std::vector<std::uint64_t> windows = options.window_rows;
+  if (windows.empty()) windows = {100'000, 1'000'000};
+  for (const std::uint64_t rows : windows) start(options, rows, runs);
+}
+
+}  // namespace windhover

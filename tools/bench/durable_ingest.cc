@@ -1,0 +1,202 @@
+// Rows a second while they are logged, beside the same engine without a log and beside the disk;
+// and what an acknowledgement takes, beside a bare write of the same bytes.
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/bench/disk.h"
+#include "windhover/tools/bench/durable.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/loopback.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint64_t kBareBytes = 256ULL << 20;  // as much as the log has
+constexpr std::size_t kLargestCommit = std::size_t{4} << 20;
+constexpr int kTurns = 5;
+
+// Rows a second while a source of its own sends for so long.
+double rate_of(KeptServer& kept, const LoadRows& rows, std::uint32_t connections, double seconds,
+               ProcessTurns& process) {
+  const FrameSource source(kept.served().observe_address(), rows, {.connections = connections});
+  sleep_for(std::min(0.2, seconds));  // all connections under way
+  const IngestSpan span(kept.served());
+  const ProcessSpan process_span;
+  sleep_for(seconds);
+  process.add(process_span.figures());
+  const double rate = span.rows_per_second();
+  source.check();
+  return rate;
+}
+
+struct Commits {
+  explicit Commits(const LogProgress& log)
+      : frames(log.durable_frames.load()), commits(log.commits.load()) {}
+  std::uint64_t frames;
+  std::uint64_t commits;
+};
+
+// Bytes a second of bare commits of this size.
+double bare_rate(BareFile& file, std::size_t bytes, double seconds) {
+  const double begin = wall_seconds();
+  double written = 0;
+  do {
+    if (!file.commit(bytes)) throw RunError("a bare write failed");
+    written += static_cast<double>(bytes);
+  } while (wall_seconds() - begin < seconds);
+  return written / (wall_seconds() - begin);
+}
+
+void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connections, Json& runs) {
+  const double seconds = o.seconds > 0 ? o.seconds : 1.0;
+  const LoadRows rows = load_rows(dimension, 0);
+  const EngineConfig config = kept_config(o, dimension);
+  KeptServer without(config, KeptServer::Keeps::kNothing);
+  KeptServer with(config, KeptServer::Keeps::kLog);
+  settle(without.served(), rows, true);
+  settle(with.served(), rows, true);
+  BareFile file(kBareBytes, kLargestCommit);
+  const double row_bytes =
+      static_cast<double>(commit_bytes(config.model, 1, rows.rows_per_frame)) / rows.rows_per_frame;
+  std::vector<double> unlogged;
+  std::vector<double> logged;
+  std::vector<double> disk;
+  std::vector<double> ratios;
+  std::vector<double> sizes;
+  ProcessTurns beside;
+  ProcessTurns process;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    unlogged.push_back(rate_of(without, rows, connections, seconds, beside));
+    const Commits before(with.server().log());
+    logged.push_back(rate_of(with, rows, connections, seconds, process));
+    const Commits after(with.server().log());
+    const double frames =
+        static_cast<double>(after.frames - before.frames) /
+        static_cast<double>(std::max<std::uint64_t>(1, after.commits - before.commits));
+    const std::size_t size = commit_bytes(config.model, frames, rows.rows_per_frame);
+    sizes.push_back(static_cast<double>(size));
+    disk.push_back(bare_rate(file, std::min(size, kLargestCommit), seconds) / row_bytes);
+    ratios.push_back(logged.back() / std::min(disk.back(), unlogged.back()));
+  }
+  Json run = {{"name", fmt::format("ingest D={} {} a frame {} conn", dimension, rows.rows_per_frame,
+                                   connections)},
+              {"rows_per_second", median(logged)},
+              {"without_a_log", median(unlogged)},
+              {"of_the_disk_alone", median(disk)},
+              {"commit_bytes", median(sizes)},
+              {"of_the_lesser", median(ratios)},
+              {"of_the_lesser_worst", *std::min_element(ratios.begin(), ratios.end())}};
+  run.update(process.figures());
+  runs.push_back(std::move(run));
+}
+
+// One frame at a time: sent, and waited for until it is on disk.
+class Sender {
+ public:
+  Sender(ServedEngine& served, const LoadRows& rows)
+      : frames_(rows), socket_(connect_and_greet(served.observe_address())) {}
+  ~Sender() { ::close(socket_); }
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  void send() {
+    frames_.set_sequence(frame_, kProducer, sequence_);
+    sequence_ += frames_.rows_per_frame;
+    const std::size_t begin = frames_.begin(frame_);
+    const std::size_t size = frames_.ends[frame_] - begin;
+    if (!write_all(socket_, frames_.bytes.data() + begin, size) ||
+        ::recv(socket_, answer_.data(), answer_.size(), 0) <= 0) {
+      throw RunError("the server does not acknowledge a frame");
+    }
+    frame_ = (frame_ + 1) % frames_.ends.size();
+  }
+
+ private:
+  // No connection of a FrameSource has it.
+  static constexpr std::uint64_t kProducer = (1U << 14) - 1;
+
+  FrameBytes frames_;
+  int socket_;
+  std::array<char, 4096> answer_;  // of one frame: it comes in one piece
+  std::size_t frame_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+// Times one call.
+template <class F>
+void record(Histogram& histogram, F&& f) {
+  const double begin = wall_seconds();
+  f();
+  histogram.record(static_cast<std::int64_t>(1e9 * (wall_seconds() - begin)));
+}
+
+void acknowledgement(const BenchOptions& o, std::uint32_t rows_a_frame, Json& runs) {
+  const std::uint32_t dimension = list_or(o.dimensions, {10}).front();
+  const EngineConfig config = kept_config(o, dimension);
+  LoadRows rows = load_rows(dimension, 0);
+  KeptServer without(config, KeptServer::Keeps::kNothing);
+  KeptServer with(config, KeptServer::Keeps::kLog);
+  settle(without.served(), rows, true);
+  settle(with.served(), rows, true);
+  rows.rows_per_frame = rows_that_fit(rows_a_frame, dimension, 0);
+  rows_a_frame = rows.rows_per_frame;
+  rows.sequenced = true;
+  Sender unlogged_sender(without.served(), rows);
+  Sender logged_sender(with.served(), rows);
+  const std::size_t bytes = commit_bytes(config.model, 1, rows_a_frame);
+  BareFile file(kBareBytes, bytes);
+  Histogram logged;
+  Histogram unlogged;
+  Histogram bare;
+  const double end = wall_seconds() + (o.seconds > 0 ? o.seconds : 4.0);
+  const std::uint64_t commits = with.server().log().commits.load();
+  const ProcessSpan process_span;
+  // In turns, so that what the disk and the machine do in these seconds comes to all.
+  do {
+    for (int i = 0; i < 20; ++i) record(logged, [&] { logged_sender.send(); });
+    for (int i = 0; i < 20; ++i) record(bare, [&] { (void)file.commit(bytes); });
+    for (int i = 0; i < 20; ++i) record(unlogged, [&] { unlogged_sender.send(); });
+  } while (wall_seconds() < end);
+  Json process = process_span.figures();
+  if (with.server().log().commits.load() - commits < logged.count()) {
+    throw RunError("a frame was acknowledged that is in no commit");
+  }
+  const auto of_bare = [&](double q, std::int64_t more) {
+    return static_cast<double>(logged.quantile(q)) / static_cast<double>(bare.quantile(q) + more);
+  };
+  Json run = {{"name", fmt::format("acknowledgement D={} {} a frame", dimension, rows_a_frame)},
+              {"bytes", bytes},
+              {"p50_of_bare", of_bare(0.5, 0)},
+              {"p99_of_bare", of_bare(0.99, 0)},
+              {"p50_of_bare_and_unlogged", of_bare(0.5, unlogged.quantile(0.5))},
+              {"p99_of_bare_and_unlogged", of_bare(0.99, unlogged.quantile(0.99))}};
+  run.update(process);
+  run["logged"] = percentiles(logged);
+  run["unlogged"] = percentiles(unlogged);
+  run["bare"] = percentiles(bare);
+  runs.push_back(std::move(run));
+}
+
+}  // namespace
+
+void run_durable_ingest(const BenchOptions& options, Json& runs) {
+  for (const std::uint32_t dimension : list_or(options.dimensions, {10, 100})) {
+    for (const std::uint32_t connections : {1U, 32U}) ingest(options, dimension, connections, runs);
+  }
+}
+
+void run_durable_acknowledgements(const BenchOptions& options, Json& runs) {
+  for (const std::uint32_t rows : {1U, 256U}) acknowledgement(options, rows, runs);
+}
+
+}  // namespace windhover

@@ -1,0 +1,167 @@
+// Questions while rows stream in: with nothing kept, with a log, and with checkpoints beside it.
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include "windhover/platform/thread.h"
+#include "windhover/tools/bench/durable.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/processor.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr int kTurns = 5;
+
+// Asks for checkpoints, one at a time, a second from the begin of one to that of the next at least.
+class Checkpoints {
+ public:
+  Checkpoints(Server& server, bool wanted) : server_(server) {
+    if (wanted) thread_ = std::thread([this] { run(); });
+  }
+  ~Checkpoints() {
+    stop_.store(true);
+    if (thread_.joinable()) thread_.join();
+  }
+  Checkpoints(const Checkpoints&) = delete;
+  Checkpoints& operator=(const Checkpoints&) = delete;
+
+ private:
+  void run() {
+    double next = wall_seconds();
+    while (!stop_.load()) {
+      const CheckpointProgress& progress = server_.checkpoints();
+      if (wall_seconds() >= next && progress.answered.load() == progress.requested.load()) {
+        (void)server_.request_checkpoint();
+        next = wall_seconds() + 1;
+      }
+      sleep_for(0.01);
+    }
+  }
+
+  Server& server_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// Rows a second that are taken as fast as they come, checkpoints that the log needs included.
+double lasting_rate(const BenchOptions& o, ServedEngine& served, const LoadRows& rows) {
+  const FrameSource source(served.observe_address(), rows, {.connections = kLoadConnections});
+  sleep_for(0.3);
+  const IngestSpan span(served);
+  sleep_for(o.seconds > 0 ? o.seconds : 3.0);
+  source.check();
+  return span.rows_per_second();
+}
+
+struct Condition {
+  const char* name = nullptr;
+  KeptServer* kept = nullptr;
+  bool checkpoints = false;
+  std::vector<double> p50;
+  std::vector<double> p99;
+  std::vector<double> p999;
+  std::vector<double> from_send_p99;
+  std::uint64_t taken = 0;
+  ProcessTurns process;
+};
+
+// On a thread with short slices, as of a client to whom answers are urgent: what is compared is the
+// server, and how late the asker itself gets a processor would hide it.
+void ask_on_a_thread(QuestionSource& questions, double seconds, ProcessTurns& process) {
+  struct Asking {
+    QuestionSource& questions;
+    double seconds;
+    ProcessTurns& process;
+    std::exception_ptr error;
+  } asking{questions, seconds, process, nullptr};
+  const auto run = [](void* argument) {
+    auto& a = *static_cast<Asking*>(argument);
+    try {
+      const ProcessSpan span;
+      a.questions.ask(a.seconds);
+      a.process.add(span.figures());
+    } catch (...) {
+      a.error = std::current_exception();
+    }
+  };
+  Thread thread;
+  if (!ok(thread.start({.name = "asks", .slice = std::chrono::microseconds(100)}, run, &asking))) {
+    throw RunError("a thread could not be started");
+  }
+  thread.join();
+  if (asking.error) std::rethrow_exception(asking.error);
+}
+
+void ask(const BenchOptions& o, const LoadRows& rows, double rate, Condition& condition) {
+  ServedEngine& served = condition.kept->served();
+  const FrameSource source(served.observe_address(), rows, {rate, kLoadConnections});
+  sleep_for(0.3);
+  QuestionSource questions(served.query_address(), {{"predict", predict_frame(rows.features, 1)}},
+                           1, o.query_rate);
+  const std::uint64_t taken = served.server().checkpoints().taken.load();
+  {
+    const Checkpoints checkpoints(served.server(), condition.checkpoints);
+    ask_on_a_thread(questions, o.seconds > 0 ? o.seconds : 3.0, condition.process);
+  }
+  source.check();
+  if (questions.unanswered() > 0) throw RunError("a question was not answered");
+  condition.taken += served.server().checkpoints().taken.load() - taken;
+  const auto at = [&](double q) {
+    return 1e-3 * static_cast<double>(questions.latency(0).quantile(q));
+  };
+  condition.from_send_p99.push_back(1e-3 *
+                                    static_cast<double>(questions.from_send().quantile(0.99)));
+  condition.p50.push_back(at(0.5));
+  condition.p99.push_back(at(0.99));
+  condition.p999.push_back(at(0.999));
+}
+
+}  // namespace
+
+void run_durable_questions(const BenchOptions& o, Json& runs) {
+  const std::uint32_t dimension = list_or(o.dimensions, {100}).front();
+  const LoadRows rows = load_rows(dimension, 0);
+  const EngineConfig config = kept_config(o, dimension);
+  KeptServer without(config, KeptServer::Keeps::kNothing);
+  KeptServer with(config, KeptServer::Keeps::kLog);
+  settle(without.served(), rows, false);
+  settle(with.served(), rows, false);
+  const double rate = o.rate > 0 ? o.rate : 0.5 * lasting_rate(o, with.served(), rows);
+  std::array<Condition, 3> conditions;
+  conditions[0].name = "nothing kept";
+  conditions[0].kept = &without;
+  conditions[1].name = "log";
+  conditions[1].kept = &with;
+  conditions[2].name = "log and checkpoints";
+  conditions[2].kept = &with;
+  conditions[2].checkpoints = true;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (Condition& condition : conditions) ask(o, rows, rate, condition);
+  }
+  for (const Condition& c : conditions) {
+    Json run = {{"name", fmt::format("questions D={} {}", dimension, c.name)},
+                {"rows_per_second", rate},
+                {"checkpoints", c.taken},
+                {"p50_us", median(c.p50)},
+                {"p99_us", median(c.p99)},
+                {"p999_us", median(c.p999)},
+                {"from_send_p99_us", median(c.from_send_p99)},
+                {"p99_of_nothing_kept", median(c.p99) / median(conditions[0].p99)},
+                {"from_send_p99_of_nothing_kept",
+                 median(c.from_send_p99) / median(conditions[0].from_send_p99)}};
+    run.update(c.process.figures());
+    runs.push_back(std::move(run));
+  }
+}
+
+}  // namespace windhover
