@@ -131,15 +131,13 @@ std::string make_case(std::mt19937_64& random) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace windhover;
   using namespace windhover::testing;
-  static const RecordingFolder kEmpty = [] {
-    RecordingFolder folder;
-    make_log(folder);
-    return folder;
-  }();
+  static RecordingFolder empty;
+  static const bool kMade = (make_log(empty), true);
+  require(kMade);
   RecordingFolder folder;
-  folder.set_contents("identity", kEmpty.contents("identity"));
+  folder.set_contents("identity", empty.contents("identity"));
   std::array<RecordingFolder::Bytes, kSegments> segments;
-  for (std::size_t s = 0; s < kSegments; ++s) segments[s] = kEmpty.contents(name_of(s));
+  for (std::size_t s = 0; s < kSegments; ++s) segments[s] = empty.contents(name_of(s));
   auto rest = std::as_bytes(std::span(data, size));
   const bool seals = !rest.empty() && (rest[0] & std::byte{1}) != std::byte{0};
   rest = rest.subspan(std::min<std::size_t>(rest.size(), 1));

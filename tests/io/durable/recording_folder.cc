@@ -24,6 +24,7 @@ void RecordingFolder::apply(const Change& change, Names& names) {
 }
 
 std::int64_t RecordingFolder::open_file(const char* name, OpenFile how) noexcept {
+  const std::lock_guard lock(mutex_);
   auto found = names_.find(name);
   const bool makes = how == OpenFile::kCreate || how == OpenFile::kMake;
   if (found == names_.end() && !makes) return -ENOENT;
@@ -44,11 +45,13 @@ std::int64_t RecordingFolder::open_file(const char* name, OpenFile how) noexcept
 }
 
 void RecordingFolder::close_file(int handle) noexcept {
+  const std::lock_guard lock(mutex_);
   if (inode(handle) != nullptr) handles_[static_cast<std::size_t>(handle)].reset();
 }
 
 std::int64_t RecordingFolder::read_some(int handle, std::uint64_t offset,
                                         std::span<std::byte> bytes) noexcept {
+  const std::lock_guard lock(mutex_);
   const Inode* file = inode(handle);
   if (file == nullptr) return -EBADF;
   if (offset >= file->now.size()) return 0;
@@ -59,6 +62,7 @@ std::int64_t RecordingFolder::read_some(int handle, std::uint64_t offset,
 
 std::int64_t RecordingFolder::write_some(int handle, std::uint64_t offset,
                                          std::span<const std::byte> bytes) noexcept {
+  const std::lock_guard lock(mutex_);
   if (stopped()) return -EIO;
   Inode* file = inode(handle);
   if (file == nullptr) return -EBADF;
@@ -71,6 +75,7 @@ std::int64_t RecordingFolder::write_some(int handle, std::uint64_t offset,
 }
 
 std::int64_t RecordingFolder::sync_file(int handle) noexcept {
+  const std::lock_guard lock(mutex_);
   if (stopped()) return -EIO;
   Inode* file = inode(handle);
   if (file == nullptr) return -EBADF;
@@ -86,11 +91,13 @@ std::int64_t RecordingFolder::sync_file(int handle) noexcept {
 }
 
 std::int64_t RecordingFolder::file_size(int handle) noexcept {
+  const std::lock_guard lock(mutex_);
   const Inode* file = inode(handle);
   return file == nullptr ? -EBADF : static_cast<std::int64_t>(file->now.size());
 }
 
 std::int64_t RecordingFolder::rename_file(const char* from, const char* to) noexcept {
+  const std::lock_guard lock(mutex_);
   if (stopped()) return -EIO;
   if (!has(from)) return -ENOENT;
   unsynced_.push_back({from, to, names_[from]});
@@ -99,6 +106,7 @@ std::int64_t RecordingFolder::rename_file(const char* from, const char* to) noex
 }
 
 std::int64_t RecordingFolder::remove_file(const char* name) noexcept {
+  const std::lock_guard lock(mutex_);
   if (!has(name)) return -ENOENT;
   if (stopped()) return -EIO;
   unsynced_.push_back({name, "", names_[name]});
@@ -107,6 +115,7 @@ std::int64_t RecordingFolder::remove_file(const char* name) noexcept {
 }
 
 std::int64_t RecordingFolder::sync_folder() noexcept {
+  const std::lock_guard lock(mutex_);
   if (stopped()) return -EIO;
   durable_names_ = names_;
   unsynced_.clear();
@@ -114,11 +123,13 @@ std::int64_t RecordingFolder::sync_folder() noexcept {
 }
 
 std::int64_t RecordingFolder::list(NameVisitor& visitor) noexcept {
+  const std::lock_guard lock(mutex_);
   for (const std::string& name : names()) visitor.name(name.c_str());
   return 0;
 }
 
 std::int64_t RecordingFolder::lock(const char* /*name*/) noexcept {
+  const std::lock_guard lock(mutex_);
   if (locked_) return -EWOULDBLOCK;
   locked_ = true;
   return 0;
@@ -162,6 +173,7 @@ void RecordingFolder::keep_some(Inode& inode, std::mt19937_64& random) {
 }
 
 void RecordingFolder::fail_sync(int handle, std::mt19937_64& random) {
+  const std::lock_guard lock(mutex_);
   ++changes_;
   if (Inode* file = inode(handle)) {
     keep_some(*file, random);
@@ -170,12 +182,14 @@ void RecordingFolder::fail_sync(int handle, std::mt19937_64& random) {
 }
 
 void RecordingFolder::kill_process() {
+  const std::lock_guard lock(mutex_);
   handles_.clear();
   locked_ = false;
   stop_after_ = UINT64_MAX;
 }
 
 void RecordingFolder::cut_power(std::mt19937_64& random) {
+  const std::lock_guard lock(mutex_);
   kill_process();
   std::set<Inode*> inodes;
   for (const auto& [name, inode] : names_) inodes.insert(inode.get());
@@ -198,11 +212,13 @@ void RecordingFolder::cut_power(std::mt19937_64& random) {
 }
 
 RecordingFolder::Bytes RecordingFolder::contents(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
   const auto found = names_.find(name);
   return found == names_.end() ? Bytes() : found->second->now;
 }
 
 void RecordingFolder::set_contents(const std::string& name, const Bytes& bytes) {
+  const std::lock_guard lock(mutex_);
   auto inode = std::make_shared<Inode>();
   inode->now = bytes;
   inode->durable = bytes;
@@ -210,13 +226,35 @@ void RecordingFolder::set_contents(const std::string& name, const Bytes& bytes) 
   durable_names_[name] = inode;
 }
 
+bool RecordingFolder::has(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  return names_.count(name) > 0;
+}
+
+std::uint64_t RecordingFolder::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+void RecordingFolder::stop_after(std::uint64_t changes) {
+  const std::lock_guard lock(mutex_);
+  stop_after_ = changes;
+}
+
+bool RecordingFolder::has_stopped() const {
+  const std::lock_guard lock(mutex_);
+  return changes_ > stop_after_;
+}
+
 std::vector<std::string> RecordingFolder::names() const {
+  const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   for (const auto& [name, inode] : names_) all.push_back(name);
   return all;
 }
 
 std::size_t RecordingFolder::open_files() const {
+  const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(
       std::count_if(handles_.begin(), handles_.end(), [](const auto& h) { return h != nullptr; }));
 }

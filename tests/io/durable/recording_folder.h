@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -16,7 +17,7 @@ namespace windhover::testing {
 
 // Harsher than common file systems: of what was not synced, each sector stays, goes or tears on its
 // own, each file's end is anywhere between, and each change of a name happens or not on its own.
-// Syncing a file says nothing of its name.
+// Syncing a file says nothing of its name. Any thread may call at any time.
 class RecordingFolder final : public Folder {
  public:
   using Bytes = std::vector<std::byte>;
@@ -47,12 +48,14 @@ class RecordingFolder final : public Folder {
   // What files hold now; for damage. Writing here is as if it had always been on the medium.
   Bytes contents(const std::string& name) const;
   void set_contents(const std::string& name, const Bytes& bytes);
-  bool has(const std::string& name) const { return names_.count(name) > 0; }
+  bool has(const std::string& name) const;
   std::vector<std::string> names() const;
   // Calls that change or sync something, so far: where a test may cut.
-  std::uint64_t changes() const { return changes_; }
+  std::uint64_t changes() const;
   // Nothing that changes something happens any more once this many changes were made: EIO.
-  void stop_after(std::uint64_t changes) { stop_after_ = changes; }
+  void stop_after(std::uint64_t changes);
+  // Whether a change has been refused because of that.
+  bool has_stopped() const;
   std::size_t open_files() const;
 
  private:
@@ -73,6 +76,7 @@ class RecordingFolder final : public Folder {
   bool stopped() { return changes_++ >= stop_after_; }
   Inode* inode(int handle);
 
+  mutable std::recursive_mutex mutex_;
   Names names_;
   Names durable_names_;
   std::vector<Change> unsynced_;

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 #define WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,19 +27,35 @@ inline ServerConfig server_on_disk(const std::string& folder, Folder* disk = nul
   return config;
 }
 
+// The real one, set forward and back as a test likes.
+class SteppedClock final : public Clock {
+ public:
+  std::int64_t now_ns() noexcept override { return real_.now_ns() + offset_ns_.load(); }
+  void step(std::chrono::nanoseconds by) noexcept { offset_ns_ += by.count(); }
+
+ private:
+  RealClock real_;
+  std::atomic<std::int64_t> offset_ns_{0};
+};
+
 // One life. Ending it writes no checkpoint unless asked: what is in the log is all there is.
 class ServerLife {
  public:
-  explicit ServerLife(const ServerConfig& config, const EngineConfig& engine = engine_on_disk())
+  // `opened` is called when it is open and no thread is at work yet.
+  explicit ServerLife(
+      const ServerConfig& config, const EngineConfig& engine = engine_on_disk(),
+      const std::function<void()>& opened = [] {})
       : engine_block_(Engine::footprint(engine).value()),
         server_block_(Server::footprint(config, engine).value()),
         engine_(Engine::create(engine, engine_block_.bytes(), clock_).value()),
         server_(Server::create(config, *engine_, server_block_.bytes(), clock_).value()) {
-    const Result<bool> opened = server_->open();
-    if (!opened.ok()) {
-      error_ = opened.error().sentence;
+    if (const Result<bool> opens = server_->open(); !opens.ok()) {
+      error_ = opens.error().sentence;
+      if (error_.empty()) error_ = to_string(opens.error().status);
+      error_number_ = static_cast<int>(opens.error().number);
       return;
     }
+    opened();
     EXPECT_EQ(server_->start(), Status::kOk);
     learner_ = std::thread([this] {
       IdleStrategy idle;
@@ -60,10 +77,12 @@ class ServerLife {
 
   bool opens() const { return error_.empty(); }
   const std::string& error() const { return error_; }
+  int error_number() const { return error_number_; }
   std::string observe() const { return "127.0.0.1:" + std::to_string(server_->observe_port()); }
   std::string query() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
   Server& server() { return *server_; }
   Engine& engine() { return *engine_; }
+  SteppedClock& clock() { return clock_; }
 
   // Until all rows are in an answer, and chains have made draws of it.
   std::vector<ParameterSummary> settled(std::uint64_t rows) {
@@ -88,7 +107,7 @@ class ServerLife {
   }
 
  private:
-  RealClock clock_;
+  SteppedClock clock_;
   MappedBlock engine_block_;
   MappedBlock server_block_;
   Engine* engine_;
@@ -96,6 +115,7 @@ class ServerLife {
   std::atomic<bool> done_{false};
   std::thread learner_;
   std::string error_;
+  int error_number_ = 0;
 };
 
 }  // namespace windhover::testing

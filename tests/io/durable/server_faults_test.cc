@@ -1,0 +1,259 @@
+// A disk that fails, stalls and heals under a server at work: nothing is acknowledged that is not
+// on disk, the status says why, and when the fault has passed all goes on.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <random>
+
+#include "windhover/tests/io/durable/faulty_folder.h"
+#include "windhover/tests/io/durable/stream_on_disk.h"
+
+namespace windhover::testing::server_faults_test {
+namespace {
+
+constexpr std::uint64_t kForGood = 1U << 30;
+
+v1::Durable durable_of(ServerLife& life) {
+  Client client;
+  EXPECT_EQ(client.connect(life.query()), Status::kOk) << client.error_text();
+  v1::StatusResult status;
+  EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
+  return status.durable();
+}
+
+class ServerFaults : public ::testing::Test {
+ protected:
+  ServerConfig config() { return small_log_on_disk(&faulty_); }
+
+  // Until everything that was sent is acknowledged.
+  void settle(StreamSender& sender) {
+    ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();
+  }
+  // Several frames, each on disk.
+  void fill(ServerLife& life, int frames, std::uint64_t first = 0) {
+    StreamSender sender(1, life, first);
+    ASSERT_TRUE(sender.connected());
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_TRUE(sender.send(20));
+      settle(sender);
+    }
+  }
+  // What a power cut leaves is what the next life stands at, and it is all of `rows`.
+  void expect_kept(std::uint64_t next) {
+    disk_.cut_power(random_);
+    LoggedHistory history;
+    ASSERT_EQ(history.read(disk_), "");
+    ASSERT_EQ(history.next(1), next);
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    expect_stands_at(life, history);
+  }
+
+  std::mt19937_64 random_{5};
+  RecordingFolder disk_;
+  FaultyFolder faulty_{disk_};
+};
+
+// For each call and each error: frames wait while it lasts, and it is said what they wait for.
+TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards) {
+  std::uint64_t next = 0;
+  for (const Call call : {Call::kWrite, Call::kSync}) {
+    for (const int error : {EIO, ENOSPC}) {
+      {
+        ServerLife life(config(), exact_engine());
+        ASSERT_TRUE(life.opens()) << life.error();
+        StreamSender sender(1, life, next);
+        ASSERT_TRUE(sender.connected());
+        ASSERT_TRUE(sender.send(10));
+        settle(sender);
+        next += 10;
+
+        const std::uint64_t failed = faulty_.failed();
+        faulty_.only("segment-");
+        faulty_.fail(call, 0, error, kForGood);
+        ASSERT_TRUE(sender.send(10));
+        ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 2; }));
+        ASSERT_TRUE(sender.send(10));
+        ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 3; }));
+        ASSERT_GE(faulty_.failed() - failed, 3U);
+        ASSERT_TRUE(sender.listen());
+        EXPECT_EQ(sender.outstanding(), 2U);
+        EXPECT_EQ(sender.acknowledged(), next);
+        const v1::Durable durable = durable_of(life);
+        EXPECT_EQ(durable.log_status(), v1::REASON_IO_ERROR);
+        EXPECT_EQ(durable.log_errno(), error);
+        EXPECT_GE(durable.log_failures(), 3U);
+        EXPECT_EQ(durable.durable_through(), life.server().log().durable_head.load());
+        EXPECT_LT(durable.durable_through(), life.engine().head());
+
+        faulty_.heal();
+        settle(sender);
+        next += 20;
+        EXPECT_EQ(sender.acknowledged(), next);
+        EXPECT_EQ(durable_of(life).log_status(), v1::REASON_OK);
+        EXPECT_EQ(durable_of(life).log_errno(), 0);
+        EXPECT_EQ(durable_of(life).durable_through(), life.engine().head());
+      }
+      expect_kept(next);
+      disk_.kill_process();
+    }
+  }
+}
+
+// A life that ends while the fault lasts: what was not acknowledged may be there or not.
+TEST_F(ServerFaults, AServerThatEndsWhileCommitsFailKeepsWhatItAcknowledged) {
+  for (const Call call : {Call::kWrite, Call::kSync}) {
+    RecordingFolder disk;
+    FaultyFolder faulty(disk);
+    LoggedHistory history;
+    {
+      ServerLife life(small_log_on_disk(&faulty), exact_engine());
+      ASSERT_TRUE(life.opens()) << life.error();
+      fill(life, 5);
+      faulty.only("segment-");
+      faulty.fail(call, 0, EIO, kForGood);
+      StreamSender sender(1, life, 100);
+      ASSERT_TRUE(sender.send(10));
+      ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+      EXPECT_EQ(sender.outstanding(), 1U);
+      EXPECT_EQ(life.end(true), Status::kUnavailable);  // no checkpoint holds what the log lacks
+    }
+    faulty.heal();
+    disk.cut_power(random_);
+    ASSERT_EQ(history.read(disk), "");
+    EXPECT_GE(history.next(1), 100U);
+    ServerLife life(small_log_on_disk(&faulty), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    expect_stands_at(life, history);
+  }
+}
+
+TEST_F(ServerFaults, ShortWritesAreMadeWhole) {
+  {
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    faulty_.fail(Call::kWrite, 0, EIO, kForGood, true);
+    fill(life, 20);
+    ASSERT_TRUE(life.checkpoint());
+    fill(life, 5, 400);
+    EXPECT_GT(faulty_.failed(), 100U);
+    EXPECT_EQ(life.server().log().failures.load(), 0U);
+    EXPECT_EQ(life.server().checkpoints().failures.load(), 0U);
+    faulty_.heal();
+  }
+  expect_kept(500);
+}
+
+// The disk that has no room, or fails, for a checkpoint: rows are acknowledged all the same.
+TEST_F(ServerFaults, ACheckpointThatFailsIsSaidAndHoldsUpNobody) {
+  ServerLife life(config(), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  std::uint64_t failures = 0;
+  std::uint64_t next = 0;
+  for (const Call call : {Call::kOpen, Call::kWrite, Call::kSync, Call::kRename}) {
+    for (const int error : {EIO, ENOSPC}) {
+      faulty_.only("checkpoint");
+      faulty_.fail(call, 0, error, kForGood);
+      const std::uint64_t failed = faulty_.failed();
+      EXPECT_FALSE(life.checkpoint());
+      EXPECT_GT(faulty_.failed(), failed);
+      fill(life, 1, next);
+      next += 20;
+      const v1::Durable durable = durable_of(life);
+      EXPECT_EQ(durable.checkpoint_status(), v1::REASON_IO_ERROR);
+      EXPECT_EQ(durable.checkpoint_errno(), error);
+      EXPECT_GT(durable.checkpoint_failures(), failures);
+      EXPECT_EQ(durable.log_status(), v1::REASON_OK);
+      failures = durable.checkpoint_failures();
+      faulty_.heal();
+      ASSERT_TRUE(life.checkpoint()) << static_cast<int>(call);
+      EXPECT_EQ(durable_of(life).checkpoint_status(), v1::REASON_OK);
+      EXPECT_EQ(durable_of(life).checkpoint_head(), life.engine().head());
+    }
+  }
+  (void)life.end(false);
+  expect_kept(next);
+}
+
+// Whatever cannot be read at a start: it is said, with the folder's name, and costs nothing.
+TEST_F(ServerFaults, AStartThatCannotReadIsRefusedByNameAndTheNextLosesNothing) {
+  {
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    fill(life, 20);
+    ASSERT_TRUE(life.checkpoint());
+    fill(life, 20, 400);
+  }
+  for (const char* files : {"segment-", "identity"}) {
+    for (const std::uint64_t n : {0U, 1U, 5U, 20U, 50U}) {
+      disk_.kill_process();
+      faulty_.only(files);
+      const std::uint64_t failed = faulty_.failed();
+      faulty_.fail(Call::kRead, n, EIO, kForGood);
+      const ServerLife life(config(), exact_engine());
+      if (faulty_.failed() == failed) {  // it had read all before
+        ASSERT_GT(n, 1U);
+        ASSERT_TRUE(life.opens()) << life.error();
+      } else if (!life.opens()) {
+        EXPECT_NE(life.error().find("disk: "), std::string::npos) << life.error();
+        EXPECT_EQ(life.error_number(), EIO) << life.error();
+      }
+      EXPECT_TRUE(n > 0 || !life.opens());
+      faulty_.heal();
+    }
+  }
+  // The newest checkpoint: the one before and the log do as well.
+  disk_.kill_process();
+  faulty_.only("checkpoint-000000000002");
+  faulty_.fail(Call::kRead, 0, EIO, kForGood);
+  {
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    EXPECT_NE(std::string(life.server().recovery_remarks()).find("passed over"), std::string::npos);
+    EXPECT_EQ(life.server().checkpoints().head.load(), 0U);
+  }
+  faulty_.heal();
+  expect_kept(800);
+}
+
+TEST_F(ServerFaults, AFolderThatMayNotBeWrittenIsRefusedWithWhy) {
+  for (const int error : {EACCES, EROFS, ENOSPC}) {
+    for (const Call call : {Call::kLock, Call::kOpen, Call::kWrite, Call::kSyncFolder}) {
+      RecordingFolder disk;
+      FaultyFolder faulty(disk);
+      faulty.fail(call, 0, error, kForGood);
+      const ServerLife life(small_log_on_disk(&faulty), exact_engine());
+      EXPECT_FALSE(life.opens());
+      EXPECT_NE(life.error().find("disk: "), std::string::npos) << life.error();
+      EXPECT_EQ(life.error_number(), error) << life.error();
+    }
+  }
+}
+
+// Remounted read-only under the server, and made writable again.
+TEST_F(ServerFaults, AFolderThatBecomesReadOnlyHoldsUpSendersUntilItIsNotAnyMore) {
+  {
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    fill(life, 5);
+    for (const Call call : {Call::kOpen, Call::kWrite, Call::kRename, Call::kRemove}) {
+      faulty_.fail(call, 0, EROFS, kForGood);
+    }
+    StreamSender sender(1, life, 100);
+    ASSERT_TRUE(sender.send(10));
+    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+    EXPECT_FALSE(life.checkpoint());
+    EXPECT_EQ(sender.outstanding(), 1U);
+    const v1::Durable durable = durable_of(life);
+    EXPECT_EQ(durable.log_status(), v1::REASON_NOT_PERMITTED);
+    EXPECT_EQ(durable.log_errno(), EROFS);
+    EXPECT_EQ(durable.checkpoint_errno(), EROFS);
+    faulty_.heal();
+    settle(sender);
+    ASSERT_TRUE(life.checkpoint());
+  }
+  expect_kept(110);
+}
+
+}  // namespace
+}  // namespace windhover::testing::server_faults_test
