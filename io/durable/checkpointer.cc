@@ -23,7 +23,7 @@ std::int64_t time_of_day_ns() noexcept {
 
 Status Checkpointer::start(const ThreadOptions& options) noexcept {
   if (!wake_.valid()) return Status::kUnavailable;
-  next_ns_ = parts_.clock.now_ns() + std::chrono::nanoseconds(parts_.period).count();
+  pause_.begin(parts_.clock.now_ns(), std::chrono::nanoseconds(parts_.period).count());
   running_.store(true, std::memory_order_relaxed);
   return thread_.start(options, &Checkpointer::run, this);
 }
@@ -53,12 +53,13 @@ void Checkpointer::run(void* self) noexcept {
   }
 }
 
-bool Checkpointer::due(std::int64_t now_ns) const noexcept {
+bool Checkpointer::due(std::int64_t now_ns) noexcept {
   if (!parts_.feed.is_open()) return false;
   const CheckpointProgress& progress = parts_.progress;
   if (progress.requested.load() != progress.answered.load()) return true;
   const bool failed = !ok(progress.status.load(std::memory_order_relaxed));
-  if (failed && now_ns < next_ns_) return false;
+  const bool waits = pause_.left_ns(now_ns) > 0;
+  if (failed && waits) return false;
   const std::uint64_t frames = parts_.log.durable_frames.load(std::memory_order_relaxed);
   // A log that is half full is about to hold up senders. What the older checkpoint needs goes with
   // the second one from here.
@@ -66,7 +67,7 @@ bool Checkpointer::due(std::int64_t now_ns) const noexcept {
       parts_.log_capacity > 0 && parts_.store.frames_needed() < frames &&
       parts_.log.used_bytes.load(std::memory_order_relaxed) > parts_.log_capacity / 2;
   if (pressed) return true;
-  if (now_ns < next_ns_ || (parts_.period.count() == 0 && !failed)) return false;
+  if (waits || (parts_.period.count() == 0 && !failed)) return false;
   return frames > newest_frames_ ||
          parts_.engine.head() > progress.head.load(std::memory_order_relaxed);
 }
@@ -157,10 +158,10 @@ void Checkpointer::finish(Status status, std::int64_t began_ns) noexcept {
     progress.taken.fetch_add(1);
     progress.taken_ns.store(now_ns, std::memory_order_relaxed);
     progress.lasted_ns.store(now_ns - began_ns, std::memory_order_relaxed);
-    next_ns_ = began_ns + std::chrono::nanoseconds(parts_.period).count();
+    pause_.begin(began_ns, std::chrono::nanoseconds(parts_.period).count());
   } else {
     progress.failures.fetch_add(1);
-    next_ns_ = now_ns + kRetryAfter;
+    pause_.begin(now_ns, kRetryAfter);
   }
   progress.answered.store(std::max(answering_, progress.answered.load()));
 }

@@ -11,6 +11,7 @@
 #include "windhover/io/durable/frame_feed.h"
 #include "windhover/io/durable/log_agent.h"
 #include "windhover/io/durable/log_progress.h"
+#include "windhover/io/durable/pause.h"
 #include "windhover/io/durable/producer_capture.h"
 #include "windhover/io/durable/wake.h"
 #include "windhover/platform/clock.h"
@@ -58,7 +59,7 @@ class Checkpointer {
 
  private:
   static void run(void* self) noexcept;
-  bool due(std::int64_t now_ns) const noexcept;
+  bool due(std::int64_t now_ns) noexcept;
   Status take() noexcept;
   Status capture() noexcept;
   Status write(std::uint64_t head, bool at_rest) noexcept;
@@ -69,7 +70,7 @@ class Checkpointer {
   const Parts parts_;
   std::uint64_t newest_frames_ = 0;
   std::uint64_t answering_ = 0;  // requests that the one under way answers
-  std::int64_t next_ns_ = 0;     // the next one of the period; or of a retry
+  Pause pause_;                  // before the next one of the period, or a retry
   std::atomic<bool> running_{false};
   Wake wake_;
   Thread thread_;

@@ -25,6 +25,11 @@ Error error_of(std::int64_t result, const char* sentence) noexcept {
   return {status_of(result), sentence, static_cast<double>(-result)};
 }
 
+int errno_of(const Error& error) noexcept {
+  const bool of_disk = error.status == Status::kIoError || error.status == Status::kNotPermitted;
+  return of_disk ? static_cast<int>(error.number) : 0;
+}
+
 Result<File> File::open(Folder& folder, const char* name, OpenFile how,
                         const char* sentence) noexcept {
   std::int64_t handle = 0;

@@ -12,8 +12,7 @@ LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::ui
       progress_(progress),
       clock_(clock),
       options_(options),
-      row_bytes_(row_bytes),
-      next_commit_ns_(clock.now_ns()) {
+      row_bytes_(row_bytes) {
   tell_room();
 }
 
@@ -52,14 +51,16 @@ int LogAgent::commit() noexcept {
   const std::int64_t began_ns = clock_.now_ns();
   const Status status = writer_.commit();
   progress_.status.store(status, std::memory_order_relaxed);
-  progress_.error_number.store(ok(status) ? 0 : static_cast<int>(writer_.error().number),
+  // Of a full log the number is no errno.
+  const bool of_disk = !ok(status) && status != Status::kLogFull;
+  progress_.error_number.store(of_disk ? static_cast<int>(writer_.error().number) : 0,
                                std::memory_order_relaxed);
   if (!ok(status)) {
     progress_.failures.fetch_add(1, std::memory_order_relaxed);
-    next_commit_ns_ = clock_.now_ns() + std::chrono::nanoseconds(options_.retry_interval).count();
+    pause_.begin(clock_.now_ns(), std::chrono::nanoseconds(options_.retry_interval).count());
     return 0;
   }
-  next_commit_ns_ = began_ns + options_.commit_interval.count();
+  pause_.begin(began_ns, options_.commit_interval.count());
   progress_.commits.fetch_add(1, std::memory_order_relaxed);
   progress_.durable_head.store(writer_.durable_head(), std::memory_order_release);
   progress_.durable_frames.store(writer_.durable_frames(), std::memory_order_release);
@@ -67,9 +68,7 @@ int LogAgent::commit() noexcept {
   return static_cast<int>(writer_.durable_frames() - before);
 }
 
-std::int64_t LogAgent::pause_ns() noexcept {
-  return std::max<std::int64_t>(0, next_commit_ns_ - clock_.now_ns());
-}
+std::int64_t LogAgent::pause_ns() noexcept { return pause_.left_ns(clock_.now_ns()); }
 
 Status LogAgent::start(const ThreadOptions& options) noexcept {
   if (!wake_.valid()) return Status::kUnavailable;
@@ -98,8 +97,9 @@ void LogAgent::run(void* self) noexcept {
     agent.wake_.sleep(waits ? agent.pause_ns() : -1);
   }
   // Whatever was judged before the end, at once, and once: a disk that fails now fails.
-  agent.next_commit_ns_ = 0;
-  while (agent.do_work() > 0) agent.next_commit_ns_ = 0;
+  do {
+    agent.pause_ = {};
+  } while (agent.do_work() > 0);
 }
 
 }  // namespace windhover

@@ -9,6 +9,7 @@
 #include "windhover/io/durable/frame_ring.h"
 #include "windhover/io/durable/log_progress.h"
 #include "windhover/io/durable/log_writer.h"
+#include "windhover/io/durable/pause.h"
 #include "windhover/io/durable/wake.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/thread.h"
@@ -79,7 +80,7 @@ class LogAgent {
   void* told_context_ = nullptr;
   std::uint64_t row_bytes_;
   std::uint64_t packed_bytes_ = 0;  // of frames taken from the ring, as FrameFeed counts them
-  std::int64_t next_commit_ns_;     // not before
+  Pause pause_;                     // before the next commit
   std::atomic<std::uint64_t> release_below_{0};
   std::atomic<bool> running_{false};
   Wake wake_;

@@ -76,7 +76,7 @@ void Persistence::on_wake() noexcept {
 bool Persistence::go_on() noexcept {
   if (feed_.is_open()) return false;
   const std::int64_t begin_ns = clock_.now_ns();
-  if (begin_ns < learn_again_ns_) return true;
+  if (pause_.left_ns(begin_ns) > 0) return true;
   do {
     const Status status = learn_some();
     if (status == Status::kWindowFull) return true;
@@ -90,8 +90,10 @@ bool Persistence::go_on() noexcept {
       // All was good when it was verified: the disk has failed since. Nobody is let in before it
       // can be read again.
       log_.status.store(status, std::memory_order_relaxed);
+      log_.error_number.store(read_errno_, std::memory_order_relaxed);
       log_.failures.fetch_add(1, std::memory_order_relaxed);
-      learn_again_ns_ = clock_.now_ns() + kReadAgainNs;
+      read_failed_ = true;
+      pause_.begin(clock_.now_ns(), kReadAgainNs);
       return true;
     }
   } while (clock_.now_ns() < begin_ns + kLearnAtATimeNs);
@@ -101,11 +103,12 @@ bool Persistence::go_on() noexcept {
 // A frame, or as many of its rows as the engine takes at once. kClosed: there was none.
 // kWindowFull: it has to wait for the learner.
 Status Persistence::learn_some() noexcept {
-  if (learn_again_ns_ != 0) {
+  if (read_failed_) {
     if (const Status status = reopen_reader(); !ok(status)) return status;
   }
   if (rows_left_ == 0) {
     const Status status = reader_->next(frame_, rows_);
+    read_errno_ = errno_of(reader_->error());
     if (!ok(status)) return status;
     if (frame_.head != engine_.head()) return Status::kMalformed;
     rows_left_ = frame_.accepted;
@@ -132,19 +135,21 @@ Status Persistence::learn_some() noexcept {
 // What a reader has once failed to read it does not try again.
 Status Persistence::reopen_reader() noexcept {
   if (rows_left_ > 0) {  // the frame's rows are in memory
-    learn_again_ns_ = 0;
+    read_failed_ = false;
     return Status::kOk;
   }
   Arena arena(memory_.reader);
   reader_.reset();
   Result<LogReader> reader = LogReader::open(*folder_, learned_frames_, arena);
   if (!reader.ok()) {
+    read_errno_ = errno_of(reader.error());
     // Something has to be there for go_on() to come again.
     return reader.error().status == Status::kClosed ? Status::kIoError : reader.error().status;
   }
   reader_.emplace(std::move(reader.value()));
-  learn_again_ns_ = 0;
+  read_failed_ = false;
   log_.status.store(Status::kOk, std::memory_order_relaxed);
+  log_.error_number.store(0, std::memory_order_relaxed);
   return Status::kOk;
 }
 

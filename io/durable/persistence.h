@@ -18,6 +18,7 @@
 #include "windhover/io/durable/log_agent.h"
 #include "windhover/io/durable/log_reader.h"
 #include "windhover/io/durable/log_writer.h"
+#include "windhover/io/durable/pause.h"
 #include "windhover/io/durable/producer_capture.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/platform/arena.h"
@@ -118,7 +119,9 @@ class Persistence final : public EndpointDuties {
   std::span<const std::byte> rows_;  // of it, packed, not learned yet
   std::uint64_t rows_left_ = 0;
   std::uint64_t learned_frames_ = 0;  // frames below are learned
-  std::int64_t learn_again_ns_ = 0;   // after reading failed, not before
+  int read_errno_ = 0;                // of the last read of the log
+  bool read_failed_ = false;          // so the log has to be opened again,
+  Pause pause_;                       // but not before this has passed
   std::string sentence_;
   std::string remarks_;
   void (*wake_)(void*) noexcept = nullptr;

@@ -18,10 +18,9 @@ Error Persistence::fail(const Error& error, const std::string& what) noexcept {
   if (error.sentence != nullptr && error.sentence[0] != '\0') {
     sentence_ += std::string(": ") + error.sentence;
   }
-  // What the disk said is an errno; other numbers belong into the sentence.
-  const bool of_disk = error.status == Status::kIoError || error.status == Status::kNotPermitted;
+  // Other numbers than an errno belong into the sentence.
   return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
-          of_disk ? error.number : 0};
+          static_cast<double>(errno_of(error))};
 }
 
 Result<bool> Persistence::open() {

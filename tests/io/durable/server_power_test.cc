@@ -21,7 +21,8 @@ struct Met {
   std::uint64_t ended_at_once = 0;   // and while a server was still reading its log, or had just
   std::uint64_t failed_commits = 0;
   std::uint64_t checkpoints = 0;
-  std::uint64_t acknowledged = 0;  // rows
+  std::uint64_t checkpoints_ahead = 0;  // of the log, when the life ended
+  std::uint64_t acknowledged = 0;       // rows
   std::uint64_t duplicates = 0;
   std::uint64_t unacknowledged = 0;  // frames on their way when the disk stopped
   std::uint64_t kept_unasked = 0;    // rows that nobody was told of and that are there
@@ -55,10 +56,13 @@ class HardServer {
         met_.ended_at_once += at_once ? 1 : 0;
         if (!at_once) {
           ASSERT_NO_FATAL_FAILURE(expect_stands_at(life, history_));
-          if (fails) faulty_.fail(Call::kSync, below(8), EIO, 1 + below(2));
+          const bool for_good = fails && below(2) == 0;
+          if (for_good) faulty_.only("segment-");
+          if (fails) faulty_.fail(Call::kSync, below(8), EIO, for_good ? UINT32_MAX : 1 + below(2));
           if (!early && !fails) disk_.stop_after(disk_.changes() + below(60));
           ASSERT_NO_FATAL_FAILURE(send(life));
           ASSERT_TRUE(fails || disk_.has_stopped());
+          if (for_good) begin_checkpoint(life);
         }
       }
       (void)life.end(false);
@@ -112,6 +116,15 @@ class HardServer {
     }
   }
 
+  // Of more than the log holds: it may not be finished.
+  void begin_checkpoint(ServerLife& life) {
+    if (life.server().log().durable_head.load() == life.engine().head()) return;
+    const std::uint64_t number = life.server().request_checkpoint().value();
+    const std::atomic<std::uint64_t>& answered = life.server().checkpoints().answered;
+    ASSERT_TRUE(eventually([&] { return disk_.has("checkpoint.new") || answered >= number; }));
+    ++met_.checkpoints_ahead;
+  }
+
   void note(ServerLife& life) {
     durable_rows_ = std::max(durable_rows_, life.server().log().durable_head.load());
     met_.failed_commits += life.server().log().failures.load();
@@ -142,13 +155,15 @@ void cut(std::uint64_t lives, std::uint64_t cuts_each, std::uint64_t seed) {
   EXPECT_GT(met.ended_at_once, cuts / 40);
   EXPECT_GT(met.failed_commits, cuts / 4);
   EXPECT_GT(met.checkpoints, cuts / 8);
+  EXPECT_GT(met.checkpoints_ahead, cuts / 100);
   EXPECT_GT(met.acknowledged, cuts * 10);
   EXPECT_GT(met.duplicates, cuts);
   EXPECT_GT(met.unacknowledged, cuts / 2);
   EXPECT_GT(met.kept_unasked, 0U);
   std::cout << met.cuts << " cuts: " << met.refused_starts << " starts refused, "
             << met.ended_at_once << " ended at once, " << met.failed_commits << " failed commits, "
-            << met.checkpoints << " checkpoints, " << met.acknowledged << " rows acknowledged, "
+            << met.checkpoints << " checkpoints, " << met.checkpoints_ahead
+            << " begun ahead of the log, " << met.acknowledged << " rows acknowledged, "
             << met.duplicates << " duplicates, " << met.unacknowledged
             << " frames not acknowledged, " << met.kept_unasked << " rows kept unasked\n";
 }

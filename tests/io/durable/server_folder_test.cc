@@ -1,0 +1,152 @@
+// Folders of the real file system that are taken away, or may not be used.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+
+#include "windhover/io/durable/posix_folder.h"
+#include "windhover/tests/io/durable/stream_on_disk.h"
+#include "windhover/tests/temporary_folder.h"
+
+namespace windhover::testing::server_folder_test {
+namespace {
+
+ServerConfig on_folder(const std::string& folder) {
+  ServerConfig config = small_log_on_disk(nullptr);
+  config.durable.folder = folder;
+  return config;
+}
+
+v1::Durable durable_of(ServerLife& life) {
+  Client client;
+  EXPECT_EQ(client.connect(life.query()), Status::kOk) << client.error_text();
+  v1::StatusResult status;
+  EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
+  return status.durable();
+}
+
+// The system goes on writing to files that have no name any more; that is no disk to promise.
+TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
+  const std::string folder = temporary_path("removed");
+  std::uint64_t instance = 0;
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    instance = life.server().instance_id();
+    StreamSender sender(1, life, 0);
+    ASSERT_TRUE(sender.send(20));
+    ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
+    ASSERT_GT(std::filesystem::remove_all(folder), 5U);
+    ASSERT_TRUE(sender.send(20));
+    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 2; }));
+    ASSERT_TRUE(sender.listen());
+    EXPECT_EQ(sender.outstanding(), 1U);
+    EXPECT_EQ(sender.acknowledged(), 20U);
+    EXPECT_FALSE(life.checkpoint());
+    const v1::Durable durable = durable_of(life);
+    EXPECT_EQ(durable.log_status(), v1::REASON_UNAVAILABLE);
+    EXPECT_EQ(durable.log_errno(), ENOENT);
+    EXPECT_EQ(durable.checkpoint_errno(), ENOENT);
+    EXPECT_GE(durable.checkpoint_failures(), 1U);
+    EXPECT_FALSE(std::filesystem::exists(folder));
+  }
+  // The next start begins another history, and a sender can tell.
+  ServerLife life(on_folder(folder), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  EXPECT_NE(life.server().instance_id(), instance);
+  EXPECT_EQ(life.engine().head(), 0U);
+}
+
+// The same place with another folder in it is not the folder that was opened.
+TEST(ServerFolder, ReplacedUnderAServerIsNotWritten) {
+  const std::string folder = temporary_path("replaced");
+  ServerLife life(on_folder(folder), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  StreamSender sender(1, life, 0);
+  ASSERT_TRUE(sender.send(20));
+  ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 1; }));
+  EXPECT_EQ(sender.acknowledged(), 0U);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+// Moved, it is still there.
+TEST(ServerFolder, MovedUnderAServerKeepsEverything) {
+  const std::string folder = temporary_path("moved");
+  const std::string place = temporary_path("moved-to");
+  LoggedHistory history;
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    std::filesystem::rename(folder, place);
+    StreamSender sender(1, life, 0);
+    ASSERT_TRUE(sender.send(20));
+    ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
+    ASSERT_TRUE(life.checkpoint());
+    ASSERT_TRUE(sender.send(200));
+    ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  Result<PosixFolder> opened = PosixFolder::open(place.c_str(), false);
+  ASSERT_TRUE(opened.ok());
+  ASSERT_EQ(history.read(opened.value()), "");
+  EXPECT_EQ(history.next(1), 220U);
+  ServerLife life(on_folder(place), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  EXPECT_EQ(life.engine().head(), history.rows());
+}
+
+// Calls `work` as a user who may not do everything: root's thread becomes nobody's for a while.
+template <class Work>
+void as_nobody(Work&& work) {
+  constexpr uid_t kNobody = 65'534;
+  std::thread([&] {
+    // The system call, not the library's, which changes all threads.
+    if (::geteuid() == 0) {
+      ASSERT_EQ(::syscall(SYS_setresuid, -1, kNobody, -1), 0) << errno;
+    }
+    work();
+  }).join();
+}
+
+TEST(ServerFolder, OfAnotherOwnerOrReadOnlyIsRefusedByNameAndStaysAsItIs) {
+  const std::string around = temporary_path("around");
+  const std::string folder = around + "/of-another";
+  std::filesystem::create_directory(around);
+  std::filesystem::create_directory(folder);
+  // Found by everybody, written by nobody but root; and neither below.
+  const std::string top = std::filesystem::path(around).parent_path().string();
+  ASSERT_EQ(::chmod(top.c_str(), 0711), 0);
+  ASSERT_EQ(::chmod(around.c_str(), 0755), 0);
+  for (const mode_t mode : {0555, 0711, 0500}) {
+    if (::geteuid() != 0 && mode == 0711) continue;  // our own may be written
+    ASSERT_EQ(::chmod(folder.c_str(), mode), 0);
+    as_nobody([&] {
+      const ServerLife life(on_folder(folder), exact_engine());
+      EXPECT_FALSE(life.opens());
+      EXPECT_NE(life.error().find(folder), std::string::npos) << life.error();
+      EXPECT_EQ(life.error_number(), EACCES) << life.error();
+    });
+    ASSERT_EQ(::chmod(folder.c_str(), 0700), 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+  const std::string missing = around + "/not-there";
+  ASSERT_EQ(::chmod(around.c_str(), 0555), 0);
+  as_nobody([&] {
+    const ServerLife life(on_folder(missing), exact_engine());
+    EXPECT_FALSE(life.opens());
+    EXPECT_NE(life.error().find(missing), std::string::npos) << life.error();
+    EXPECT_EQ(life.error_number(), EACCES) << life.error();
+  });
+  ASSERT_EQ(::chmod(around.c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(top.c_str(), 0700), 0);
+  EXPECT_FALSE(std::filesystem::exists(missing));
+}
+
+}  // namespace
+}  // namespace windhover::testing::server_folder_test
