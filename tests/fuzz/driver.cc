@@ -1,10 +1,14 @@
-// Drives a fuzz target without libFuzzer: deterministic cases from a seed, most of them damaged.
+// Drives a fuzz target without libFuzzer: deterministic cases from a seed, most of them damaged, or
+// the files of a folder as they are.
 #include "windhover/tests/fuzz/driver.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 namespace {
@@ -43,19 +47,45 @@ void damage(std::string& bytes, Random& random) {
   }
 }
 
+// A copy of exactly that size, so that AddressSanitizer sees a read behind it.
+void run(const std::string& bytes) {
+  const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
+  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+}
+
+// Each file of a folder. An empty folder would prove nothing.
+int run_files(const char* folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) files.push_back(file.path());
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    std::printf("%s\n", file.filename().c_str());
+    std::fflush(stdout);  // the last name is that of the case that ended the program
+    std::ifstream in(file, std::ios::binary);
+    run({std::istreambuf_iterator<char>(in), {}});
+  }
+  return files.empty() ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::uint64_t cases = 20'000;
   std::uint64_t seed = 1;
+  const char* save = nullptr;
   for (int i = 1; i < argc; i += 2) {
     const bool valued = i + 1 < argc;
     if (valued && std::strcmp(argv[i], "--cases") == 0) {
       cases = std::strtoull(argv[i + 1], nullptr, 10);
     } else if (valued && std::strcmp(argv[i], "--seed") == 0) {
       seed = std::strtoull(argv[i + 1], nullptr, 10);
+    } else if (valued && std::strcmp(argv[i], "--corpus") == 0) {
+      return run_files(argv[i + 1]);
+    } else if (valued && std::strcmp(argv[i], "--save") == 0) {
+      save = argv[i + 1];
     } else {
-      std::fprintf(stderr, "usage: %s [--cases N] [--seed N]\n", argv[0]);
+      std::fprintf(stderr, "usage: %s [--cases N] [--seed N] [--save FILE] | --corpus FOLDER\n",
+                   argv[0]);
       return 2;
     }
   }
@@ -63,9 +93,8 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < cases; ++i) {
     std::string bytes = windhover::testing::make_case(random);
     damage(bytes, random);
-    // A copy of exactly that size, so that AddressSanitizer sees a read behind it.
-    const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
-    LLVMFuzzerTestOneInput(exact.data(), exact.size());
+    if (save != nullptr) std::ofstream(save, std::ios::binary) << bytes;  // the last one stays
+    run(bytes);
   }
   std::printf("%llu cases, seed %llu: nothing found\n", static_cast<unsigned long long>(cases),
               static_cast<unsigned long long>(seed));

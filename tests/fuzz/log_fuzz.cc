@@ -41,13 +41,29 @@ void seal(std::span<std::byte> block) {
   encode(header, kFuzzed, block);
 }
 
-// No writer leaves a commit of a later use behind the first one of an earlier use, or behind a
-// stamp: the number of that use may be given again.
-bool plausible(std::span<const std::byte> segment) {
-  CommitHeader first;
-  CommitHeader second;
-  return !decode(segment, kFuzzed, first) || !decode(segment.subspan(kLogBlock), kFuzzed, second) ||
-         second.ordinal <= first.ordinal;
+// The use that a block's commit is of, where it says that it lies at `offset`; UINT64_MAX: none.
+std::uint64_t use_at(std::span<const std::byte> segment, std::uint64_t offset) {
+  CommitHeader header;
+  const bool commit = decode(segment.subspan(offset), kFuzzed, header) && header.offset == offset;
+  return commit ? header.ordinal : UINT64_MAX;
+}
+
+// Whether a writer can have left this. Behind the first commit of a use lie commits of that use or
+// of earlier ones. Behind a stamp (a use of number 0) lie those of earlier uses than the newest
+// that any segment begins with: numbers from there on are given again.
+template <class Segments>
+bool plausible(const Segments& segments) {
+  std::uint64_t newest = 0;
+  for (const auto& segment : segments) {
+    const std::uint64_t first = use_at(segment, 0);
+    if (first != UINT64_MAX) newest = std::max(newest, first);
+  }
+  return std::all_of(segments.begin(), segments.end(), [&](const auto& segment) {
+    const std::uint64_t first = use_at(segment, 0);
+    const std::uint64_t second = use_at(segment, kLogBlock);
+    if (first == UINT64_MAX || second == UINT64_MAX) return true;
+    return second <= (first == 0 ? newest : first);
+  });
 }
 
 struct Read {
@@ -80,6 +96,8 @@ Read read_all(Folder& folder) {
 bool write_one(Folder& folder, const Read& before) {
   Arena arena(writer_memory);
   Result<LogWriter> opened = LogWriter::open(folder, arena);
+  // What can be read to its end can be gone on with.
+  require(opened.ok() || before.status != Status::kClosed);
   if (!opened.ok()) return false;
   LogWriter& writer = opened.value();
   if (before.status == Status::kClosed) require(writer.next_frame() == before.end);
@@ -153,7 +171,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t s = 0; s < kSegments; ++s) folder.set_contents(name_of(s), segments[s]);
   const Read before = read_all(folder);
   const bool whole = write_one(folder, before) && before.status == Status::kClosed;
-  if (whole && std::all_of(segments.begin(), segments.end(), plausible)) {
+  if (whole && plausible(segments)) {
     const Read after = read_all(folder);
     require(after.status == Status::kClosed && after.end == before.end + 1);
   }
