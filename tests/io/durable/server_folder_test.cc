@@ -15,6 +15,12 @@
 namespace windhover::testing::server_folder_test {
 namespace {
 
+// Another each time a test is run.
+std::string new_path(const std::string& name) {
+  static int number = 0;
+  return temporary_path(name + "-" + std::to_string(++number));
+}
+
 ServerConfig on_folder(const std::string& folder) {
   ServerConfig config = small_log_on_disk(nullptr);
   config.durable.folder = folder;
@@ -31,7 +37,7 @@ v1::Durable durable_of(ServerLife& life) {
 
 // The system goes on writing to files that have no name any more; that is no disk to promise.
 TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
-  const std::string folder = temporary_path("removed");
+  const std::string folder = new_path("removed");
   std::uint64_t instance = 0;
   {
     ServerLife life(on_folder(folder), exact_engine());
@@ -63,7 +69,7 @@ TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
 
 // The same place with another folder in it is not the folder that was opened.
 TEST(ServerFolder, ReplacedUnderAServerIsNotWritten) {
-  const std::string folder = temporary_path("replaced");
+  const std::string folder = new_path("replaced");
   ServerLife life(on_folder(folder), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
   std::filesystem::remove_all(folder);
@@ -77,8 +83,8 @@ TEST(ServerFolder, ReplacedUnderAServerIsNotWritten) {
 
 // Moved, it is still there.
 TEST(ServerFolder, MovedUnderAServerKeepsEverything) {
-  const std::string folder = temporary_path("moved");
-  const std::string place = temporary_path("moved-to");
+  const std::string folder = new_path("moved");
+  const std::string place = new_path("moved-to");
   LoggedHistory history;
   {
     ServerLife life(on_folder(folder), exact_engine());
@@ -98,7 +104,7 @@ TEST(ServerFolder, MovedUnderAServerKeepsEverything) {
   EXPECT_EQ(history.next(1), 220U);
   ServerLife life(on_folder(place), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.engine().head(), history.rows());
+  expect_stands_at(life, history);
 }
 
 // Calls `work` as a user who may not do everything: root's thread becomes nobody's for a while.
@@ -115,7 +121,7 @@ void as_nobody(Work&& work) {
 }
 
 TEST(ServerFolder, OfAnotherOwnerOrReadOnlyIsRefusedByNameAndStaysAsItIs) {
-  const std::string around = temporary_path("around");
+  const std::string around = new_path("around");
   const std::string folder = around + "/of-another";
   std::filesystem::create_directory(around);
   std::filesystem::create_directory(folder);
