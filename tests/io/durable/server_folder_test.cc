@@ -154,5 +154,34 @@ TEST(ServerFolder, OfAnotherOwnerOrReadOnlyIsRefusedByNameAndStaysAsItIs) {
   EXPECT_FALSE(std::filesystem::exists(missing));
 }
 
+TEST(ServerFolder, WithALogIsNotKeptInMemory) {
+  const std::string folder = new_path("with-a-log");
+  ServerConfig config = server_on_disk(folder);
+  { ServerLife life(config); }
+  config.durable.log = false;
+  ServerLife life(config);
+  EXPECT_NE(life.error().find("data.durability"), std::string::npos) << life.error();
+}
+
+TEST(ServerFolder, InUseByAnotherServerIsRefusedByName) {
+  const std::string folder = new_path("in-use");
+  ServerLife first(server_on_disk(folder));
+  ASSERT_TRUE(first.opens()) << first.error();
+  ServerLife second(server_on_disk(folder));
+  EXPECT_NE(second.error().find(folder), std::string::npos) << second.error();
+  EXPECT_NE(second.error().find("another windhoverd"), std::string::npos) << second.error();
+}
+
+TEST(ServerFolder, OfAnotherModelIsRefused) {
+  const std::string folder = new_path("of-a-model");
+  const ServerConfig config = server_on_disk(folder);
+  { ServerLife life(config); }
+  EngineConfig other = engine_on_disk();
+  other.model.features = kFeatures + 1;
+  ServerLife life(config, other);
+  EXPECT_FALSE(life.opens());
+  EXPECT_NE(life.error().find("checkpoint"), std::string::npos) << life.error();
+}
+
 }  // namespace
 }  // namespace windhover::testing::server_folder_test

@@ -252,33 +252,6 @@ TEST(ServerRecovery, ALogThatIsGoneMakesAnotherHistoryAndIsSaid) {
   }
 }
 
-TEST(ServerRecovery, AFolderWithALogIsNotKeptInMemory) {
-  ServerConfig config = server_on_disk(new_folder());
-  { ServerLife life(config); }
-  config.durable.log = false;
-  ServerLife life(config);
-  EXPECT_NE(life.error().find("data.durability"), std::string::npos) << life.error();
-}
-
-TEST(ServerRecovery, ASecondServerOnTheFolderIsRefusedByName) {
-  const std::string folder = new_folder();
-  ServerLife first(server_on_disk(folder));
-  ASSERT_TRUE(first.opens()) << first.error();
-  ServerLife second(server_on_disk(folder));
-  EXPECT_NE(second.error().find(folder), std::string::npos) << second.error();
-  EXPECT_NE(second.error().find("another windhoverd"), std::string::npos) << second.error();
-}
-
-TEST(ServerRecovery, AFolderOfAnotherModelIsRefused) {
-  const ServerConfig config = server_on_disk(new_folder());
-  { ServerLife life(config); }
-  EngineConfig other = engine_on_disk();
-  other.model.features = kFeatures + 1;
-  ServerLife life(config, other);
-  EXPECT_FALSE(life.opens());
-  EXPECT_NE(life.error().find("checkpoint"), std::string::npos) << life.error();
-}
-
 // A query on an observing connection is answered in order: behind what the disk has to confirm.
 TEST(ServerRecovery, AnswersStayInTheOrderOfTheirRequests) {
   ServerLife life(server_on_disk(new_folder()));
