@@ -63,7 +63,7 @@ void ChainSet::transport(const Estimator& estimator, double followed,
 
 void ChainSet::transport_some(std::span<Chain> chains, const Estimator& estimator,
                               const double* mean_before) noexcept {
-  const LaplaceApproximation::Before& before = estimator.laplace().before();
+  const LaplaceApproximation::Gaussian& before = estimator.laplace().before();
   const std::size_t count = chains.size();
   double* deviations = deviations_;  // one column a chain
   for (std::uint32_t j = 0; j < dimension_; ++j) {

@@ -138,7 +138,8 @@ ColdStart::Outcome ColdStart::shorten_step() noexcept {
 // end.
 bool ColdStart::went_too_far() const noexcept {
   constexpr double kSlope = 0.3;
-  return iterations_ > 1 && halvings_ < kMostHalvings && !estimator_.laplace().steps_are_safe() &&
+  return iterations_ > 1 && halvings_ < kMostHalvings &&
+         !estimator_.laplace().loss().steps_are_safe &&
          slope(estimator_, previous_) > -kSlope * slope_;
 }
 
@@ -161,7 +162,8 @@ bool ColdStart::near_mode_of_a_stream() const noexcept {
 // Far from the mode chains would lose their way. The point where the last step was to begin is the
 // best there is; other rows may do better.
 ColdStart::Outcome ColdStart::end(bool found) noexcept {
-  const bool stuck = !found && model_->log_concave() && !estimator_.laplace().steps_are_safe() &&
+  const bool stuck = !found && model_->log_concave() &&
+                     !estimator_.laplace().loss().steps_are_safe &&
                      estimator_.laplace().newton_decrement() >= kNear;
   if (stuck) estimator_.set_mode(previous_);
   running_ = false;

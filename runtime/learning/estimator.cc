@@ -37,7 +37,7 @@ void Estimator::start_over() noexcept {
 }
 
 bool Estimator::far_from_mode() const noexcept {
-  return !laplace_.quadratic() && laplace_.is_summary() &&
+  return !laplace_.loss().quadratic && laplace_.is_summary() &&
          (laplace_.newton_decrement() > 0.01 ||
           dispersion_.step() > 0.1 * dispersion_.relative_sd(laplace_.n()));
 }

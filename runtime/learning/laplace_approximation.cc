@@ -21,45 +21,55 @@ constexpr double kRidge = 1e-10;
 
 }  // namespace
 
+LossShape::LossShape(const ModelConfig& model) noexcept
+    : network(find_model(model.name)->network),
+      quadratic(find_model(model.name)->response == Response::kGaussian && !network),
+      steps_are_safe(has_dispersion(find_model(model.name)->response) && !network) {}
+
+double LossShape::trusted_step(double n) const noexcept {
+  return quadratic ? 1e300 : kTrustedStep * std::max(n, 1.0);
+}
+
+LaplaceApproximation::Gaussian::Gaussian(Arena& arena, std::uint32_t dimension_in) noexcept
+    : dimension(dimension_in),
+      mode(arena.allocate<double>(dimension).data()),
+      mean(arena.allocate<double>(dimension).data()),
+      factor(arena, dimension) {}
+
+void LaplaceApproximation::Gaussian::copy_from(const Gaussian& other,
+                                               Interlude* interlude) noexcept {
+  factor.copy_from(other.factor, interlude);
+  std::copy_n(other.mode, dimension, mode);
+  std::copy_n(other.mean, dimension, mean);
+  n = other.n;
+  newton_decrement = other.newton_decrement;
+}
+
 LaplaceApproximation::LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept
     : dimension_(model.dimension()),
-      damped_(find_model(model.name)->network),
-      quadratic_(find_model(model.name)->response == Response::kGaussian && !damped_),
-      steps_are_safe_(has_dispersion(find_model(model.name)->response) && !damped_),
-      mode_(arena.allocate<double>(dimension_).data()),
-      mean_(arena.allocate<double>(dimension_).data()),
+      loss_(model),
+      now_(arena, dimension_),
+      before_(arena, dimension_),
       step_(arena.allocate<double>(dimension_).data()),
       anchor_gradient_(arena.allocate<double>(dimension_).data()),
       curvature_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()),
       variances_(arena.allocate<double>(dimension_).data()),
-      factor_(arena, dimension_),
-      inverse_factor_(arena, dimension_),
-      mode_before_(arena.allocate<double>(dimension_).data()),
-      mean_before_(arena.allocate<double>(dimension_).data()),
-      factor_before_(arena, dimension_) {}
+      inverse_factor_(arena, dimension_) {}
 
 void LaplaceApproximation::set_mode(const double* mode) noexcept {
-  std::copy_n(mode, dimension_, mode_);
-  std::copy_n(mode, dimension_, mean_);
+  std::copy_n(mode, dimension_, now_.mode);
+  std::copy_n(mode, dimension_, now_.mean);
 }
 
 void LaplaceApproximation::clear_mode() noexcept {
-  std::fill_n(mode_, dimension_, 0.0);
-  std::fill_n(mean_, dimension_, 0.0);
-}
-
-double LaplaceApproximation::trusted_step(double n) const noexcept {
-  return quadratic_ ? 1e300 : kTrustedStep * std::max(n, 1.0);
+  std::fill_n(now_.mode, dimension_, 0.0);
+  std::fill_n(now_.mean, dimension_, 0.0);
 }
 
 void LaplaceApproximation::begin(double n, Interlude* interlude) noexcept {
-  factor_before_.copy_from(factor_, interlude);
-  std::copy_n(mode_, dimension_, mode_before_);
-  std::copy_n(mean_, dimension_, mean_before_);
-  n_before_ = n_;
-  decrement_before_ = newton_decrement_;
-  n_ = std::max(n, 1.0);
+  before_.copy_from(now_, interlude);
+  now_.n = std::max(n, 1.0);
 }
 
 // A = (data curvature per row) / dispersion + Lambda / n.
@@ -73,44 +83,44 @@ Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
     const double* below = rows.curvature_below(static_cast<std::uint32_t>(j));
     for (Index i = j; i < d; ++i) a(i, j) = data_scale * below[i - j];
     advance(input.interlude, kProductsANumber * static_cast<double>(d - j));
-    a(j, j) += input.prior[j] / n_;
+    a(j, j) += input.prior[j] / now_.n;
   }
   symmetrize(curvature_, d, input.interlude);
   // Directions that a network's data hardly inform are not straight for as far as their posterior
   // is wide: steps and starts must be shorter there. The calibrated sampler then injects the noise
   // that belongs to the shorter steps, so its law there has tau / (1 + tau) of the posterior's
   // variance.
-  if (damped_) {
+  if (loss_.network) {
     double trace = 0;
-    for (Index j = 0; j < d; ++j) trace += a(j, j) - input.prior[j] / n_;
+    for (Index j = 0; j < d; ++j) trace += a(j, j) - input.prior[j] / now_.n;
     for (Index j = 0; j < d; ++j) a(j, j) += kDamping * trace / static_cast<double>(d);
   }
-  Status status = factor_.compute(curvature_, input.interlude);
+  Status status = now_.factor.compute(curvature_, input.interlude);
   if (!ok(status)) {
     // Columns that are equal but for rounding, so large that the prior is lost beside them.
     a.diagonal() *= 1 + kRidge;
-    status = factor_.compute(curvature_, input.interlude);
+    status = now_.factor.compute(curvature_, input.interlude);
   }
   if (!ok(status)) return status;
-  newton_decrement_ = 0;
+  now_.newton_decrement = 0;
   for (Index j = 0; j < d; ++j) {
-    step_[j] = data_scale * rows.sums().gradient[j] + input.prior[j] / n_ * rows.anchor()[j];
+    step_[j] = data_scale * rows.sums().gradient[j] + input.prior[j] / now_.n * rows.anchor()[j];
     anchor_gradient_[j] = step_[j];
   }
-  factor_.solve(step_);
+  now_.factor.solve(step_);
   advance(input.interlude, kSweptNumber * static_cast<double>(d * d));
-  for (Index j = 0; j < d; ++j) newton_decrement_ += n_ * step_[j] * anchor_gradient_[j];
+  for (Index j = 0; j < d; ++j) now_.newton_decrement += now_.n * step_[j] * anchor_gradient_[j];
   return Status::kOk;
 }
 
 // P_jj = (A^-1)_jj / n.
 const double* LaplaceApproximation::compute_variances(Interlude* interlude) noexcept {
-  factor_.inverse_root_rows(covariance_, interlude);
+  now_.factor.inverse_root_rows(covariance_, interlude);
   VectorMap variances(variances_, dimension_);
   variances.setZero();
   for (Index i = 0; i < dimension_; ++i) {
     const ConstVectorMap row(covariance_ + i * dimension_, i + 1);
-    variances.head(i + 1).array() += row.array().square() / n_;
+    variances.head(i + 1).array() += row.array().square() / now_.n;
     advance(interlude, kProductsANumber * static_cast<double>(i));
   }
   return variances_;
@@ -121,31 +131,27 @@ const double* LaplaceApproximation::compute_variances(Interlude* interlude) noex
 void LaplaceApproximation::compute_centre(const Input& input, double longest,
                                           double temperature) noexcept {
   const AnchorSums& rows = input.rows;
-  const double length = std::sqrt(std::min(1.0, longest / std::max(newton_decrement_, 1e-300)));
+  const double length = std::sqrt(std::min(1.0, longest / std::max(now_.newton_decrement, 1e-300)));
   const double third_scale = rows.rows() > 0 ? 1.0 / (rows.rows() * input.dispersion) : 0.0;
-  std::copy_n(rows.sums().third, dimension_, mean_);
-  factor_.solve(mean_);
+  std::copy_n(rows.sums().third, dimension_, now_.mean);
+  now_.factor.solve(now_.mean);
   advance(input.interlude, kSweptNumber * dimension_ * dimension_);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    mode_[j] = rows.anchor()[j] - length * step_[j];
-    mean_[j] = mode_[j] - 0.5 * temperature * third_scale * mean_[j];
+    now_.mode[j] = rows.anchor()[j] - length * step_[j];
+    now_.mean[j] = now_.mode[j] - 0.5 * temperature * third_scale * now_.mean[j];
   }
 }
 
 void LaplaceApproximation::compute_covariance(Interlude* interlude) noexcept {
-  inverse_factor_.compute(factor_, 1.0 / n_, covariance_, interlude);
+  inverse_factor_.compute(now_.factor, 1.0 / now_.n, covariance_, interlude);
 }
 
 // A = R R^T of its factor, columns from the last to the first: each reads those before it.
 void LaplaceApproximation::restore() noexcept {
-  n_ = n_before_;
-  newton_decrement_ = decrement_before_;
-  std::copy_n(mode_before_, dimension_, mode_);
-  std::copy_n(mean_before_, dimension_, mean_);
-  factor_.copy_from(factor_before_);
+  now_.copy_from(before_, nullptr);
   compute_covariance(nullptr);
   const Index d = dimension_;
-  factor_.root(1.0, curvature_);
+  now_.factor.root(1.0, curvature_);
   MatrixMap a(curvature_, d, d);
   for (Index j = d - 1; j >= 0; --j) {
     a.col(j).tail(d - j) *= a(j, j);
@@ -157,11 +163,13 @@ void LaplaceApproximation::restore() noexcept {
 void LaplaceApproximation::visit_state(StateVisitor& visitor) noexcept {
   const std::size_t square = std::size_t{dimension_} * dimension_;
   visitor.section("Laplace approximation");
-  visitor.values(n_, newton_decrement_);
-  for (double* of_each : {mode_, mean_, anchor_gradient_}) visitor.visit(of_each, dimension_);
+  visitor.values(now_.n, now_.newton_decrement);
+  for (double* of_each : {now_.mode, now_.mean, anchor_gradient_}) {
+    visitor.visit(of_each, dimension_);
+  }
   visitor.visit(curvature_, square);
   visitor.visit(covariance_, square);
-  factor_.visit_state(visitor);
+  now_.factor.visit_state(visitor);
   inverse_factor_.visit_state(visitor);
 }
 

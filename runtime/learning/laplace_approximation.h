@@ -13,6 +13,20 @@
 
 namespace windhover {
 
+// How the loss of a model curves: what a Newton step may be trusted with.
+struct LossShape {
+  explicit LossShape(const ModelConfig& model) noexcept;
+
+  // The longest step, squared and in posterior sd, that stays where the loss of n rows looks
+  // quadratic.
+  double trusted_step(double n) const noexcept;
+
+  bool network;  // several modes
+  bool quadratic;
+  // A step never raises a quadratic loss, nor that of Student's t (samplers/models/likelihoods.h).
+  bool steps_are_safe;
+};
+
 // Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
 //
 // Of a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
@@ -30,41 +44,45 @@ class LaplaceApproximation {
     const double* prior;
     Interlude* interlude;  // may be null
   };
-  // The Gaussian that the newest refresh took the place of, or tried to.
-  struct Before {
-    double n;
-    const double* mean;
-    const Factor& factor;  // of A
+  // The Gaussian as of one refresh: where it lies, and how wide it is.
+  struct Gaussian {
+    Gaussian(Arena& arena, std::uint32_t dimension) noexcept;
+    void copy_from(const Gaussian& other, Interlude* interlude) noexcept;
+
+    std::uint32_t dimension;
+    double n = 0;
+    double newton_decrement = 0;
+    double* mode;
+    double* mean;
+    Factor factor;  // of A
   };
 
   LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept;
   void set_mode(const double* mode) noexcept;  // and the mean
   void clear_mode() noexcept;
 
-  double n() const noexcept { return n_; }
-  const double* mode() const noexcept { return mode_; }
-  const double* mean() const noexcept { return mean_; }
+  double n() const noexcept { return now_.n; }
+  const double* mode() const noexcept { return now_.mode; }
+  const double* mean() const noexcept { return now_.mean; }
   const double* curvature() const noexcept { return curvature_; }    // A
   const double* covariance() const noexcept { return covariance_; }  // P
-  const Factor& factor() const noexcept { return factor_; }          // of A
+  const Factor& factor() const noexcept { return now_.factor; }      // of A
   const InverseFactor& inverse_factor() const noexcept { return inverse_factor_; }
   // Of L at the anchor of the rows, prior included.
   const double* anchor_gradient() const noexcept { return anchor_gradient_; }
-  Before before() const noexcept { return {n_before_, mean_before_, factor_before_}; }
+  // What the newest refresh took the place of, or tried to.
+  const Gaussian& before() const noexcept { return before_; }
+
+  const LossShape& loss() const noexcept { return loss_; }
+  // False of a network.
+  bool is_summary() const noexcept { return !loss_.network; }
 
   // The Newton step, from the mode to the anchor; its squared length, in posterior sd.
   const double* newton_step() const noexcept { return step_; }
-  double newton_decrement() const noexcept { return newton_decrement_; }
-  // The longest step, in the same measure, that stays where the loss of n rows looks quadratic.
-  double trusted_step(double n) const noexcept;
-  bool step_is_trusted() const noexcept { return newton_decrement_ <= trusted_step(n_); }
-  // A step never raises a quadratic loss, nor that of Student's t (samplers/models/likelihoods.h).
-  bool steps_are_safe() const noexcept { return steps_are_safe_; }
-  bool quadratic() const noexcept { return quadratic_; }
+  double newton_decrement() const noexcept { return now_.newton_decrement; }
+  bool step_is_trusted() const noexcept { return newton_decrement() <= loss_.trusted_step(n()); }
   // By more than a tenth of the noise in the linear predictors, mean square.
-  bool anchor_is_far() const noexcept { return newton_decrement_ >= 0.01 * n_; }
-  // False of a network.
-  bool is_summary() const noexcept { return !damped_; }
+  bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * n(); }
 
   void begin(double n, Interlude* interlude) noexcept;
   // A and the Newton step from the anchor. O(D^3).
@@ -82,25 +100,15 @@ class LaplaceApproximation {
 
  private:
   std::uint32_t dimension_;
-  bool damped_;
-  bool quadratic_;
-  bool steps_are_safe_;
-  double n_ = 0;
-  double newton_decrement_ = 0;
-  double* mode_;
-  double* mean_;
+  LossShape loss_;
+  Gaussian now_;
+  Gaussian before_;
   double* step_;
   double* anchor_gradient_;
   double* curvature_;
   double* covariance_;
   double* variances_;
-  Factor factor_;
   InverseFactor inverse_factor_;
-  double n_before_ = 0;
-  double decrement_before_ = 0;
-  double* mode_before_;
-  double* mean_before_;
-  Factor factor_before_;
 };
 
 }  // namespace windhover

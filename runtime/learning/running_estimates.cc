@@ -11,7 +11,7 @@ Status RunningEstimates::refresh(double n, double target_variance) noexcept {
   const double n_before = laplace.n();
   estimator_.noise().follow_sums(estimator_.done());
   // What is left of a step that cannot be trusted is taken at the refreshes to come.
-  const Status status = estimator_.refresh(n, target_variance, laplace.trusted_step(n));
+  const Status status = estimator_.refresh(n, target_variance, laplace.loss().trusted_step(n));
   if (!ok(status)) return status;
   estimator_.done().move_anchor(laplace.mode(), estimator_.dispersion().value(),
                                 n_before > 0 ? n_before / laplace.n() : 1.0);

@@ -201,7 +201,7 @@ void WindowLearner::start_chains() noexcept {
 // from the rows there are checks its steps. Until it is over the numbers before this are served, as
 // those of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
-  if (!model().log_concave() || estimator_.laplace().steps_are_safe() ||
+  if (!model().log_concave() || estimator_.laplace().loss().steps_are_safe ||
       estimator_.laplace().step_is_trusted())
     return;
   start_over();
