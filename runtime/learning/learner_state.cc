@@ -38,7 +38,7 @@ void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("learner");
   visitor.values(phase_, round_, seeded_, unrefreshed_rows_, refreshed_position_, lost_until_,
                  dirty_);
-  weights_.visit_state(visitor);
+  mover_.weights().visit_state(visitor);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);
   running_.visit_state(visitor);
@@ -48,20 +48,9 @@ void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
   chains_.visit_state(visitor);
   record_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
-  visit_law(visitor);
-  publisher_.visit_state(visitor);
-}
-
-void SinglePassLearner::visit_law(StateVisitor& visitor) noexcept {
   visitor.section("law of the chains");
-  if (phase_ == Phase::kWarmingUp) return;  // there is none
-  bool noise_known = single_pass_.noise_known();
-  visitor.value(noise_known);
-  if (visitor.restores()) {
-    single_pass_.look_at(estimator_.estimates(minibatch_size(), noise_known),
-                         estimator_.laplace().factor(), estimator_.prior().values());
-  }
-  single_pass_.visit_state(visitor);
+  if (phase_ != Phase::kWarmingUp) mover_.visit_law(visitor, minibatch_size());
+  publisher_.visit_state(visitor);
 }
 
 }  // namespace windhover

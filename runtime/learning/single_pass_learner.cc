@@ -14,6 +14,19 @@ namespace {
 constexpr double kRefreshShare = 0.02;  // of what all rows count for: fresh rows until a refresh
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// Each chain is one draw, independent of the others; none while they are not sampling. Split R-hat
+// and autocorrelation compare a chain with its own past, which says nothing here.
+void summarize(Posterior& posterior, double draws) noexcept {
+  const std::uint32_t dimension = posterior.dimension;
+  std::fill_n(posterior.ess_bulk, dimension, draws);
+  std::fill_n(posterior.ess_tail, dimension, draws);
+  std::fill_n(posterior.r_hat, dimension, kUnknown);
+  std::fill_n(posterior.autocorrelation_time, dimension, kUnknown);
+  for (std::uint32_t j = 0; j < dimension; ++j) {
+    posterior.mcse_mean[j] = draws > 0 ? posterior.sd[j] / std::sqrt(draws) : kUnknown;
+  }
+}
+
 }  // namespace
 
 SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, Window& window,
@@ -31,9 +44,7 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       cold_start_(arena, config, cursor_, estimator_, pass_, scan_, counters),
       chains_(arena, config, config.model.dimension()),
       record_(arena, config, 0),
-      single_pass_(arena, config.model.dimension(), config.single_pass_noise),
-      weights_(config.horizon == Horizon::kAll ? 0.0 : static_cast<double>(config.window_size),
-               config.forgetting_spread),
+      mover_(arena, config, chains_, estimator_, counters),
       publisher_(arena, config_, snapshots, clock, counters) {}
 
 void SinglePassLearner::reset() noexcept {
@@ -73,7 +84,7 @@ bool SinglePassLearner::do_round() noexcept {
   const bool fresh = cursor_.fresh() > 0;
   if (!fresh && unrefreshed_rows_ == 0) return false;
   if (fresh) take_in_rows();
-  if (!fresh || unrefreshed_rows_ >= kRefreshShare * weights_.sum()) {
+  if (!fresh || unrefreshed_rows_ >= kRefreshShare * mover_.weights().sum()) {
     refresh();
     retain_chains();
   }
@@ -101,34 +112,23 @@ bool SinglePassLearner::cold_start_round() noexcept {
 // mode under weights of its own. Chains start even where no mode was found: none of the rows that
 // come later would be taken before they have.
 void SinglePassLearner::start_chains(bool from_mode) noexcept {
-  if (!from_mode) lost_until_ = record_.relaxations() + 1;
+  if (!from_mode) note_loss();
   counters_.add(RuntimeCounter::kColdStarts);
   phase_ = Phase::kApproach;
   scan_.freeze();
   estimator_.set_target_variance(0);  // of the rows to come nothing is known
   const double rows = static_cast<double>(cursor_.head());
   replay_ratio_.begin(cursor_.head(), rows, rows);
-  weights_.reset(rows);
-  single_pass_.refresh(estimator_.estimates(minibatch_size(), false), estimator_.laplace().factor(),
-                       estimator_.prior().values());
-  for (Chain& chain : chains_.all()) {
-    Rng rng(config_.seed, {round_, chain.index, Purpose::kInitialState});
-    single_pass_.start(chain, estimator_.laplace().mode(), rng);
-  }
+  mover_.refresh(minibatch_size(), false);
+  mover_.start(rows, round_);
   seeded_ = 0;
 }
 
 bool SinglePassLearner::seed_chains() noexcept {
   const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
   const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
-  const double variance = weights_.weight_variance();
-  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   estimator_.noise().measured().add_rows(*model_, rows, estimator_.laplace().mode());
-  for (Chain& chain : chains_.all()) {
-    if (!single_pass_.weighs_rows()) break;
-    choose_rows(rows, chain);
-    single_pass_.seed(chain, estimator_.laplace().mode(), worker().gradient, variance);
-  }
+  mover_.seed(rows, round_, worker());
   seeded_ = last;
   if (last == cursor_.head()) complete_seeding();
   ++round_;
@@ -137,11 +137,7 @@ bool SinglePassLearner::seed_chains() noexcept {
 
 void SinglePassLearner::complete_seeding() noexcept {
   refresh();
-  for (Chain& chain : chains_.all()) {
-    if (single_pass_.weighs_rows()) break;
-    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-    single_pass_.seed_noise(chain, weights_.sum(), weights_.weight_variance(), rng);
-  }
+  mover_.seed_noise(round_);
   phase_ = Phase::kSampling;
   compare_spread();
   retain_chains();
@@ -151,87 +147,57 @@ void SinglePassLearner::take_in_rows() noexcept {
   const std::uint64_t fresh = cursor_.fresh();
   const double rows = static_cast<double>(fresh);
   const RowBatch batch = cursor_.between(cursor_.head() - fresh, cursor_.head(), worker().indices);
-  const double keep = weights_.add(rows);
+  const double keep = mover_.weights().add(rows);
   if (keep < 1) running_.fade(keep);
   estimator_.done().add(*model_, batch,
                         model_->quadratic() ? nullptr : estimator_.laplace().covariance());
   estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
   unrefreshed_rows_ += rows;
-  if (running_.outgrown()) {
-    transport_to_new_posterior();
-  } else {
-    move_chains(batch, keep);
+  if (!running_.outgrown()) {
+    if (mover_.move(batch, keep, round_, worker())) note_loss();
+  } else if (refresh()) {
+    // Rows that say much where next to nothing was known: a first row of a category, the end of a
+    // collinearity. A step with the A of before would overshoot there, and one with the new A under
+    // a weight of 0 would leave a chain as wide as the prior. The chains go to the points of the
+    // new posterior that answer to where they stood instead, for all that these rows say.
+    chains_.transport(estimator_, 0, nullptr);
   }
   replay_ratio_.drew(rows);
   counters_.add(RuntimeCounter::kSteps, chains_.size());
   counters_.add(RuntimeCounter::kExamples, chains_.size() * fresh);
-  if (record_.advance(rows / weights_.effective()).passed(8, 0)) compare_spread();
+  if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
   dirty_ = true;
-}
-
-void SinglePassLearner::move_chains(const RowBatch& rows, double keep) noexcept {
-  worker().gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
-  for (Chain& chain : chains_.all()) {
-    choose_rows(rows, chain);
-    Rng rng(config_.seed, {round_, chain.index, Purpose::kInjectedNoise});
-    const Status moved = single_pass_.step(chain, worker().gradient, weights_,
-                                           static_cast<double>(rows.count), keep, rng);
-    if (!ok(moved)) recover(chain);
-    chains_.show(chain);
-  }
-}
-
-// Rows that say much where next to nothing was known: a first row of a category, the end of a
-// collinearity. A step with the A of before would overshoot there, and one with the new A under a
-// weight of 0 would leave a chain as wide as the prior. The chains go to the points of the new
-// posterior that answer to where they stood instead, for all that these rows say.
-void SinglePassLearner::transport_to_new_posterior() noexcept {
-  if (refresh()) chains_.transport(estimator_, 0, nullptr);
-}
-
-void SinglePassLearner::choose_rows(const RowBatch& rows, const Chain& chain) noexcept {
-  Rng rng(config_.seed, {round_, chain.index, Purpose::kMinibatch});
-  const std::span<std::uint32_t> room = worker().indices.subspan(worker().indices.size() / 2);
-  worker().gradient.set_minibatch(single_pass_.choose(rows, weights_.weight_variance(), rng, room));
 }
 
 bool SinglePassLearner::refresh() noexcept {
   unrefreshed_rows_ = 0;
   dirty_ = true;
   counters_.add(RuntimeCounter::kRefreshes);
-  if (!ok(running_.refresh(weights_.effective(), scan_.target_variance()))) {
+  if (!ok(running_.refresh(mover_.weights().effective(), scan_.target_variance()))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return false;
   }
   refreshed_position_ = cursor_.head();
-  single_pass_.refresh(estimator_.estimates(minibatch_size(), true), estimator_.laplace().factor(),
-                       estimator_.prior().values());
+  mover_.refresh(minibatch_size(), true);
   return true;
 }
 
-// A chain that left for good starts again as a fresh draw.
-void SinglePassLearner::recover(Chain& chain) noexcept {
-  counters_.add(RuntimeCounter::kDivergences);
-  lost_until_ = record_.relaxations() + 1;
-  chains_.place(chain, estimator_, (round_ << 16) + chain.index + 1);
+void SinglePassLearner::recover_chains() noexcept {
+  if (mover_.recover(round_)) note_loss();
 }
 
 void SinglePassLearner::retain_chains() noexcept {
-  for (Chain& chain : chains_.all()) {
-    if (chains_.diverged(chain, estimator_)) recover(chain);
-    chains_.retain(chain, estimator_);
-  }
+  recover_chains();
+  for (const Chain& chain : chains_.all()) chains_.retain(chain, estimator_);
 }
 
 // Eight times in n rows.
 void SinglePassLearner::compare_spread() noexcept {
-  for (Chain& chain : chains_.all()) {
-    if (chains_.diverged(chain, estimator_)) recover(chain);
-    record_.add_spread(chain, estimator_);
-  }
+  recover_chains();
+  for (Chain& chain : chains_.all()) record_.add_spread(chain, estimator_);
   const double size = minibatch_size();
   record_.compare_now(estimator_, size, 1.0, [this, size](double* h, double* e) {
-    single_pass_.law(size, h, e);
+    mover_.law(size, h, e);
     return true;
   });
 }
@@ -239,7 +205,7 @@ void SinglePassLearner::compare_spread() noexcept {
 void SinglePassLearner::publish() noexcept {
   const bool sampling = phase_ == Phase::kSampling;
   Posterior& posterior = publisher_.begin(estimator_, chains_.draws(), *model_, pass_.scores());
-  summarize(posterior);
+  summarize(posterior, sampling ? static_cast<double>(chains_.size()) : 0.0);
   describe_worst(posterior);
   replay_ratio_.update(cursor_.head(), cursor_.rows(), 0);
   const Consistency::Ratio& ratio = record_.ratio();
@@ -247,7 +213,7 @@ void SinglePassLearner::publish() noexcept {
   p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
   const auto n = static_cast<std::uint64_t>(std::lround(estimator_.laplace().n()));
-  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(weights_.effective()))
+  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(mover_.weights().effective()))
                      : std::min(cursor_.rows(), n);
   p.draws_per_observation = replay_ratio_.value();
   p.law_ratio = ratio.law();
@@ -274,21 +240,6 @@ void SinglePassLearner::publish() noexcept {
   p.ou_ratio = judgement.spread_ratio;
   publisher_.end(posterior, estimator_, *model_);
   dirty_ = false;
-}
-
-// Each chain is one draw, independent of the others. Split R-hat and autocorrelation compare a
-// chain with its own past, which says nothing here.
-void SinglePassLearner::summarize(Posterior& posterior) const noexcept {
-  const std::uint32_t dimension = posterior.dimension;
-  const bool sampling = phase_ == Phase::kSampling;
-  const double draws = sampling ? static_cast<double>(chains_.size()) : 0.0;
-  std::fill_n(posterior.ess_bulk, dimension, draws);
-  std::fill_n(posterior.ess_tail, dimension, draws);
-  std::fill_n(posterior.r_hat, dimension, kUnknown);
-  std::fill_n(posterior.autocorrelation_time, dimension, kUnknown);
-  for (std::uint32_t j = 0; j < dimension; ++j) {
-    posterior.mcse_mean[j] = sampling ? posterior.sd[j] / std::sqrt(draws) : kUnknown;
-  }
 }
 
 }  // namespace windhover

@@ -13,9 +13,9 @@
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/replay_ratio.h"
 #include "windhover/runtime/learning/running_estimates.h"
+#include "windhover/runtime/learning/single_pass_mover.h"
 #include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_scan.h"
-#include "windhover/samplers/single_pass.h"
 
 namespace windhover {
 
@@ -50,15 +50,11 @@ class SinglePassLearner final : public Learner {
   bool seed_chains() noexcept;
   void complete_seeding() noexcept;
   void take_in_rows() noexcept;
-  void move_chains(const RowBatch& rows, double keep) noexcept;
-  void transport_to_new_posterior() noexcept;
-  void choose_rows(const RowBatch& rows, const Chain& chain) noexcept;
+  void note_loss() noexcept { lost_until_ = record_.relaxations() + 1; }
   bool refresh() noexcept;
-  void recover(Chain& chain) noexcept;
+  void recover_chains() noexcept;
   void retain_chains() noexcept;
   void compare_spread() noexcept;
-  void summarize(Posterior& posterior) const noexcept;
-  void visit_law(StateVisitor& visitor) noexcept;
 
   double minibatch_size() const noexcept {
     return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
@@ -77,8 +73,7 @@ class SinglePassLearner final : public Learner {
   ColdStart cold_start_;
   ChainSet chains_;
   ChainRecord record_;
-  SinglePass single_pass_;
-  RowWeights weights_;  // of the rows seen
+  SinglePassMover mover_;
   ReplayRatio replay_ratio_;
   Publisher publisher_;
 

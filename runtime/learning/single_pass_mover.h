@@ -1,0 +1,63 @@
+// Moves the chains on rows that are seen once, each under weights or with noise of its own.
+#ifndef WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_MOVER_H_
+#define WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_MOVER_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/learning/chain_set.h"
+#include "windhover/runtime/learning/learner_worker.h"
+#include "windhover/samplers/single_pass.h"
+
+namespace windhover {
+
+// Invariant: every chain has moved on the rows that weights() counts, by the law of the last
+// refresh. Each `round` has random numbers of its own. One thread.
+class SinglePassMover {
+ public:
+  SinglePassMover(Arena& arena, const EngineConfig& config, ChainSet& chains,
+                  const Estimator& estimator, Counters<RuntimeCounter>& counters) noexcept;
+
+  RowWeights& weights() noexcept { return weights_; }
+  const RowWeights& weights() const noexcept { return weights_; }
+
+  // Takes new estimates into the law; `noise_known`: C has been measured.
+  void refresh(double minibatch_size, bool noise_known) noexcept;
+  // H and noise of the constant-rate chain with the same stationary covariance.
+  void law(double minibatch_size, double* preconditioner, double* injected) const noexcept {
+    law_.law(minibatch_size, preconditioner, injected);
+  }
+
+  // Every chain begins at the mode of `rows` rows, and is then given its Newton step from there:
+  // seed() on these rows, part by part, and seed_noise() at the end.
+  void start(double rows, std::uint64_t round) noexcept;
+  void seed(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
+  void seed_noise(std::uint64_t round) noexcept;
+
+  // One move of every chain on fresh rows, which weights().add() has counted; `keep` is what it
+  // returned. Whether chains diverged: they start again as fresh draws.
+  bool move(const RowBatch& rows, double keep, std::uint64_t round, LearnerWorker& worker) noexcept;
+  // Chains that left for good start again as fresh draws. Whether there was one.
+  bool recover(std::uint64_t round) noexcept;
+
+  void visit_law(StateVisitor& visitor, double minibatch_size) noexcept;
+
+ private:
+  void choose_rows(const RowBatch& rows, const Chain& chain, std::uint64_t round,
+                   LearnerWorker& worker) const noexcept;
+  void start_again(Chain& chain, std::uint64_t round) noexcept;
+
+  std::uint64_t seed_;
+  ChainSet& chains_;
+  const Estimator& estimator_;
+  Counters<RuntimeCounter>& counters_;
+  SinglePass law_;
+  RowWeights weights_;  // of the rows seen
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_SINGLE_PASS_MOVER_H_
