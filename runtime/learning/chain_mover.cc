@@ -37,7 +37,7 @@ double ChainMover::longest_relaxation() const noexcept {
 bool ChainMover::refresh(const Estimator& estimator, bool noise_known,
                          Interlude* interlude) noexcept {
   Estimates estimates = estimator.estimates(minibatch_size(), noise_known);
-  estimates.n /= damping_;
+  estimates.n /= damping_.factor();
   estimates.interlude = interlude;
   counters_.add(RuntimeCounter::kRefreshes);
   const bool refreshed = ok(sampler_->refresh(estimates));
@@ -130,8 +130,7 @@ bool ChainMover::recover(ChainSet& chains, const Estimator& estimator, Lost whic
   const auto losses = std::ranges::count_if(chains.all(), left);
   if (losses == 0) return false;
   counters_.add(RuntimeCounter::kDivergences, static_cast<std::uint64_t>(losses));
-  lost_in_pass_ = true;
-  damping_ = std::max(0.5 * damping_, 1.0 / 1024);
+  damping_.chains_lost();
   refresh(estimator, noise_known, nullptr);
   for (Chain& chain : chains.all()) {
     if (left(chain)) start_fresh(chains, chain, estimator);

@@ -16,8 +16,34 @@
 
 namespace windhover {
 
+// How much shorter steps are because chains have been lost: each loss halves them, a pass without
+// one doubles them again.
+class StepDamping {
+ public:
+  double factor() const noexcept { return factor_; }
+  bool active() const noexcept { return factor_ != 1; }
+  bool lost_in_pass() const noexcept { return lost_in_pass_; }
+
+  void chains_lost() noexcept {
+    lost_in_pass_ = true;
+    factor_ = std::max(0.5 * factor_, 1.0 / 1024);
+  }
+  void begin_pass() noexcept { lost_in_pass_ = false; }
+  void end_pass() noexcept {
+    if (!lost_in_pass_) factor_ = std::min(1.0, 2 * factor_);
+  }
+  void forget() noexcept { factor_ = 1; }
+
+  void visit_factor(StateVisitor& visitor) noexcept { visitor.value(factor_); }
+  void visit_pass(StateVisitor& visitor) noexcept { visitor.value(lost_in_pass_); }
+
+ private:
+  double factor_ = 1;
+  bool lost_in_pass_ = false;
+};
+
 // Each chain draws a minibatch of its own, with replacement. Invariant: the sampler's law is that
-// of the last refresh that succeeded, its steps shortened by damping() where chains have been lost.
+// of the last refresh that succeeded, its steps shortened by damping().
 // One thread, but for move() of different chains.
 class ChainMover {
  public:
@@ -75,19 +101,16 @@ class ChainMover {
   bool far_off(const ChainSet& chains, const Chain& chain,
                const Estimator& estimator) const noexcept;
 
-  // A pass begins, and ends: without a loss in it the steps are doubled again.
-  void begin_pass() noexcept { lost_in_pass_ = false; }
-  bool lost_in_pass() const noexcept { return lost_in_pass_; }
-  void end_pass() noexcept {
-    if (!lost_in_pass_) damping_ = std::min(1.0, 2 * damping_);
-  }
-  bool damped() const noexcept { return damping_ != 1; }
-  void undamp() noexcept { damping_ = 1; }
+  StepDamping& damping() noexcept { return damping_; }
+  const StepDamping& damping() const noexcept { return damping_; }
 
   // Between rounds, which each count their moves from 0.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("sampler");
-    visitor.values(damping_, law_n_, lost_in_pass_, has_law_);
+    damping_.visit_factor(visitor);
+    visitor.value(law_n_);
+    damping_.visit_pass(visitor);
+    visitor.value(has_law_);
     if (has_law_) sampler_->visit_state(visitor);
   }
 
@@ -103,10 +126,9 @@ class ChainMover {
   Counters<RuntimeCounter>& counters_;
   bool first_order_ = false;          // the sampler has a law, without momentum
   bool posterior_is_target_ = false;  // of that law
-  double damping_ = 1;
+  StepDamping damping_;
   double law_n_ = 1;      // n of the estimates behind the law
   bool has_law_ = false;  // a refresh has succeeded
-  bool lost_in_pass_ = false;
   std::uint64_t round_ = 0;
   std::uint64_t asides_ = 0;
   std::span<Status> moved_;  // of each chain

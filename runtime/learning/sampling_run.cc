@@ -134,9 +134,9 @@ SamplingRun::PassEnd SamplingRun::end_pass(bool noise_known) noexcept {
   passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
   end.approached = phase_ == Phase::kApproach && passes_ >= 2;
   if (end.approached) phase_ = Phase::kBurnIn;
-  end.damped = mover.damped();
+  end.damped = mover.damping().active();
   if (end.damped) record_.compare_soon();
-  mover.end_pass();
+  mover.damping().end_pass();
   end.relaxation = mover.sampler().relaxation();
   return end;
 }
@@ -162,7 +162,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const bool other =
       refreshed && std::abs(estimator_.dispersion().change(estimator_.done())) > kOther;
   if (slower && mover.posterior_is_target()) start_anew();
-  if (slower || other || (end.damped && !mover.damped())) {
+  if (slower || other || (end.damped && !mover.damping().active())) {
     ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
   }
 }
@@ -181,7 +181,7 @@ bool SamplingRun::start() noexcept {
 
 void SamplingRun::start_over() noexcept {
   phase_ = Phase::kWarmingUp;
-  ensemble_.mover().undamp();
+  ensemble_.mover().damping().forget();
 }
 
 void SamplingRun::start_anew() noexcept {
@@ -236,7 +236,7 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
                 : e.network || swallowed ? std::numeric_limits<double>::quiet_NaN()
                                          : ratio.law();
   e.sampling = sampling();
-  e.chains_lost = mover.damped();
+  e.chains_lost = mover.damping().active();
   e.law_refused = law_refused_;
   e.law_asked = find_sampler(config_.sampler.name)->targets_posterior;
   e.law_decided = ratio.decided;

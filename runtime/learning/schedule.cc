@@ -40,7 +40,7 @@ bool Schedule::pass_due(bool resting) const noexcept {
   if (config_.draws_per_observation == 0 || sums_.unusable()) return true;
   if (run_.phase() == Phase::kApproach || (run_.phase() == Phase::kBurnIn && law_moved))
     return true;
-  if (ensemble_.mover().damped()) return true;
+  if (ensemble_.mover().damping().active()) return true;
   if (resting && (!sums_.exact() || law_moved || estimator_.far_from_mode())) return true;
   const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
   return fresh >= std::max(1.0, 0.01 * static_cast<double>(cursor_.rows()));

@@ -105,7 +105,7 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
     sums_.skip_leaving(head);
   } else if (sums_.remove_leaving(
                  head, run_.rests() ? kWarmUpRows : schedule_.rows_of_a_tenth_move(), leader())) {
-    ensemble_.mover().begin_pass();
+    ensemble_.mover().damping().begin_pass();
   }
   cursor_.advance(head);
   run_.after_rows(fresh);
@@ -134,7 +134,7 @@ void WindowLearner::do_task(int task, LearnerWorker& worker) noexcept {
 
 void WindowLearner::begin_pass() noexcept {
   sums_.begin_pass();
-  ensemble_.mover().begin_pass();
+  ensemble_.mover().damping().begin_pass();
 }
 
 // C is summed where one chain stands before it moves, another for every piece of the pass.
@@ -148,7 +148,7 @@ void WindowLearner::complete_pass() noexcept {
   const PassResult pass = sums_.complete_pass(run_.sampling());
   Interlude* const background = run_.background_moves();
   const double replaced = run_.law_moved() ? 1.0 : pass.replaced;
-  const bool noise_known = !ensemble_.mover().lost_in_pass() &&
+  const bool noise_known = !ensemble_.mover().damping().lost_in_pass() &&
                            estimator_.noise().end_pass(estimator_.done(), replaced, background);
   counters_.add(RuntimeCounter::kPasses);
   schedule_.end_pass();

@@ -184,15 +184,15 @@ TEST(EnsembleAlone, ALostChainStartsAgainAndAllStepsAreHalved) {
   EXPECT_EQ(c.ensemble.noise_anchor(3), c.ensemble.chains().all()[3].theta);
   EXPECT_TRUE(c.ensemble.recover(ChainMover::Lost::kTooFar, true));
   EXPECT_EQ(c.counters.get(RuntimeCounter::kDivergences), 1U);
-  EXPECT_TRUE(c.ensemble.mover().damped());
+  EXPECT_TRUE(c.ensemble.mover().damping().active());
   EXPECT_LT(c.deviations().col(2).norm(), 6.5);  // chi-square of 4, beyond its 1e-8 quantile
   for (const Index other : {0, 1, 3, 4, 5}) EXPECT_EQ(c.thetas().col(other), before.col(other));
 
-  c.ensemble.mover().end_pass();  // the pass in which it was lost
-  EXPECT_TRUE(c.ensemble.mover().damped());
-  c.ensemble.mover().begin_pass();
-  c.ensemble.mover().end_pass();
-  EXPECT_FALSE(c.ensemble.mover().damped());
+  c.ensemble.mover().damping().end_pass();  // the pass in which it was lost
+  EXPECT_TRUE(c.ensemble.mover().damping().active());
+  c.ensemble.mover().damping().begin_pass();
+  c.ensemble.mover().damping().end_pass();
+  EXPECT_FALSE(c.ensemble.mover().damping().active());
 }
 
 TEST(EnsembleAlone, OnlyChainsThatAreFarOffStartAgain) {
