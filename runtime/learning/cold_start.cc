@@ -35,37 +35,31 @@ double slope(const Estimator& estimator, const double* from) noexcept {
 ColdStart::ColdStart(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
                      Estimator& estimator, WindowPass& pass, RowScan& scan,
                      Counters<RuntimeCounter>& counters) noexcept
-    : cursor_(cursor),
+    : config_(config),
+      cursor_(cursor),
       estimator_(estimator),
       pass_(pass),
       scan_(scan),
       counters_(counters),
-      dimension_(config.model.dimension()),
-      seed_(config.seed),
-      window_(config.horizon == Horizon::kWindow),
-      rows_for_chains_(cold_start_rows(config)),
-      previous_(arena.allocate<double>(dimension_).data()),
-      scratch_(arena.allocate<double>(dimension_).data()) {}
+      step_{arena.allocate<double>(config.model.dimension()).data()},
+      scratch_(arena.allocate<double>(config.model.dimension()).data()) {}
 
 void ColdStart::reset(Model* model) noexcept {
   model_ = model;
-  std::fill_n(previous_, dimension_, 0.0);
+  std::fill_n(step_.begin, dimension(), 0.0);
 }
 
 void ColdStart::begin(std::span<LearnerWorker> workers) noexcept {
   running_ = true;
-  iterations_ = 0;
-  halvings_ = 0;
-  near_ = false;
-  end_ = cursor_.head();
-  rows_ = cursor_.rows();
-  first_ = cursor_.first();
+  run_ = {cursor_.head(), cursor_.rows()};
+  step_.halvings = 0;
+  step_.first_row = cursor_.first();
   scan_.scan(cursor_, workers, estimator_);
   if (!model_->quadratic()) {
     // Not from the mode of fewer rows: it lies far off where categories had one outcome among them,
     // and where a network has units that do nothing the way back is flat.
-    std::fill_n(scratch_, dimension_, 0.0);
-    if (!model_->log_concave()) model_->initial(seed_, scratch_);
+    std::fill_n(scratch_, dimension(), 0.0);
+    if (!model_->log_concave()) model_->initial(config_.seed, scratch_);
     estimator_.set_mode(scratch_);
   }
   begin_pass();
@@ -73,14 +67,16 @@ void ColdStart::begin(std::span<LearnerWorker> workers) noexcept {
 
 // A run keeps to the rows it began with until too few of them are left to start chains from.
 void ColdStart::begin_pass() noexcept {
-  pass_.begin(end_ >= cursor_.first() + rows_wanted() ? end_ : cursor_.head());
+  pass_.begin(run_.end >= cursor_.first() + rows_wanted() ? run_.end : cursor_.head());
 }
 
-std::uint64_t ColdStart::rows_wanted() const noexcept { return std::min(rows_, rows_for_chains_); }
+std::uint64_t ColdStart::rows_wanted() const noexcept {
+  return std::min(run_.rows, cold_start_rows(config_));
+}
 
 ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   // The third-order sums are for the mean; far from the mode Newton's method can do without.
-  const bool third = !model_->quadratic() && near_;
+  const bool third = !model_->quadratic() && run_.near;
   pass_.begin_sweep(kWarmUpRows);
   pass_.sum_curvature(starting() ? WindowPass::Terms::kStart
                       : third    ? WindowPass::Terms::kThird
@@ -89,21 +85,21 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   if (!pass_.end_sweep()) return Outcome::kGoesOn;
   const bool started = starting();
   estimator_.end_pass();
-  ++iterations_;
+  ++run_.iterations;
   if (went_too_far() || !take_step()) return shorten_step();
   // What the targets suggest is no objective of theta's to compare with.
-  slope_ = started ? kUnknownSlope : -estimator_.laplace().newton_decrement();
-  halvings_ = 0;
-  std::copy_n(estimator_.done().anchor(), dimension_, previous_);
-  if (estimator_.laplace().newton_decrement() < kNear) near_ = true;
+  step_.slope = started ? kUnknownSlope : -estimator_.laplace().newton_decrement();
+  step_.halvings = 0;
+  std::copy_n(estimator_.done().anchor(), dimension(), step_.begin);
+  if (estimator_.laplace().newton_decrement() < kNear) run_.near = true;
   // Of rows that leave there is no mode to come to, only one to follow.
-  const bool left = cursor_.first() != first_;
-  first_ = cursor_.first();
+  const bool left = cursor_.first() != step_.first_row;
+  step_.first_row = cursor_.first();
   const int most = model_->log_concave() ? kMostIterations : kMostDescentIterations;
   const bool near = at_mode() || (left && near_mode_of_a_stream());
   const auto rows = std::min(static_cast<double>(cursor_.rows()), estimator_.done().rows());
   const bool found = near && !started && rows >= static_cast<double>(rows_wanted());
-  if (found || model_->quadratic() || iterations_ >= most) return end(found);
+  if (found || model_->quadratic() || run_.iterations >= most) return end(found);
   begin_pass();
   return Outcome::kGoesOn;
 }
@@ -117,17 +113,17 @@ bool ColdStart::take_step() noexcept {
 
 // Half-way back from the anchor to where the last step began.
 ColdStart::Outcome ColdStart::shorten_step() noexcept {
-  if (iterations_ == 1 || halvings_ >= kMostHalvings) {
+  if (run_.iterations == 1 || step_.halvings >= kMostHalvings) {
     running_ = false;
     due_ = pass_.end() + 1;
     return Outcome::kGaveUp;
   }
-  for (std::uint32_t j = 0; j < dimension_; ++j) {
-    scratch_[j] = 0.5 * (estimator_.done().anchor()[j] + previous_[j]);
+  for (std::uint32_t j = 0; j < dimension(); ++j) {
+    scratch_[j] = 0.5 * (estimator_.done().anchor()[j] + step_.begin[j]);
   }
   estimator_.set_mode(scratch_);
-  slope_ *= 0.5;
-  ++halvings_;
+  step_.slope *= 0.5;
+  ++step_.halvings;
   begin_pass();
   return Outcome::kGoesOn;
 }
@@ -138,9 +134,9 @@ ColdStart::Outcome ColdStart::shorten_step() noexcept {
 // end.
 bool ColdStart::went_too_far() const noexcept {
   constexpr double kSlope = 0.3;
-  return iterations_ > 1 && halvings_ < kMostHalvings &&
+  return run_.iterations > 1 && step_.halvings < kMostHalvings &&
          !estimator_.laplace().loss().steps_are_safe &&
-         slope(estimator_, previous_) > -kSlope * slope_;
+         slope(estimator_, step_.begin) > -kSlope * step_.slope;
 }
 
 // Gauss-Newton steps close in by a factor each, where Newton's square the distance.
@@ -154,7 +150,7 @@ bool ColdStart::at_mode() const noexcept {
 // As near as the mode of other rows is to that of these: about 2 D off when all are others.
 bool ColdStart::near_mode_of_a_stream() const noexcept {
   const bool near = !estimator_.laplace().anchor_is_far() ||
-                    estimator_.laplace().newton_decrement() < 2.0 * dimension_;
+                    estimator_.laplace().newton_decrement() < 2.0 * dimension();
   return model_->log_concave() && near && estimator_.laplace().step_is_trusted() &&
          estimator_.dispersion().step() < kFollowed && estimator_.prior().moved() < kFollowed;
 }
@@ -165,11 +161,11 @@ ColdStart::Outcome ColdStart::end(bool found) noexcept {
   const bool stuck = !found && model_->log_concave() &&
                      !estimator_.laplace().loss().steps_are_safe &&
                      estimator_.laplace().newton_decrement() >= kNear;
-  if (stuck) estimator_.set_mode(previous_);
+  if (stuck) estimator_.set_mode(step_.begin);
   running_ = false;
   due_ = pass_.end() + (stuck ? cursor_.rows() / 64 : 0) + 1;
   // Without a window none come before the chains have begun.
-  if (!window_) due_ = std::min(due_, rows_for_chains_);
+  if (config_.horizon != Horizon::kWindow) due_ = std::min(due_, cold_start_rows(config_));
   return stuck ? Outcome::kStuck : Outcome::kCameNear;
 }
 

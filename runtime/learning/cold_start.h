@@ -43,18 +43,35 @@ class ColdStart {
   Outcome advance(LearnerWorker& worker) noexcept;
   // Whether a run that is over has seen rows enough for chains.
   bool enough_rows() const noexcept {
-    return estimator_.done().rows() >= static_cast<double>(rows_for_chains_);
+    return estimator_.done().rows() >= static_cast<double>(cold_start_rows(config_));
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("cold start");
-    visitor.values(running_, due_, iterations_, halvings_, near_, end_, rows_, first_, slope_);
-    visitor.visit(previous_, dimension_);
+    visitor.values(running_, due_, run_.iterations, step_.halvings, run_.near, run_.end, run_.rows,
+                   step_.first_row, step_.slope);
+    visitor.visit(step_.begin, dimension());
   }
 
  private:
+  struct Run {
+    std::uint64_t end = 0;   // where the rows end that it began with
+    std::uint64_t rows = 0;  // how many they were
+    int iterations = 0;
+    // Once near the mode for the rest of the run: the mean takes a learned prior precision
+    // elsewhere, and the mode with it.
+    bool near = false;
+  };
+  // The last step, or what halvings have left of it.
+  struct Step {
+    double* begin;                // where it began
+    std::uint64_t first_row = 0;  // of the window then
+    double slope = 0;             // of the objective along it, where it began
+    int halvings = 0;
+  };
+
   // A pass's anchor stands at what the targets suggest, not at a theta of the model's.
-  bool starting() const noexcept { return iterations_ == 0 && model_->has_start(); }
+  bool starting() const noexcept { return run_.iterations == 0 && model_->has_start(); }
   void begin_pass() noexcept;
   bool take_step() noexcept;
   Outcome shorten_step() noexcept;
@@ -63,29 +80,19 @@ class ColdStart {
   bool near_mode_of_a_stream() const noexcept;
   Outcome end(bool found) noexcept;
   std::uint64_t rows_wanted() const noexcept;
+  std::uint32_t dimension() const noexcept { return estimator_.done().dimension(); }
 
+  const EngineConfig& config_;
   const WindowCursor& cursor_;
   Estimator& estimator_;
   WindowPass& pass_;
   RowScan& scan_;
   Counters<RuntimeCounter>& counters_;
   Model* model_ = nullptr;
-  std::uint32_t dimension_;
-  std::uint64_t seed_;
-  bool window_;  // rows leave
-  std::uint64_t rows_for_chains_;
   bool running_ = false;
   std::uint64_t due_ = 1;  // rows from which the next run begins
-  int iterations_ = 0;
-  int halvings_ = 0;  // of the last step
-  // Once near the mode for the rest of the run: the mean takes a learned prior precision elsewhere,
-  // and the mode with it.
-  bool near_ = false;
-  std::uint64_t end_ = 0;    // where the rows end that the run began with
-  std::uint64_t rows_ = 0;   // how many they were
-  std::uint64_t first_ = 0;  // the first row when the last step began
-  double slope_ = 0;         // of the objective along what is left of it, where it began
-  double* previous_;         // where it began
+  Run run_;
+  Step step_;
   double* scratch_;
 };
 

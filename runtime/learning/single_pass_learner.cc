@@ -41,7 +41,7 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       running_(estimator_),
       pass_(arena, config, cursor_, estimator_),
       scan_(config_),
-      cold_start_(arena, config, cursor_, estimator_, pass_, scan_, counters),
+      cold_start_(arena, config_, cursor_, estimator_, pass_, scan_, counters),
       chains_(arena, config, config.model.dimension()),
       record_(arena, config, 0),
       mover_(arena, config, chains_, estimator_, counters),

@@ -21,7 +21,7 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       estimator_(arena, config),
       sums_(arena, config, cursor_, estimator_),
       scan_(config_),
-      cold_start_(arena, config, cursor_, estimator_, sums_.pass(), scan_, counters),
+      cold_start_(arena, config_, cursor_, estimator_, sums_.pass(), scan_, counters),
       ensemble_(arena, config_, cursor_, estimator_, workers_, sampler, counters),
       run_(arena, config_, cursor_, estimator_, ensemble_, counters),
       schedule_(config_, cursor_, sums_, estimator_, ensemble_, run_),
