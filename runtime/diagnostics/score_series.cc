@@ -24,18 +24,22 @@ double normal_of_student(double t, double freedom) noexcept {
 ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
       // Over all parameters; drift has two sides, dependence two lengths of stretches.
-      drift_threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
-      dependence_quantile_(drift_threshold_),
+      threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
       influence_variance_(arena.allocate<double>(dimension).data()),
       influences_(arena, 1, dimension),
       scores_(arena.allocate<double>(kBatchRows * dimension).data()) {
   const auto numbers = [&] { return arena.allocate<double>(dimension).data(); };
   pairs_ = {kPairRows, numbers(), numbers(), numbers()};
   batches_ = {kBatchRows, numbers(), numbers(), numbers()};
-  for (double** sums :
-       {&batch_, &total_, &total_squares_, &influence_, &newest_, &newest_squares_}) {
-    *sums = numbers();
+  for (double** numbers_of :
+       {&batch_, &totals_.sum, &totals_.squares, &influence_, &newest_.sum, &newest_.squares}) {
+    *numbers_of = numbers();
   }
+}
+
+std::array<double*, 10> ScoreSeries::pass_sums() const noexcept {
+  return {pairs_.previous,  pairs_.sum,  pairs_.squares,  batches_.previous, batches_.sum,
+          batches_.squares, totals_.sum, totals_.squares, newest_.sum,       newest_.squares};
 }
 
 void ScoreSeries::reset() noexcept {
@@ -46,25 +50,19 @@ void ScoreSeries::reset() noexcept {
 }
 
 void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
-  visitor.values(known_, autocorrelation_, drift_, newest_rows_, batch_rows_, newest_batches_);
+  visitor.values(known_, autocorrelation_, drift_, newest_.rows, batch_rows_, newest_.batches);
   visitor.visit(influence_variance_, dimension_);
   influences_.visit_state(visitor);
-  for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
-                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
-    visitor.visit(sums, dimension_);
-  }
+  for (double* sums : pass_sums()) visitor.visit(sums, dimension_);
   visitor.visit(scores_, batch_rows_ * dimension_);
 }
 
 void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
-  newest_rows_ = rows / 10;
+  newest_.rows = rows / 10;
   batch_rows_ = 0;
-  newest_batches_ = 0;
+  newest_.batches = 0;
   influences_.reset();
-  for (double* sums : {pairs_.previous, pairs_.sum, pairs_.squares, batches_.previous, batches_.sum,
-                       batches_.squares, total_, total_squares_, newest_, newest_squares_}) {
-    std::fill_n(sums, dimension_, 0.0);
-  }
+  for (double* sums : pass_sums()) std::fill_n(sums, dimension_, 0.0);
 }
 
 void ScoreSeries::add(Model& model, const RowBatch& rows, const double* anchor,
@@ -103,8 +101,7 @@ void ScoreSeries::add_batch() noexcept {
     }
     batches_.add(j, batch, squares);
     batch_[j] = batch;
-    total_[j] += batch;
-    total_squares_[j] += squares;
+    totals_.add(j, batch, squares);
   }
 }
 
@@ -114,17 +111,16 @@ void ScoreSeries::add_influence(const double* covariance, double scale,
   std::fill_n(influence_, dimension_, 0.0);
   kernels().symmetric_product(covariance, dimension_, scale, batch_, influence_);
   influences_.add(influence_);
-  if (left + kBatchRows <= newest_rows_) {
-    newest_batches_ += 1;
+  if (left + kBatchRows <= newest_.rows) {
+    newest_.batches += 1;
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      newest_[j] += influence_[j];
-      newest_squares_[j] += influence_[j] * influence_[j];
+      newest_.add(j, influence_[j], influence_[j] * influence_[j]);
     }
   }
 }
 
 void ScoreSeries::end_pass() noexcept {
-  if (influences_.count() < kLeastBatches || newest_batches_ < 2) return;
+  if (influences_.count() < kLeastBatches || newest_.batches < 2) return;
   known_ = true;
   conclude_dependence();
   conclude_drift();
@@ -134,12 +130,12 @@ void ScoreSeries::conclude_dependence() noexcept {
   const double rows = static_cast<double>(influences_.count() * kBatchRows);
   autocorrelation_ = 1;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    const double mean = total_[j] / rows;
-    const double own = total_squares_[j] - rows * mean * mean;
+    const double mean = totals_.sum[j] / rows;
+    const double own = totals_.squares[j] - rows * mean * mean;
     for (const Products& products : {pairs_, batches_}) {
       // A prior that pulls leaves a mean, which is no dependence.
       const double sum = products.sum[j] - rows * mean * mean * (3 * products.rows - 1);
-      const double certain = sum - dependence_quantile_ * std::sqrt(products.squares[j]);
+      const double certain = sum - threshold_ * std::sqrt(products.squares[j]);
       if (own > 0) autocorrelation_ = std::max(autocorrelation_, 1 + certain / own);
     }
   }
@@ -149,8 +145,8 @@ void ScoreSeries::conclude_dependence() noexcept {
 // batch of kBatchRows: drift must not hide itself.
 double ScoreSeries::between_parts(std::uint32_t j) const noexcept {
   const double batches = static_cast<double>(influences_.count());
-  const double share = newest_batches_ / batches;
-  const double off = newest_[j] / newest_batches_ - influences_.mean(j);
+  const double share = newest_.batches / batches;
+  const double off = newest_.sum[j] / newest_.batches - influences_.mean(j);
   return off * off * share / (1 - share);
 }
 
@@ -174,7 +170,7 @@ std::uint32_t ScoreSeries::level_of(std::uint32_t j) const noexcept {
 
 void ScoreSeries::conclude_drift() noexcept {
   const double batches = static_cast<double>(influences_.count());
-  const double others = batches - newest_batches_;
+  const double others = batches - newest_.batches;
   drift_ = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const std::uint32_t level = level_of(j);
@@ -191,12 +187,12 @@ void ScoreSeries::conclude_drift() noexcept {
     // variance.
     const double freedom = at_level / 3;
     influence_variance_[j] = long_run / kBatchRows * freedom / (freedom - 2);
-    const double newest_mean = newest_[j] / newest_batches_;
-    const double others_mean = (influences_.mean(j) * batches - newest_[j]) / others;
+    const double newest_mean = newest_.sum[j] / newest_.batches;
+    const double others_mean = (influences_.mean(j) * batches - newest_.sum[j]) / others;
     // Where the newest rows vary more, as rows of a rare category do, that counts.
-    const double newest_variance = newest_squares_[j] / newest_batches_ - newest_mean * newest_mean;
+    const double newest_variance = newest_.squares[j] / newest_.batches - newest_mean * newest_mean;
     const double more = first > 0 ? std::max(1.0, newest_variance / first) : 1.0;
-    const double variance = long_run * (more / newest_batches_ + 1 / others);
+    const double variance = long_run * (more / newest_.batches + 1 / others);
     if (!(variance > 0)) continue;
     const double t = (newest_mean - others_mean) / std::sqrt(variance);
     drift_ = std::max(drift_, normal_of_student(t, freedom));

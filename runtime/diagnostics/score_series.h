@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_SCORE_SERIES_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_SCORE_SERIES_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -58,7 +59,7 @@ class ScoreSeries {
   // for the parameter where that is largest. Dependent rows alone do not make it large. NaN when
   // not known().
   double drift() const noexcept { return drift_; }
-  bool drifting() const noexcept { return drift_ > drift_threshold_; }
+  bool drifting() const noexcept { return drift_ > threshold_; }
 
   void visit_state(StateVisitor& visitor) noexcept;
 
@@ -75,6 +76,23 @@ class ScoreSeries {
     void add(std::uint32_t j, double score, double score_squares) noexcept;
   };
 
+  // A sum over the pass, a number a parameter, and that of the squares.
+  struct Sums {
+    double* sum;
+    double* squares;
+    void add(std::uint32_t j, double number, double square) noexcept {
+      sum[j] += number;
+      squares[j] += square;
+    }
+  };
+  // The influences of the batches that hold the newest rows.
+  struct Newest : Sums {
+    std::uint64_t rows = 0;  // of the pass, at its end
+    double batches = 0;
+  };
+
+  // What a pass sums up, beside influences_.
+  std::array<double*, 10> pass_sums() const noexcept;
   void add_batch() noexcept;
   void add_influence(const double* covariance, double scale, std::uint64_t left) noexcept;
   void conclude_dependence() noexcept;
@@ -83,26 +101,21 @@ class ScoreSeries {
   std::uint32_t level_of(std::uint32_t j) const noexcept;
 
   std::uint32_t dimension_;
-  double drift_threshold_;
-  double dependence_quantile_;
+  double threshold_;  // of each alarm, in standard deviations
   bool known_ = false;
   double autocorrelation_;
   double drift_;
   double* influence_variance_;
 
-  std::uint64_t newest_rows_ = 0;  // of the pass, at its end
-  std::uint64_t batch_rows_ = 0;
-  double newest_batches_ = 0;
   DyadicBatches influences_;  // of batches of kBatchRows rows
   Products pairs_;
   Products batches_;
-  double* scores_;  // kBatchRows x dimension: of the batch
-  double* batch_;   // dimension: sums over the rows of the batch, the pass
-  double* total_;
-  double* total_squares_;
-  double* influence_;       // of the batch
-  double* newest_;          // sum of influences of the newest batches
-  double* newest_squares_;  // and of their squares
+  Sums totals_;  // of the rows' scores
+  Newest newest_;
+  std::uint64_t batch_rows_ = 0;  // in scores_
+  double* scores_;                // kBatchRows x dimension: of the batch
+  double* batch_;                 // dimension: their sum
+  double* influence_;             // of the batch
 };
 
 }  // namespace windhover
