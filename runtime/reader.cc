@@ -44,21 +44,22 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
   Engine::Layout& engine = *engine_->layout_;
   if (summaries.size() < engine.config.model.dimension()) return Status::kInvalidArgument;
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
+  const ParameterColumns& of = p->parameters;
   const double z = normal_quantile(0.95);
   for (std::uint32_t j = 0; j < p->dimension; ++j) {
-    summaries[j] = {p->raw_mean[j],
-                    p->mode[j],
-                    p->sd[j],
-                    p->sd_robust[j],
-                    p->raw_mean[j] - z * p->sd[j],
-                    p->raw_mean[j],
-                    p->raw_mean[j] + z * p->sd[j],
-                    p->ess_bulk[j],
-                    p->r_hat[j],
-                    p->ess_tail[j],
-                    p->mcse_mean[j],
-                    p->autocorrelation_time[j],
-                    p->prior_precision[j]};
+    summaries[j] = {of.raw_mean[j],
+                    of.mode[j],
+                    of.sd[j],
+                    of.sd_robust[j],
+                    of.raw_mean[j] - z * of.sd[j],
+                    of.raw_mean[j],
+                    of.raw_mean[j] + z * of.sd[j],
+                    of.ess_bulk[j],
+                    of.r_hat[j],
+                    of.ess_tail[j],
+                    of.mcse_mean[j],
+                    of.autocorrelation_time[j],
+                    of.prior_precision[j]};
   }
   stamp(*p, engine.clock, engine.recovery_target.load(std::memory_order_relaxed), provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);

@@ -87,18 +87,18 @@ bool ChainRecord::comparison_due() noexcept {
 // that may be, no chain has more effective draws than relaxations behind it.
 void ChainRecord::summarize(std::size_t chains, Posterior& posterior) const noexcept {
   constexpr double kFewRelaxations = 100;
-  diagnostics_.summarize(
-      {posterior.ess_bulk, posterior.ess_tail, posterior.mcse_mean, posterior.r_hat});
+  ParameterColumns& of = posterior.parameters;
+  diagnostics_.summarize({of.ess_bulk, of.ess_tail, of.mcse_mean, of.r_hat});
   const auto count = static_cast<double>(chains);
   const double most = relaxations_ < kFewRelaxations ? relaxations_ * count : 1e300;
   const double moves = recorded_moves_ * count;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    double& bulk = posterior.ess_bulk[j];
-    if (bulk > most) posterior.mcse_mean[j] *= std::sqrt(bulk / most);
+    double& bulk = of.ess_bulk[j];
+    if (bulk > most) of.mcse_mean[j] *= std::sqrt(bulk / most);
     bulk = std::min(bulk, most);
-    posterior.ess_tail[j] = std::min(posterior.ess_tail[j], most);
-    posterior.mcse_mean[j] *= posterior.sd[j];
-    posterior.autocorrelation_time[j] = bulk > 0 ? moves / bulk : 0.0;
+    of.ess_tail[j] = std::min(of.ess_tail[j], most);
+    of.mcse_mean[j] *= of.sd[j];
+    of.autocorrelation_time[j] = bulk > 0 ? moves / bulk : 0.0;
   }
 }
 

@@ -18,12 +18,12 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // and autocorrelation compare a chain with its own past, which says nothing here.
 void summarize(Posterior& posterior, double draws) noexcept {
   const std::uint32_t dimension = posterior.dimension;
-  std::fill_n(posterior.ess_bulk, dimension, draws);
-  std::fill_n(posterior.ess_tail, dimension, draws);
-  std::fill_n(posterior.r_hat, dimension, kUnknown);
-  std::fill_n(posterior.autocorrelation_time, dimension, kUnknown);
+  std::fill_n(posterior.parameters.ess_bulk, dimension, draws);
+  std::fill_n(posterior.parameters.ess_tail, dimension, draws);
+  std::fill_n(posterior.parameters.r_hat, dimension, kUnknown);
+  std::fill_n(posterior.parameters.autocorrelation_time, dimension, kUnknown);
   for (std::uint32_t j = 0; j < dimension; ++j) {
-    posterior.mcse_mean[j] = draws > 0 ? posterior.sd[j] / std::sqrt(draws) : kUnknown;
+    posterior.parameters.mcse_mean[j] = draws > 0 ? posterior.parameters.sd[j] / std::sqrt(draws) : kUnknown;
   }
 }
 

@@ -64,16 +64,19 @@ void to_raw_block(const ParameterLayout& layout, const FeatureTransform& transfo
 
 void to_units_of_target(const ParameterLayout& layout, const TargetTransform& target,
                         Posterior& p) noexcept {
+  ParameterColumns& of = p.parameters;
   const double scale = target.scale;
   for (std::size_t j = layout.first_of_target; j < p.dimension; ++j) {
-    for (double* numbers : {p.mean, p.mode, p.sd, p.sd_robust, p.mcse_mean}) numbers[j] *= scale;
-    p.prior_precision[j] /= scale * scale;
+    for (double* numbers : {p.mean, of.mode, of.sd, of.sd_robust, of.mcse_mean}) {
+      numbers[j] *= scale;
+    }
+    of.prior_precision[j] /= scale * scale;
     double* deviations = p.deviations + j * p.draws;
     for (std::size_t m = 0; m < p.draws; ++m) deviations[m] *= scale;
   }
   if (layout.constant) {
     p.mean[p.dimension - 1] += target.shift;
-    p.mode[p.dimension - 1] += target.shift;
+    of.mode[p.dimension - 1] += target.shift;
   }
   p.target_scale = scale;
   p.dispersion *= scale * scale;
@@ -89,9 +92,10 @@ void describe_constant(std::size_t constant, double scale, Estimator& estimator,
   std::fill_n(direction, p.dimension, 0.0);
   direction[constant] = 1;
   const double fitted = scale * std::sqrt(estimator.checks().variance_along(direction).sandwich);
-  const double dependence = p.sd_robust[constant] / fitted;
-  p.sd[constant] = scale * std::sqrt(p.temperature * at_zero.posterior);
-  p.sd_robust[constant] = scale * std::sqrt(at_zero.sandwich) * dependence;
+  ParameterColumns& of = p.parameters;
+  const double dependence = of.sd_robust[constant] / fitted;
+  of.sd[constant] = scale * std::sqrt(p.temperature * at_zero.posterior);
+  of.sd_robust[constant] = scale * std::sqrt(at_zero.sandwich) * dependence;
 }
 
 // The same of the retained draws of a network. `first` is where the block begins.
@@ -108,7 +112,7 @@ void describe_constant_by_draws(std::size_t first, std::size_t constant, Posteri
     mean += delta / static_cast<double>(m + 1);
     squares += delta * (value - mean);
   }
-  p.sd[constant] = std::sqrt(squares / (p.draws - 1));
+  p.parameters.sd[constant] = std::sqrt(squares / (p.draws - 1));
 }
 
 }  // namespace
@@ -140,9 +144,10 @@ void to_model_units(const ParameterLayout& layout, const FeatureTransform& trans
 
 void serve_raw_units(const ParameterLayout& layout, const TargetTransform& target,
                      Estimator& estimator, double* direction, Posterior& p) noexcept {
+  ParameterColumns& of = p.parameters;
   to_units_of_target(layout, target, p);
-  to_raw_features(layout, p.transform, p.mean, p.raw_mean);
-  to_raw_features(layout, p.transform, p.mode, p.mode);
+  to_raw_features(layout, p.transform, p.mean, of.raw_mean);
+  to_raw_features(layout, p.transform, of.mode, of.mode);
   const std::span<const double> shift = p.transform.shift;
   const std::span<const double> inverse_scale = p.transform.inverse_scale;
   const bool shifted = std::ranges::any_of(shift, [](double s) { return s != 0; });
@@ -150,27 +155,29 @@ void serve_raw_units(const ParameterLayout& layout, const TargetTransform& targe
     const std::size_t first = std::size_t{b} * layout.stride;
     const std::size_t constant = first + shift.size();
     if (layout.constant && shifted) {
-      const double sd = p.sd[constant];
-      double prior_variance = 1 / p.prior_precision[constant];
+      const double sd = of.sd[constant];
+      double prior_variance = 1 / of.prior_precision[constant];
       std::fill_n(direction, p.dimension, 0.0);
       direction[constant] = 1;
       for (std::size_t j = 0; j < shift.size(); ++j) {
         const double weight = direction[first + j] = -shift[j] * inverse_scale[j];
-        prior_variance += weight * weight / p.prior_precision[first + j];
+        prior_variance += weight * weight / of.prior_precision[first + j];
       }
-      p.prior_precision[constant] = 1 / prior_variance;
+      of.prior_precision[constant] = 1 / prior_variance;
       if (estimator.laplace().is_summary()) {
         const double scale = constant >= layout.first_of_target ? target.scale : 1.0;
         describe_constant(constant, scale, estimator, direction, p);
       } else {
         describe_constant_by_draws(first, constant, p);
       }
-      p.mcse_mean[constant] *= p.sd[constant] / sd;
+      of.mcse_mean[constant] *= of.sd[constant] / sd;
     }
     for (std::size_t j = 0; j < shift.size(); ++j) {
       const double scale = inverse_scale[j];
-      for (double* numbers : {p.sd, p.sd_robust, p.mcse_mean}) numbers[first + j] *= scale;
-      p.prior_precision[first + j] /= scale * scale;
+      for (double* numbers : {of.sd, of.sd_robust, of.mcse_mean}) {
+        numbers[first + j] *= scale;
+      }
+      of.prior_precision[first + j] /= scale * scale;
     }
   }
 }

@@ -1,7 +1,6 @@
 #include "windhover/runtime/posterior/posterior.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace windhover {
 
@@ -18,21 +17,18 @@ void visit_provenance(StateVisitor& visitor, Provenance& p) noexcept {
 
 }  // namespace
 
+ParameterColumns::ParameterColumns(Arena& arena, std::uint32_t dimension) noexcept {
+  for (double** column : {&raw_mean, &mode, &sd, &sd_robust, &ess_bulk, &ess_tail, &mcse_mean,
+                          &autocorrelation_time, &r_hat, &prior_precision}) {
+    *column = arena.allocate<double>(dimension).data();
+  }
+}
+
 void Posterior::copy_from(const Posterior& other) noexcept {
-  const std::pair<double*, const double*> columns[] = {
-      {mean, other.mean},
-      {raw_mean, other.raw_mean},
-      {mode, other.mode},
-      {sd, other.sd},
-      {sd_robust, other.sd_robust},
-      {ess_bulk, other.ess_bulk},
-      {ess_tail, other.ess_tail},
-      {mcse_mean, other.mcse_mean},
-      {autocorrelation_time, other.autocorrelation_time},
-      {r_hat, other.r_hat},
-      {prior_precision, other.prior_precision},
-  };
-  for (const auto& [to, from] : columns) std::copy_n(from, dimension, to);
+  std::copy_n(other.mean, dimension, mean);
+  const auto from = other.parameters.all();
+  const auto to = parameters.all();
+  for (std::size_t i = 0; i < to.size(); ++i) std::copy_n(from[i], dimension, to[i]);
   std::copy_n(other.deviations, std::size_t{dimension} * draws, deviations);
   inverse_factor.copy_from(other.inverse_factor);
   std::ranges::copy(other.transform.shift, transform.shift.begin());
@@ -48,10 +44,8 @@ void Posterior::copy_from(const Posterior& other) noexcept {
 
 void Posterior::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(n, temperature, target_scale, dispersion, dispersion_relative_sd);
-  for (double* of_each : {mean, raw_mean, mode, sd, sd_robust, ess_bulk, ess_tail, mcse_mean,
-                          autocorrelation_time, r_hat, prior_precision}) {
-    visitor.visit(of_each, dimension);
-  }
+  visitor.visit(mean, dimension);
+  for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);
   inverse_factor.visit_copy(visitor);
   transform.visit_state(visitor);

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -14,6 +15,28 @@
 
 namespace windhover {
 
+// What is said of each parameter, in units of the rows' own features: one column a quantity.
+struct ParameterColumns {
+  ParameterColumns(Arena& arena, std::uint32_t dimension) noexcept;
+
+  std::array<double*, 10> all() const noexcept {
+    return {raw_mean, mode,           sd,        sd_robust,
+            ess_bulk, ess_tail,       mcse_mean, autocorrelation_time,
+            r_hat,    prior_precision};
+  }
+
+  double* raw_mean;  // of the Posterior's mean
+  double* mode;
+  double* sd;
+  double* sd_robust;  // of the sandwich, whatever the temperature
+  double* ess_bulk;
+  double* ess_tail;
+  double* mcse_mean;
+  double* autocorrelation_time;
+  double* r_hat;
+  double* prior_precision;
+};
+
 // theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is
 // drawn from and served = temperature (n A)^-1 target_scale^2. What only describes parameters is in
 // units of the rows' own features as well (runtime/learning/units.h).
@@ -23,16 +46,7 @@ struct Posterior {
       : dimension(dimension_in),
         draws(draws_in),
         mean(arena.allocate<double>(dimension_in).data()),
-        raw_mean(arena.allocate<double>(dimension_in).data()),
-        mode(arena.allocate<double>(dimension_in).data()),
-        sd(arena.allocate<double>(dimension_in).data()),
-        sd_robust(arena.allocate<double>(dimension_in).data()),
-        ess_bulk(arena.allocate<double>(dimension_in).data()),
-        ess_tail(arena.allocate<double>(dimension_in).data()),
-        mcse_mean(arena.allocate<double>(dimension_in).data()),
-        autocorrelation_time(arena.allocate<double>(dimension_in).data()),
-        r_hat(arena.allocate<double>(dimension_in).data()),
-        prior_precision(arena.allocate<double>(dimension_in).data()),
+        parameters(arena, dimension_in),
         deviations(
             arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
         inverse_factor(arena, dimension_in) {
@@ -51,17 +65,8 @@ struct Posterior {
 
   std::uint32_t dimension;
   std::uint32_t draws;
-  double* mean;      // the centre: draw m is mean + deviation m
-  double* raw_mean;  // the same, this and the next three of parameters in raw features
-  double* mode;
-  double* sd;
-  double* sd_robust;  // of the sandwich, whatever the temperature
-  double* ess_bulk;
-  double* ess_tail;
-  double* mcse_mean;
-  double* autocorrelation_time;
-  double* r_hat;
-  double* prior_precision;
+  double* mean;  // the centre: draw m is mean + deviation m
+  ParameterColumns parameters;
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
   FeatureTransform transform;

@@ -27,9 +27,9 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   Posterior& posterior = snapshots_.begin_publish();
   const std::uint32_t d = posterior.dimension;
   std::copy_n(estimator.laplace().mean(), d, posterior.mean);
-  std::copy_n(estimator.laplace().mode(), d, posterior.mode);
+  std::copy_n(estimator.laplace().mode(), d, posterior.parameters.mode);
   describe_spread(posterior, estimator, scores);
-  std::copy_n(estimator.prior().values(), d, posterior.prior_precision);
+  std::copy_n(estimator.prior().values(), d, posterior.parameters.prior_precision);
   draws.copy_to(posterior.deviations, estimator.laplace().n());
   posterior.inverse_factor.copy_from(estimator.laplace().inverse_factor());
   std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());
@@ -93,18 +93,18 @@ void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator
   const double n = estimator.laplace().n();
   for (std::uint32_t j = 0; j < d; ++j) {
     const double variance = estimator.laplace().covariance()[std::size_t{j} * (d + 1)];
-    posterior.sd[j] = std::sqrt(config_.sampler.temperature * variance);
-    posterior.sd_robust[j] = std::sqrt(variance);
+    posterior.parameters.sd[j] = std::sqrt(config_.sampler.temperature * variance);
+    posterior.parameters.sd_robust[j] = std::sqrt(variance);
   }
   if (estimator.noise().is_full() && scores.known()) {
     // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
     const double residual = n > 2.0 * d ? n - d : n;
     for (std::uint32_t j = 0; j < d; ++j) {
-      posterior.sd_robust[j] = std::sqrt(scores.influence_variance(j) / residual +
-                                         estimator.checks().prior_influence_variance(j));
+      posterior.parameters.sd_robust[j] = std::sqrt(scores.influence_variance(j) / residual +
+                                                    estimator.checks().prior_influence_variance(j));
     }
   } else if (noise_is_known(estimator)) {
-    estimator.checks().sandwich_sd(posterior.sd_robust);
+    estimator.checks().sandwich_sd(posterior.parameters.sd_robust);
   }
 }
 
@@ -126,20 +126,20 @@ void Publisher::describe_provenance(Posterior& posterior, const Estimator& estim
 }
 
 void describe_worst(Posterior& posterior) noexcept {
+  const ParameterColumns& of = posterior.parameters;
   Provenance& p = posterior.provenance;
   const std::uint32_t d = posterior.dimension;
-  p.ess_bulk = *std::min_element(posterior.ess_bulk, posterior.ess_bulk + d);
-  p.ess_tail = *std::min_element(posterior.ess_tail, posterior.ess_tail + d);
-  p.r_hat = *std::max_element(posterior.r_hat, posterior.r_hat + d);
-  p.autocorrelation_time =
-      *std::max_element(posterior.autocorrelation_time, posterior.autocorrelation_time + d);
+  p.ess_bulk = *std::min_element(of.ess_bulk, of.ess_bulk + d);
+  p.ess_tail = *std::min_element(of.ess_tail, of.ess_tail + d);
+  p.r_hat = *std::max_element(of.r_hat, of.r_hat + d);
+  p.autocorrelation_time = *std::max_element(of.autocorrelation_time, of.autocorrelation_time + d);
 }
 
 void describe_by_draws(Posterior& posterior) noexcept {
   for (std::uint32_t j = 0; j < posterior.dimension; ++j) {
     const double* column = posterior.deviations + std::size_t{j} * posterior.draws;
-    posterior.sd[j] = std::sqrt(sample_moments(column, posterior.draws).variance);
-    posterior.mode[j] = posterior.sd_robust[j] = kNotKnown;
+    posterior.parameters.sd[j] = std::sqrt(sample_moments(column, posterior.draws).variance);
+    posterior.parameters.mode[j] = posterior.parameters.sd_robust[j] = kNotKnown;
   }
   posterior.provenance.ou_ratio = posterior.provenance.misspecification_index = kNotKnown;
 }
