@@ -41,16 +41,10 @@ double expected(Response response, double eta) noexcept {
 }  // namespace
 
 Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
-    : features_(config.model.features),
-      dimension_(config.model.dimension()),
-      sparse_(config.model.max_nonzeros > 0),
-      intercept_(config.model.intercept),
-      max_nonzeros_(config.model.max_nonzeros),
+    : model_(config.model),
+      network_(find_model(model_.name)->network),
       max_rows_(config.max_query_rows),
       draws_(config.retained_draws),
-      degrees_of_freedom_(config.model.degrees_of_freedom),
-      classes_(config.model.classes),
-      network_(find_model(config.model.name)->network),
       class_probabilities_(arena, config.model),
       network_predictor_(arena, config),
       block_(std::min<std::size_t>(kBlock, max_rows_)),
@@ -59,14 +53,13 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       whitened_(arena.allocate<double>(block_ * stride_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
       normals_(arena.allocate<double>(draws_).data()),
-      best_(arena.allocate<double>(draws_).data()),
-      winner_(arena.allocate<double>(draws_).data()) {}
+      contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()} {}
 
 Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
   if (r.rows > max_rows_) return Status::kTooLarge;
-  if (!sparse_) {
-    if (r.features.size() != r.rows * features_) return Status::kWrongDimension;
+  if (model_.max_nonzeros == 0) {
+    if (r.features.size() != r.rows * model_.features) return Status::kWrongDimension;
   } else {
     if (r.row_ends.size() != r.rows || r.indices.size() != r.features.size() ||
         r.row_ends.back() != r.indices.size()) {
@@ -75,9 +68,9 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     std::uint32_t begin = 0;
     for (const std::uint32_t end : r.row_ends) {
       if (end < begin || end > r.indices.size()) return Status::kMalformed;
-      if (end - begin > max_nonzeros_) return Status::kTooManyNonzeros;
+      if (end - begin > model_.max_nonzeros) return Status::kTooManyNonzeros;
       for (std::uint32_t k = begin; k < end; ++k) {
-        if (r.indices[k] >= features_) return Status::kIndexOutOfRange;
+        if (r.indices[k] >= model_.features) return Status::kIndexOutOfRange;
         if (k > begin && r.indices[k] <= r.indices[k - 1]) return Status::kIndicesNotIncreasing;
       }
       begin = end;
@@ -100,7 +93,9 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
   }
   if (network_ && r.thompson_id != 0) return Status::kUnsupported;
   for (const double y : r.outcomes) {
-    if (response == Response::kCategorical && y >= classes_) return Status::kTargetOutOfDomain;
+    if (response == Response::kCategorical && y >= model_.classes) {
+      return Status::kTargetOutOfDomain;
+    }
     const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
                            : has_dispersion(response)       ? true
                                                             : y >= 0 && y == std::floor(y);
@@ -111,19 +106,20 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
 
 void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posterior& p,
                          double* x) noexcept {
+  const std::uint32_t features = model_.features;
   const double* shift = p.transform.shift.data();
   const double* inverse_scale = p.transform.inverse_scale.data();
-  if (!sparse_) {
-    const double* raw = r.features.data() + row * features_;
-    for (std::uint32_t j = 0; j < features_; ++j) x[j] = (raw[j] - shift[j]) * inverse_scale[j];
+  if (model_.max_nonzeros == 0) {
+    const double* raw = r.features.data() + row * features;
+    for (std::uint32_t j = 0; j < features; ++j) x[j] = (raw[j] - shift[j]) * inverse_scale[j];
   } else {
-    std::fill_n(x, features_, 0.0);
+    std::fill_n(x, features, 0.0);
     const std::uint32_t begin = row == 0 ? 0 : r.row_ends[row - 1];
     for (std::uint32_t k = begin; k < r.row_ends[row]; ++k) {
       x[r.indices[k]] = r.features[k] * inverse_scale[r.indices[k]];
     }
   }
-  if (intercept_) x[features_] = 1.0;
+  if (model_.intercept) x[features] = 1.0;
 }
 
 // What the rows of a request share.
@@ -138,9 +134,9 @@ void Predictor::prepare(const Posterior& p, Response response, std::uint64_t see
     set(levels_[2 + i], r.quantile_probabilities[i]);
   }
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
-  if (response == Response::kStudent && student_spread_ != p.dispersion_relative_sd) {
-    student_scale_ = StudentScale(degrees_of_freedom_, p.dispersion_relative_sd);
-    student_spread_ = p.dispersion_relative_sd;
+  if (response == Response::kStudent && student_.relative_sd != p.dispersion_relative_sd) {
+    student_ = {StudentScale(model_.degrees_of_freedom, p.dispersion_relative_sd),
+                p.dispersion_relative_sd};
   }
   if (r.thompson_id != 0) {
     fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
@@ -184,7 +180,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     double* predictors = predictors_ + first * draws_;
     std::fill_n(predictors, count * draws_, 0.0);
     kernels().multiply_add(x_, stride_, 1, p.deviations, draws_, predictors, draws_, count, draws_,
-                           dimension_);
+                           p.dimension);
   }
   const double scale = std::sqrt(p.variance_scale());
   for (std::size_t row = first; row < first + count; ++row) {
@@ -192,8 +188,8 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     s = {};
     const double* x = x_ + (row - first) * stride_;
     const double* whitened = whitened_ + (row - first) * stride_;
-    s.linpred_mean = kernel.dot(x, p.mean, dimension_);
-    s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, dimension_)) * scale;
+    s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
+    s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
     switch (response) {
       case Response::kGaussian:
         predict_gaussian(p, request, row, s);
@@ -230,10 +226,10 @@ void Predictor::compare_row(Response response, const PredictRequest& r, std::siz
     for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
   }
   if (row == 0) {
-    std::copy_n(values, draws_, best_);
-    std::fill_n(winner_, draws_, 0.0);
+    std::copy_n(values, draws_, contest_.best);
+    std::fill_n(contest_.winner, draws_, 0.0);
   } else {
-    kernel.keep_best(values, draws_, static_cast<double>(row), best_, winner_);
+    kernel.keep_best(values, draws_, static_cast<double>(row), contest_.best, contest_.winner);
   }
 }
 
@@ -241,11 +237,12 @@ void Predictor::compare_row(Response response, const PredictRequest& r, std::siz
 void Predictor::compare(const PredictRequest& r, std::span<PredictiveSummary> s) noexcept {
   const double share = 1.0 / draws_;
   for (std::uint32_t m = 0; m < draws_; ++m) {
-    s[static_cast<std::size_t>(winner_[m])].prob_best += share;
+    s[static_cast<std::size_t>(contest_.winner[m])].prob_best += share;
   }
   const PredictionKernels& kernel = prediction_kernels();
   for (std::size_t row = 0; row < r.rows; ++row) {
-    s[row].expected_regret = share * kernel.shortfall(best_, predictors_ + row * draws_, draws_);
+    s[row].expected_regret =
+        share * kernel.shortfall(contest_.best, predictors_ + row * draws_, draws_);
   }
 }
 

@@ -37,6 +37,17 @@ class Predictor {
                const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
 
  private:
+  // How far a learned scale of Student's t may be off, for the posterior at hand.
+  struct StudentNoise {
+    StudentScale scale;
+    double relative_sd = -1;  // that it was computed for
+  };
+  // On each draw the largest expected y so far, and which row's it is.
+  struct Contest {
+    double* best;
+    double* winner;
+  };
+
   // Rows at a time: a factor too large for the caches is then read once for so many.
   static constexpr std::size_t kBlock = 32;
 
@@ -62,31 +73,23 @@ class Predictor {
                    PredictiveSummary& summary) noexcept;
   void compare(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
 
-  std::uint32_t features_;
-  std::uint32_t dimension_;
-  bool sparse_;
-  bool intercept_;
-  std::uint32_t max_nonzeros_;
+  ModelConfig model_;
+  bool network_;
   std::uint32_t max_rows_;
   std::uint32_t draws_;
-  double degrees_of_freedom_;
-  std::uint32_t classes_;
-  bool network_;
   ClassProbabilities class_probabilities_;
   NetworkPredictor network_predictor_;
   // Of the request at hand: the interval's lower and upper end, then the quantiles asked for. Kept
   // until others are: most requests ask for the same.
   std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
-  StudentScale student_scale_;  // of the posterior at hand
-  double student_spread_ = -1;  // the relative sd it was computed for
-  std::size_t block_;           // rows at a time
-  std::size_t stride_;          // of the rows in the next two
-  double* x_;                   // block x columns: rows in transformed features
-  double* whitened_;            // block x columns
-  double* predictors_;          // max_query_rows x draws: linear predictors on common draws
-  double* normals_;             // draws
-  double* best_;                // draws: the largest epred so far
-  double* winner_;              // draws: and whose it is
+  StudentNoise student_;
+  std::size_t block_;   // rows at a time
+  std::size_t stride_;  // of the rows in the next two
+  double* x_;           // block x columns: rows in transformed features
+  double* whitened_;    // block x columns
+  double* predictors_;  // max_query_rows x draws: linear predictors on common draws
+  double* normals_;     // draws
+  Contest contest_;     // of the rows of a request
 };
 
 }  // namespace windhover

@@ -51,9 +51,9 @@ void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = p.dispersion * degrees_of_freedom_ / (degrees_of_freedom_ - 2);
+  s.var_aleatoric = p.dispersion * model_.degrees_of_freedom / (model_.degrees_of_freedom - 2);
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_scale_);
+  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_.scale);
   fill_quantiles(y, r, s);
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
