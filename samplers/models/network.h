@@ -168,8 +168,38 @@ class NetworkCurvature {
   double* scratch_ = nullptr;      // values()
 };
 
+// Sums weight x row row^T, a bundle of rows at once. Memory of its own a bundle x width doubles,
+// twice.
+class OuterBundle {
+ public:
+  OuterBundle(Arena& arena, std::size_t dimension) noexcept;
+  void reset() noexcept;
+
+  std::size_t capacity() const noexcept { return capacity_; }
+  // Room for the next row.
+  double* next() noexcept { return rows_ + count_ * width_; }
+  // What is written there joins the bundle; a full one goes into the matrix.
+  void add(double weight, double* matrix) noexcept {
+    weights_[count_++] = weight;
+    if (count_ == capacity_) flush(matrix);
+  }
+  // Before the matrix is read.
+  void flush(double* matrix) noexcept;
+  // Capacity x width numbers that only flush() writes.
+  double* scratch() noexcept { return scaled_; }
+
+ private:
+  std::size_t dimension_;
+  std::size_t width_;
+  std::size_t capacity_;
+  std::size_t count_ = 0;
+  double* rows_;
+  double* scaled_;
+  double* weights_;
+};
+
 // Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
-// head's Hessian in them. Memory of its own a bundle x D doubles, twice, and NetworkCurvature's.
+// head's Hessian in them. Memory of its own OuterBundle's and NetworkCurvature's.
 class NetworkModel final : public Model {
  public:
   NetworkModel(Arena& arena, const ModelConfig& config, std::string_view name,
@@ -196,17 +226,26 @@ class NetworkModel final : public Model {
                      double weight, CurvatureSums& sums) noexcept override;
 
  private:
-  // Reads row i, runs it forward and leaves -log p in loss_, its derivatives in the linear
-  // predictors in head_, and for classes the probabilities of all in probability_.
+  // The row that was visited last.
+  struct Visited {
+    double loss = 0;    // -log p
+    double square = 0;  // squared residual
+    double* x;
+    double* values;       // as forward() leaves them
+    double* errors;       // likewise: derivatives in what comes into a unit
+    double* head;         // outputs: derivatives of the loss in the linear predictors
+    double* probability;  // classes
+  };
+
+  // Reads row i and runs it forward.
   void visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept;
   void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
-    shape_.backward(theta, x_, values_, head, weight, errors_, gradient);
+    shape_.backward(theta, row_.x, row_.values, head, weight, row_.errors, gradient);
   }
   // Of a target and the linear predictors; as visit() leaves it.
   void set_head(double y, const double* eta) noexcept;
-  // matrix += weight x (J^T head)(J^T head)^T, a bundle at a time; flush() before it is read.
+  // matrix += weight x (J^T head)(J^T head)^T, once the bundle is flushed.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;
-  void flush(double* matrix) noexcept;
   // The row that was visited: its weight x J^T H J by outer products.
   void add_classes(const double* theta, double weight, double* matrix) noexcept;
 
@@ -215,24 +254,13 @@ class NetworkModel final : public Model {
   RowLayout layout_;
   NetworkShape shape_;
   std::size_t dimension_;
-  std::size_t width_;
   FeatureTransform transform_;
-  std::size_t bundle_;
-  double* rows_;    // bundle x width
-  double* scaled_;  // likewise, scratch
+  OuterBundle bundle_;
   NetworkBatch batch_;
   bool by_unit_;  // how curvatures of several classes are summed
   NetworkCurvature curvature_;
-  double loss_ = 0;
-  double square_ = 0;  // squared residual
-  std::size_t bundled_ = 0;
-  double* x_;
-  double* values_;       // as forward() leaves them
-  double* errors_;       // likewise: derivatives in what comes into a unit
-  double* head_;         // outputs
-  double* direction_;    // outputs
-  double* probability_;  // classes
-  double* weights_;      // bundle
+  Visited row_;
+  double* direction_;  // outputs
 };
 
 }  // namespace windhover
