@@ -24,10 +24,10 @@ Consistency::Consistency(Arena& arena, std::uint32_t dimension, bool checked,
   older_.sum = arena.allocate<double>(size()).data();
   deviation_ = arena.allocate<double>(dimension).data();
   if (!dense()) return;
-  predicted_ = arena.allocate<double>(square).data();
-  preconditioner_ = arena.allocate<double>(square).data();
-  noise_ = arena.allocate<double>(square).data();
-  work_ = arena.allocate<double>(4 * square).data();
+  dense_.covariance = arena.allocate<double>(square).data();
+  dense_.preconditioner = arena.allocate<double>(square).data();
+  dense_.noise = arena.allocate<double>(square).data();
+  dense_.work = arena.allocate<double>(4 * square).data();
 }
 
 void Consistency::reset(double now) noexcept {
@@ -146,9 +146,10 @@ Consistency::Band Consistency::band(const Ratio& ratio, double ess) const noexce
 Status Consistency::predict(const double* curvature, const double* noise_covariance,
                             double minibatch_size) noexcept {
   const Index d = dimension_;
-  MatrixMap noise(noise_, d, d);
+  MatrixMap noise(dense_.noise, d, d);
   noise += ConstMatrixMap(noise_covariance, d, d) / minibatch_size;
-  return stationary_covariance(preconditioner_, curvature, noise_, d, predicted_, work_);
+  return stationary_covariance(dense_.preconditioner, curvature, dense_.noise, d, dense_.covariance,
+                               dense_.work);
 }
 
 Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
@@ -156,40 +157,40 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
   const Index d = dimension_;
   // The prediction in the units of the deviations; then W = L^-1 observed L^-T with predicted =
   // L L^T.
-  MatrixMap predicted(predicted_, d, d);
+  MatrixMap predicted(dense_.covariance, d, d);
   predicted *= n;
   for (int side = 0; side < 2; ++side) {
-    for (Index j = 0; j < d; ++j) factor.colour(predicted_ + j * d);
+    for (Index j = 0; j < d; ++j) factor.colour(dense_.covariance + j * d);
     predicted.transposeInPlace();
   }
-  symmetrize(predicted_, d);
+  symmetrize(dense_.covariance, d);
   Ratio ratio;
   ratio.decided = true;
-  extremes(predicted_, ratio.law_smallest, ratio.law_largest);
+  extremes(dense_.covariance, ratio.law_smallest, ratio.law_largest);
   ratio.law_smallest /= temperature;
   ratio.law_largest /= temperature;
-  if (!ok(cholesky(predicted_, d, predicted_))) return no_law();
-  MatrixMap whitened(work_, d, d);
+  if (!ok(cholesky(dense_.covariance, d, dense_.covariance))) return no_law();
+  MatrixMap whitened(dense_.work, d, d);
   whitened = (ConstMatrixMap(newer_.sum, d, d) + ConstMatrixMap(older_.sum, d, d)) /
              (newer_.weight + older_.weight);
   for (int side = 0; side < 2; ++side) {
-    for (Index j = 0; j < d; ++j) solve_lower(predicted_, d, work_ + j * d);
+    for (Index j = 0; j < d; ++j) solve_lower(dense_.covariance, d, dense_.work + j * d);
     whitened.transposeInPlace();
   }
-  extremes(work_, ratio.smallest, ratio.largest);
+  extremes(dense_.work, ratio.smallest, ratio.largest);
   return ratio;
 }
 
 // The smallest and the largest eigenvalue, the former by shifting the spectrum. `matrix` may be
-// work_; its second half is used.
+// dense_.work; its second half is used.
 void Consistency::extremes(const double* matrix, double& smallest, double& largest) noexcept {
   const Index d = dimension_;
-  double* scratch = work_ + 2 * d * d;
+  double* scratch = dense_.work + 2 * d * d;
   largest = largest_eigenvalue(matrix, d, scratch);
-  MatrixMap shifted(work_, d, d);
+  MatrixMap shifted(dense_.work, d, d);
   shifted = -ConstMatrixMap(matrix, d, d);
   shifted.diagonal().array() += largest;
-  smallest = largest - largest_eigenvalue(work_, d, scratch);
+  smallest = largest - largest_eigenvalue(dense_.work, d, scratch);
 }
 
 }  // namespace windhover

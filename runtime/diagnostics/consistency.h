@@ -83,9 +83,9 @@ class Consistency {
     }
     if (!suffices()) return {};
     if (!dense()) return with_checked_law(variance_ratio(temperature));
-    const bool predicted = law(preconditioner_, noise_);
+    const bool predicted = law(dense_.preconditioner, dense_.noise);
     if (!predicted) {
-      MatrixMap(predicted_, dimension_, dimension_) =
+      MatrixMap(dense_.covariance, dimension_, dimension_) =
           temperature * ConstMatrixMap(covariance, dimension_, dimension_);
     } else if (!ok(predict(curvature, noise_covariance, minibatch_size))) {
       return no_law();
@@ -127,6 +127,14 @@ class Consistency {
     double directed = 0;                  // and of how many deviations
   };
 
+  // The law's prediction while dense(), D x D each.
+  struct Prediction {
+    double* covariance = nullptr;
+    double* preconditioner = nullptr;
+    double* noise = nullptr;
+    double* work = nullptr;  // four of them
+  };
+
   double least() const noexcept { return kLeast * (dense() ? dimension_ : 10); }
   std::size_t size() const noexcept {
     return dense() ? std::size_t{dimension_} * dimension_ : dimension_;
@@ -150,10 +158,7 @@ class Consistency {
   LawCheck* law_ = nullptr;                 // null: not followed
   SpreadDirections* directions_ = nullptr;  // likewise
   double* deviation_ = nullptr;
-  double* predicted_ = nullptr;
-  double* preconditioner_ = nullptr;
-  double* noise_ = nullptr;
-  double* work_ = nullptr;
+  Prediction dense_;
 };
 
 }  // namespace windhover

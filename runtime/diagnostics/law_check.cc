@@ -33,12 +33,7 @@ LawCheck::LawCheck(Arena& arena, std::uint32_t dimension) noexcept
 void LawCheck::reset() noexcept {
   begun_ = false;
   orbit_side_ = 0;
-  verdict_ = Verdict::kOpen;
-  largest_ratio_ = smallest_ratio_ = kNaN;
-}
-
-double LawCheck::cost() const noexcept {
-  return 4.0 * static_cast<double>(dimension_) * dimension_;
+  found_ = {Verdict::kOpen, kNaN, kNaN, found_.version};
 }
 
 // The images of w: H w, (n/T) (C/S + E) H w and (1 - beta) (2 w - A H w / (1 + beta)). Products of
@@ -74,11 +69,12 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
   if (version_ != terms.version) {
     version_ = terms.version;
     // Where there was no law, there is nothing to go on from.
-    if (verdict_ == Verdict::kNone) return reset();
+    if (found_.verdict == Verdict::kNone) return reset();
     largest_.forms_changed();
     smallest_.forms_changed();
   }
-  for (double spent = 0; spent < kBudget; spent += cost()) {
+  const double cost = 4.0 * static_cast<double>(dimension_) * dimension_;  // of a step
+  for (double spent = 0; spent < kBudget; spent += cost) {
     if (search(terms, interlude)) return;
   }
 }
@@ -86,7 +82,7 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
 // One step. Whether there is no more to find for now.
 bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
   const bool converged = largest_.converged() && smallest_.converged();
-  const bool decided = verdict_ != Verdict::kOpen && decided_version_ == version_;
+  const bool decided = found_.verdict != Verdict::kOpen && found_.version == version_;
   if (orbit_side_ != 0) {
     if (!advance_orbit(terms, interlude)) return false;
     if (orbit_side_ == 1 && !within(smallest_.ratio())) {
@@ -100,7 +96,7 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
   }
   if (converged && !decided) {
     if (bounds_suffice()) {
-      decide_by_bounds();
+      decide(Verdict::kWithin, largest_.ratio(), smallest_.ratio());
       return true;
     }
     intervals_ = {Interval{smallest_.ratio(), largest_.ratio()},
@@ -113,10 +109,7 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
   turn_ = converged ? !turn_ : largest_.converged() || (!smallest_.converged() && !turn_);
   (turn_ ? smallest_ : largest_).step(images);
   if (largest_.indefinite() || smallest_.indefinite()) {
-    verdict_ = Verdict::kNone;
-    decided_version_ = version_;
-    largest_ratio_ = std::numeric_limits<double>::infinity();
-    smallest_ratio_ = 1;
+    decide(Verdict::kNone, std::numeric_limits<double>::infinity(), 1);
     return true;
   }
   return converged;
@@ -124,13 +117,6 @@ bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
 
 bool LawCheck::bounds_suffice() const noexcept {
   return within(largest_.ratio()) && within(smallest_.ratio());
-}
-
-void LawCheck::decide_by_bounds() noexcept {
-  verdict_ = Verdict::kWithin;
-  decided_version_ = version_;
-  largest_ratio_ = largest_.ratio();
-  smallest_ratio_ = smallest_.ratio();
 }
 
 void LawCheck::begin_orbit(const LawTerms& terms, const double* direction) noexcept {
@@ -175,31 +161,24 @@ LawCheck::Interval LawCheck::orbit_interval() const noexcept {
 }
 
 void LawCheck::decide_by_orbits() noexcept {
-  decided_version_ = version_;
   constexpr double kAttained = 1.05;
   const bool high = within(largest_.ratio()) || intervals_[0].low * kAttained >= largest_.ratio();
   const bool low = within(smallest_.ratio()) || intervals_[1].high <= kAttained * smallest_.ratio();
   if (high && low) {  // the bounds are those of the law itself
-    largest_ratio_ = largest_.ratio();
-    smallest_ratio_ = smallest_.ratio();
-    const bool beyond = Interval{largest_ratio_, smallest_ratio_}.beyond();
-    verdict_ = beyond ? Verdict::kBeyond : Verdict::kWithin;
-    return;
+    const bool beyond = Interval{largest_.ratio(), smallest_.ratio()}.beyond();
+    return decide(beyond ? Verdict::kBeyond : Verdict::kWithin, largest_.ratio(),
+                  smallest_.ratio());
   }
-  if (!intervals_[0].beyond() && !intervals_[1].beyond()) {
-    verdict_ = Verdict::kUnknown;
-    largest_ratio_ = smallest_ratio_ = kNaN;
-    return;
-  }
-  verdict_ = Verdict::kBeyond;
-  largest_ratio_ = within(largest_.ratio()) ? largest_.ratio() : intervals_[0].low;
-  smallest_ratio_ = within(smallest_.ratio()) ? smallest_.ratio() : intervals_[1].high;
+  const bool found = intervals_[0].beyond() || intervals_[1].beyond();
+  if (!found) return decide(Verdict::kUnknown, kNaN, kNaN);
+  decide(Verdict::kBeyond, within(largest_.ratio()) ? largest_.ratio() : intervals_[0].low,
+         within(smallest_.ratio()) ? smallest_.ratio() : intervals_[1].high);
 }
 
 void LawCheck::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("law check");
-  visitor.values(begun_, version_, decided_version_, turn_, orbit_side_, verdict_, largest_ratio_,
-                 smallest_ratio_);
+  visitor.values(begun_, version_, found_.version, turn_, orbit_side_, found_.verdict,
+                 found_.largest, found_.smallest);
   largest_.visit_state(visitor);
   smallest_.visit_state(visitor);
   visitor.values(orbit_.numerator, orbit_.denominator, orbit_.total, orbit_.steps);

@@ -65,12 +65,12 @@ class LawCheck {
   void advance(const LawTerms& terms, Interlude* interlude) noexcept;
 
   // The last one that was found: what changes since is judged anew meanwhile.
-  Verdict verdict() const noexcept { return verdict_; }
+  Verdict verdict() const noexcept { return found_.verdict; }
   // Of the law's variance to the posterior's: bounds over all directions where it is kWithin. Where
   // it is kBeyond, the farthest that is certain of a direction on that side, or the bound if that
   // is within; infinity and 1 of kNone. Otherwise NaN.
-  double largest() const noexcept { return largest_ratio_; }
-  double smallest() const noexcept { return smallest_ratio_; }
+  double largest() const noexcept { return found_.largest; }
+  double smallest() const noexcept { return found_.smallest; }
   // Where the bounds are attained, or nearly: D numbers each, the largest first.
   std::array<const double*, 2> directions() const noexcept {
     return {largest_.direction(), smallest_.direction()};
@@ -82,6 +82,13 @@ class LawCheck {
   static constexpr double kBudget = 1e6;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+  // What the check came to last, and of which terms.
+  struct Finding {
+    Verdict verdict = Verdict::kOpen;
+    double largest = kNaN;
+    double smallest = kNaN;
+    std::uint64_t version = 0;
+  };
   // The ratio of the law to the posterior in one direction.
   struct Orbit {
     double* w = nullptr;     // the part that acts on theta
@@ -98,24 +105,22 @@ class LawCheck {
   };
 
   void apply(const LawTerms& terms, const RatioVector& vector, Interlude* interlude) noexcept;
-  double cost() const noexcept;
   bool search(const LawTerms& terms, Interlude* interlude) noexcept;
   bool bounds_suffice() const noexcept;
+  void decide(Verdict verdict, double largest, double smallest) noexcept {
+    found_ = {verdict, largest, smallest, version_};
+  }
   void begin_orbit(const LawTerms& terms, const double* direction) noexcept;
   bool advance_orbit(const LawTerms& terms, Interlude* interlude) noexcept;
   Interval orbit_interval() const noexcept;
-  void decide_by_bounds() noexcept;
   void decide_by_orbits() noexcept;
 
   std::uint32_t dimension_;
   bool begun_ = false;
   std::uint64_t version_ = 0;
-  std::uint64_t decided_version_ = 0;
   bool turn_ = false;   // whose step is next
   int orbit_side_ = 0;  // 0: none is under way; 1: of the largest, 2: of the smallest
-  Verdict verdict_ = Verdict::kOpen;
-  double largest_ratio_ = kNaN;
-  double smallest_ratio_ = kNaN;
+  Finding found_;
   ExtremeRatio largest_;
   ExtremeRatio smallest_;
   Orbit orbit_;
