@@ -1,270 +1,181 @@
 #include "windhover/io/client.h"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "windhover/io/framing.h"
+#include <cstddef>
 
 namespace windhover {
-namespace {
-
-constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::uint32_t kLargestReply = 1U << 30;
-constexpr std::size_t kMostRefusedKept = 1U << 20;
-constexpr std::uint32_t kWholeFrame = UINT32_MAX;
-
-// Reasons that only a conversation has, and those of a newer server, are kRefused.
-Status status_of(std::uint32_t reason) {
-  return reason > 0 && reason < static_cast<std::uint32_t>(Status::kCount)
-             ? static_cast<Status>(reason)
-             : Status::kRefused;
+Provenance provenance_of(const v1::Provenance& p) {
+  Provenance to;
+  to.snapshot_id = p.snapshot_id();
+  to.sequence = p.sequence();
+  to.n_seen = p.n_seen();
+  to.n_eff = p.n_eff();
+  to.steps = p.steps();
+  to.age_ns = p.age_ns();
+  to.draws = p.draws();
+  to.ess_bulk = p.ess_bulk();
+  to.r_hat = p.r_hat();
+  to.draws_per_observation = p.draws_per_observation();
+  to.ou_ratio = p.ou_ratio();
+  to.misspecification_index = p.misspecification_index();
+  to.noise_variance = p.noise_variance();
+  to.noise_variance_sd = p.noise_variance_sd();
+  to.ess_tail = p.ess_tail();
+  to.autocorrelation_time = p.autocorrelation_time();
+  to.score_autocorrelation = p.score_autocorrelation();
+  to.drift_score = p.drift_score();
+  to.repeated_rows = p.repeated_rows();
+  to.divergences = p.divergences();
+  to.law_ratio = p.law_ratio();
+  to.prior_conflict = p.prior_conflict();
+  to.recovery_target = p.recovery_target();
+  to.status = static_cast<PosteriorStatus>(p.state());
+  to.reason = static_cast<StatusReason>(p.reason());
+  to.horizon = static_cast<Horizon>(p.horizon());
+  return to;
 }
 
-// "sequence_gap" for REASON_SEQUENCE_GAP.
-std::string label_of(v1::Reason reason) {
-  constexpr std::string_view kPrefix = "REASON_";
-  std::string label = v1::Reason_Name(reason);
-  if (label.size() < kPrefix.size()) return "reason " + std::to_string(static_cast<int>(reason));
-  label.erase(0, kPrefix.size());
-  std::transform(label.begin(), label.end(), label.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return label;
+namespace {
+
+constexpr std::size_t kMaxIdBytes = 11;  // of a request: tag and varint
+
+template <class From, class To>
+void copy_some(const From& from, To& to) {
+  const std::size_t count = std::min(static_cast<std::size_t>(from.size()), to.size());
+  for (std::size_t i = 0; i < count; ++i) to[i] = from.Get(static_cast<int>(i));
+}
+
+PredictiveSummary summary_of(const v1::Prediction& p) {
+  PredictiveSummary to;
+  to.linpred_mean = p.linpred_mean();
+  to.linpred_sd = p.linpred_sd();
+  to.epred_mean = p.epred_mean();
+  to.epred_sd = p.epred_sd();
+  to.mean = p.mean();
+  to.sd = p.sd();
+  to.var_epistemic = p.var_epistemic();
+  to.var_aleatoric = p.var_aleatoric();
+  to.interval_lower = p.interval_lower();
+  to.interval_upper = p.interval_upper();
+  copy_some(p.quantiles(), to.quantiles);
+  copy_some(p.exceedance(), to.exceedance);
+  to.entropy = p.entropy();
+  to.expected_entropy = p.expected_entropy();
+  to.mutual_information = p.mutual_information();
+  to.log_score = p.log_score();
+  to.pit = p.pit();
+  to.crps = p.crps();
+  to.brier = p.brier();
+  to.prob_best = p.prob_best();
+  to.expected_regret = p.expected_regret();
+  to.thompson = p.thompson();
+  to.classes = static_cast<std::uint32_t>(
+      std::min(static_cast<std::size_t>(p.probs_size()), to.probs.size()));
+  copy_some(p.probs(), to.probs);
+  copy_some(p.probs_sd(), to.probs_sd);
+  copy_some(p.probs_eti_lower(), to.probs_eti_lower);
+  copy_some(p.probs_eti_upper(), to.probs_eti_upper);
+  return to;
+}
+
+template <class From, class To>
+void add_all(const From& from, To* to) {
+  to->Add(from.begin(), from.end());
 }
 
 }  // namespace
 
-// --- Errors
-
-Status Client::fail(Status status, std::string text, std::uint64_t number) {
-  error_text_ = std::move(text);
-  refusal_ = v1::REASON_OK;
-  error_number_ = number;
-  return status;
-}
-
-Status Client::fail_closed(Status status, std::string text, std::uint64_t number) {
-  close();
-  return fail(status, std::move(text), number);
-}
-
-Status Client::refused(const v1::Refusal& refusal) {
-  const Status status = status_of(static_cast<std::uint32_t>(refusal.reason()));
-  if (refusal.closing()) close();
-  (void)fail(status, "the server refuses: " + label_of(refusal.reason()), refusal.number());
-  refusal_ = refusal.reason();
-  return status;
-}
-
-// --- Bytes
-
-// The bytes stay where they are until something is appended or sent.
-std::string_view Client::append(const v1::Request& request) {
-  const std::size_t size = request.ByteSizeLong();
-  const std::size_t begin = out_.size();
-  out_.resize(begin + kMaxFrameHeader + size);
-  auto* at = reinterpret_cast<std::byte*>(out_.data() + begin);
-  const std::size_t header = write_frame_header(static_cast<std::uint32_t>(size), at);
-  request.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(at + header));
-  out_.resize(begin + header + size);
-  return std::string_view(out_).substr(begin);
-}
-
-// Waits for bytes to come, or for room to send, and takes what has come.
-Status Client::receive_bytes(bool to_send) {
-  if (const Status status = socket_.wait(to_send, options_.reply_timeout); !ok(status)) {
-    return status == Status::kTimeout ? fail(status, "the server does not answer")
-                                      : fail(status, "not connected");
+Status Client::predict(const PredictRequest& request, std::vector<PredictiveSummary>& summaries,
+                       Provenance& provenance) {
+  v1::Request message;
+  v1::Predict* predict = message.mutable_predict();
+  predict->set_rows(static_cast<std::uint32_t>(request.rows));
+  add_all(request.features, predict->mutable_features_f64());
+  add_all(request.indices, predict->mutable_indices());
+  add_all(request.row_ends, predict->mutable_row_ends());
+  add_all(request.quantile_probabilities, predict->mutable_quantile_probabilities());
+  add_all(request.thresholds, predict->mutable_thresholds());
+  add_all(request.outcomes, predict->mutable_outcomes());
+  predict->set_interval_probability(request.interval_probability);
+  predict->set_thompson_id(request.thompson_id);
+  if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome().frame_cap()) {
+    return fail(Status::kTooLarge, "the question is larger than a frame may be; ask for fewer rows",
+                welcome().frame_cap());
   }
-  if (in_begin_ > 0) {
-    std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
-    in_end_ -= in_begin_;
-    in_begin_ = 0;
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  const v1::PredictResult& result = response.predict_result();
+  if (static_cast<std::size_t>(result.predictions_size()) != request.rows) {
+    return fail(Status::kMalformed, "the server answers for another number of rows");
   }
-  if (in_.size() - in_end_ < kReadBytes) in_.resize(in_end_ + kReadBytes);
-  std::size_t received = 0;
-  const Status status = socket_.receive_some(in_.data() + in_end_, in_.size() - in_end_, received);
-  if (!ok(status)) {
-    for (const v1::Response& answer : answers_) {
-      if (answer.has_refusal() && answer.refusal().closing()) {
-        return refused(v1::Refusal(answer.refusal()));
-      }
-    }
-    return fail_closed(status, "the server has closed the connection");
+  summaries.clear();
+  for (const v1::Prediction& prediction : result.predictions()) {
+    summaries.push_back(summary_of(prediction));
   }
-  in_end_ += received;
+  provenance = provenance_of(result.provenance());
   return Status::kOk;
 }
 
-Status Client::flush() {
-  Status result = Status::kOk;
-  while (out_begin_ < out_.size()) {
-    std::size_t sent = 0;
-    const Status status =
-        socket_.send_some(out_.data() + out_begin_, out_.size() - out_begin_, sent);
-    out_begin_ += sent;
-    if (ok(status) && sent > 0) continue;
-    // No room, or gone: then the server may have said why before it went.
-    Status received = receive_bytes(ok(status));
-    if (const Status taken = take_in_all(); !ok(taken)) result = taken;
-    if (!ok(received)) return ok(result) ? received : result;
-    if (!connected()) return result;
+Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& provenance) {
+  v1::Request message;
+  message.mutable_posterior_summary();
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  const v1::PosteriorSummaryResult& r = response.posterior_summary_result();
+  const int count = r.mean_size();
+  for (const int size :
+       {r.mode_size(), r.sd_size(), r.sd_robust_size(), r.q5_size(), r.q50_size(), r.q95_size(),
+        r.ess_bulk_size(), r.r_hat_size(), r.ess_tail_size(), r.mcse_mean_size(),
+        r.autocorrelation_time_size(), r.prior_precision_size()}) {
+    if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
   }
-  out_.clear();
-  out_begin_ = 0;
-  return result;
+  summaries.clear();
+  for (int i = 0; i < count; ++i) {
+    summaries.push_back({r.mean(i), r.mode(i), r.sd(i), r.sd_robust(i), r.q5(i), r.q50(i), r.q95(i),
+                         r.ess_bulk(i), r.r_hat(i), r.ess_tail(i), r.mcse_mean(i),
+                         r.autocorrelation_time(i), r.prior_precision(i)});
+  }
+  provenance = provenance_of(r.provenance());
+  return Status::kOk;
 }
 
-// --- Responses
-
-// Reads every whole response that is there.
-Status Client::take_in_all() {
-  Status result = Status::kOk;
-  for (;;) {
-    const std::span<const char> there{in_.data() + in_begin_, in_end_ - in_begin_};
-    const FrameScan scan = scan_frame(std::as_bytes(there), kLargestReply);
-    if (scan.kind == FrameScan::kNeedMore) return result;
-    v1::Response response;
-    if (scan.kind != FrameScan::kFrame ||
-        !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
-      return fail_closed(Status::kMalformed, "the server's answer cannot be read");
-    }
-    in_begin_ += scan.consumed;
-    bool about_observing = false;
-    const Status status = take_in(response, about_observing);
-    if (!ok(status) && ok(result)) result = status;
-    if (!about_observing) answers_.push_back(std::move(response));
+Status Client::draws(std::vector<double>& theta, Provenance& provenance) {
+  constexpr int kAttempts = 5;
+  Status status = Status::kUnavailable;
+  for (int attempt = 0; attempt < kAttempts && status == Status::kUnavailable; ++attempt) {
+    theta.clear();
+    provenance = {};
+    std::uint64_t snapshot = 0;
+    std::uint32_t first = 0;
+    do {
+      v1::Request message;
+      message.mutable_draws()->set_snapshot_id(snapshot);
+      message.mutable_draws()->set_first(first);
+      v1::Response response;
+      status = ask(message, response);
+      if (!ok(status)) break;
+      const v1::DrawsResult& page = response.draws_result();
+      const auto dimension = static_cast<int>(page.dimension());
+      if (dimension <= 0 || page.theta_size() == 0 || page.theta_size() % dimension != 0 ||
+          page.first() != first) {
+        return fail(Status::kMalformed, "the server's page of draws is not the one asked for");
+      }
+      theta.insert(theta.end(), page.theta().begin(), page.theta().end());
+      first += static_cast<std::uint32_t>(page.theta_size()) / page.dimension();
+      provenance = provenance_of(page.provenance());
+      snapshot = provenance.snapshot_id;
+    } while (first < provenance.draws);
   }
+  return status;
 }
 
-Status Client::take_in(const v1::Response& response, bool& about_observing) {
-  about_observing = true;
-  if (response.has_observe_ack()) {
-    take_in_acknowledgement(response.id(), response.observe_ack());
-    return Status::kOk;
-  }
-  Frame* frame = response.has_refusal() ? find_frame(response.id()) : nullptr;
-  if (frame == nullptr) {
-    about_observing = false;
-    return Status::kOk;
-  }
-  if (frame->id <= restoring_until_) {  // one that was acknowledged before
-    restoring_until_ = 0;
-    return refused(response.refusal());
-  }
-  totals_.refused += frame->rows;
-  outstanding_rows_ -= frame->rows;
-  ++totals_.frames_acknowledged;
-  kept_bytes_ -= frame->bytes.size();
-  on_the_way_bytes_ -= frame->bytes.size();
-  const auto at = std::lower_bound(frames_.begin(), frames_.end(), frame->id,
-                                   [](const Frame& f, std::uint64_t id) { return f.id < id; });
-  frames_.erase(at);
-  return refused(response.refusal());
-}
-
-void Client::take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& a) {
-  totals_.head = a.head();
-  totals_.producer_next = a.producer_next();
-  if (restoring_until_ != 0) {
-    totals_.restored += a.accepted() + a.refused();
-    if (id >= restoring_until_) restoring_until_ = 0;
-    return;
-  }
-  const int listed =
-      std::min({a.refused_request_size(), a.refused_row_size(), a.refused_reason_size()});
-  for (int i = 0; i < listed && refused_rows_.size() < kMostRefusedKept; ++i) {
-    const Frame* frame = find_frame(a.refused_request(i));
-    if (frame == nullptr) continue;
-    const Status reason = status_of(a.refused_reason(i));
-    const bool whole = a.refused_row(i) == kWholeFrame;
-    for (std::uint64_t row = 0; row < (whole ? frame->rows : 1); ++row) {
-      refused_rows_.push_back({frame->first_row + (whole ? row : a.refused_row(i)), reason});
-    }
-  }
-  for (; held_ < frames_.size() && frames_[held_].id <= id; ++held_) {
-    outstanding_rows_ -= frames_[held_].rows;
-    on_the_way_bytes_ -= frames_[held_].bytes.size();
-    ++totals_.frames_acknowledged;
-  }
-  totals_.accepted += a.accepted();
-  totals_.refused += a.refused();
-  totals_.duplicate += a.duplicate();
-  accepted_there_ += a.accepted();
-  note_durable(a);
-  trim();
-}
-
-// Where an acknowledgement means the disk all that is acknowledged is there. Where it comes at
-// once, what was acknowledged up to a mark is there when the head of then is.
-void Client::note_durable(const v1::ObserveAck& a) {
-  const std::uint64_t acknowledged = totals_.sent - totals_.unknown - outstanding_rows_;
-  if (welcome_.durability() == v1::DURABILITY_LOGGED) {
-    totals_.durable = acknowledged;
-    return;
-  }
-  if (mark_.rows > 0 && a.durable_through() >= mark_.head) {
-    totals_.durable = std::max(totals_.durable, mark_.rows);
-    mark_ = {};
-  }
-  if (mark_.rows == 0) mark_ = {a.head(), acknowledged};
-}
-
-void Client::drop_front() {
-  kept_bytes_ -= frames_.front().bytes.size();
-  frames_.pop_front();
-  --held_;
-}
-
-// Forgets acknowledged frames for which there is no need or no room.
-void Client::trim() {
-  const auto needless = [this](const Frame& frame) {
-    return options_.producer == 0 || frame.first_row + frame.rows <= totals_.durable;
-  };
-  while (held_ > 0 && (kept_bytes_ > options_.resend_bytes || needless(frames_.front()))) {
-    drop_front();
-  }
-}
-
-// Ids rise from front to back.
-Client::Frame* Client::find_frame(std::uint64_t id) {
-  const auto at =
-      std::lower_bound(frames_.begin(), frames_.end(), id,
-                       [](const Frame& frame, std::uint64_t wanted) { return frame.id < wanted; });
-  return at != frames_.end() && at->id == id ? &*at : nullptr;
-}
-
-// --- Asking
-
-Status Client::send(v1::Request& request) {
-  if (!connected()) return fail(Status::kClosed, "not connected");
-  request.set_id(next_id_++);
-  append(request);
-  return flush();
-}
-
-Status Client::receive(v1::Response& response) {
-  for (;;) {
-    if (const Status taken = take_in_all(); !ok(taken)) return taken;
-    if (!answers_.empty()) {
-      response = std::move(answers_.front());
-      answers_.pop_front();
-      return Status::kOk;
-    }
-    if (const Status received = receive_bytes(false); !ok(received)) return received;
-  }
-}
-
-Status Client::ask(v1::Request& request, v1::Response& response) {
-  if (const Status status = send(request); !ok(status)) return status;
-  do {
-    if (const Status status = receive(response); !ok(status)) return status;
-  } while (response.id() != request.id() &&
-           !(response.has_refusal() && response.refusal().closing()));
-  return response.has_refusal() ? refused(response.refusal()) : Status::kOk;
+Status Client::status(v1::StatusResult& result) {
+  v1::Request message;
+  message.mutable_status();
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  result = std::move(*response.mutable_status_result());
+  return Status::kOk;
 }
 
 }  // namespace windhover

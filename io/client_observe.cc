@@ -1,12 +1,11 @@
+// How a client sends rows and waits for what becomes of them.
 #include <algorithm>
 #include <utility>
 
-#include "windhover/io/client.h"
+#include "windhover/io/client_stream.h"
 
 namespace windhover {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr std::size_t kWriteBytes = 64 * 1024;
 constexpr std::size_t kFrameOverhead = 128;  // tags, lengths and numbers of an Observe
@@ -25,14 +24,14 @@ void copy_offsets(std::span<const std::uint32_t> from, std::uint32_t base, To* t
   for (const std::uint32_t value : from) to->AddAlreadyReserved(value - base);
 }
 
-}  // namespace
-
-std::size_t Client::rows_that_fit(const ObserveRows& rows, std::size_t first) const {
-  const std::size_t value = options_.wire_float ? sizeof(float) : sizeof(double);
+// Rows from the first on that one frame takes.
+std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first, const ClientOptions& options,
+                          const v1::Welcome& welcome) {
+  const std::size_t value = options.wire_float ? sizeof(float) : sizeof(double);
   const std::size_t room =
-      welcome_.frame_cap() > kFrameOverhead ? welcome_.frame_cap() - kFrameOverhead : 0;
-  std::size_t limit = std::min<std::size_t>(rows.targets.size() - first, welcome_.max_rows());
-  if (options_.max_rows_per_frame > 0) limit = std::min(limit, options_.max_rows_per_frame);
+      welcome.frame_cap() > kFrameOverhead ? welcome.frame_cap() - kFrameOverhead : 0;
+  std::size_t limit = std::min<std::size_t>(rows.targets.size() - first, welcome.max_rows());
+  if (options.max_rows_per_frame > 0) limit = std::min(limit, options.max_rows_per_frame);
   if (rows.row_ends.empty()) {
     const std::size_t columns = rows.features.size() / rows.targets.size();
     return std::min(limit, room / ((columns + 1) * value));
@@ -47,15 +46,9 @@ std::size_t Client::rows_that_fit(const ObserveRows& rows, std::size_t first) co
   return count;
 }
 
-Status Client::send_frame(const ObserveRows& rows, std::size_t first, std::size_t count) {
-  v1::Observe* observe = scratch_.mutable_observe();
-  observe->Clear();
-  scratch_.set_id(next_id_++);
-  if (options_.producer != 0) {
-    observe->set_producer(options_.producer);
-    observe->set_first_sequence(next_sequence_);
-    observe->set_begins_here(begins_here_);
-  }
+// Rows `first` to `first + count - 1`.
+void fill_rows(const ObserveRows& rows, std::size_t first, std::size_t count, bool wire_float,
+               v1::Observe* observe) {
   observe->set_rows(static_cast<std::uint32_t>(count));
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -72,31 +65,43 @@ Status Client::send_frame(const ObserveRows& rows, std::size_t first, std::size_
   }
   const auto features = rows.features.subspan(begin, end - begin);
   const auto targets = rows.targets.subspan(first, count);
-  if (options_.wire_float) {
+  if (wire_float) {
     copy_values(features, observe->mutable_features_f32());
     copy_values(targets, observe->mutable_targets_f32());
   } else {
     observe->mutable_features_f64()->Add(features.begin(), features.end());
     observe->mutable_targets_f64()->Add(targets.begin(), targets.end());
   }
-  const std::string_view bytes = append(scratch_);
-  frames_.push_back({scratch_.id(), totals_.sent, next_sequence_, count,
-                     std::string(options_.producer != 0 ? bytes : "")});
-  kept_bytes_ += frames_.back().bytes.size();
-  on_the_way_bytes_ += frames_.back().bytes.size();
-  trim();
+}
+
+}  // namespace
+
+Status ClientStream::send_frame(const ObserveRows& rows, std::size_t first, std::size_t count) {
+  v1::Observe* observe = scratch_.mutable_observe();
+  observe->Clear();
+  scratch_.set_id(next_id());
+  if (options_.producer != 0) {
+    observe->set_producer(options_.producer);
+    observe->set_first_sequence(next_sequence_);
+    observe->set_begins_here(beginning_.here);
+  }
+  fill_rows(rows, first, count, options_.wire_float, observe);
+  const std::string_view bytes = channel().append(scratch_);
+  frames_.push({scratch_.id(), totals_.sent, next_sequence_, count,
+                std::string(options_.producer != 0 ? bytes : "")});
+  frames_.trim(options_.resend_bytes, totals_.durable);
   next_sequence_ += count;
   totals_.sent += count;
   ++totals_.frames_sent;
-  outstanding_rows_ += count;
-  if (on_the_way_bytes_ > options_.resend_bytes) {
-    if (const Status status = flush(); !ok(status)) return status;
-    return wait_until([this] { return on_the_way_bytes_ <= options_.resend_bytes; });
+  const auto few = [this] { return frames_.bytes_on_the_way() <= options_.resend_bytes; };
+  if (!few()) {
+    const Status status = flush();
+    return ok(status) ? wait_until(few) : status;
   }
-  return out_.size() - out_begin_ < kWriteBytes ? Status::kOk : flush();
+  return channel().pending_bytes() < kWriteBytes ? Status::kOk : flush();
 }
 
-Status Client::send_observe(const ObserveRows& rows) {
+Status ClientStream::send_observe(const ObserveRows& rows) {
   const std::size_t count = rows.targets.size();
   const bool sparse = !rows.row_ends.empty();
   const bool shaped = sparse ? rows.row_ends.size() == count &&
@@ -107,9 +112,9 @@ Status Client::send_observe(const ObserveRows& rows) {
   if (!shaped) return fail(Status::kInvalidArgument, "the arrays do not belong to as many rows");
   if (!connected()) return fail(Status::kClosed, "not connected");
   for (std::size_t first = 0; first < count;) {
-    const std::size_t fit = rows_that_fit(rows, first);
+    const std::size_t fit = rows_that_fit(rows, first, options_, welcome());
     if (fit == 0) {
-      return fail(Status::kTooLarge, "a row is larger than a frame may be", welcome_.frame_cap());
+      return fail(Status::kTooLarge, "a row is larger than a frame may be", welcome().frame_cap());
     }
     if (const Status status = send_frame(rows, first, fit); !ok(status)) return status;
     first += fit;
@@ -117,8 +122,8 @@ Status Client::send_observe(const ObserveRows& rows) {
   return Status::kOk;
 }
 
-Status Client::poll_acknowledgements() {
-  while (ok(socket_.wait(false, milliseconds(0)))) {
+Status ClientStream::poll_acknowledgements() {
+  while (ok(channel().wait(false, std::chrono::milliseconds(0)))) {
     const Status received = receive_bytes(false);
     if (const Status taken = take_in_all(); !ok(taken)) return taken;
     if (!ok(received)) return received;
@@ -127,7 +132,7 @@ Status Client::poll_acknowledgements() {
 }
 
 // Takes in what comes until `done`, or until the connection ends.
-Status Client::wait_until(const std::function<bool()>& done) {
+Status ClientStream::wait_until(const std::function<bool()>& done) {
   Status result = Status::kOk;
   while (!done() && connected()) {
     if (const Status taken = take_in_all(); !ok(taken)) result = taken;
@@ -138,7 +143,7 @@ Status Client::wait_until(const std::function<bool()>& done) {
   return result;
 }
 
-Status Client::wait_acknowledged() {
+Status ClientStream::wait_acknowledged() {
   Status result = flush();
   if (rows_lost_) {
     rows_lost_ = false;
@@ -148,12 +153,12 @@ Status Client::wait_acknowledged() {
   return ok(result) ? waited : result;
 }
 
-Status Client::observe(const ObserveRows& rows) {
+Status ClientStream::observe(const ObserveRows& rows) {
   const Status status = send_observe(rows);
   return ok(status) ? wait_acknowledged() : status;
 }
 
-std::vector<ClientRefusedRow> Client::take_refused_rows() {
+std::vector<ClientRefusedRow> ClientStream::take_refused_rows() {
   return std::exchange(refused_rows_, {});
 }
 

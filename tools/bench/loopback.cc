@@ -8,9 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -55,14 +52,6 @@ int connect_to(const std::string& address) {
 }
 
 }  // namespace
-
-void append_frame(const v1::Request& request, std::string& bytes) {
-  const std::string body = request.SerializeAsString();
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.WriteVarint32(static_cast<std::uint32_t>(body.size()));
-  coded.WriteString(body);
-}
 
 std::string hello_frame() {
   v1::Request hello;

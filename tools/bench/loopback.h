@@ -1,4 +1,4 @@
-// Raw connections to a server on this machine, and requests as bytes.
+// Raw connections to a server on this machine.
 #ifndef WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 #define WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 
@@ -7,12 +7,10 @@
 #include <cstddef>
 #include <string>
 
+#include "windhover/io/frame_channel.h"
 #include "windhover/io/windhover.pb.h"
 
 namespace windhover {
-
-// Appends the request with its length in front.
-void append_frame(const v1::Request& request, std::string& bytes);
 
 std::string hello_frame();
 

@@ -1,0 +1,83 @@
+// What a client is told, and what it tells: options, rows, what became of them.
+#ifndef WINDHOVER_IO_CLIENT_TYPES_H_
+#define WINDHOVER_IO_CLIENT_TYPES_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/windhover.pb.h"
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+struct ClientOptions {
+  std::uint64_t producer = 0;        // not 0: rows survive a broken connection exactly once
+  std::uint64_t first_sequence = 0;  // of the first row this client sends
+  // The rows before first_sequence are not to be had: a server that does not know the producer
+  // begins there. Otherwise it refuses (REASON_UNKNOWN_PRODUCER) unless first_sequence is 0.
+  bool begins_here = false;
+  // LOGGED: connect() fails (REASON_NOT_DURABLE) where an acknowledgement would not mean the disk.
+  v1::Durability durability = v1::DURABILITY_UNSPECIFIED;
+  std::uint64_t fingerprint = 0;  // what this client believes a row means; 0: do not check
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going
+  bool wire_float = false;                          // send features and targets as 32-bit floats
+  std::size_t max_rows_per_frame = 0;               // 0: as many as the server takes
+  // Bytes of rows kept to be sent again, with a producer: those on their way, for which
+  // send_observe() waits when they are more, and as many acknowledged ones as there is room for
+  // until the server has them on disk.
+  std::size_t resend_bytes = std::size_t{16} << 20;
+  std::chrono::milliseconds retry_for{60'000};  // for which reconnect() goes on trying; 0: once
+};
+
+// Rows to be sent. Dense: features holds rows x Welcome.features values and indices is empty.
+// Sparse: values, columns (increasing within a row) and, for each row, where its values end.
+struct ObserveRows {
+  std::span<const double> features;
+  std::span<const double> targets;  // one a row
+  std::span<const std::uint32_t> indices;
+  std::span<const std::uint32_t> row_ends;
+};
+
+struct ClientRefusedRow {
+  std::uint64_t row = 0;  // counted over all rows this client has sent, from 0
+  Status reason = Status::kOk;
+};
+
+// What became of the rows: once everything is acknowledged, sent = accepted + refused + duplicate +
+// unknown, where a row that was sent again after a reconnection counts as sent once and is either
+// accepted or, if the first copy had arrived, duplicate. Unknown are rows that were on their way
+// when a connection without a producer broke: they were learned or lost, and are not sent again.
+// An acknowledged row can still be lost, by a server that keeps no log or whose log was: that is
+// told by reconnect(), and counted here.
+struct ObserveTotals {
+  std::uint64_t sent = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t unknown = 0;
+  std::uint64_t frames_sent = 0;
+  std::uint64_t frames_acknowledged = 0;
+  std::uint64_t head = 0;           // of the newest acknowledgement
+  std::uint64_t producer_next = 0;  // likewise, or of the last connecting
+  // Of the acknowledged rows, oldest first, those that the server has said are on its disk.
+  std::uint64_t durable = 0;
+  // Rows acknowledged before the server lost them. Sent again, from what is kept here or after
+  // go_back(); in the latter case they count in `sent` again.
+  std::uint64_t restored = 0;
+  // And not sent again. Without a producer: at most, as far as Welcome tells.
+  std::uint64_t lost = 0;
+  std::uint64_t histories = 0;  // how often the server came back as another instance
+};
+
+// Rows of the stream that neither the server nor the client has any more.
+struct MissingRows {
+  std::uint64_t first = 0;  // sequence number
+  std::uint64_t count = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CLIENT_TYPES_H_

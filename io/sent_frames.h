@@ -1,0 +1,66 @@
+// The frames of rows that a client has sent and may have to send again.
+#ifndef WINDHOVER_IO_SENT_FRAMES_H_
+#define WINDHOVER_IO_SENT_FRAMES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace windhover {
+
+struct SentFrame {
+  std::uint64_t id = 0;
+  std::uint64_t first_row = 0;  // counted over all rows of the client
+  std::uint64_t first_sequence = 0;
+  std::uint64_t rows = 0;
+  std::string bytes;  // kept only with a producer
+
+  std::uint64_t end() const { return first_sequence + rows; }
+};
+
+// Invariant: ids rise from front to back; first come frames that were acknowledged and are held
+// while there is room, then those on their way, whose rows and bytes are counted.
+class SentFrames {
+ public:
+  void clear();
+  void push(SentFrame frame);
+  // All up to this id have arrived; how many of them had not before.
+  std::size_t acknowledge(std::uint64_t id);
+  // The server will not have it.
+  void erase(std::uint64_t id);
+  // Forgets held frames while there are more bytes than this, and those that need not be sent
+  // again: so many rows are durable.
+  void trim(std::size_t most_bytes, std::uint64_t durable);
+  // The first frame says from now on that nothing comes before it.
+  void begin_at_front();
+
+  bool empty() const { return frames_.empty(); }
+  // Null: not here.
+  const SentFrame* find(std::uint64_t id) const;
+  // Sequence numbers: of the first row kept, and of the first on its way; `next` where none is.
+  std::uint64_t first_kept(std::uint64_t next) const;
+  std::uint64_t first_on_the_way(std::uint64_t next) const;
+
+  std::uint64_t frames_on_the_way() const { return frames_.size() - held_; }
+  std::uint64_t rows_on_the_way() const { return rows_on_the_way_; }
+  std::size_t bytes_on_the_way() const { return bytes_on_the_way_; }
+
+  // Appends the held frames with rows from this sequence number on, and returns the id of the last
+  // of them; 0: there are none.
+  std::uint64_t append_held(std::uint64_t from, std::string& out) const;
+  void append_on_the_way(std::string& out) const;
+
+ private:
+  std::deque<SentFrame>::const_iterator place_of(std::uint64_t id) const;
+
+  std::deque<SentFrame> frames_;
+  std::size_t held_ = 0;
+  std::size_t bytes_ = 0;  // of all of them
+  std::size_t bytes_on_the_way_ = 0;
+  std::uint64_t rows_on_the_way_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SENT_FRAMES_H_
