@@ -1,7 +1,6 @@
 #include "windhover/io/session.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "windhover/platform/check.h"
 
@@ -16,14 +15,14 @@ constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer no
 Session::Session(Arena& arena, const Limits& limits, const ConversationContext& context) noexcept
     : context_(context),
       conversation_(context),
-      buffer_(arena.allocate<std::byte>(limits.read_buffer)),
+      input_(arena.allocate<std::byte>(limits.read_buffer)),
       replies_(arena.allocate<std::byte>(limits.reply_buffer)) {}
 
 void Session::bind(IoContext& io, SessionHost& host) {
   host_ = &host;
   socket_.emplace(io);
-  for (HandlerMemory* memory : {&read_memory_, &write_memory_, &turn_memory_}) {
-    memory->count_in(context_.state->counters);
+  for (Operation* operation : {&read_, &write_, &turn_}) {
+    operation->memory.count_in(context_.state->counters);
   }
 }
 
@@ -35,8 +34,10 @@ void Session::begin(Stream&& socket) noexcept {
   socket_->set_option(asio::ip::tcp::no_delay(true), ignored);  // refused by Unix-domain sockets
   conversation_.begin();
   replies_.clear();
-  begin_ = end_ = 0;
-  draining_ = wants_room_ = window_full_ = log_behind_ = peer_finished_ = in_grace_ = false;
+  input_.clear();
+  drain_ = {};
+  stopped_by_ = TurnEnd::kNeedInput;
+  peer_finished_ = false;
   heard_ns_ = written_ns_ = now();
   waiting_since_ns_ = 0;
   state_ = State::kOpen;
@@ -45,26 +46,13 @@ void Session::begin(Stream&& socket) noexcept {
 
 // --- Reading
 
-std::span<std::byte> Session::read_room() const noexcept {
-  return buffer_.subspan(end_, std::min(buffer_.size() - end_, kReadBytes));
-}
-
-// The rest of a frame moves to the front: a whole frame then always fits behind it.
-void Session::make_room() noexcept {
-  if (begin_ == 0) return;
-  if (begin_ < end_) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-  end_ -= begin_;
-  begin_ = 0;
-}
-
 void Session::read() noexcept {
-  WINDHOVER_CHECK(!reading_);
-  make_room();
-  const std::span<std::byte> room = read_room();
-  reading_ = true;
+  WINDHOVER_CHECK(!read_.under_way);
+  const std::span<std::byte> room = input_.make_room(kReadBytes);
+  read_.under_way = true;
   socket_->async_read_some(
       asio::buffer(room.data(), room.size()),
-      with_memory(read_memory_,
+      with_memory(read_.memory,
                   [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
 }
 
@@ -72,13 +60,13 @@ void Session::read() noexcept {
 // may reach ours a moment later. A peer that goes on sending gets half the time there is; the other
 // half is for the goodbye.
 void Session::read_now() noexcept {
-  make_room();
-  const std::span<std::byte> room = read_room();
+  const std::span<std::byte> room = input_.make_room(kReadBytes);
   ErrorCode error;
   const std::size_t bytes = socket_->read_some(asio::buffer(room.data(), room.size()), error);
-  if (error == asio::error::would_block && now() - std::max(heard_ns_, draining_ns_) < kGraceNs &&
-      draining_ns_ - heard_ns_ < kQuietNs) {
-    in_grace_ = true;
+  if (error == asio::error::would_block &&
+      now() - std::max(heard_ns_, drain_.since_ns) < kGraceNs &&
+      drain_.since_ns - heard_ns_ < kQuietNs) {
+    drain_.in_grace = true;
     return host_->on_pause(*this);
   }
   if (error) {
@@ -88,15 +76,15 @@ void Session::read_now() noexcept {
   }
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
   heard_ns_ = now();
-  end_ += bytes;
+  input_.received(bytes);
   schedule_turn();
 }
 
 void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
-  reading_ = false;
+  read_.under_way = false;
   if (state_ == State::kClosed) return settle();
   if (state_ == State::kLastWords || state_ == State::kLingering) {
-    end_ = begin_ = 0;
+    input_.clear();
     if (!error) return read();
     peer_finished_ = true;
     if (state_ == State::kLingering) abort();
@@ -110,29 +98,26 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
   if (error) return fail();
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
   heard_ns_ = now();
-  end_ += bytes;
+  input_.received(bytes);
   turn();
 }
 
 // --- Handling
 
 void Session::turn() noexcept {
-  const Conversation::Turn turn =
-      conversation_.handle(buffer_.subspan(begin_, end_ - begin_), replies_);
-  begin_ += turn.consumed;
-  window_full_ = turn.end == TurnEnd::kWindowFull;
-  wants_room_ = turn.end == TurnEnd::kNeedRoom;
-  log_behind_ = turn.end == TurnEnd::kLogBehind;
-  const bool waits = window_full_ || log_behind_;
+  const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_);
+  input_.consume(turn.consumed);
+  stopped_by_ = turn.end;
+  const bool waits = turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind;
   waiting_since_ns_ = !waits ? 0 : waiting_since_ns_ != 0 ? waiting_since_ns_ : now();
   if (turn.end == TurnEnd::kClose) return say_goodbye();
   write();
   if (state_ != State::kOpen) return;
   switch (turn.end) {
     case TurnEnd::kNeedInput:
-      if (!draining_) {
+      if (!drain_.on) {
         read();
-      } else if (now() < drain_until_ns_) {
+      } else if (now() < drain_.until_ns) {
         read_now();
       } else {
         say_goodbye();
@@ -152,10 +137,10 @@ void Session::turn() noexcept {
 }
 
 void Session::schedule_turn() noexcept {
-  if (scheduled_) return;
-  scheduled_ = true;
-  asio::post(socket_->get_executor(), with_memory(turn_memory_, [this] {
-               scheduled_ = false;
+  if (turn_.under_way) return;
+  turn_.under_way = true;
+  asio::post(socket_->get_executor(), with_memory(turn_.memory, [this] {
+               turn_.under_way = false;
                if (state_ == State::kClosed) return settle();
                if (state_ == State::kOpen) turn();
              }));
@@ -163,29 +148,29 @@ void Session::schedule_turn() noexcept {
 
 void Session::resume() noexcept {
   if (state_ != State::kOpen) return;
-  if (in_grace_) {
-    in_grace_ = false;
+  if (drain_.in_grace) {
+    drain_.in_grace = false;
     return read_now();
   }
-  if (!window_full_) return;
+  if (stopped_by_ != TurnEnd::kWindowFull) return;
   heard_ns_ = now();  // the peer is not silent, we do not listen
   turn();
 }
 
 void Session::on_durable() noexcept {
-  if (state_ == State::kOpen && log_behind_) {
+  if (state_ == State::kOpen && stopped_by_ == TurnEnd::kLogBehind) {
     heard_ns_ = now();  // the peer is not silent, we do not listen
     return turn();
   }
   if (state_ != State::kOpen && state_ != State::kLastWords) return;
   write();
-  if (state_ == State::kLastWords && !writing_) linger_when_settled();
+  if (state_ == State::kLastWords && !write_.under_way) linger_when_settled();
 }
 
 // --- Writing
 
 void Session::write() noexcept {
-  if (writing_) return;
+  if (write_.under_way) return;
   for (;;) {
     conversation_.flush_acknowledgements(replies_);
     if (replies_.empty()) return;
@@ -195,10 +180,10 @@ void Session::write() noexcept {
     if (error == asio::error::would_block) {
       context_.state->counters.add(IoCounter::kWriteStalls);
       written_ns_ = now();
-      writing_ = true;
+      write_.under_way = true;
       socket_->async_write_some(
           asio::buffer(bytes.data(), bytes.size()),
-          with_memory(write_memory_,
+          with_memory(write_.memory,
                       [this](const ErrorCode& e, std::size_t n) { on_written(e, n); }));
       return;
     }
@@ -209,20 +194,17 @@ void Session::write() noexcept {
 }
 
 void Session::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
-  writing_ = false;
+  write_.under_way = false;
   if (state_ == State::kClosed) return settle();
   if (error && error != asio::error::operation_aborted) return fail();
   context_.state->counters.add(IoCounter::kBytesSent, bytes);
   replies_.consume(bytes);
   heard_ns_ = now();
   write();
-  if (!writing_ && state_ != State::kClosed) after_write();
-}
-
-void Session::after_write() noexcept {
+  if (write_.under_way || state_ == State::kClosed) return;
   if (state_ == State::kLastWords) {
     linger_when_settled();
-  } else if (state_ == State::kOpen && wants_room_) {
+  } else if (state_ == State::kOpen && stopped_by_ == TurnEnd::kNeedRoom) {
     schedule_turn();
   }
 }

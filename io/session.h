@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "windhover/io/asio_types.h"
 #include "windhover/io/conversation.h"
 #include "windhover/io/handler_memory.h"
+#include "windhover/io/read_buffer.h"
 #include "windhover/io/reply_buffer.h"
 #include "windhover/platform/arena.h"
 
@@ -48,7 +48,9 @@ class Session {
   void begin(Stream&& socket) noexcept;
 
   // Whether it waits for the window, and before all others: see ServerState::first_in_line.
-  bool waits_for_window() const noexcept { return state_ == State::kOpen && window_full_; }
+  bool waits_for_window() const noexcept {
+    return state_ == State::kOpen && stopped_by_ == TurnEnd::kWindowFull;
+  }
   bool first_in_line() const noexcept { return conversation_.first_in_line(); }
 
   // Goes on after on_pause(); nothing for other sessions.
@@ -76,14 +78,25 @@ class Session {
     kClosed,     // operations under way are coming back
   };
 
+  // One at a time of a kind.
+  struct Operation {
+    HandlerMemory memory;
+    bool under_way = false;
+  };
+  // What a peer has sent before the end is still handled.
+  struct Drain {
+    bool on = false;
+    bool in_grace = false;  // waits for bytes that are still on their way
+    std::int64_t since_ns = 0;
+    std::int64_t until_ns = 0;
+  };
+
   void turn() noexcept;
   void read() noexcept;
   void read_now() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;
-  void make_room() noexcept;
   void write() noexcept;
   void on_written(const ErrorCode& error, std::size_t bytes) noexcept;
-  void after_write() noexcept;
   void schedule_turn() noexcept;
   void say_goodbye() noexcept;
   void linger_when_settled() noexcept;
@@ -92,37 +105,25 @@ class Session {
   void fail() noexcept;
   void settle() noexcept;
   std::int64_t now() const noexcept { return context_.state->clock->now_ns(); }
-  std::span<std::byte> read_room() const noexcept;
 
   const ConversationContext& context_;
   SessionHost* host_ = nullptr;
   std::optional<Stream> socket_;
   Conversation conversation_;
-  std::span<std::byte> buffer_;
-  std::size_t begin_ = 0;  // received and not yet handled
-  std::size_t end_ = 0;
+  ReadBuffer input_;
   ReplyBuffer replies_;
 
   State state_ = State::kFree;
-  bool reading_ = false;  // an operation of that kind is under way
-  bool writing_ = false;
-  bool scheduled_ = false;
-  bool draining_ = false;
-  bool wants_room_ = false;            // a turn waits for replies to be sent
-  bool window_full_ = false;           // a turn waits for the window
-  bool log_behind_ = false;            // a turn waits for the disk
-  std::int64_t waiting_since_ns_ = 0;  // for either of these two; 0: not
-  bool peer_finished_ = false;         // the peer has closed its direction
-  std::int64_t heard_ns_ = 0;          // when the peer last sent or let us go on
-  std::int64_t written_ns_ = 0;        // when the peer last took something, or had nothing to take
+  Operation read_;
+  Operation write_;
+  Operation turn_;                            // that is scheduled
+  TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
+  std::int64_t waiting_since_ns_ = 0;         // for the window or the disk; 0: not
+  bool peer_finished_ = false;                // the peer has closed its direction
+  std::int64_t heard_ns_ = 0;                 // when the peer last sent or let us go on
+  std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
-  std::int64_t draining_ns_ = 0;  // since when
-  std::int64_t drain_until_ns_ = 0;
-  bool in_grace_ = false;  // waits for bytes that are still on their way
-
-  HandlerMemory read_memory_;
-  HandlerMemory write_memory_;
-  HandlerMemory turn_memory_;
+  Drain drain_;
 };
 
 }  // namespace windhover

@@ -13,20 +13,20 @@ constexpr std::int64_t kLingerNs = 1'000'000'000;
 }  // namespace
 
 void Session::drain() noexcept {
-  if (state_ != State::kOpen || draining_) return;
-  draining_ = true;
-  draining_ns_ = now();
+  if (state_ != State::kOpen || drain_.on) return;
+  drain_.on = true;
+  drain_.since_ns = now();
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
   ErrorCode ignored;
-  drain_until_ns_ = now() + context_.state->limits.drain_timeout_ns / 2;
+  drain_.until_ns = now() + context_.state->limits.drain_timeout_ns / 2;
   socket_->cancel(ignored);
 }
 
 void Session::say_goodbye() noexcept {
   state_ = State::kLastWords;
   write();
-  if (state_ == State::kLastWords && !writing_) linger_when_settled();
+  if (state_ == State::kLastWords && !write_.under_way) linger_when_settled();
 }
 
 // What the disk has not confirmed yet is said before the connection closes.
@@ -37,13 +37,13 @@ void Session::linger_when_settled() noexcept {
 void Session::linger() noexcept {
   ErrorCode ignored;
   // A peer that has long been quiet is not about to send, so closing at once resets nothing.
-  const bool quiet = draining_ && now() - heard_ns_ > kQuietNs && socket_->available(ignored) == 0;
+  const bool quiet = drain_.on && now() - heard_ns_ > kQuietNs && socket_->available(ignored) == 0;
   if (peer_finished_ || quiet) return abort();
   state_ = State::kLingering;
   lingering_since_ns_ = now();
   socket_->shutdown(Stream::shutdown_send, ignored);
-  begin_ = end_ = 0;
-  if (!reading_) read();
+  input_.clear();
+  if (!read_.under_way) read();
 }
 
 void Session::fail() noexcept {
@@ -63,7 +63,7 @@ void Session::abort() noexcept {
 
 // The operations refer to this session's memory: it is free when all have come back.
 void Session::settle() noexcept {
-  if (reading_ || writing_ || scheduled_) return;
+  if (read_.under_way || write_.under_way || turn_.under_way) return;
   state_ = State::kFree;
   host_->on_free(*this);
 }
@@ -91,11 +91,11 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
     default:
       return;
   }
-  const bool unread = writing_ && now_ns - written_ns_ > limits.write_timeout_ns;
+  const bool unread = write_.under_way && now_ns - written_ns_ > limits.write_timeout_ns;
   // While it waits for the window or for room the session does not listen.
-  const bool waits_for_log = log_behind_ || conversation_.waits_for_log();
-  const bool silent =
-      reading_ && !writing_ && !waits_for_log && now_ns - heard_ns_ > limits.idle_timeout_ns;
+  const bool waits_for_log = stopped_by_ == TurnEnd::kLogBehind || conversation_.waits_for_log();
+  const bool silent = read_.under_way && !write_.under_way && !waits_for_log &&
+                      now_ns - heard_ns_ > limits.idle_timeout_ns;
   // A disk that confirms nothing keeps nobody's place who has said goodbye.
   const bool gone =
       state_ == State::kLastWords && waits_for_log && now_ns - heard_ns_ > limits.idle_timeout_ns;
