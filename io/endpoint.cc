@@ -32,14 +32,11 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),
       wake_(io_),
-      sweep_timer_(io_),
-      retry_timer_(io_),
-      deadline_timer_(io_),
-      duty_timer_(io_) {
-  for (HandlerMemory* m :
-       {&wake_memory_, &sweep_memory_, &retry_memory_, &deadline_memory_, &duty_memory_}) {
-    m->count_in(state.counters);
-  }
+      sweep_(io_, state.counters),
+      retry_(io_, state.counters),
+      deadline_(io_, state.counters),
+      duty_(io_, state.counters) {
+  wake_memory_.count_in(state.counters);
   for (Session& session : memory_.sessions) session.bind(io_, *this);
 }
 
@@ -49,10 +46,7 @@ Endpoint::~Endpoint() {
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
-  cancel(sweep_timer_);
-  cancel(retry_timer_);
-  cancel(deadline_timer_);
-  cancel(duty_timer_);
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_}) alarm->cancel();
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -65,7 +59,6 @@ Endpoint::~Endpoint() {
 }
 
 Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& listen) {
-  drain_timeout_ = config.drain_timeout;
   const milliseconds shortest = std::min(config.idle_timeout, config.write_timeout);
   sweep_period_ = std::clamp(shortest / 4, milliseconds(10), milliseconds(1000));
 
@@ -107,19 +100,11 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array<std::pair<Timer*, HandlerMemory*>, 4> timers = {{
-      {&sweep_timer_, &sweep_memory_},
-      {&retry_timer_, &retry_memory_},
-      {&deadline_timer_, &deadline_memory_},
-      {&duty_timer_, &duty_memory_},
-  }};
-  for (const auto& [timer, memory] : timers) {
-    expire_after(*timer, std::chrono::hours(1));
-    timer->async_wait(with_memory(*memory, [](const ErrorCode&) {}));
-  }
+  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_};
+  for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
   tcp_.warm_up();
   unix_.warm_up();
-  for (const auto& [timer, memory] : timers) cancel(*timer);
+  for (Alarm* alarm : alarms) alarm->cancel();
   tcp_.cool_down();
   unix_.cool_down();
   io_.poll();
@@ -175,11 +160,10 @@ void Endpoint::on_free(Session&) noexcept {
 void Endpoint::on_pause(Session&) noexcept {
   if (retry_armed_) return;
   retry_armed_ = true;
-  expire_after(retry_timer_, kRetryAfter);
-  retry_timer_.async_wait(with_memory(retry_memory_, [this](const ErrorCode& error) {
+  retry_.after(kRetryAfter, [this](const ErrorCode& error) {
     retry_armed_ = false;
     if (!error) retry();
-  }));
+  });
 }
 
 // From the session that is first in line on, round about: every one has its turn.
@@ -212,17 +196,15 @@ void Endpoint::on_wake() noexcept {
 // A little at a time, so that who asks is answered meanwhile.
 void Endpoint::do_duty() noexcept {
   if (stopping_ || !duties_->go_on()) return;
-  expire_after(duty_timer_, kDutyPause);
-  duty_timer_.async_wait(with_memory(duty_memory_, [this](const ErrorCode& error) {
+  duty_.after(kDutyPause, [this](const ErrorCode& error) {
     if (!error) do_duty();
-  }));
+  });
 }
 
 void Endpoint::arm_sweep() noexcept {
-  expire_after(sweep_timer_, sweep_period_);
-  sweep_timer_.async_wait(with_memory(sweep_memory_, [this](const ErrorCode& error) {
+  sweep_.after(sweep_period_, [this](const ErrorCode& error) {
     if (!error) sweep();
-  }));
+  });
 }
 
 void Endpoint::sweep() noexcept {
@@ -235,11 +217,10 @@ void Endpoint::stop() noexcept {
   stopping_ = true;
   tcp_.close();
   unix_.close();
-  expire_after(deadline_timer_, drain_timeout_);
-  deadline_timer_.async_wait(with_memory(deadline_memory_, [this](const ErrorCode& error) {
+  deadline_.after(nanoseconds(state_.limits.drain_timeout_ns), [this](const ErrorCode& error) {
     if (error) return;
     for (Session& session : memory_.sessions) session.abort();
-  }));
+  });
   for (Session& session : memory_.sessions) session.drain();
   finish_if_idle();
 }
@@ -247,10 +228,7 @@ void Endpoint::stop() noexcept {
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
   if (open_sessions_ > 0) return;
-  cancel(sweep_timer_);
-  cancel(retry_timer_);
-  cancel(deadline_timer_);
-  cancel(duty_timer_);
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_}) alarm->cancel();
   ErrorCode ignored;
   wake_.cancel(ignored);
 }

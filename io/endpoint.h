@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
 #include "windhover/io/conversation.h"
 #include "windhover/io/handler_memory.h"
@@ -90,21 +91,16 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Listener unix_;
   Descriptor wake_;
   int wake_fd_ = -1;
-  Timer sweep_timer_;
-  Timer retry_timer_;
-  Timer deadline_timer_;
-  Timer duty_timer_;
+  HandlerMemory wake_memory_;
+  Alarm sweep_;
+  Alarm retry_;
+  Alarm deadline_;
+  Alarm duty_;
   std::chrono::nanoseconds sweep_period_{};
-  std::chrono::nanoseconds drain_timeout_{};
   std::uint32_t open_sessions_ = 0;
   bool retry_armed_ = false;
   bool stopping_ = false;
   std::atomic<bool> stop_requested_{false};
-  HandlerMemory wake_memory_;
-  HandlerMemory sweep_memory_;
-  HandlerMemory retry_memory_;
-  HandlerMemory deadline_memory_;
-  HandlerMemory duty_memory_;
 };
 
 }  // namespace windhover

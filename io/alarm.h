@@ -1,0 +1,33 @@
+// A timer of the server's, with the memory of its handler.
+#ifndef WINDHOVER_IO_ALARM_H_
+#define WINDHOVER_IO_ALARM_H_
+
+#include <chrono>
+#include <utility>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/handler_memory.h"
+
+namespace windhover {
+
+// One wait at a time: another one asks for the end of the last, whose handler hears of an error.
+class Alarm {
+ public:
+  Alarm(IoContext& io, Counters<IoCounter>& counters) : timer_(io) { memory_.count_in(counters); }
+
+  // Calls handler(error) then, or when the wait is cancelled.
+  template <class Handler>
+  void after(std::chrono::nanoseconds time, Handler handler) {
+    expire_after(timer_, time);
+    timer_.async_wait(with_memory(memory_, std::move(handler)));
+  }
+  void cancel() noexcept { windhover::cancel(timer_); }
+
+ private:
+  Timer timer_;
+  HandlerMemory memory_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ALARM_H_
