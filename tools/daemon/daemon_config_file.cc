@@ -1,0 +1,125 @@
+// A configuration read from TOML, and written.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using Form = DaemonOption::Form;
+
+// A value as the text that a flag would carry; nothing when it is of another form.
+std::optional<std::string> text_of(const toml::node& node, Form form) {
+  switch (form) {
+    case Form::kBoolean:
+      if (const auto* value = node.as_boolean()) return value->get() ? "true" : "false";
+      return std::nullopt;
+    case Form::kNumber:
+      if (const auto* value = node.as_integer()) return fmt::format("{}", value->get());
+      if (const auto* value = node.as_floating_point()) return fmt::format("{}", value->get());
+      return std::nullopt;
+    case Form::kText:
+      if (const auto* value = node.as_string()) return value->get();
+      return std::nullopt;
+    case Form::kNumbers: {
+      const toml::array* list = node.as_array();
+      if (list == nullptr) return std::nullopt;
+      std::vector<std::string> parts;
+      for (const toml::node& element : *list) {
+        const auto part = text_of(element, Form::kNumber);
+        if (!part) return std::nullopt;
+        parts.push_back(*part);
+      }
+      return fmt::format("{}", fmt::join(parts, ","));
+    }
+    case Form::kNumberOrText: {
+      const auto number = text_of(node, Form::kNumber);
+      return number ? number : text_of(node, Form::kText);
+    }
+  }
+  return std::nullopt;
+}
+
+// Calls visit(dotted name, node) for every leaf.
+void for_each_leaf(const toml::table& table, const std::string& prefix, const auto& visit) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (node.is_table()) {
+      for_each_leaf(*node.as_table(), name + ".", visit);
+    } else {
+      visit(name, node);
+    }
+  }
+}
+
+}  // namespace
+
+void DaemonConfig::read_file(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (!in || content.bad() || std::filesystem::is_directory(path)) {
+    throw UserError(fmt::format("cannot read the configuration {}", path));
+  }
+  read_toml(content.str(), path);
+}
+
+void DaemonConfig::read_toml(std::string_view content, const std::string& path) {
+  toml::table document;
+  try {
+    document = toml::parse(content, path);
+  } catch (const toml::parse_error& error) {
+    throw UserError(fmt::format("{}, line {}: {}", path, error.source().begin.line,
+                                std::string(error.description())));
+  }
+  for_each_leaf(document, "", [&](const std::string& name, const toml::node& node) {
+    const auto option = std::find_if(options_.begin(), options_.end(),
+                                     [&](const DaemonOption& o) { return o.name == name; });
+    const std::string place = fmt::format("{}, line {}", path, node.source().begin.line);
+    if (option == options_.end()) {
+      const std::string table = name.substr(0, name.find('.') + 1);
+      std::vector<std::string> near;
+      for (const DaemonOption& o : options_) {
+        if (o.name.starts_with(table)) near.push_back(o.name);
+      }
+      throw UserError(
+          near.empty() || table.empty()
+              ? fmt::format("{}: unknown key {}; the tables are model, sampler, engine, "
+                            "server, data and process",
+                            place, name)
+              : fmt::format("{}: unknown key {}; there are {}", place, name,
+                            fmt::join(near, ", ")));
+    }
+    const std::optional<std::string> value = text_of(node, option->form);
+    if (!value) {
+      throw UserError(fmt::format("{}: {} must be {}", place, name, option->allowed));
+    }
+    set(name, *value, place);
+  });
+}
+
+std::string DaemonConfig::to_toml() const {
+  std::string out;
+  std::string table;
+  for (const DaemonOption& option : options_) {
+    const std::size_t dot = option.name.rfind('.');
+    if (option.name.substr(0, dot) != table) {
+      table = option.name.substr(0, dot);
+      out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", table);
+    }
+    out += fmt::format("{:<40} # {}\n", option.name.substr(dot + 1) + " = " + option.print(),
+                       option.help);
+  }
+  return out;
+}
+
+}  // namespace windhover

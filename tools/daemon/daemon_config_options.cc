@@ -1,0 +1,126 @@
+// The list of options of windhoverd: names, help, and where each is stored.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/daemon/daemon_values.h"
+#include "windhover/tools/daemon/sampler_options.h"
+
+namespace windhover {
+namespace {
+
+Choices<std::string> model_names() {
+  Choices<std::string> names = names_of(model_registry());
+  names.emplace_back("auto", "auto");
+  return names;
+}
+
+}  // namespace
+
+void DaemonConfig::describe_options() {
+  Values& v = *values_;
+  ModelConfig& m = v.engine.model;
+  SamplerConfig& s = v.engine.sampler;
+  const auto add = [this](std::vector<DaemonOption> more) {
+    std::ranges::move(more, std::back_inserter(options_));
+  };
+  options_ = {
+      text("model.schema", "schema of the rows: sets features and max_nonzeros", v.schema),
+      choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
+             v.model, model_names()),
+      number("model.features", "columns of a row, without the intercept", m.features),
+      number("model.max_nonzeros", "of a sparse row; 0: rows are dense", m.max_nonzeros),
+      boolean("model.intercept", "a constant 1, the last coefficient", m.intercept),
+      number_or("learn", "model.prior_precision",
+                "of the coefficients; 0: an sd of 2.5 sd(y) / sd(x); \"learn\": from the rows",
+                m.prior_precision, m.learn_prior_precision),
+      choice("model.prior_groups", "what learns a prior precision of its own", v.prior_groups,
+             Choices<Values::PriorGroups>{{"one", Values::PriorGroups::kOne},
+                                          {"features", Values::PriorGroups::kFeatures},
+                                          {"fields", Values::PriorGroups::kFields}}),
+      number("model.prior_precision_min", "of a learned one", m.prior_precision_min),
+      number("model.prior_precision_max", "of a learned one", m.prior_precision_max),
+      number("model.intercept_precision", "prior precision of the intercept; 0: chosen",
+             m.intercept_precision),
+      number("model.noise_variance", "of y given x; student-t: squared scale; 0: learned",
+             m.noise_variance),
+      number("model.degrees_of_freedom", "student-t: 3 to 1000", m.degrees_of_freedom),
+      number("model.classes", "softmax: 2 to 32; targets count from 0", m.classes),
+      number("model.hidden", "networks: units of the first hidden layer", m.hidden),
+      number("model.hidden2", "networks: of the second; 0: none", m.hidden2),
+      choice("model.activation", "networks: of the hidden units", m.activation,
+             Choices<Activation>{{"tanh", Activation::kTanh},
+                                 {"relu", Activation::kRelu},
+                                 {"logistic", Activation::kLogistic}}),
+      choice("sampler.name", "how the chains move", v.sampler, names_of(sampler_registry())),
+  };
+  add(sampler_options(s));
+  add(horizon_options(v.engine));
+  add({
+      number("engine.window_slack", "rows the writer may be ahead", v.engine.window_slack),
+      number("engine.max_frame_rows", "rows of one frame", v.engine.max_frame_rows),
+      number("engine.draws_per_observation",
+             "replay ratio R: minibatch rows a chain draws for each new row; 0: no target",
+             v.engine.draws_per_observation),
+      choice("engine.standardize", "location and scale of features", v.engine.standardize,
+             Choices<Standardize>{{"chosen", Standardize::kChosen},
+                                  {"off", Standardize::kOff},
+                                  {"cold-start", Standardize::kColdStart},
+                                  {"scaled", Standardize::kScaled},
+                                  {"given", Standardize::kGiven}}),
+      numbers("engine.feature_shift", "standardize = \"given\"", v.feature_shift),
+      numbers("engine.feature_scale", "standardize = \"given\"", v.feature_scale),
+      choice("engine.standardize_target", "location and scale of y", v.engine.standardize_target,
+             Choices<Standardize>{{"chosen", Standardize::kChosen},
+                                  {"off", Standardize::kOff},
+                                  {"cold-start", Standardize::kColdStart},
+                                  {"given", Standardize::kGiven}}),
+      number("engine.target_shift", "standardize_target = \"given\"", v.engine.target_shift),
+      number("engine.target_scale", "standardize_target = \"given\"", v.engine.target_scale),
+      number("engine.retained_draws", "draws in every snapshot", v.engine.retained_draws),
+      number("engine.max_readers", "the server takes its own of these", v.engine.max_readers),
+      number("engine.max_query_rows", "rows of one question", v.engine.max_query_rows),
+      number("engine.seed", "of all random numbers", v.engine.seed),
+      text("server.observe.tcp_address", "numeric; empty: no TCP", v.observe.tcp_address),
+      number("server.observe.tcp_port", "0: any free one", v.server.observe.tcp_port),
+      text("server.observe.unix_path", "empty: none", v.observe.unix_path),
+      text("server.query.tcp_address", "numeric; empty: no TCP", v.query.tcp_address),
+      number("server.query.tcp_port", "0: any free one", v.server.query.tcp_port),
+      text("server.query.unix_path", "empty: none", v.query.unix_path),
+      boolean("server.allow_any_address", "listen beyond loopback, without authentication",
+              v.server.allow_any_address),
+      number("server.max_sessions", "connections at a time, on each endpoint",
+             v.server.max_sessions),
+      number("server.max_producers", "that will ever be told apart", v.server.max_producers),
+      number("server.max_producers_per_connection", "that it may speak for at a time, 1 to 64",
+             v.server.max_producers_per_connection),
+      number("server.producer_timeout",
+             "ms without its rows, then another may speak for a producer",
+             v.server.producer_timeout),
+      number("server.frame_cap", "bytes of one request", v.server.frame_cap),
+      number("server.idle_timeout", "ms without a byte from the peer", v.server.idle_timeout),
+      number("server.write_timeout", "ms with an answer not taken", v.server.write_timeout),
+      number("server.drain_timeout", "ms that stopping may take", v.server.drain_timeout),
+  });
+  add(data_options(v.data));
+  add({
+      boolean("process.prefault", "touch the whole block before ready", v.prefault),
+      boolean("process.lock_memory", "keep it in RAM, where permitted", v.lock_memory),
+      choice("process.learner_idle", "what the learner does with nothing to do", v.idle,
+             Choices<IdleStrategy::Kind>{{"park", IdleStrategy::kPark},
+                                         {"spin", IdleStrategy::kSpin}}),
+      number("process.learner_threads", "that move the chains; more than 1 with a window only",
+             v.engine.learner_threads),
+      number("process.learner_cpu", "of the first; -1: anywhere", v.learner.cpu),
+      number("process.observe_cpu", "-1: anywhere", v.observe_thread.cpu),
+      number("process.query_cpu", "-1: anywhere", v.query_thread.cpu),
+      number("process.learner_priority", "SCHED_FIFO 1..99; 0: ordinary", v.learner.fifo_priority),
+      number("process.observe_priority", "SCHED_FIFO 1..99; 0: ordinary",
+             v.observe_thread.fifo_priority),
+      number("process.query_priority", "SCHED_FIFO 1..99; 0: ordinary",
+             v.query_thread.fifo_priority),
+  });
+}
+
+}  // namespace windhover

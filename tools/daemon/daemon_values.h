@@ -1,0 +1,45 @@
+// What the options of windhoverd are stored in, for the sources of DaemonConfig.
+#ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
+#define WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "windhover/io/server.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/daemon/data_options.h"
+#include "windhover/tools/data/schema.h"
+
+namespace windhover {
+
+struct DaemonConfig::Values {
+  EngineConfig engine;
+  ServerConfig server;
+  std::string schema;
+  std::string model = "auto";
+  TargetRule target;  // of the schema
+  std::string sampler = "calibrated";
+  std::vector<double> feature_shift;
+  std::vector<double> feature_scale;
+  enum class PriorGroups : std::uint8_t { kOne, kFeatures, kFields };
+  PriorGroups prior_groups = PriorGroups::kOne;
+  std::vector<std::uint32_t> prior_group;  // of each feature
+  struct Listen {
+    std::string tcp_address = "127.0.0.1";
+    std::string unix_path;
+  };
+  Listen observe, query;
+  DataOptions data;
+  bool prefault = true;
+  bool lock_memory = false;
+  ThreadOptions learner{.name = "wh-learner"};
+  ThreadOptions observe_thread = Server::observe_thread_options();
+  ThreadOptions query_thread = Server::query_thread_options();
+  IdleStrategy::Kind idle = IdleStrategy::kPark;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
