@@ -94,10 +94,12 @@ std::int64_t PosixFolder::write_some(int handle, std::uint64_t offset,
 
 std::int64_t PosixFolder::sync_file(int handle) noexcept {
   if (::fdatasync(handle) != 0) return -errno;
-  // A file that was removed under us syncs without a word and is gone at the next start.
-  struct stat facts {};
-  if (::fstat(handle, &facts) != 0) return -errno;
-  return facts.st_nlink == 0 ? -ENOENT : 0;
+  // A file that was removed under us syncs without a word and is gone at the next start. Only this
+  // is asked for: who has asked for the times has the next write give the file an exact one, which
+  // costs a journal entry, half of a commit's time (Linux from 6.13 on).
+  struct statx facts {};
+  if (::statx(handle, "", AT_EMPTY_PATH, STATX_NLINK, &facts) != 0) return -errno;
+  return facts.stx_nlink == 0 ? -ENOENT : 0;
 }
 
 std::int64_t PosixFolder::file_size(int handle) noexcept {
