@@ -76,7 +76,7 @@ TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards
         ASSERT_TRUE(sender.send(10));
         ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 3; }));
         ASSERT_GE(faulty_.failed() - failed, 3U);
-        ASSERT_TRUE(sender.listen());
+        ASSERT_TRUE(sender.listen_awhile());
         EXPECT_EQ(sender.outstanding(), 2U);
         EXPECT_EQ(sender.acknowledged(), next);
         const v1::Durable durable = durable_of(life);
@@ -115,8 +115,11 @@ TEST_F(ServerFaults, AServerThatEndsWhileCommitsFailKeepsWhatItAcknowledged) {
       StreamSender sender(1, life, 100);
       ASSERT_TRUE(sender.send(10));
       ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+      ASSERT_TRUE(sender.listen_awhile());
       EXPECT_EQ(sender.outstanding(), 1U);
       EXPECT_EQ(life.end(true), Status::kUnavailable);  // no checkpoint holds what the log lacks
+      sender.listen_to_the_end();
+      EXPECT_EQ(sender.outstanding(), 1U);
     }
     faulty.heal();
     disk.cut_power(random_);
@@ -243,6 +246,7 @@ TEST_F(ServerFaults, AFolderThatBecomesReadOnlyHoldsUpSendersUntilItIsNotAnyMore
     ASSERT_TRUE(sender.send(10));
     ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
     EXPECT_FALSE(life.checkpoint());
+    ASSERT_TRUE(sender.listen_awhile());
     EXPECT_EQ(sender.outstanding(), 1U);
     const v1::Durable durable = durable_of(life);
     EXPECT_EQ(durable.log_status(), v1::REASON_NOT_PERMITTED);

@@ -49,7 +49,7 @@ TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
     ASSERT_GT(std::filesystem::remove_all(folder), 5U);
     ASSERT_TRUE(sender.send(20));
     ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 2; }));
-    ASSERT_TRUE(sender.listen());
+    ASSERT_TRUE(sender.listen_awhile());
     EXPECT_EQ(sender.outstanding(), 1U);
     EXPECT_EQ(sender.acknowledged(), 20U);
     EXPECT_FALSE(life.checkpoint());
@@ -77,6 +77,8 @@ TEST(ServerFolder, ReplacedUnderAServerIsNotWritten) {
   StreamSender sender(1, life, 0);
   ASSERT_TRUE(sender.send(20));
   ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 1; }));
+  ASSERT_TRUE(sender.listen_awhile());
+  EXPECT_EQ(sender.outstanding(), 1U);
   EXPECT_EQ(sender.acknowledged(), 0U);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }

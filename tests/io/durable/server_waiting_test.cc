@@ -2,6 +2,7 @@
 // is told to stop; and a clock that is set back.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -139,6 +140,7 @@ TEST_F(ServerPeers, OneThatWaitsForTheDiskLongerThanItMayBeSilentIsNotLetGo) {
   life.clock().step(10 * one_place_.idle_timeout);
   ASSERT_TRUE(eventually([&] { return sessions(life) == 1; }));  // the silent one is gone
   EXPECT_EQ(life.server().counters().get(IoCounter::kTimeouts), 1U);
+  ASSERT_TRUE(sender.listen_awhile());
   EXPECT_EQ(sender.outstanding(), 1U);
   faulty_.heal();
   EXPECT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();
@@ -146,8 +148,10 @@ TEST_F(ServerPeers, OneThatWaitsForTheDiskLongerThanItMayBeSilentIsNotLetGo) {
 
 class ServerStop : public ServerWaiting {
  protected:
-  // Told to stop while a call waits, it ends when the call comes back.
-  void end_while_waiting(ServerLife& life) {
+  // Told to stop while a call waits, it ends when the call comes back. `before` is called while the
+  // call still waits.
+  void end_while_waiting(
+      ServerLife& life, const std::function<void()>& before = [] {}) {
     ASSERT_TRUE(eventually([&] { return faulty_.waiting() == 1; }));
     std::atomic<bool> ended{false};
     const std::string observe = life.observe();
@@ -156,6 +160,7 @@ class ServerStop : public ServerWaiting {
       ended = true;
     });
     EXPECT_TRUE(eventually([&] { return !RawPeer(observe).connected(); }));
+    before();
     EXPECT_EQ(faulty_.waiting(), 1U);
     EXPECT_FALSE(ended);
     faulty_.heal();
@@ -197,8 +202,12 @@ TEST_F(ServerStop, WhileRowsWaitForTheDiskLeavesThemInTheLog) {
   StreamSender sender(1, life, 0);
   stall_log(faulty_);
   ASSERT_TRUE(sender.send(5));
-  ASSERT_NO_FATAL_FAILURE(end_while_waiting(life));
-  EXPECT_EQ(sender.acknowledged(), 0U);
+  ASSERT_NO_FATAL_FAILURE(end_while_waiting(life, [&] {
+    sender.listen_to_the_end();
+    EXPECT_FALSE(sender.client().connected());
+    EXPECT_EQ(sender.outstanding(), 1U);
+    EXPECT_EQ(sender.acknowledged(), 0U);
+  }));
   disk_.cut_power(random_);
   LoggedHistory history;
   ASSERT_EQ(history.read(disk_), "");

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -178,6 +180,18 @@ class StreamSender {
   }
   // What has come, without waiting.
   bool listen() { return ok(client_.poll_acknowledgements()); }
+  // What comes within a while: long enough to hear what a server sends that should not.
+  bool listen_awhile() {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    do {
+      if (!listen()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (std::chrono::steady_clock::now() < until);
+    return true;
+  }
+  // What comes until nothing is outstanding or the server has closed the connection.
+  void listen_to_the_end() { (void)client_.wait_acknowledged(); }
+  // What it has heard so far: these two do not listen.
   std::uint64_t outstanding() const { return client_.outstanding_frames(); }
   // Rows below are on disk, as it was told.
   std::uint64_t acknowledged() const {
