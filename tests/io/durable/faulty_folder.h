@@ -54,7 +54,7 @@ class FaultyFolder final : public Folder {
     const std::lock_guard lock(mutex_);
     only_ = prefix;
   }
-  // From the n-th call of a kind from now on they wait until heal().
+  // From the n-th call of a kind from now on they wait until release() or heal().
   void hold(Call call, std::uint64_t n = 0) {
     const std::lock_guard lock(mutex_);
     hold_from_[static_cast<std::size_t>(call)] = calls(call) + n;
@@ -67,6 +67,14 @@ class FaultyFolder final : public Folder {
   std::uint64_t failed() const {
     const std::lock_guard lock(mutex_);
     return failed_;
+  }
+  // Nothing waits any more; what fails goes on failing.
+  void release() {
+    {
+      const std::lock_guard lock(mutex_);
+      hold_from_.fill(UINT64_MAX);
+    }
+    released_.notify_all();
   }
   void heal() {
     {

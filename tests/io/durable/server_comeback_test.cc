@@ -113,17 +113,21 @@ TEST_F(ServerComeback, LivesThatEndWhileTheyReadAgainLoseNothing) {
 }
 
 TEST_F(ServerComeback, NoCheckpointIsTakenAtAnEndBeforeAllIsLearned) {
+  const std::vector<std::string> before = disk_.names();
   {
     const auto life = stalled_life(3);
     (void)life->server().request_checkpoint();
-    life->server().request_stop();
-    faulty_.fail(Call::kRead, 0, EIO,
-                 UINT32_MAX);  // all that follows, so it does not come to the end
-    EXPECT_FALSE(disk_.has("checkpoint-000000000003"));
-    end_stalled(*life);
+    faulty_.fail(Call::kRead, 0, EIO, UINT32_MAX);  // so it does not come to the log's end
+    faulty_.release();
+    ASSERT_TRUE(eventually([&] { return life->server().log().failures.load() > 0; }));
+    EXPECT_LT(life->engine().head(), rows_);
+    EXPECT_EQ(life->end(true), Status::kNotReady);
+    EXPECT_EQ(life->server().checkpoints().answered.load(), 0U);
+    EXPECT_EQ(life->server().checkpoints().taken.load(), 0U);
+    EXPECT_EQ(disk_.names(), before);
   }
+  faulty_.heal();
   disk_.kill_process();
-  EXPECT_FALSE(disk_.has("checkpoint-000000000003"));
   expect_comes_back();
 }
 
