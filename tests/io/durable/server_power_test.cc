@@ -14,9 +14,12 @@
 namespace windhover::testing::server_power_test {
 namespace {
 
+constexpr const char* kNewCheckpoint = "checkpoint.new";
+
 // What the test has met.
 struct Met {
   std::uint64_t cuts = 0;
+  std::uint64_t kills = 0;
   std::uint64_t refused_starts = 0;  // the disk stopped before there was a server
   std::uint64_t ended_at_once = 0;   // and while a server was still reading its log, or had just
   std::uint64_t failed_commits = 0;
@@ -45,7 +48,9 @@ class HardServer {
     const bool early = below(4) == 0;
     const bool fails = !early && below(8) == 0;
     if (early) disk_.stop_after(disk_.changes() + below(history_.rows() == 0 ? 60 : 12));
+    const bool left_over = disk_.has(kNewCheckpoint);
     {
+      std::deque<StreamSender> senders;
       ServerLife life(small_log_on_disk(&faulty_), exact_engine());
       if (!life.opens()) {
         ASSERT_TRUE(disk_.has_stopped()) << life.error();
@@ -60,17 +65,19 @@ class HardServer {
           if (for_good) faulty_.only("segment-");
           if (fails) faulty_.fail(Call::kSync, below(8), EIO, for_good ? UINT32_MAX : 1 + below(2));
           if (!early && !fails) disk_.stop_after(disk_.changes() + below(60));
-          ASSERT_NO_FATAL_FAILURE(send(life));
+          ASSERT_NO_FATAL_FAILURE(send(life, senders));
           ASSERT_TRUE(fails || disk_.has_stopped());
-          if (for_good) begin_checkpoint(life);
+          if (for_good) begin_checkpoint(life, left_over);
         }
       }
       (void)life.end(false);
+      for (StreamSender& sender : senders) hear_out(sender);
       if (life.opens()) note(life);
     }
     faulty_.heal();
-    ++met_.cuts;
-    below(3) == 0 ? disk_.kill_process() : disk_.cut_power(random_);
+    const bool kill = below(3) == 0;
+    kill ? disk_.kill_process() : disk_.cut_power(random_);
+    ++(kill ? met_.kills : met_.cuts);
   }
 
  private:
@@ -85,8 +92,7 @@ class HardServer {
   }
 
   // Until the disk stops or a commit fails.
-  void send(ServerLife& life) {
-    std::deque<StreamSender> senders;
+  void send(ServerLife& life, std::deque<StreamSender>& senders) {
     for (std::uint64_t p = 1; p <= kStreams; ++p) {
       const std::uint64_t next = history_.next(p);
       senders.emplace_back(p, life, next - std::min(next, below(20)));
@@ -104,25 +110,32 @@ class HardServer {
         } while (all && sender.outstanding() > 0 && !over());
       }
     }
-    // Acknowledgements that were sent before the disk stopped may still be on their way.
-    for (StreamSender& sender : senders) {
-      ASSERT_TRUE(sender.listen());
-      const std::uint64_t told = sender.acknowledged();
-      std::uint64_t& known = acknowledged_[sender.producer() - 1];
-      if (told > known) met_.acknowledged += told - known;
-      known = std::max(known, told);
-      met_.duplicates += sender.duplicates();
-      met_.unacknowledged += sender.outstanding();
-    }
   }
 
-  // Of more than the log holds: it may not be finished.
-  void begin_checkpoint(ServerLife& life) {
+  // Whatever the server acknowledged until it ended counts, also after the disk had failed.
+  void hear_out(StreamSender& sender) {
+    sender.listen_to_the_end();
+    ASSERT_TRUE(sender.outstanding() == 0 || !sender.client().connected());
+    const std::uint64_t told = sender.acknowledged();
+    std::uint64_t& known = acknowledged_[sender.producer() - 1];
+    if (told > known) met_.acknowledged += told - known;
+    known = std::max(known, told);
+    met_.duplicates += sender.duplicates();
+    met_.unacknowledged += sender.outstanding();
+  }
+
+  // Of more than the log holds: it may not be finished. Counted where one is begun, if none was
+  // left over from an earlier life.
+  void begin_checkpoint(ServerLife& life, bool left_over) {
     if (life.server().log().durable_head.load() == life.engine().head()) return;
     const std::uint64_t number = life.server().request_checkpoint().value();
     const std::atomic<std::uint64_t>& answered = life.server().checkpoints().answered;
-    ASSERT_TRUE(eventually([&] { return disk_.has("checkpoint.new") || answered >= number; }));
-    ++met_.checkpoints_ahead;
+    bool begun = false;
+    ASSERT_TRUE(eventually([&] {
+      begun = disk_.has(kNewCheckpoint);
+      return begun || answered >= number;
+    }));
+    met_.checkpoints_ahead += begun && !left_over ? 1 : 0;
   }
 
   void note(ServerLife& life) {
@@ -150,7 +163,9 @@ void cut(std::uint64_t lives, std::uint64_t cuts_each, std::uint64_t seed) {
     }
   }
   const std::uint64_t cuts = lives * cuts_each;
-  EXPECT_EQ(met.cuts, cuts);
+  EXPECT_EQ(met.cuts + met.kills, cuts);
+  EXPECT_GT(met.cuts, cuts / 2);
+  EXPECT_GT(met.kills, cuts / 5);
   // Far below what is to be expected: threads take other ways from run to run.
   EXPECT_GT(met.refused_starts, cuts / 100);
   EXPECT_GT(met.ended_at_once, cuts / 100);
@@ -161,9 +176,9 @@ void cut(std::uint64_t lives, std::uint64_t cuts_each, std::uint64_t seed) {
   EXPECT_GT(met.duplicates, cuts);
   EXPECT_GT(met.unacknowledged, cuts / 2);
   EXPECT_GT(met.kept_unasked, 0U);
-  std::cout << met.cuts << " cuts: " << met.refused_starts << " starts refused, "
-            << met.ended_at_once << " ended at once, " << met.failed_commits << " failed commits, "
-            << met.checkpoints << " checkpoints, " << met.checkpoints_ahead
+  std::cout << met.cuts << " cuts and " << met.kills << " kills: " << met.refused_starts
+            << " starts refused, " << met.ended_at_once << " ended at once, " << met.failed_commits
+            << " failed commits, " << met.checkpoints << " checkpoints, " << met.checkpoints_ahead
             << " begun ahead of the log, " << met.acknowledged << " rows acknowledged, "
             << met.duplicates << " duplicates, " << met.unacknowledged
             << " frames not acknowledged, " << met.kept_unasked << " rows kept unasked\n";
