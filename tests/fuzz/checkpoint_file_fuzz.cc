@@ -49,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::array<std::byte, kMinCheckpointBuffer> buffer;
   CheckpointStore store = CheckpointStore::open(folder, buffer).value();
   Result<CheckpointReader> opened = store.open_newest();
+  outcome = opened.ok() ? Outcome::kGood : Outcome::kRefused;
   if (opened.ok()) {
     CheckpointReader& reader = opened.value();
     require(reader.facts().body_bytes == file.size() - kAround);

@@ -14,6 +14,10 @@ namespace windhover::testing {
 // A case worth damaging: mostly well formed.
 std::string make_case(std::mt19937_64& random);
 
+// What became of the last case, where a target tells. In a corpus, what is named good has to be.
+enum class Outcome : std::uint8_t { kUntold, kGood, kRefused };
+inline Outcome outcome = Outcome::kUntold;
+
 // Stops the program, as a sanitizer would, when a property does not hold.
 inline void require(bool holds) {
   if (!holds) __builtin_trap();
