@@ -23,7 +23,8 @@ void summarize(Posterior& posterior, double draws) noexcept {
   std::fill_n(posterior.parameters.r_hat, dimension, kUnknown);
   std::fill_n(posterior.parameters.autocorrelation_time, dimension, kUnknown);
   for (std::uint32_t j = 0; j < dimension; ++j) {
-    posterior.parameters.mcse_mean[j] = draws > 0 ? posterior.parameters.sd[j] / std::sqrt(draws) : kUnknown;
+    posterior.parameters.mcse_mean[j] =
+        draws > 0 ? posterior.parameters.sd[j] / std::sqrt(draws) : kUnknown;
   }
 }
 
