@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::uint64_t kForGood = 1U << 30;
 
-v1::Durable durable_of(ServerLife& life) {
-  Client client;
-  EXPECT_EQ(client.connect(life.query()), Status::kOk) << client.error_text();
-  v1::StatusResult status;
-  EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
-  return status.durable();
-}
-
 class ServerFaults : public ::testing::Test {
  protected:
   ServerConfig config() { return small_log_on_disk(&faulty_); }

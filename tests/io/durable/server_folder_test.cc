@@ -29,14 +29,6 @@ ServerConfig on_folder(const std::string& folder) {
   return config;
 }
 
-v1::Durable durable_of(ServerLife& life) {
-  Client client;
-  EXPECT_EQ(client.connect(life.query()), Status::kOk) << client.error_text();
-  v1::StatusResult status;
-  EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
-  return status.durable();
-}
-
 // The system goes on writing to files that have no name any more; that is no disk to promise.
 TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
   const std::string folder = new_path("removed");

@@ -118,6 +118,15 @@ class ServerLife {
   int error_number_ = 0;
 };
 
+// What it tells of its disk, asked over the wire.
+inline v1::Durable durable_of(ServerLife& life) {
+  Client client;
+  EXPECT_EQ(client.connect(life.query()), Status::kOk) << client.error_text();
+  v1::StatusResult status;
+  EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
+  return status.durable();
+}
+
 }  // namespace windhover::testing
 
 #endif  // WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
