@@ -20,7 +20,7 @@ std::string label_of(v1::Reason reason) {
 
 }  // namespace
 
-Status status_of(std::uint32_t reason) {
+Status status_of_reason(std::uint32_t reason) {
   return reason > 0 && reason < static_cast<std::uint32_t>(Status::kCount)
              ? static_cast<Status>(reason)
              : Status::kRefused;
@@ -44,7 +44,7 @@ Status ClientConnection::fail_refused(v1::Reason reason, std::string text, std::
 }
 
 Status ClientConnection::refused(const v1::Refusal& refusal) {
-  const Status status = status_of(static_cast<std::uint32_t>(refusal.reason()));
+  const Status status = status_of_reason(static_cast<std::uint32_t>(refusal.reason()));
   if (refusal.closing()) close();
   (void)fail_refused(refusal.reason(), "the server refuses: " + label_of(refusal.reason()),
                      refusal.number());

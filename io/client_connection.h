@@ -17,7 +17,7 @@
 namespace windhover {
 
 // Reasons that only a conversation has, and those of a newer server, are kRefused.
-Status status_of(std::uint32_t reason);
+Status status_of_reason(std::uint32_t reason);
 
 // Invariant: what is about observing is handed on as it comes, all other answers wait for receive()
 // and do not outlive the connection.

@@ -97,7 +97,7 @@ void ClientStream::take_in_acknowledgement(std::uint64_t id, const v1::ObserveAc
   for (int i = 0; i < listed && refused_rows_.size() < kMostRefusedKept; ++i) {
     const SentFrame* frame = frames_.find(a.refused_request(i));
     if (frame == nullptr) continue;
-    const Status reason = status_of(a.refused_reason(i));
+    const Status reason = status_of_reason(a.refused_reason(i));
     const bool whole = a.refused_row(i) == kWholeFrame;
     for (std::uint64_t row = 0; row < (whole ? frame->rows : 1); ++row) {
       refused_rows_.push_back({frame->first_row + (whole ? row : a.refused_row(i)), reason});

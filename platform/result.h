@@ -16,6 +16,7 @@ struct Error {
   Status status = Status::kOk;
   const char* sentence = "";
   double number = 0.0;
+  bool is_errno = false;  // that is what `number` is
 };
 
 // What a set-up call returns: a value or an Error, stored inline; no allocation, no exceptions.

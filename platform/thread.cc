@@ -35,12 +35,12 @@ struct SchedulingAttributes {
 };
 static_assert(sizeof(SchedulingAttributes) == 48);
 
-bool set_slice(std::chrono::nanoseconds slice) noexcept {
+void set_slice(std::chrono::nanoseconds slice) noexcept {
   SchedulingAttributes attributes;
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0U) != 0) return false;
-  if (attributes.policy == SCHED_FIFO || attributes.policy == SCHED_RR) return true;
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0U) != 0) return;
+  if (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH) return;
   attributes.runtime = static_cast<std::uint64_t>(slice.count());
-  return syscall(SYS_sched_setattr, 0, &attributes, 0U) == 0;
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0U);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept {
     priority.sched_priority = options.fifo_priority;
     if (pthread_setschedparam(self, SCHED_FIFO, &priority) != 0) warnings |= kThreadNotPrioritised;
   } else if (options.slice.count() > 0) {
-    if (!set_slice(options.slice)) warnings |= kThreadNotPrioritised;
+    set_slice(options.slice);
   }
   return warnings;
 }

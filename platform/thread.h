@@ -18,7 +18,7 @@ struct ThreadOptions {
   int fifo_priority = 0;           // SCHED_FIFO priority 1..99; 0: an ordinary thread
   // Of an ordinary thread: for how long it wants a processor at a time. The shorter, the sooner it
   // gets one when it wakes; its share stays the same. 0: the system's own; otherwise 0.1 to 100 ms.
-  // Linux knows it from 6.12 on, and earlier ones do nothing.
+  // A wish: Linux knows it from 6.12 on, and where it is not heard there is no warning.
   std::chrono::microseconds slice{0};
   std::size_t stack_bytes = 8ul << 20;  // rounded up to whole pages; only for threads of ours
 };
@@ -31,8 +31,8 @@ enum ThreadWarning : std::uint32_t {
   kThreadNotPrioritised = 4,
 };
 
-// Applies name, processor and priority to the calling thread (for a host that brings its own) and
-// gives the mask of ThreadWarning.
+// Applies name, processor, priority and slice to the calling thread (for a host that brings its
+// own) and gives the mask of ThreadWarning.
 std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept;
 
 // One POSIX thread. Starting one allocates (the system does), so it belongs to set-up. Not movable:

@@ -74,10 +74,11 @@ bool Checkpointer::due(std::int64_t now_ns) noexcept {
 
 template <class Done>
 Status Checkpointer::wait_for(std::int64_t longest_ns, Done&& done) noexcept {
-  const std::int64_t until_ns = parts_.clock.now_ns() + longest_ns;
+  Pause longest;
+  longest.begin(parts_.clock.now_ns(), longest_ns);
   while (!done()) {
     if (!running_.load(std::memory_order_acquire)) return Status::kClosed;
-    if (parts_.clock.now_ns() > until_ns) return Status::kTimeout;
+    if (longest.left_ns(parts_.clock.now_ns()) == 0) return Status::kTimeout;
     const timespec step{0, kWaitStep};
     (void)::nanosleep(&step, nullptr);
   }
@@ -95,25 +96,25 @@ Status Checkpointer::capture() noexcept {
   return wait_for(kLongestWait, [this] { return parts_.producers.taken(); });
 }
 
-Status Checkpointer::take() noexcept {
-  Status status = capture();
-  if (ok(status)) status = write(parts_.producers.head(), false);
+Error Checkpointer::take() noexcept {
+  Error error{capture()};
+  if (ok(error.status)) error = write(parts_.producers.head(), false);
   parts_.engine.release_capture();
   parts_.producers.release();
-  return status;
+  return error;
 }
 
 Status Checkpointer::take_at_rest(ProducerTable& table, std::uint64_t frames) noexcept {
   const std::int64_t began_ns = parts_.clock.now_ns();
   parts_.engine.release_capture();
   parts_.producers.take(table, parts_.engine.head(), frames);
-  const Status status = write(parts_.engine.head(), true);
+  const Error error = write(parts_.engine.head(), true);
   parts_.producers.release();
-  finish(status, began_ns);
-  return status;
+  finish(error, began_ns);
+  return error.status;
 }
 
-Status Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
+Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   CheckpointFacts facts;
   facts.instance = parts_.instance;
   facts.frames = parts_.producers.frames();
@@ -138,23 +139,21 @@ Status Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   }
   if (!ok(status)) {
     store.give_up();
-    return status;
+    return ok(store.error().status) ? Error{status} : store.error();
   }
-  status = store.finish();
-  if (!ok(status)) return status;
+  if (!ok(store.finish())) return store.error();
   newest_frames_ = facts.frames;
   parts_.progress.head.store(head, std::memory_order_relaxed);
   if (parts_.agent != nullptr) parts_.agent->release_below(store.frames_needed());
-  return Status::kOk;
+  return {};
 }
 
-void Checkpointer::finish(Status status, std::int64_t began_ns) noexcept {
+void Checkpointer::finish(const Error& error, std::int64_t began_ns) noexcept {
   CheckpointProgress& progress = parts_.progress;
   const std::int64_t now_ns = parts_.clock.now_ns();
-  progress.status.store(status, std::memory_order_relaxed);
-  progress.error_number.store(ok(status) ? 0 : static_cast<int>(parts_.store.error().number),
-                              std::memory_order_relaxed);
-  if (ok(status)) {
+  progress.status.store(error.status, std::memory_order_relaxed);
+  progress.error_number.store(errno_of(error), std::memory_order_relaxed);
+  if (ok(error.status)) {
     progress.taken.fetch_add(1);
     progress.taken_ns.store(now_ns, std::memory_order_relaxed);
     progress.lasted_ns.store(now_ns - began_ns, std::memory_order_relaxed);

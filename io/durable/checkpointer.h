@@ -60,12 +60,12 @@ class Checkpointer {
  private:
   static void run(void* self) noexcept;
   bool due(std::int64_t now_ns) noexcept;
-  Status take() noexcept;
+  Error take() noexcept;
   Status capture() noexcept;
-  Status write(std::uint64_t head, bool at_rest) noexcept;
+  Error write(std::uint64_t head, bool at_rest) noexcept;
   template <class Done>
   Status wait_for(std::int64_t longest_ns, Done&& done) noexcept;
-  void finish(Status status, std::int64_t began_ns) noexcept;
+  void finish(const Error& error, std::int64_t began_ns) noexcept;
 
   const Parts parts_;
   std::uint64_t newest_frames_ = 0;

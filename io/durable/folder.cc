@@ -22,12 +22,11 @@ Status status_of(std::int64_t result) noexcept {
 }
 
 Error error_of(std::int64_t result, const char* sentence) noexcept {
-  return {status_of(result), sentence, static_cast<double>(-result)};
+  return {status_of(result), sentence, static_cast<double>(-result), true};
 }
 
 int errno_of(const Error& error) noexcept {
-  const bool of_disk = error.status == Status::kIoError || error.status == Status::kNotPermitted;
-  return of_disk ? static_cast<int>(error.number) : 0;
+  return error.is_errno ? static_cast<int>(error.number) : 0;
 }
 
 Result<File> File::open(Folder& folder, const char* name, OpenFile how,
@@ -81,7 +80,7 @@ Status File::sync() noexcept {
 Result<std::uint64_t> File::size() noexcept {
   const std::int64_t result = folder_->file_size(handle_);
   if (result < 0) {
-    return Error{fail(result), "the size of a file cannot be read", double(error_number_)};
+    return Error{fail(result), "the size of a file cannot be read", double(error_number_), true};
   }
   return static_cast<std::uint64_t>(result);
 }

@@ -70,8 +70,7 @@ Status status_of(std::int64_t result) noexcept;
 // The same with a sentence that says what was tried; the number is the errno.
 Error error_of(std::int64_t result, const char* sentence) noexcept;
 
-// The errno in an error whose status says that the disk gave one; other numbers mean other things:
-// 0.
+// 0 where its number is none.
 int errno_of(const Error& error) noexcept;
 
 // An open file of a folder. Closes it. Whole transfers or errors: EINTR and short transfers are

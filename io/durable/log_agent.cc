@@ -51,9 +51,7 @@ int LogAgent::commit() noexcept {
   const std::int64_t began_ns = clock_.now_ns();
   const Status status = writer_.commit();
   progress_.status.store(status, std::memory_order_relaxed);
-  // Of a full log the number is no errno.
-  const bool of_disk = !ok(status) && status != Status::kLogFull;
-  progress_.error_number.store(of_disk ? static_cast<int>(writer_.error().number) : 0,
+  progress_.error_number.store(ok(status) ? 0 : errno_of(writer_.error()),
                                std::memory_order_relaxed);
   if (!ok(status)) {
     progress_.failures.fetch_add(1, std::memory_order_relaxed);

@@ -80,7 +80,7 @@ Error LogWriter::settle(std::uint64_t last) noexcept {
     File& file = segments_[current_].file;
     const Status read =
         segments_.read_commit(current_, segments_[current_].ordinal, last, buffer_, header);
-    if (!ok(read)) return {Status::kIoError, kUnreadable, static_cast<double>(file.error_number())};
+    if (!ok(read)) return {Status::kIoError, kUnreadable, double(file.error_number()), true};
     auto records =
         std::span<const std::byte>(buffer_).subspan(kCommitHeaderBytes, header.body_bytes);
     LoggedFrame frame;

@@ -7,8 +7,8 @@
 
 namespace windhover {
 
-// A clock that shows less than when the wait began has been set back: it then begins anew, so that
-// it is never longer than twice its length. One thread.
+// A clock that shows less than when the wait began has been set back: the wait then begins anew, so
+// that each such step adds its length at most. What is over stays over. One thread.
 class Pause {
  public:
   void begin(std::int64_t now_ns, std::int64_t length_ns) noexcept {
@@ -18,7 +18,8 @@ class Pause {
   // 0: it is over.
   std::int64_t left_ns(std::int64_t now_ns) noexcept {
     began_ns_ = std::min(began_ns_, now_ns);
-    return std::max<std::int64_t>(0, length_ns_ - (now_ns - began_ns_));
+    if (now_ns - began_ns_ >= length_ns_) length_ns_ = 0;
+    return length_ns_ == 0 ? 0 : length_ns_ - (now_ns - began_ns_);
   }
 
  private:

@@ -77,6 +77,8 @@ bool Persistence::go_on() noexcept {
   if (feed_.is_open()) return false;
   const std::int64_t begin_ns = clock_.now_ns();
   if (pause_.left_ns(begin_ns) > 0) return true;
+  Pause moment;
+  moment.begin(begin_ns, kLearnAtATimeNs);
   do {
     const Status status = learn_some();
     if (status == Status::kWindowFull) return true;
@@ -96,7 +98,7 @@ bool Persistence::go_on() noexcept {
       pause_.begin(clock_.now_ns(), kReadAgainNs);
       return true;
     }
-  } while (clock_.now_ns() < begin_ns + kLearnAtATimeNs);
+  } while (moment.left_ns(clock_.now_ns()) > 0);
   return true;
 }
 

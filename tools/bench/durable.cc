@@ -71,9 +71,15 @@ std::size_t commit_bytes(const ModelConfig& model, double frames, std::uint32_t 
 }
 
 void ProcessTurns::add(Json figures) {
-  Json& calls = figures["heap_calls"];
-  if (calls.is_number() && figures_.contains("heap_calls")) {
-    calls = calls.get<std::uint64_t>() + figures_["heap_calls"].get<std::uint64_t>();
+  if (!figures_.is_null()) {
+    Json& calls = figures["heap_calls"];
+    if (calls.is_number()) {
+      calls = calls.get<std::uint64_t>() + figures_["heap_calls"].get<std::uint64_t>();
+    }
+    for (const char* of_machine : {"others_cpu", "stolen_cpu"}) {
+      figures[of_machine] =
+          std::max(figures[of_machine].get<double>(), figures_[of_machine].get<double>());
+    }
   }
   figures_ = std::move(figures);
 }

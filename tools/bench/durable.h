@@ -49,7 +49,8 @@ void send_until(ServedEngine& served, const LoadRows& rows, std::uint64_t head);
 // What a commit of so many frames of so many rows takes in the log.
 std::size_t commit_bytes(const ModelConfig& model, double frames, std::uint32_t rows_a_frame);
 
-// What the process did over several spans of a run: the last one's figures, heap calls of all.
+// What the process did over several spans of a run: the last one's figures, but heap calls of all,
+// and the most that others took of the machine in one.
 class ProcessTurns {
  public:
   void add(Json figures);
