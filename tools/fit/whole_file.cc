@@ -45,7 +45,7 @@ void run_until(Engine& engine, std::uint64_t steps) {
   int idle = 0;
   for (;;) {
     const std::uint64_t done = engine.counters().get(RuntimeCounter::kSteps);
-    if (done >= steps) return;
+    if (done >= steps) break;
     const std::uint64_t rounds = (steps - done + chains - 1) / chains;
     const int worked = engine.poll(static_cast<int>(std::min<std::uint64_t>(rounds, kRoundsAPoll)));
     idle = worked > 0 ? 0 : idle + 1;
@@ -53,6 +53,8 @@ void run_until(Engine& engine, std::uint64_t steps) {
       throw RunError(fmt::format("the learner rests after {} of {} steps", done, steps));
     }
   }
+  // The newest snapshot may be some milliseconds old: without this the answer depends on the clock.
+  (void)engine.poll(0);
 }
 
 void run_dry(Engine& engine) {

@@ -17,7 +17,7 @@ void expect_all(EngineConfig& config, const Dataset& data);
 void observe_all(Engine& engine, const Dataset& data);
 
 // Polls until the chains have taken `steps` together since the engine's creation. RunError when the
-// learner rests before that.
+// learner rests before that. What is then served is of the last step.
 void run_until(Engine& engine, std::uint64_t steps);
 
 // Polls until nothing is left to do: without a window the learner ends with the rows.
