@@ -66,7 +66,7 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
   ErrorCode error;
   if (wake_fd_ >= 0) wake_.assign(wake_fd_, error);
   if (wake_fd_ < 0 || error) {
-    return Error{Status::kIoError, "no descriptor to wake the server with", double(errno)};
+    return Error{Status::kIoError, "no descriptor to wake the server with", double(errno), true};
   }
   const char* const name = kind_ == EndpointKind::kObserve ? "observe" : "query";
   if (!listen.tcp_address.empty()) {
@@ -80,7 +80,7 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
   if (const Status status = warm_up(); !ok(status)) {
     return Error{status,
                  "not enough descriptors for twice max_sessions; raise the limit (ulimit -n)",
-                 EMFILE};
+                 EMFILE, true};
   }
   arm_wake();
   tcp_.start();

@@ -42,7 +42,7 @@ Error Listener::failed(const std::string& place, const char* what, int error) {
   const Status status = error == EACCES || error == EPERM ? Status::kNotPermitted
                         : error == EADDRINUSE             ? Status::kUnavailable
                                                           : Status::kIoError;
-  return {status, failure_.c_str(), static_cast<double>(error)};
+  return {status, failure_.c_str(), static_cast<double>(error), true};
 }
 
 Result<bool> Listener::open_tcp(const char* name, std::string_view address, std::uint16_t port) {

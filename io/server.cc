@@ -172,7 +172,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engin
     return Error{Status::kUnavailable, "no heap memory for Asio's objects", 0};
   } catch (const boost::system::system_error& error) {
     return Error{Status::kIoError, "no descriptors for Asio's io_context",
-                 static_cast<double>(error.code().value())};
+                 static_cast<double>(error.code().value()), true};
   }
 }
 
@@ -196,7 +196,7 @@ Result<bool> Server::open() noexcept {
     return Error{Status::kUnavailable, "no heap memory for Asio's objects", 0};
   } catch (const boost::system::system_error& error) {
     return Error{Status::kIoError, "the server cannot be opened",
-                 static_cast<double>(error.code().value())};
+                 static_cast<double>(error.code().value()), true};
   }
 }
 

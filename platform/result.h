@@ -19,6 +19,11 @@ struct Error {
   bool is_errno = false;  // that is what `number` is
 };
 
+// 0 where the number of an error is something else.
+constexpr int errno_of(const Error& error) noexcept {
+  return error.is_errno ? static_cast<int>(error.number) : 0;
+}
+
 // What a set-up call returns: a value or an Error, stored inline; no allocation, no exceptions.
 // Hot functions return a Status instead.
 template <class T>

@@ -25,10 +25,6 @@ Error error_of(std::int64_t result, const char* sentence) noexcept {
   return {status_of(result), sentence, static_cast<double>(-result), true};
 }
 
-int errno_of(const Error& error) noexcept {
-  return error.is_errno ? static_cast<int>(error.number) : 0;
-}
-
 Result<File> File::open(Folder& folder, const char* name, OpenFile how,
                         const char* sentence) noexcept {
   std::int64_t handle = 0;

@@ -70,9 +70,6 @@ Status status_of(std::int64_t result) noexcept;
 // The same with a sentence that says what was tried; the number is the errno.
 Error error_of(std::int64_t result, const char* sentence) noexcept;
 
-// 0 where its number is none.
-int errno_of(const Error& error) noexcept;
-
 // An open file of a folder. Closes it. Whole transfers or errors: EINTR and short transfers are
 // met here. One thread.
 class File {

@@ -72,7 +72,8 @@ class LogWriter {
   std::size_t pending_bytes() const noexcept { return filled_; }
   std::size_t max_payload() const noexcept;
   const LogIdentity& identity() const noexcept { return identity_; }
-  // What commit() said last and why; the number is the errno. {kOk, "", 0} after a success.
+  // What commit() said last and why, with an errno where the disk failed. {kOk, "", 0} after a
+  // success.
   const Error& error() const noexcept { return error_; }
 
  private:

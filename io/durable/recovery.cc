@@ -20,7 +20,7 @@ Error Persistence::fail(const Error& error, const std::string& what) noexcept {
   }
   // Other numbers than an errno belong into the sentence.
   return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
-          static_cast<double>(errno_of(error))};
+          static_cast<double>(errno_of(error)), error.is_errno};
 }
 
 Result<bool> Persistence::open() {

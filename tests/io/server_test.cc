@@ -80,7 +80,7 @@ TEST(Server, TakenPortIsRefusedByOpen) {
   EXPECT_EQ(std::string(opened.error().sentence),
             "observe.tcp_address 127.0.0.1 with tcp_port " +
                 std::to_string(first.server().observe_port()) + " cannot be bound");
-  EXPECT_EQ(opened.error().number, EADDRINUSE);
+  EXPECT_EQ(errno_of(opened.error()), EADDRINUSE);
 }
 
 TEST(Server, StopBeforeStartReturnsAtOnce) {

@@ -82,7 +82,7 @@ void write_line(const std::string& line) {
 
 // What the system says about a socket that could not be opened, and what to do.
 [[noreturn]] void refuse_to_open(const Error& error) {
-  const int why = static_cast<int>(error.number);
+  const int why = errno_of(error);
   std::string text = error.sentence;
   if (why != 0) text += fmt::format(": {}", std::strerror(why));
   if (why == EADDRINUSE) {

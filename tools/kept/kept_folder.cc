@@ -95,10 +95,10 @@ void KeptFolder::demand_segments(const LogIdentity& identity) {
   for (std::size_t i = 0; i < identity.options.segments(); ++i) {
     const SegmentName name(i);
     const Result<File> file =
-        File::open(folder_, name.text.data(), OpenFile::kRead, "it cannot be open_folder");
+        File::open(folder_, name.text.data(), OpenFile::kRead, "it cannot be opened");
     if (!file.ok()) {
       throw RunError(fmt::format("{}/{}, a part of the log: {}", path_, name.text.data(),
-                                 std::strerror(static_cast<int>(file.error().number))));
+                                 std::strerror(errno_of(file.error()))));
     }
   }
 }
@@ -108,9 +108,8 @@ std::string KeptFolder::sentence(const std::string& what, const Error& error) co
 }
 
 std::string error_text(const Error& error) {
-  const bool of_system = error.status == Status::kIoError || error.status == Status::kNotPermitted;
-  if (!of_system || error.number <= 0) return error.sentence;
-  return fmt::format("{}: {}", error.sentence, std::strerror(static_cast<int>(error.number)));
+  const int why = errno_of(error);
+  return why == 0 ? error.sentence : fmt::format("{}: {}", error.sentence, std::strerror(why));
 }
 
 }  // namespace windhover

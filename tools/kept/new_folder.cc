@@ -36,8 +36,8 @@ NewFolder::NewFolder(const std::string& path)
   }
   Result<PosixFolder> made = PosixFolder::open(unfinished_.c_str(), true);
   if (!made.ok()) {
-    throw RunError(fmt::format("{} cannot be made: {}", unfinished_,
-                               std::strerror(static_cast<int>(made.error().number))));
+    throw RunError(
+        fmt::format("{} cannot be made: {}", unfinished_, std::strerror(errno_of(made.error()))));
   }
   folder_.emplace(std::move(made).value());
 }
@@ -64,7 +64,7 @@ void NewFolder::finish() {
   finished_ = true;
   // The name is an entry of the parent.
   const Result<PosixFolder> again = PosixFolder::open(path_.c_str(), true);
-  if (!again.ok()) fail(std::strerror(static_cast<int>(again.error().number)));
+  if (!again.ok()) fail(std::strerror(errno_of(again.error())));
 }
 
 }  // namespace windhover

@@ -52,7 +52,7 @@ class ServerLife {
     if (const Result<bool> opens = server_->open(); !opens.ok()) {
       error_ = opens.error().sentence;
       if (error_.empty()) error_ = to_string(opens.error().status);
-      error_number_ = static_cast<int>(opens.error().number);
+      error_number_ = errno_of(opens.error());
       return;
     }
     opened();
