@@ -227,6 +227,11 @@ void Engine::set_recovery_target(std::uint64_t head) noexcept {
 
 std::uint32_t Engine::dimension() const noexcept { return layout_->config.model.dimension(); }
 std::uint64_t Engine::head() const noexcept { return layout_->parts.window.head(); }
+std::uint64_t Engine::waiting_rows() const noexcept {
+  const Window& window = layout_->parts.window;
+  const std::uint64_t taken_in = window.lease();  // before the head, which is never below it
+  return window.head() - taken_in;
+}
 const EngineConfig& Engine::config() const noexcept { return layout_->config; }
 Counters<RuntimeCounter>& Engine::counters() noexcept { return layout_->counters; }
 

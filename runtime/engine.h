@@ -163,6 +163,7 @@ class Engine {
 
   std::uint32_t dimension() const noexcept;
   std::uint64_t head() const noexcept;          // observations accepted so far
+  std::uint64_t waiting_rows() const noexcept;  // of these, what the learner has not taken in
   const EngineConfig& config() const noexcept;  // defaults filled in
   // Changes when the meaning of a row does: model, dimension, intercept.
   std::uint64_t fingerprint() const noexcept;

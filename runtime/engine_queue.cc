@@ -1,0 +1,61 @@
+#include "windhover/runtime/engine_queue.h"
+
+#include <algorithm>
+
+namespace windhover {
+namespace {
+
+// Rounds between two looks at the clock: alone an engine has nobody to give way to.
+constexpr int kRoundsAlone = 16;
+constexpr double kMostUrgent = 8;
+
+// 1 where no row waits, 8 where the writer is about to.
+double urgency(const Engine& engine) noexcept {
+  const auto waiting = static_cast<double>(engine.waiting_rows());
+  const auto room = static_cast<double>(engine.config().window_slack);
+  return 1 + (kMostUrgent - 1) * std::min(1.0, waiting / room);
+}
+
+}  // namespace
+
+int EngineQueue::serve() noexcept {
+  int rounds = 0;
+  const std::int64_t now_ns = clock_.now_ns();
+  while (Entry* entry = next(now_ns)) {
+    poll(*entry, now_ns, rounds);
+    if (rounds > 0) break;
+  }
+  return rounds;
+}
+
+EngineQueue::Entry* EngineQueue::next(std::int64_t now_ns) noexcept {
+  Entry* least = nullptr;
+  for (Entry& entry : entries_) {
+    if (!entry.at_work && entry.engine->head() == entry.head && now_ns < entry.look_again_ns) {
+      continue;
+    }
+    if (!entry.at_work) entry.served_ns = std::max(entry.served_ns, floor_ns_);
+    if (least == nullptr || entry.served_ns < least->served_ns) least = &entry;
+  }
+  return least;
+}
+
+void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcept {
+  Engine& engine = *entry.engine;
+  const double weight = urgency(engine);
+  const int at_a_time = entries_.size() == 1 ? kRoundsAlone : 1;
+  const std::uint64_t head = engine.head();
+  floor_ns_ = std::max(floor_ns_, entry.served_ns);
+  std::int64_t now_ns = begin_ns;
+  do {
+    const int done = engine.poll(at_a_time);
+    rounds += done;
+    now_ns = clock_.now_ns();
+    entry.at_work = done > 0;
+  } while (entry.at_work && now_ns - begin_ns < kSliceNs);
+  entry.head = head;
+  entry.look_again_ns = now_ns + kLookAgainNs;
+  entry.served_ns += static_cast<double>(now_ns - begin_ns) / weight;
+}
+
+}  // namespace windhover

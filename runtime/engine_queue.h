@@ -1,0 +1,50 @@
+// Whose turn it is, of several engines that one thread polls.
+#ifndef WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
+#define WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/clock.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+// Weighted fair queueing: of the engines that have something to do, the one is polled that has had
+// the least time, for a slice of 0.2 ms or a round, whichever is longer. Time counts for less, down
+// to an eighth, the more rows wait: a sender that is about to be held up comes first, and nobody
+// starves. An engine that has rested begins where the least served one stands: rest is not saved
+// up. One that had nothing to do is looked at again when it has rows, and every 10 ms.
+// Invariant: `served_ns` of an engine that is at work is never below `floor_ns_` by more than a
+// slice. The learner's thread only.
+class EngineQueue {
+ public:
+  // An engine, and how it has been served.
+  struct Entry {
+    Engine* engine = nullptr;
+    double served_ns = 0;  // weighted
+    std::int64_t look_again_ns = 0;
+    std::uint64_t head = 0;  // when it last had nothing to do
+    bool at_work = true;
+  };
+  static constexpr std::int64_t kSliceNs = 200'000;
+  static constexpr std::int64_t kLookAgainNs = 10'000'000;
+
+  EngineQueue(std::span<Entry> entries, Clock& clock) noexcept : entries_(entries), clock_(clock) {}
+
+  // Polls one engine for a slice. Returns rounds done; 0: none has anything to do now.
+  // Complexity O(engines) and the slice.
+  int serve() noexcept;
+
+ private:
+  Entry* next(std::int64_t now_ns) noexcept;
+  void poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcept;
+
+  std::span<Entry> entries_;
+  Clock& clock_;
+  double floor_ns_ = 0;  // what the one had that was served last
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_ENGINE_QUEUE_H_

@@ -1,0 +1,154 @@
+// Engines that take turns on one thread.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "windhover/runtime/engine_queue.h"
+#include "windhover/runtime/learner_pool.h"
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::engine_queue_test {
+namespace {
+
+EngineConfig small(std::uint32_t features = 3) {
+  EngineConfig config;
+  config.model.name = "linear";
+  config.model.features = features;
+  config.window_size = 2'000;
+  config.window_slack = 4'096;
+  config.max_frame_rows = 1'024;
+  config.sampler.chains = 2;
+  return config;
+}
+
+struct Engines {
+  explicit Engines(std::size_t count, std::uint32_t features = 3) {
+    for (std::size_t i = 0; i < count; ++i) {
+      blocks.emplace_back(Engine::footprint(small(features)).value());
+      all.push_back(Engine::create(small(features), blocks.back().bytes(), clock).value());
+    }
+    entries.resize(count);
+    for (std::size_t i = 0; i < count; ++i) entries[i].engine = all[i];
+  }
+  void observe(std::size_t engine, std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double x = static_cast<double>((7 * i) % 11) / 5 - 1;
+      std::vector<double> row(small().model.features, x);
+      row.back() = x * x;
+      ASSERT_EQ(all[engine]->observe(row, 2 * x + static_cast<double>(i % 3)), Status::kOk);
+    }
+  }
+
+  RealClock clock;
+  std::vector<MappedBlock> blocks;
+  std::vector<Engine*> all;
+  std::vector<EngineQueue::Entry> entries;
+};
+
+void serve_all(EngineQueue& queue) {
+  while (queue.serve() > 0) {
+  }
+}
+
+TEST(EngineQueue, ServesAllUntilNoneHasAnythingToDo) {
+  Engines engines(5);
+  EngineQueue queue(engines.entries, engines.clock);
+  for (std::size_t i = 0; i < 5; ++i) engines.observe(i, 200 * (i + 1));
+  EXPECT_EQ(engines.all[3]->waiting_rows(), 800U);
+  serve_all(queue);
+  for (Engine* engine : engines.all) {
+    EXPECT_EQ(engine->waiting_rows(), 0U);
+    EXPECT_EQ(engine->poll(1), 0) << "nothing is left";
+  }
+}
+
+// The same rows by poll() alone and in turns with others: the same bits.
+TEST(EngineQueue, TurnsChangeNoAnswer) {
+  Engines alone(1);
+  alone.observe(0, 1'000);
+  while (alone.all[0]->poll(1) > 0) {
+  }
+  Engines many(3);
+  for (std::size_t i = 0; i < 3; ++i) many.observe(i, 1'000);
+  EngineQueue queue(many.entries, many.clock);
+  serve_all(queue);
+  std::vector<ParameterSummary> expected(alone.all[0]->dimension());
+  std::vector<ParameterSummary> summaries(expected.size());
+  Provenance provenance;
+  ASSERT_EQ(alone.all[0]->reader().value().posterior(expected, provenance), Status::kOk);
+  for (Engine* engine : many.all) {
+    ASSERT_EQ(engine->reader().value().posterior(summaries, provenance), Status::kOk);
+    for (std::size_t j = 0; j < summaries.size(); ++j) {
+      EXPECT_EQ(summaries[j].mean, expected[j].mean);
+      EXPECT_EQ(summaries[j].sd, expected[j].sd);
+    }
+  }
+}
+
+// Time moves by hand, a slice and more for every look at it: a turn is one round.
+class StepClock final : public Clock {
+ public:
+  std::int64_t now_ns() noexcept override { return now_ns_ += EngineQueue::kSliceNs; }
+
+ private:
+  std::int64_t now_ns_ = 0;
+};
+
+TEST(EngineQueue, EqualsGetEqualTime) {
+  Engines engines(4);
+  StepClock clock;
+  EngineQueue queue(engines.entries, clock);
+  for (std::size_t i = 0; i < 4; ++i) engines.observe(i, 1'000);
+  for (int turn = 0; turn < 40; ++turn) ASSERT_EQ(queue.serve(), 1);
+  for (const EngineQueue::Entry& entry : engines.entries) {
+    EXPECT_EQ(entry.engine->learner().round(), 10U);
+  }
+}
+
+TEST(EngineQueue, WhoseWriterIsAboutToWaitGetsMoreAndNobodyStarves) {
+  Engines engines(2);
+  StepClock clock;
+  EngineQueue queue(engines.entries, clock);
+  for (int turn = 0; turn < 90; ++turn) {
+    engines.observe(1, small().window_slack - engines.all[1]->waiting_rows());
+    if (engines.all[0]->waiting_rows() == 0) engines.observe(0, 1);
+    ASSERT_GT(queue.serve(), 0);
+  }
+  const std::uint64_t urgent = engines.all[1]->learner().round();
+  const std::uint64_t other = engines.all[0]->learner().round();
+  EXPECT_GT(urgent, 3 * other);
+  EXPECT_GE(other, 8U);
+}
+
+TEST(EngineQueue, RestIsNotSavedUp) {
+  Engines engines(2);
+  StepClock clock;
+  EngineQueue queue(engines.entries, clock);
+  engines.observe(0, 1'500);
+  for (int turn = 0; turn < 100; ++turn) ASSERT_EQ(queue.serve(), 1);
+  engines.observe(1, 1'500);
+  const std::uint64_t before = engines.all[0]->learner().round();
+  for (int turn = 0; turn < 20; ++turn) ASSERT_EQ(queue.serve(), 1);
+  EXPECT_GE(engines.all[0]->learner().round() - before, 8U);
+}
+
+TEST(LearnerPool, PollsEveryEngineOnFewThreads) {
+  Engines engines(7);
+  LearnerPool pool;
+  EXPECT_EQ(pool.start({}, 1, {}, IdleStrategy::kPark), Status::kInvalidArgument);
+  EXPECT_EQ(pool.start(engines.all, 0, {}, IdleStrategy::kPark), Status::kInvalidArgument);
+  ASSERT_EQ(pool.start(engines.all, 2, {}, IdleStrategy::kPark), Status::kOk);
+  EXPECT_EQ(pool.start(engines.all, 2, {}, IdleStrategy::kPark), Status::kInvalidArgument);
+  for (std::size_t i = 0; i < 7; ++i) engines.observe(i, 500);
+  for (Engine* engine : engines.all) {
+    while (engine->waiting_rows() > 0) std::this_thread::yield();
+  }
+  pool.stop();
+  ASSERT_EQ(pool.start(engines.all, 100, {}, IdleStrategy::kPark), Status::kOk) << "as many as fit";
+}
+
+}  // namespace
+}  // namespace windhover::test::engine_queue_test
