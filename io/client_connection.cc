@@ -65,12 +65,17 @@ Status ClientConnection::open(const Address& address, const ClientOptions& optio
   request.mutable_hello()->set_version_max(1);
   request.mutable_hello()->set_model_fingerprint(options.fingerprint);
   request.mutable_hello()->set_durability(options.durability);
+  request.mutable_hello()->set_model(options.model);
   v1::Response response;
   if (const Status status = ask(request, response); !ok(status)) return status;
   if (!response.has_welcome()) {
     return fail_closed(Status::kMalformed, "the server's first answer is not a welcome");
   }
   welcome_ = response.welcome();
+  if (!options.model.empty() && welcome_.model_name() != options.model) {
+    close();
+    return fail_refused(v1::REASON_UNKNOWN_MODEL, "the server does not know models by their names");
+  }
   if (options.durability == v1::DURABILITY_LOGGED &&
       welcome_.durability() != v1::DURABILITY_LOGGED) {
     close();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "windhover/io/windhover.pb.h"
 #include "windhover/platform/status.h"
@@ -20,6 +21,7 @@ struct ClientOptions {
   bool begins_here = false;
   // LOGGED: connect() fails (REASON_NOT_DURABLE) where an acknowledgement would not mean the disk.
   v1::Durability durability = v1::DURABILITY_UNSPECIFIED;
+  std::string model = {};         // by the server's name for it; empty: its first
   std::uint64_t fingerprint = 0;  // what this client believes a row means; 0: do not check
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going

@@ -14,12 +14,12 @@ bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcep
         return in.u32(inner, hello.version_min);
       case hello_field::kVersionMax:
         return in.u32(inner, hello.version_max);
-      case hello_field::kModelId:
-        return in.u32(inner, hello.model_id);
       case hello_field::kModelFingerprint:
         return in.fixed64(inner, hello.model_fingerprint);
       case hello_field::kDurability:
         return in.u32(inner, hello.durability);
+      case hello_field::kModel:
+        return in.ascii(inner, hello.model);
       default:
         return in.skip(inner);
     }

@@ -179,6 +179,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(17, static_cast<std::uint64_t>(r.durability));
     sink.u64(18, r.durable_through);
     sink.u64(19, r.max_producers);
+    sink.text(20, r.model_name);
   });
 }
 

@@ -22,16 +22,24 @@ ModelKind kind_of(std::string_view model) noexcept {
 
 }  // namespace
 
+// Complexity O(models); a Hello comes once a connection.
+ModelContext* ConversationContext::find(std::string_view name) const noexcept {
+  if (name.empty()) return models.data();
+  const auto found = std::ranges::find_if(
+      models, [&](const ModelContext& context) { return context.model->name() == name; });
+  return found == models.end() ? nullptr : &*found;
+}
+
 void Conversation::begin() noexcept {
-  greeted_ = false;
+  about_ = nullptr;
   producer_ = nullptr;
   durability_ = Durability::kMemory;
   acks_.clear();
 }
 
 void Conversation::end() noexcept {
-  if (context_.producers != nullptr) context_.producers->release(claims_);
-  if (first_in_line()) context_.state->first_in_line = nullptr;
+  if (observes()) about_->producers->release(claims_);
+  leave_line();
   producer_ = nullptr;
 }
 
@@ -83,15 +91,15 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
 
 TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies) noexcept {
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
-  if (!greeted_) {
+  if (about_ == nullptr) {
     context_.state->counters.add(IoCounter::kHelloMissing);
     refuse_and_close(Refusal::kHelloRequired, 0, replies, request.id);
     return TurnEnd::kClose;
   }
-  if (request.kind == RequestKind::kObserve && context_.producers != nullptr) {
+  if (request.kind == RequestKind::kObserve && observes()) {
     return observe(request.id, request.observe, replies);
   }
-  if (request.kind == RequestKind::kProducerStatus && context_.producers != nullptr) {
+  if (request.kind == RequestKind::kProducerStatus && observes()) {
     return producer_status(request.id, request.producer_status.producer, replies);
   }
   if (request.kind == RequestKind::kObserve || request.kind == RequestKind::kProducerStatus ||
@@ -105,23 +113,22 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
 
 TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
                             ReplyBuffer& replies) noexcept {
-  const ServerState& state = *context_.state;
-  const std::uint64_t fingerprint = state.engine->fingerprint();
+  ModelContext* const named = context_.find(hello.model);
+  const auto asked = static_cast<Durability>(hello.durability);
   Refusal refusal = Refusal::kNone;
   std::uint64_t number = 0;
-  if (hello.version_min > kProtocolVersion || hello.version_max < kProtocolVersion) {
+  if (hello.version_min > kProtocolVersion || hello.version_max < kProtocolVersion ||
+      hello.durability > static_cast<std::uint32_t>(Durability::kLogged)) {
     refusal = refusal_of(Status::kUnsupported);
     number = kProtocolVersion;
-  } else if (hello.model_id != 0) {
-    refusal = refusal_of(Status::kUnavailable);
-  } else if (hello.model_fingerprint != 0 && hello.model_fingerprint != fingerprint) {
+  } else if (named == nullptr) {
+    refusal = Refusal::kUnknownModel;
+    number = context_.models.size();
+  } else if (hello.model_fingerprint != 0 &&
+             hello.model_fingerprint != named->model->engine->fingerprint()) {
     refusal = Refusal::kFingerprintMismatch;
-    number = fingerprint;
-  } else if (hello.durability > static_cast<std::uint32_t>(Durability::kLogged)) {
-    refusal = refusal_of(Status::kUnsupported);
-    number = kProtocolVersion;
-  } else if (static_cast<Durability>(hello.durability) == Durability::kLogged &&
-             state.durability != Durability::kLogged) {
+    number = named->model->engine->fingerprint();
+  } else if (asked == Durability::kLogged && named->model->durability != Durability::kLogged) {
     refusal = Refusal::kNotDurable;
   }
   if (refusal != Refusal::kNone) {
@@ -129,37 +136,43 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
     refuse_and_close(refusal, number, replies, id);
     return TurnEnd::kClose;
   }
-  const auto asked = static_cast<Durability>(hello.durability);
-  durability_ = asked == Durability::kUnspecified ? state.durability : asked;
-  WelcomeReply welcome;
-  welcome.features = state.limits.features;
-  welcome.dimension = state.limits.dimension;
-  welcome.frame_cap = state.limits.frame_cap;
-  welcome.reply_cap = state.limits.reply_cap;
-  welcome.max_rows = state.limits.max_rows;
-  welcome.max_nonzeros = state.limits.max_nonzeros;
-  welcome.max_query_rows = state.limits.max_query_rows;
-  // Also while the log is being learned again.
-  welcome.head = std::max(state.engine->head(), state.log.durable_head.load());
-  welcome.fingerprint = fingerprint;
-  welcome.model = kind_of(state.engine->config().model.name);
-  welcome.classes = state.limits.classes;
-  welcome.observes = context_.producers != nullptr;
-  welcome.instance_id = state.instance_id;
-  welcome.durability = durability_;
-  welcome.durable_through = state.log.durable_head.load(std::memory_order_acquire);
-  if (welcome.observes) {
-    welcome.max_producers = static_cast<std::uint32_t>(context_.producers->claims_per_connection());
-  }
-  replies.append(encode(id, welcome, replies.room()));
-  greeted_ = true;
+  if (named != about_) end();  // what it spoke for was another model's
+  about_ = named;
+  durability_ = asked == Durability::kUnspecified ? named->model->durability : asked;
+  welcome(id, replies);
   return TurnEnd::kNeedInput;
 }
 
+void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
+  const ServedModel& model = *about_->model;
+  WelcomeReply welcome;
+  welcome.features = model.limits.features;
+  welcome.dimension = model.limits.dimension;
+  welcome.frame_cap = context_.state->limits.frame_cap;
+  welcome.reply_cap = model.limits.reply_cap;
+  welcome.max_rows = model.limits.max_rows;
+  welcome.max_nonzeros = model.limits.max_nonzeros;
+  welcome.max_query_rows = model.limits.max_query_rows;
+  // Also while the log is being learned again.
+  welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
+  welcome.fingerprint = model.engine->fingerprint();
+  welcome.model = kind_of(model.engine->config().model.name);
+  welcome.classes = model.limits.classes;
+  welcome.observes = observes();
+  welcome.instance_id = model.instance_id;
+  welcome.durability = durability_;
+  welcome.durable_through = model.log.durable_head.load(std::memory_order_acquire);
+  welcome.model_name = model.name();
+  if (welcome.observes) {
+    welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
+  }
+  replies.append(encode(id, welcome, replies.room()));
+}
+
 TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) noexcept {
-  const std::size_t bound = context_.queries->reply_bound(request);
+  const std::size_t bound = about_->queries->reply_bound(request);
   if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;
-  const auto answer = context_.queries->answer(request, this, replies.room());
+  const auto answer = about_->queries->answer(request, this, replies.room());
   replies.append(answer.bytes);
   if (turn_ends_ns_ == 0) turn_ends_ns_ = answer.begin_ns + kTurnNs;
   const bool more = --queries_left_ > 0 && answer.end_ns < turn_ends_ns_;

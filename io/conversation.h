@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/ack_queue.h"
 #include "windhover/io/durable/frame_feed.h"
@@ -17,13 +18,21 @@
 
 namespace windhover {
 
-// What every conversation of one endpoint shares. `producers` is null where nothing is observed,
-// `feed` where frames go no further than the window.
-struct ConversationContext {
-  ServerState* state = nullptr;
+// One model as one endpoint speaks of it. `producers` is null where nothing is observed, `feed`
+// where frames go no further than the window.
+struct ModelContext {
+  ServedModel* model = nullptr;
   QueryHandler* queries = nullptr;
   ProducerTable* producers = nullptr;
   FrameFeed* feed = nullptr;
+};
+
+// What every conversation of one endpoint shares.
+struct ConversationContext {
+  ServerState* state = nullptr;
+  std::span<ModelContext> models;  // the first is that of a Hello that names none
+
+  ModelContext* find(std::string_view name) const noexcept;  // null: there is none
 };
 
 // One Observe with rows, once it is known what becomes of each of them.
@@ -84,13 +93,16 @@ class Conversation {
 
   // Whether this is the one that the window's next room is for. Those that only ask never are, and
   // their thread must not look.
-  bool first_in_line() const noexcept {
-    return context_.producers != nullptr && context_.state->first_in_line == this;
+  bool first_in_line() const noexcept { return observes() && about_->model->first_in_line == this; }
+  // Lets others have it.
+  void leave_line() noexcept {
+    if (first_in_line()) about_->model->first_in_line = nullptr;
   }
 
  private:
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
+  void welcome(std::uint64_t id, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
   TurnEnd producer_status(std::uint64_t id, std::uint64_t producer, ReplyBuffer& replies) noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
@@ -105,13 +117,14 @@ class Conversation {
   void count(const JudgedFrame& frame) noexcept;
   void acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept;
   bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
+  bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
   std::uint64_t durable_frames() const noexcept {
-    return context_.feed != nullptr ? context_.feed->durable_frames() : 0;
+    return about_ != nullptr && about_->feed != nullptr ? about_->feed->durable_frames() : 0;
   }
   std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;
-  bool greeted_ = false;
+  ModelContext* about_ = nullptr;  // what Hello has named; null before it
   int queries_left_ = 0;
   std::int64_t turn_ends_ns_ = 0;
   std::int64_t turn_ns_ = 0;                     // when this turn looked at the clock; 0: not yet

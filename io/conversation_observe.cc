@@ -16,7 +16,7 @@ std::int64_t Conversation::turn_ns() noexcept {
 // a frame that is refused, or waits for the window, claims nothing.
 Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
                                      std::uint64_t& number) noexcept {
-  ProducerTable& table = *context_.producers;
+  ProducerTable& table = *about_->producers;
   const bool same = producer_ != nullptr && producer_->producer == request.producer;
   entry = same ? producer_ : &table.at(request.producer);
   const bool known = entry->producer != 0;
@@ -45,7 +45,7 @@ bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& 
     why_not = waits_for_log() ? TurnEnd::kLogBehind : TurnEnd::kNeedRoom;
     return false;
   }
-  if (context_.feed == nullptr || context_.feed->has_room(rows)) return true;
+  if (about_->feed == nullptr || about_->feed->has_room(rows)) return true;
   context_.state->counters.add(IoCounter::kLogBehindWaits);
   why_not = TurnEnd::kWindowFull;
   return false;
@@ -55,14 +55,14 @@ bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& 
 // wait for it.
 bool Conversation::judge(const ObserveRequest& request, JudgedFrame& frame,
                          ObserveResult& result) noexcept {
-  Engine& engine = *context_.state->engine;
+  Engine& engine = *about_->model->engine;
   const std::uint64_t rows = request.batch.rows;
   frame.head = engine.head();
   if (rows == frame.duplicate) return true;
   ObservationBatch batch = request.batch;
   batch.first_row = frame.duplicate;
   // Room that others took as it comes would never be enough for a large frame.
-  const void*& first_in_line = context_.state->first_in_line;
+  const void*& first_in_line = about_->model->first_in_line;
   const bool mine = first_in_line == nullptr || first_in_line == this;
   if (mine) result = engine.observe(batch, refused_);
   if (!mine || result.status == Status::kWindowFull) {
@@ -88,7 +88,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   frame.producer = request.producer;
   ObserveResult result;
   if (rows == 0) {
-    if (frame.producer != 0) frame.next = context_.producers->at(frame.producer).next;
+    if (frame.producer != 0) frame.next = about_->producers->at(frame.producer).next;
     acknowledge(frame, result);
     return TurnEnd::kNeedInput;
   }
@@ -110,15 +110,15 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     if (producer->frames <= durable_frames()) producer->durable_next = producer->next;
     frame.next = std::max(producer->next, request.first_sequence + rows);
     const bool taken_over =
-        context_.producers->judged(*producer, frame.producer, frame.next, claims_, turn_ns());
+        about_->producers->judged(*producer, frame.producer, frame.next, claims_, turn_ns());
     if (taken_over) context_.state->counters.add(IoCounter::kProducersTakenOver);
     producer_ = producer;
   }
   count(frame);
-  if (context_.feed != nullptr && frame.accepted + frame.refused > 0) {
-    context_.feed->push({0, frame.producer, frame.next, frame.accepted, frame.refused,
-                         frame.duplicate, frame.head});
-    if (producer != nullptr) producer->frames = context_.feed->pushed();
+  if (about_->feed != nullptr && frame.accepted + frame.refused > 0) {
+    about_->feed->push({0, frame.producer, frame.next, frame.accepted, frame.refused,
+                        frame.duplicate, frame.head});
+    if (producer != nullptr) producer->frames = about_->feed->pushed();
   }
   acknowledge(frame, result);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well
@@ -135,7 +135,7 @@ void Conversation::count(const JudgedFrame& frame) noexcept {
 // What is acknowledged as logged waits for every frame so far: of a duplicate the first copy may
 // still be on its way to the disk.
 void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept {
-  const FrameFeed* feed = context_.feed;
+  const FrameFeed* feed = about_->feed;
   const bool logged = durability_ == Durability::kLogged && feed != nullptr && feed->logs();
   ObserveAckReply& ack = acks_.add(frame.producer, logged ? feed->pushed() : 0,
                                    logged ? feed->committing_frames() : 0);
@@ -165,15 +165,15 @@ TurnEnd Conversation::producer_status(std::uint64_t id, std::uint64_t producer,
     refuse(id, refusal_of(Status::kInvalidArgument), 0, replies);
     return TurnEnd::kNeedInput;
   }
-  const ProducerEntry& entry = context_.producers->at(producer);
-  if (context_.feed != nullptr && !context_.feed->is_open()) return TurnEnd::kWindowFull;
-  const bool logged = context_.state->durability == Durability::kLogged;
+  const ProducerEntry& entry = about_->producers->at(producer);
+  if (about_->feed != nullptr && !about_->feed->is_open()) return TurnEnd::kWindowFull;
+  const bool logged = about_->model->durability == Durability::kLogged;
   const bool all_durable = entry.frames <= durable_frames();
   const ProducerStatusReply reply = {producer, entry.producer != 0, entry.next,
                                      !logged       ? 0
                                      : all_durable ? entry.next
                                                    : entry.durable_next,
-                                     context_.producers->live(entry, turn_ns())};
+                                     about_->producers->live(entry, turn_ns())};
   replies.append(encode(id, reply, replies.room()));
   context_.state->counters.add(IoCounter::kQueries);
   return TurnEnd::kNeedInput;
@@ -194,8 +194,8 @@ bool Conversation::settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept {
 // What an acknowledgement says of the server rather than of its frames is said as late as can be.
 void Conversation::flush_acknowledgements(ReplyBuffer& replies) noexcept {
   while (ObserveAckReply* ack = acks_.ready(durable_frames())) {
-    ack->head = context_.state->engine->head();
-    ack->durable_through = context_.state->log.durable_head.load(std::memory_order_acquire);
+    ack->head = about_->model->engine->head();
+    ack->durable_through = about_->model->log.durable_head.load(std::memory_order_acquire);
     const std::size_t bytes = encode(*ack, replies.room());
     if (bytes == 0) return;
     replies.append(bytes);

@@ -170,7 +170,9 @@ void Endpoint::on_pause(Session&) noexcept {
 void Endpoint::retry() noexcept {
   const std::span<Session> sessions = memory_.sessions;
   const auto first = std::ranges::find_if(sessions, &Session::first_in_line);
-  if (first != sessions.end() && !first->waits_for_window()) state_.first_in_line = nullptr;
+  for (Session& session : sessions) {
+    if (!session.waits_for_window()) session.leave_line();
+  }
   const auto offset = first == sessions.end() ? 0 : first - sessions.begin();
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     sessions[(static_cast<std::size_t>(offset) + i) % sessions.size()].resume();

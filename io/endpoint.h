@@ -21,12 +21,18 @@ namespace windhover {
 
 // What an endpoint needs from the block. Takes memory, writes nothing but itself.
 struct EndpointMemory {
-  EndpointMemory(Arena& arena, const Limits& limits) noexcept
-      : queries(arena, limits),
-        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {}
+  EndpointMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
+      : models(arena.make_array<ModelContext>(model_count)),
+        queries(arena.make_array<QueryHandler>(model_count)),
+        scratch(arena, limits),
+        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {
+    context.models = models;
+  }
 
   ConversationContext context;
-  QueryHandler queries;
+  std::span<ModelContext> models;
+  std::span<QueryHandler> queries;  // one a model
+  QueryScratch scratch;
   std::span<Session> sessions;
 };
 
@@ -46,7 +52,7 @@ class EndpointDuties {
 // run().
 class Endpoint final : private SessionHost, private ConnectionSink {
  public:
-  // REQUIRES: memory.context and memory.queries are bound. Allocates.
+  // REQUIRES: memory.models and memory.queries are bound. Allocates.
   Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;

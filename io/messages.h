@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/refusal.h"
 #include "windhover/platform/status.h"
@@ -46,9 +47,9 @@ enum class Durability : std::uint8_t {
 struct HelloRequest {
   std::uint32_t version_min = 0;
   std::uint32_t version_max = 0;
-  std::uint32_t model_id = 0;
   std::uint64_t model_fingerprint = 0;
   std::uint32_t durability = 0;  // of Durability, or of a later version's
+  std::string_view model;        // ASCII, within the frame; empty: the first
 };
 
 struct ObserveRequest {
@@ -126,6 +127,7 @@ struct WelcomeReply {
   Durability durability = Durability::kMemory;
   std::uint64_t durable_through = 0;
   std::uint32_t max_producers = 0;
+  std::string_view model_name;
 };
 
 // Those of one producer merge while the peer does not read, so the list of refused rows is bounded.

@@ -23,17 +23,18 @@ LatencyReply latency_of(const Histogram& histogram) noexcept {
           histogram.quantile(0.999), histogram.max()};
 }
 
-DurableReply durable_of(const ServerState& state, const Provenance& provenance) noexcept {
-  const LogProgress& log = state.log;
-  const CheckpointProgress& checkpoints = state.checkpoints;
+DurableReply durable_of(const ServedModel& model, std::int64_t now_ns,
+                        const Provenance& provenance) noexcept {
+  const LogProgress& log = model.log;
+  const CheckpointProgress& checkpoints = model.checkpoints;
   DurableReply reply;
-  reply.keeps_folder = state.request_checkpoint != nullptr;
-  reply.durability = state.durability;
-  reply.instance_id = state.instance_id;
+  reply.keeps_folder = model.request_checkpoint != nullptr;
+  reply.durability = model.durability;
+  reply.instance_id = model.instance_id;
   reply.durable_through = log.durable_head.load();
   reply.recovering_through = provenance.recovery_target;
   reply.log_used_bytes = log.used_bytes.load();
-  reply.log_capacity_bytes = state.log_capacity_bytes;
+  reply.log_capacity_bytes = model.log_capacity_bytes;
   reply.commits = log.commits.load();
   reply.log_failures = log.failures.load();
   reply.log_status = log.status.load();
@@ -42,12 +43,12 @@ DurableReply durable_of(const ServerState& state, const Provenance& provenance) 
   reply.checkpoint_failures = checkpoints.failures.load();
   reply.checkpoint_head = checkpoints.head.load();
   if (const std::int64_t taken_ns = checkpoints.taken_ns.load(); taken_ns != 0) {
-    reply.checkpoint_age_ns = std::max<std::int64_t>(0, state.clock->now_ns() - taken_ns);
+    reply.checkpoint_age_ns = std::max<std::int64_t>(0, now_ns - taken_ns);
   }
   reply.checkpoint_lasted_ns = checkpoints.lasted_ns.load();
   reply.checkpoint_status = checkpoints.status.load();
   reply.checkpoint_errno = checkpoints.error_number.load();
-  if (state.producers != nullptr) reply.producers_known = state.producers->size();
+  if (model.producers != nullptr) reply.producers_known = model.producers->size();
   return reply;
 }
 
@@ -63,26 +64,27 @@ auto values_of(const Counters<Enum>& counters) noexcept {
 
 }  // namespace
 
-QueryHandler::QueryHandler(Arena& arena, const Limits& limits) noexcept
-    : limits_(limits),
-      doubles_(arena.allocate<double>(limits.frame_cap / sizeof(float))),
-      integers_(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
-      summaries_(arena.allocate<PredictiveSummary>(limits.max_query_rows)),
-      parameters_(arena.allocate<ParameterSummary>(limits.dimension)),
-      theta_(arena.allocate<double>(std::size_t{limits.page_draws} * limits.dimension)) {}
+QueryScratch::QueryScratch(Arena& arena, const Limits& limits) noexcept
+    : doubles(arena.allocate<double>(limits.frame_cap / sizeof(float))),
+      integers(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
+      summaries(arena.allocate<PredictiveSummary>(limits.max_query_rows)),
+      parameters(arena.allocate<ParameterSummary>(limits.dimension)),
+      theta(arena.allocate<double>(limits.page_numbers)) {}
 
-void QueryHandler::bind(ServerState& state, EndpointKind kind, Reader reader,
-                        Reader paging) noexcept {
+void QueryHandler::bind(ServerState& state, EndpointKind kind, ServedModel& model,
+                        QueryScratch& scratch, Reader reader, Reader paging) noexcept {
   state_ = &state;
   kind_ = kind;
+  model_ = &model;
+  scratch_ = &scratch;
   reader_ = reader;
   paging_ = paging;
-  std::uninitialized_default_construct(summaries_.begin(), summaries_.end());
-  std::uninitialized_default_construct(parameters_.begin(), parameters_.end());
+  std::uninitialized_default_construct(scratch.summaries.begin(), scratch.summaries.end());
+  std::uninitialized_default_construct(scratch.parameters.begin(), scratch.parameters.end());
 }
 
 bool QueryHandler::too_large(const PredictQuery& query) const noexcept {
-  return query.rows > limits_.max_query_rows ||
+  return query.rows > model_->limits.max_query_rows ||
          query.quantile_probabilities.count > kMaxQuantiles ||
          query.thresholds.count > kMaxThresholds;
 }
@@ -92,11 +94,11 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
     case RequestKind::kPredict:
       if (too_large(request.predict)) return kSmallReplyBound;
       return predict_reply_bound(request.predict.rows, request.predict.quantile_probabilities.count,
-                                 request.predict.thresholds.count, limits_.classes);
+                                 request.predict.thresholds.count, model_->limits.classes);
     case RequestKind::kPosteriorSummary:
-      return posterior_reply_bound(limits_.dimension);
+      return posterior_reply_bound(model_->limits.dimension);
     case RequestKind::kDraws:
-      return draws_reply_bound(limits_.dimension, limits_.page_draws);
+      return draws_reply_bound(model_->limits.dimension, model_->limits.page_draws);
     case RequestKind::kTakeCheckpoint:
       return kSmallReplyBound;
     default:
@@ -131,8 +133,8 @@ QueryHandler::Answer QueryHandler::answer(const RequestView& request, const void
 }
 
 std::span<const double> QueryHandler::to_doubles(const PackedArray& array, Scalar scalar) noexcept {
-  WINDHOVER_CHECK(array.count <= doubles_.size() - doubles_used_);
-  const std::span<double> copy = doubles_.subspan(doubles_used_, array.count);
+  WINDHOVER_CHECK(array.count <= scratch_->doubles.size() - doubles_used_);
+  const std::span<double> copy = scratch_->doubles.subspan(doubles_used_, array.count);
   doubles_used_ += array.count;
   if (array.count == 0) return copy;
   if (scalar == Scalar::kFloat64) {
@@ -148,8 +150,8 @@ std::span<const double> QueryHandler::to_doubles(const PackedArray& array, Scala
 }
 
 std::span<const std::uint32_t> QueryHandler::to_integers(const PackedArray& array) noexcept {
-  WINDHOVER_CHECK(array.count <= integers_.size() - integers_used_);
-  const std::span<std::uint32_t> copy = integers_.subspan(integers_used_, array.count);
+  WINDHOVER_CHECK(array.count <= scratch_->integers.size() - integers_used_);
+  const std::span<std::uint32_t> copy = scratch_->integers.subspan(integers_used_, array.count);
   integers_used_ += array.count;
   if (array.count != 0) std::memcpy(copy.data(), array.data, copy.size_bytes());
   return copy;
@@ -157,7 +159,7 @@ std::span<const std::uint32_t> QueryHandler::to_integers(const PackedArray& arra
 
 std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
                                   std::span<std::byte> out) noexcept {
-  if (too_large(query)) return refuse(id, Status::kTooLarge, limits_.max_query_rows, out);
+  if (too_large(query)) return refuse(id, Status::kTooLarge, model_->limits.max_query_rows, out);
   doubles_used_ = integers_used_ = 0;
   PredictRequest request;
   request.rows = query.rows;
@@ -171,7 +173,7 @@ std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
   request.thompson_id = query.thompson_id;
 
   Provenance provenance;
-  const std::span<PredictiveSummary> summaries = summaries_.first(query.rows);
+  const std::span<PredictiveSummary> summaries = scratch_->summaries.first(query.rows);
   const Status status = reader_->predict(request, summaries, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   return write(id,
@@ -184,20 +186,21 @@ std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
 
 std::size_t QueryHandler::posterior(std::uint64_t id, std::span<std::byte> out) noexcept {
   Provenance provenance;
-  const Status status = reader_->posterior(parameters_, provenance);
+  const auto parameters = scratch_->parameters.first(model_->limits.dimension);
+  const Status status = reader_->posterior(parameters, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
-  return write(id, encode(id, PosteriorReply{&provenance, parameters_}, out), out);
+  return write(id, encode(id, PosteriorReply{&provenance, parameters}, out), out);
 }
 
 std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
                                 std::span<std::byte> out) noexcept {
   const std::uint32_t first = query.first;
-  if (first > limits_.retained_draws) {
-    return refuse(id, Status::kInvalidArgument, limits_.retained_draws, out);
+  if (first > model_->limits.retained_draws) {
+    return refuse(id, Status::kInvalidArgument, model_->limits.retained_draws, out);
   }
-  const std::uint32_t wanted = query.count == 0 ? limits_.page_draws : query.count;
+  const std::uint32_t wanted = query.count == 0 ? model_->limits.page_draws : query.count;
   const std::uint32_t count =
-      std::min({wanted, limits_.page_draws, limits_.retained_draws - first});
+      std::min({wanted, model_->limits.page_draws, model_->limits.retained_draws - first});
 
   const std::int64_t now_ns = state_->clock->now_ns();
   std::uint64_t snapshot = query.snapshot_id;
@@ -208,28 +211,31 @@ std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const
     snapshot = page_.snapshot;
   }
   Provenance provenance;
-  const std::span<double> theta = theta_.first(std::size_t{count} * limits_.dimension);
+  const std::span<double> theta =
+      scratch_->theta.first(std::size_t{count} * model_->limits.dimension);
   const Status status = paging_->draws(snapshot, first, count, theta, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   if (snapshot == 0) page_ = {provenance.snapshot_id, asker, now_ns, 0, 0};
-  const bool last = first + count >= limits_.retained_draws;
+  const bool last = first + count >= model_->limits.retained_draws;
   (page_.pinned_by == asker ? page_.pinner_ns : page_.others_ns) = last ? 0 : now_ns;
-  provenance.draws = limits_.retained_draws;
-  return write(id, encode(id, DrawsReply{&provenance, limits_.dimension, first, theta}, out), out);
+  provenance.draws = model_->limits.retained_draws;
+  return write(id, encode(id, DrawsReply{&provenance, model_->limits.dimension, first, theta}, out),
+               out);
 }
 
 std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noexcept {
   Provenance provenance;
-  const Status status = reader_->posterior(parameters_, provenance);
+  const auto parameters = scratch_->parameters.first(model_->limits.dimension);
+  const Status status = reader_->posterior(parameters, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   ServerState& state = *state_;
-  const auto runtime_counters = values_of(state.engine->counters());
+  const auto runtime_counters = values_of(model_->engine->counters());
   const auto io_counters = values_of(state.counters);
   ServerState::PerEndpoint& observe = state.of(EndpointKind::kObserve);
   ServerState::PerEndpoint& query = state.of(EndpointKind::kQuery);
   StatusReply reply;
   reply.provenance = &provenance;
-  reply.head = state.engine->head();
+  reply.head = model_->engine->head();
   reply.uptime_ns = static_cast<std::uint64_t>(state.clock->now_ns() - state.started_ns);
   reply.observe_sessions = observe.sessions.load(std::memory_order_relaxed);
   reply.query_sessions = query.sessions.load(std::memory_order_relaxed);
@@ -239,17 +245,17 @@ std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noe
   reply.io_counters = io_counters;
   reply.observe_latency = latency_of(observe.query_latency);
   reply.query_latency = latency_of(query.query_latency);
-  reply.durable = durable_of(state, provenance);
+  reply.durable = durable_of(*model_, state.clock->now_ns(), provenance);
   return write(id, encode(id, reply, out), out);
 }
 
 std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number,
                                           std::span<std::byte> out) noexcept {
-  ServerState& state = *state_;
-  if (state.request_checkpoint == nullptr) return refuse(id, Status::kUnsupported, 0, out);
-  CheckpointProgress& progress = state.checkpoints;
+  const ServedModel& model = *model_;
+  if (model.request_checkpoint == nullptr) return refuse(id, Status::kUnsupported, 0, out);
+  const CheckpointProgress& progress = model.checkpoints;
   if (number == 0) {
-    number = state.request_checkpoint(state.keeper);
+    number = model.request_checkpoint(model.keeper);
   } else if (number > progress.requested.load()) {
     return refuse(id, Status::kInvalidArgument, 0, out);
   }
@@ -270,7 +276,7 @@ std::size_t QueryHandler::write(std::uint64_t id, std::size_t bytes,
                                 std::span<std::byte> out) noexcept {
   // The bounds make this unreachable; a wrong bound must not silence the session.
   WINDHOVER_CHECK(bytes != 0);
-  return bytes != 0 ? bytes : refuse(id, Status::kTooLarge, limits_.reply_cap, out);
+  return bytes != 0 ? bytes : refuse(id, Status::kTooLarge, model_->limits.reply_cap, out);
 }
 
 }  // namespace windhover

@@ -1,4 +1,5 @@
-// Answers questions: from a request read to a response written, on one endpoint's thread.
+// Answers questions about one model: from a request read to a response written, on one endpoint's
+// thread.
 #ifndef WINDHOVER_IO_QUERY_HANDLER_H_
 #define WINDHOVER_IO_QUERY_HANDLER_H_
 
@@ -14,16 +15,29 @@
 
 namespace windhover {
 
+// What one question needs while it is answered: one endpoint's handlers share it.
+struct QueryScratch {
+  // Takes memory, writes nothing but itself.
+  QueryScratch(Arena& arena, const Limits& limits) noexcept;
+
+  // Arrays in a frame have any alignment; here they are copied. A frame cannot hold more.
+  std::span<double> doubles;
+  std::span<std::uint32_t> integers;
+  std::span<PredictiveSummary> summaries;
+  std::span<ParameterSummary> parameters;
+  std::span<double> theta;  // one page of draws
+};
+
 class QueryHandler {
  public:
-  // Takes memory, writes nothing.
-  QueryHandler(Arena& arena, const Limits& limits) noexcept;
+  QueryHandler() noexcept = default;
 
   // Before use. `paging` keeps the snapshot that is being paged through pinned and is therefore a
-  // reader of its own. `state` outlives this.
-  void bind(ServerState& state, EndpointKind kind, Reader reader, Reader paging) noexcept;
+  // reader of its own. All outlive this.
+  void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
+            Reader reader, Reader paging) noexcept;
 
-  // No answer to this request is larger; at most limits.reply_cap. O(1).
+  // No answer to this request is larger; at most the model's reply_cap. O(1).
   // REQUIRES: request.kind is one of the questions, ProducerStatus apart.
   std::size_t reply_bound(const RequestView& request) const noexcept;
 
@@ -52,17 +66,11 @@ class QueryHandler {
   std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
   bool too_large(const PredictQuery& query) const noexcept;
 
-  Limits limits_;
-  // Arrays in a frame have any alignment; here they are copied. A frame cannot hold more.
-  std::span<double> doubles_;
-  std::span<std::uint32_t> integers_;
+  ServerState* state_ = nullptr;
+  ServedModel* model_ = nullptr;
+  QueryScratch* scratch_ = nullptr;
   std::size_t doubles_used_ = 0;
   std::size_t integers_used_ = 0;
-  std::span<PredictiveSummary> summaries_;
-  std::span<ParameterSummary> parameters_;
-  std::span<double> theta_;  // one page of draws
-
-  ServerState* state_ = nullptr;
   EndpointKind kind_ = EndpointKind::kQuery;
   std::optional<Reader> reader_;
   std::optional<Reader> paging_;

@@ -20,6 +20,7 @@ enum class Refusal : std::uint8_t {
   kUnknownProducer,
   kTooManyProducers,
   kNotDurable,
+  kUnknownModel,
 };
 static_assert(static_cast<int>(Status::kCount) <= 64);
 

@@ -1,42 +1,15 @@
 #include "windhover/io/server.h"
 
-#include <algorithm>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "windhover/io/durable/persistence.h"
+#include "windhover/io/durable/keeping.h"
 #include "windhover/io/endpoint.h"
-#include "windhover/io/instance_id.h"
-#include "windhover/io/producer_table.h"
-#include "windhover/io/server_state.h"
+#include "windhover/io/server_layout.h"
 
 namespace windhover {
-
-// Everything that lies in the block.
-struct ServerLayout {
-  ServerLayout(Arena& arena, const ServerConfig& config, const EngineConfig& engine) noexcept
-      : limits(limits_of(config, engine)),
-        producers(in_region(arena, "producers"), config.max_producers),
-        persistence(arena, config.durable, config.max_producers),
-        observe(in_region(arena, "observe sessions"), limits),
-        query(in_region(arena, "query sessions"), limits) {
-    state.limits = limits;
-  }
-
-  static Arena& in_region(Arena& arena, const char* name) noexcept {
-    arena.region(name);
-    return arena;
-  }
-
-  ServerState state;
-  Limits limits;
-  ProducerTable producers;
-  PersistenceMemory persistence;
-  EndpointMemory observe;
-  EndpointMemory query;
-};
 
 namespace {
 
@@ -48,43 +21,20 @@ ListenConfig pointing_to(const ListenConfig& listen, const std::string& address,
 }  // namespace
 
 struct Server::Impl {
-  Impl(const ServerConfig& from, ServerLayout& in_block)
+  Impl(const ServerConfig& from, std::span<const HostedModel> models, ServerLayout& in_block)
       : config(from),
         observe_address(from.observe.tcp_address),
         observe_path(from.observe.unix_path),
         query_address(from.query.tcp_address),
         query_path(from.query.unix_path),
         layout(in_block),
-        folder(from.durable.folder),
         observe(EndpointKind::kObserve, in_block.observe, in_block.state),
         query(EndpointKind::kQuery, in_block.query, in_block.state) {
     config.observe = pointing_to(from.observe, observe_address, observe_path);
     config.query = pointing_to(from.query, query_address, query_path);
-    config.durable.folder = folder;
-  }
-
-  // Before the endpoints open.
-  Result<bool> recover() {
-    if (!config.durable.enabled()) return true;
-    ServerState& state = layout.state;
-    persistence.emplace(layout.persistence, config.durable, *state.engine, layout.producers,
-                        state.log, state.checkpoints, *state.clock);
-    persistence->set_wake([](void* self) noexcept { static_cast<Endpoint*>(self)->wake(); },
-                          &observe);
-    const Result<bool> opened = persistence->open();
-    if (!opened.ok()) return opened;
-    state.instance_id = persistence->instance();
-    if (config.durable.log) {
-      state.durability = Durability::kLogged;
-      state.log_capacity_bytes = config.durable.log_options.bytes;
-    }
-    state.keeper = &*persistence;
-    state.request_checkpoint = [](void* keeper) noexcept {
-      return static_cast<Persistence*>(keeper)->request_checkpoint();
-    };
-    layout.observe.context.feed = &persistence->feed();
-    observe.set_duties(*persistence);
-    return true;
+    config.durable.folder = {};  // Keeping has a copy
+    if (!from.durable.enabled()) return;
+    keeping.emplace(from.durable, models, in_block, observe);
   }
 
   static void run_observe(void* self) { static_cast<Impl*>(self)->observe.run(); }
@@ -93,87 +43,40 @@ struct Server::Impl {
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path;
   ServerLayout& layout;
-  std::string folder;
   Endpoint observe;
   Endpoint query;
-  std::optional<Persistence> persistence;  // wakes the endpoint: gone before it
+  std::optional<Keeping> keeping;  // wakes the endpoint: gone before it
   Thread observe_thread;
   Thread query_thread;
 };
 
-Result<std::size_t> Server::plan(const ServerConfig& config, const EngineConfig& engine,
-                                 Arena& arena) noexcept {
-  const Result<bool> engine_possible = windhover::check(engine);
-  if (!engine_possible.ok()) return engine_possible.error();
-  const EngineConfig full = with_defaults(engine);
-  const Result<bool> possible = windhover::check(config, full);
-  if (!possible.ok()) return possible.error();
-  arena.region("server");
-  (void)arena.make<ServerLayout>(arena, config, full);
-  return arena.used();
-}
-
-Result<std::size_t> Server::footprint(const ServerConfig& config,
-                                      const EngineConfig& engine) noexcept {
-  Arena arena = Arena::measuring();
-  return plan(config, engine, arena);
-}
-
-Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engine& engine,
+Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
+                                               std::span<const HostedModel> models,
                                                std::span<std::byte> block, Clock& clock) noexcept {
-  const Result<std::size_t> needed = footprint(config, engine.config());
-  if (!needed.ok()) return needed.error();
-  if (!Arena::is_aligned(block)) {
-    return Error{Status::kInvalidArgument, "block must be aligned to this many bytes",
-                 static_cast<double>(Arena::kAlignment)};
-  }
-  if (block.size() < needed.value()) {
-    return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
-                 static_cast<double>(needed.value())};
-  }
-  Arena arena(block);
-  arena.region("server");
-  auto* layout = arena.make<ServerLayout>(arena, config, engine.config());
-  if (layout == nullptr || arena.exhausted()) {
-    return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
-                 static_cast<double>(arena.used())};
-  }
-  ServerState& state = layout->state;
-  state.engine = &engine;
-  state.clock = &clock;
-  state.started_ns = clock.now_ns();
-  state.producers = &layout->producers;
-  const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
-  state.footprint_bytes = needed.value() + (engine_bytes.ok() ? engine_bytes.value() : 0);
-  // Of the hash of producers and, unless the host gives one, of the history.
-  const Result<std::uint64_t> seed = random_instance_id();
-  const Result<std::uint64_t> instance = random_instance_id();
-  if (!seed.ok()) return seed.error();
-  if (!instance.ok()) return instance.error();
-  state.instance_id = config.instance_id != 0 ? config.instance_id : instance.value();
-  layout->producers.reset({.claims_per_connection = config.max_producers_per_connection,
-                           .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
-                           .seed = seed.value()});
-
-  for (auto [memory, kind] : {std::pair{&layout->observe, EndpointKind::kObserve},
-                              std::pair{&layout->query, EndpointKind::kQuery}}) {
-    const Result<Reader> reader = engine.reader();
-    const Result<Reader> paging = engine.reader();
-    if (!reader.ok()) return reader.error();
-    if (!paging.ok()) return paging.error();
-    memory->queries.bind(state, kind, reader.value(), paging.value());
-    memory->context = {&state, &memory->queries,
-                       kind == EndpointKind::kObserve ? &layout->producers : nullptr};
+  const Result<ServerLayout*> placed = place(config, models, block);
+  if (!placed.ok()) return placed.error();
+  ServerLayout& layout = *placed.value();
+  layout.state.clock = &clock;
+  layout.state.started_ns = clock.now_ns();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Result<bool> bound = bind_model(layout, i, models[i], config);
+    if (!bound.ok()) return bound.error();
   }
   // Asio and the heap throw; nothing leaves this library that way.
   try {
-    return std::unique_ptr<Server>(new Server(std::make_unique<Impl>(config, *layout)));
+    return std::unique_ptr<Server>(new Server(std::make_unique<Impl>(config, models, layout)));
   } catch (const std::bad_alloc&) {
     return Error{Status::kUnavailable, "no heap memory for Asio's objects", 0};
   } catch (const boost::system::system_error& error) {
     return Error{Status::kIoError, "no descriptors for Asio's io_context",
                  static_cast<double>(error.code().value()), true};
   }
+}
+
+Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engine& engine,
+                                               std::span<std::byte> block, Clock& clock) noexcept {
+  const HostedModel only{{}, &engine};
+  return create(config, {&only, 1}, block, clock);
 }
 
 Server::Server(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -187,8 +90,10 @@ Server::~Server() {
 
 Result<bool> Server::open() noexcept {
   try {
-    const Result<bool> recovered = impl_->recover();
-    if (!recovered.ok()) return recovered;
+    if (impl_->keeping) {
+      const Result<bool> recovered = impl_->keeping->open();
+      if (!recovered.ok()) return recovered;
+    }
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     return impl_->query.open(impl_->config, impl_->config.query);
@@ -237,34 +142,42 @@ void Server::request_stop() noexcept {
 void Server::join() noexcept {
   impl_->observe_thread.join();
   impl_->query_thread.join();
-  if (impl_->persistence) impl_->persistence->stop();
+  if (impl_->keeping) impl_->keeping->stop();
 }
 
 Status Server::start_keeping() noexcept {
-  return impl_->persistence ? impl_->persistence->start() : Status::kOk;
+  return impl_->keeping ? impl_->keeping->start() : Status::kOk;
 }
 
-Status Server::checkpoint_at_rest() noexcept {
-  return impl_->persistence ? impl_->persistence->checkpoint_at_rest() : Status::kUnsupported;
+Status Server::checkpoint_at_rest(std::size_t model) noexcept {
+  return impl_->keeping ? impl_->keeping->of(model).checkpoint_at_rest() : Status::kUnsupported;
 }
 
-Result<std::uint64_t> Server::request_checkpoint() noexcept {
-  if (!impl_->persistence) return Error{Status::kUnsupported, "the server keeps no folder", 0};
-  return impl_->persistence->request_checkpoint();
+Result<std::uint64_t> Server::request_checkpoint(std::size_t model) noexcept {
+  if (!impl_->keeping) return Error{Status::kUnsupported, "the server keeps no folder", 0};
+  return impl_->keeping->of(model).request_checkpoint();
 }
 
-const char* Server::recovery_remarks() const noexcept {
-  return impl_->persistence ? impl_->persistence->remarks().c_str() : "";
+const char* Server::recovery_remarks(std::size_t model) const noexcept {
+  return impl_->keeping ? impl_->keeping->of(model).remarks().c_str() : "";
 }
-const LogProgress& Server::log() const noexcept { return impl_->layout.state.log; }
-const CheckpointProgress& Server::checkpoints() const noexcept {
-  return impl_->layout.state.checkpoints;
+std::size_t Server::models() const noexcept { return impl_->layout.models.size(); }
+std::string_view Server::model_name(std::size_t model) const noexcept {
+  return impl_->layout.models[model].served.name();
+}
+const LogProgress& Server::log(std::size_t model) const noexcept {
+  return impl_->layout.models[model].served.log;
+}
+const CheckpointProgress& Server::checkpoints(std::size_t model) const noexcept {
+  return impl_->layout.models[model].served.checkpoints;
 }
 
 std::uint16_t Server::observe_port() const noexcept { return impl_->observe.port(); }
 std::uint16_t Server::query_port() const noexcept { return impl_->query.port(); }
 
-std::uint64_t Server::instance_id() const noexcept { return impl_->layout.state.instance_id; }
+std::uint64_t Server::instance_id(std::size_t model) const noexcept {
+  return impl_->layout.models[model].served.instance_id;
+}
 
 Counters<IoCounter>& Server::counters() noexcept { return impl_->layout.state.counters; }
 

@@ -1,4 +1,4 @@
-// Serves one engine over TCP and Unix-domain sockets: start here in this folder.
+// Serves one engine, or several, over TCP and Unix-domain sockets: start here in this folder.
 //
 //   auto bytes = Server::footprint(config, engine_config);
 //   auto server = Server::create(config, engine, block, clock);   // std::unique_ptr<Server>
@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/counter_ids.h"
 #include "windhover/io/durable/checkpoint_progress.h"
@@ -38,18 +39,40 @@
 
 namespace windhover {
 
+// One of several models, before there are engines and with one. Names are what Hello says, and the
+// folders that keep the models: 1 to 63 letters, digits, '_', '-' and '.'. A Hello that names none
+// means the first. Copied.
+struct PlannedModel {
+  std::string_view name;
+  EngineConfig engine;
+};
+struct HostedModel {
+  std::string_view name;
+  Engine* engine = nullptr;
+};
+inline constexpr std::size_t kMaxModels = 4096;
+// The name of the only model of a host that gives it none.
+inline constexpr std::string_view kOnlyModel = "default";
+
 class Server {
  public:
   // Bytes of the block that create() needs, computed by the code that lays it out.
   static Result<std::size_t> footprint(const ServerConfig& config,
+                                       std::span<const PlannedModel> models) noexcept;
+  static Result<std::size_t> footprint(const ServerConfig& config,
                                        const EngineConfig& engine) noexcept;
 
   // The same, region by region, recorded in `arena` (an Arena::measuring()).
+  static Result<std::size_t> plan(const ServerConfig& config, std::span<const PlannedModel> models,
+                                  Arena& arena) noexcept;
   static Result<std::size_t> plan(const ServerConfig& config, const EngineConfig& engine,
                                   Arena& arena) noexcept;
 
-  // Lays the server out in `block` (64-byte aligned, footprint() bytes). `engine`, `block` and
-  // `clock` outlive it. Takes kServerReaders readers from the engine.
+  // Lays the server out in `block` (64-byte aligned, footprint() bytes). Engines, `block` and
+  // `clock` outlive it. Takes kServerReaders readers from each engine.
+  static Result<std::unique_ptr<Server>> create(const ServerConfig& config,
+                                                std::span<const HostedModel> models,
+                                                std::span<std::byte> block, Clock& clock) noexcept;
   static Result<std::unique_ptr<Server>> create(const ServerConfig& config, Engine& engine,
                                                 std::span<std::byte> block, Clock& clock) noexcept;
 
@@ -70,7 +93,7 @@ class Server {
   Status start_keeping() noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
-  // run_observe() is then the engine's only observe() caller.
+  // run_observe() is then the engines' only observe() caller.
   void run_observe() noexcept;
   void run_query() noexcept;
 
@@ -94,21 +117,25 @@ class Server {
   // After join(), and when the learner's thread has ended: a checkpoint of all there is, so that
   // the next start has nothing to learn again. kUnsupported without a folder; otherwise
   // checkpoints() says why there is none.
-  Status checkpoint_at_rest() noexcept;
+  Status checkpoint_at_rest(std::size_t model = 0) noexcept;
   // Any thread, while serving: one more checkpoint as soon as can be. Its number among the
   // requests: it is there, or has failed, once checkpoints().answered has come to it.
-  Result<std::uint64_t> request_checkpoint() noexcept;
-  const LogProgress& log() const noexcept;
-  const CheckpointProgress& checkpoints() const noexcept;
+  Result<std::uint64_t> request_checkpoint(std::size_t model = 0) noexcept;
+  const LogProgress& log(std::size_t model = 0) const noexcept;
+  const CheckpointProgress& checkpoints(std::size_t model = 0) const noexcept;
   // After open(): which checkpoints were not good, and why; empty: none.
-  const char* recovery_remarks() const noexcept;
+  const char* recovery_remarks(std::size_t model = 0) const noexcept;
+
+  // The models by their places, from 0 on: as they were given to create().
+  std::size_t models() const noexcept;
+  std::string_view model_name(std::size_t model) const noexcept;
 
   // The TCP ports bound by open(); 0 without TCP.
   std::uint16_t observe_port() const noexcept;
   std::uint16_t query_port() const noexcept;
 
   // Any thread.
-  std::uint64_t instance_id() const noexcept;  // as in Welcome
+  std::uint64_t instance_id(std::size_t model = 0) const noexcept;  // as in Welcome
   Counters<IoCounter>& counters() noexcept;
   std::uint32_t observe_sessions() const noexcept;  // open now
   std::uint32_t query_sessions() const noexcept;

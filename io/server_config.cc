@@ -138,8 +138,16 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
   return true;
 }
 
-Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept {
-  using std::chrono::nanoseconds;
+bool is_model_name(std::string_view name) noexcept {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= kMaxModelName && name.front() != '.' &&
+         std::ranges::all_of(name, allowed);
+}
+
+ModelLimits limits_of(const EngineConfig& engine) noexcept {
   const std::size_t dimension = engine.model.dimension();
   const bool categorical = find_model(engine.model.name)->response == Response::kCategorical;
   const std::uint32_t classes = categorical ? engine.model.classes : 0;
@@ -147,26 +155,41 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   const std::size_t reply =
       std::max({predict_reply_bound(engine.max_query_rows, kMaxQuantiles, kMaxThresholds, classes),
                 posterior_reply_bound(dimension), one_draw, kStatusReplyBound});
-  Limits limits;
+  ModelLimits limits;
   limits.features = engine.model.features;
   limits.dimension = engine.model.dimension();
   limits.classes = classes;
-  limits.frame_cap = config.frame_cap;
-  limits.reply_cap = static_cast<std::uint32_t>(reply);
   limits.max_rows = engine.max_frame_rows;
   limits.max_nonzeros = engine.model.max_nonzeros;
   limits.max_query_rows = engine.max_query_rows;
-  limits.max_sessions = config.max_sessions;
   limits.retained_draws = engine.retained_draws;
   limits.page_draws = static_cast<std::uint32_t>(std::min<std::size_t>(
       engine.retained_draws, 1 + (reply - one_draw) / (dimension * sizeof(double))));
+  limits.reply_cap = static_cast<std::uint32_t>(reply);
+  return limits;
+}
+
+Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept {
+  using std::chrono::nanoseconds;
+  Limits limits;
+  limits.frame_cap = config.frame_cap;
+  limits.max_sessions = config.max_sessions;
   limits.read_buffer = std::max(config.frame_cap + kMaxFrameHeader, kTurnBytes);
-  // Behind the largest answer: an acknowledgement and a refusal must always find room.
-  limits.reply_buffer = reply + 2 * kSmallReplyBound;
   limits.idle_timeout_ns = nanoseconds(config.idle_timeout).count();
   limits.write_timeout_ns = nanoseconds(config.write_timeout).count();
   limits.drain_timeout_ns = nanoseconds(config.drain_timeout).count();
+  include(limits, limits_of(engine));
   return limits;
+}
+
+void include(Limits& limits, const ModelLimits& model) noexcept {
+  limits.reply_cap = std::max(limits.reply_cap, model.reply_cap);
+  limits.max_query_rows = std::max(limits.max_query_rows, model.max_query_rows);
+  limits.dimension = std::max(limits.dimension, model.dimension);
+  limits.page_numbers =
+      std::max(limits.page_numbers, std::size_t{model.page_draws} * model.dimension);
+  // Behind the largest answer: an acknowledgement and a refusal must always find room.
+  limits.reply_buffer = limits.reply_cap + 2 * kSmallReplyBound;
 }
 
 }  // namespace windhover

@@ -47,11 +47,12 @@ class Session {
   // Takes a connected socket over. REQUIRES: is_free().
   void begin(Stream&& socket) noexcept;
 
-  // Whether it waits for the window, and before all others: see ServerState::first_in_line.
+  // Whether it waits for the window, and before all others: see ServedModel::first_in_line.
   bool waits_for_window() const noexcept {
     return state_ == State::kOpen && stopped_by_ == TurnEnd::kWindowFull;
   }
   bool first_in_line() const noexcept { return conversation_.first_in_line(); }
+  void leave_line() noexcept { conversation_.leave_line(); }
 
   // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;

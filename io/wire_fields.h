@@ -33,7 +33,7 @@ enum : int {
 };
 }
 namespace hello_field {
-enum : int { kVersionMin = 1, kVersionMax, kModelId, kModelFingerprint, kDurability };
+enum : int { kVersionMin = 1, kVersionMax, kModelFingerprint = 4, kDurability, kModel };
 }
 namespace observe_field {
 enum : int {

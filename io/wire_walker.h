@@ -2,10 +2,12 @@
 #ifndef WINDHOVER_IO_WIRE_WALKER_H_
 #define WINDHOVER_IO_WIRE_WALKER_H_
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include <google/protobuf/io/coded_stream.h>
 
@@ -57,6 +59,16 @@ class WireWalker {
     array.data = base_ + in_.CurrentPosition();
     array.count = static_cast<std::size_t>(length) / element;
     return in_.Skip(length);
+  }
+
+  // Text of the characters up to 127, which are UTF-8 whatever comes: what has others is malformed.
+  bool ascii(std::uint32_t wire, std::string_view& text) noexcept {
+    int length = 0;
+    if (wire != kLengthDelimited || !size(length)) return false;
+    text = {reinterpret_cast<const char*>(base_ + in_.CurrentPosition()),
+            static_cast<std::size_t>(length)};
+    return in_.Skip(length) &&
+           std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; });
   }
 
   template <class Fields>

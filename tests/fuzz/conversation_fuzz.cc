@@ -44,16 +44,20 @@ struct World {
         block(1 << 20),
         arena(block.bytes()),
         limits(limits_of(server_config(), with_defaults(engine_config()))),
-        queries(arena, limits),
+        scratch(arena, limits),
         producers(arena, server_config().max_producers),
         replies(arena.allocate<std::byte>(limits.reply_buffer)),
         conversation(context),
         other(context) {
     state.limits = limits;
-    state.engine = engine;
     state.clock = &clock;
-    queries.bind(state, EndpointKind::kObserve, engine->reader().value(), engine->reader().value());
-    context = {&state, &queries, &producers};
+    model.set_name("default");
+    model.limits = limits_of(engine->config());
+    model.engine = engine;
+    queries.bind(state, EndpointKind::kObserve, model, scratch, engine->reader().value(),
+                 engine->reader().value());
+    about = {&model, &queries, &producers, nullptr};
+    context = {&state, {&about, 1}};
     require(!arena.exhausted());
   }
 
@@ -64,9 +68,12 @@ struct World {
   Arena arena;
   Limits limits;
   ServerState state;
+  ServedModel model;
+  QueryScratch scratch;
   QueryHandler queries;
   ProducerTable producers;
   ReplyBuffer replies;
+  ModelContext about;
   ConversationContext context;
   Conversation conversation;
   Conversation other;                   // now and then it is there first, and speaks for a producer

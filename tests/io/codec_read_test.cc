@@ -44,6 +44,7 @@ static_assert(same(response_field::kTakeCheckpointResult,
                    v1::Response::kTakeCheckpointResultFieldNumber));
 static_assert(same(take_checkpoint_field::kRequest, v1::TakeCheckpoint::kRequestFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
+static_assert(same(hello_field::kModel, v1::Hello::kModelFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));
 
 // "REASON_TOO_LARGE" without its prefix, in lower case.
@@ -66,7 +67,8 @@ TEST(Codec, NamesOnTheWireAreTheLibrarys) {
   EXPECT_EQ(v1::REASON_UNKNOWN_PRODUCER, static_cast<int>(Refusal::kUnknownProducer));
   EXPECT_EQ(v1::REASON_TOO_MANY_PRODUCERS, static_cast<int>(Refusal::kTooManyProducers));
   EXPECT_EQ(v1::REASON_NOT_DURABLE, static_cast<int>(Refusal::kNotDurable));
-  EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 8);
+  EXPECT_EQ(v1::REASON_UNKNOWN_MODEL, static_cast<int>(Refusal::kUnknownModel));
+  EXPECT_EQ(v1::Reason_descriptor()->value_count(), static_cast<int>(Status::kCount) + 9);
   EXPECT_EQ(v1::DURABILITY_MEMORY, static_cast<int>(Durability::kMemory));
   EXPECT_EQ(v1::DURABILITY_LOGGED, static_cast<int>(Durability::kLogged));
 

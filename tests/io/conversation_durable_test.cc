@@ -13,7 +13,7 @@ using testing::Shared;
 TEST(Conversation, ACheckpointIsAskedForAtOnceAndAskedAfter) {
   for (const EndpointKind kind : {EndpointKind::kObserve, EndpointKind::kQuery}) {
     Shared shared(8, kind);
-    CheckpointProgress& progress = shared.state.checkpoints;
+    CheckpointProgress& progress = shared.model.checkpoints;
     Peer peer(shared);
     const auto ask = [&](std::uint64_t number) {
       v1::Request request;
@@ -23,8 +23,8 @@ TEST(Conversation, ACheckpointIsAskedForAtOnceAndAskedAfter) {
     EXPECT_EQ(ask(0).refusal().reason(), v1::REASON_UNSUPPORTED);
     EXPECT_EQ(progress.requested.load(), 0U);
 
-    shared.state.keeper = &progress;
-    shared.state.request_checkpoint = [](void* keeper) noexcept {
+    shared.model.keeper = &progress;
+    shared.model.request_checkpoint = [](void* keeper) noexcept {
       return static_cast<CheckpointProgress*>(keeper)->requested.fetch_add(1) + 1;
     };
     const v1::TakeCheckpointResult first = ask(0).take_checkpoint_result();
@@ -59,7 +59,7 @@ TEST(Conversation, StatusSaysWhatIsKept) {
   EXPECT_EQ(none.producers_known(), 0U);
 
   (void)peer.send(7, 0, 10);
-  ServerState& state = shared.state;
+  ServedModel& state = shared.model;
   state.request_checkpoint = [](void*) noexcept { return std::uint64_t{1}; };
   state.durability = Durability::kLogged;
   state.log.durable_head = 10;
@@ -112,8 +112,8 @@ TEST(Conversation, WelcomeNamesTheInstanceAndWhatAcknowledgementsStandFor) {
   const Peer later(shared, static_cast<v1::Durability>(3));
   EXPECT_EQ(later.welcome.refusal().reason(), v1::REASON_UNSUPPORTED);
 
-  shared.state.durability = Durability::kLogged;
-  shared.state.log.durable_head = 5;
+  shared.model.durability = Durability::kLogged;
+  shared.model.log.durable_head = 5;
   const Peer same(shared);
   EXPECT_EQ(same.welcome.welcome().durability(), v1::DURABILITY_LOGGED);
   EXPECT_EQ(same.welcome.welcome().durable_through(), 5U);

@@ -25,17 +25,20 @@ struct Shared {
         block(4 << 20),
         arena(block.bytes()),
         limits(limits_of(small_server(), with_defaults(small_engine()))),
-        queries(arena, limits),
+        scratch(arena, limits),
         producers(arena, known) {
     EXPECT_FALSE(arena.exhausted());
     state.limits = limits;
-    state.engine = engine;
     state.clock = &clock;
-    state.instance_id = 77;
-    state.producers = &producers;
+    model.set_name("default");
+    model.limits = limits_of(engine->config());
+    model.engine = engine;
+    model.instance_id = 77;
+    model.producers = &producers;
     producers.reset();
-    queries.bind(state, kind, engine->reader().value(), engine->reader().value());
-    context = {&state, &queries, kind == EndpointKind::kObserve ? &producers : nullptr};
+    queries.bind(state, kind, model, scratch, engine->reader().value(), engine->reader().value());
+    about = {&model, &queries, kind == EndpointKind::kObserve ? &producers : nullptr, nullptr};
+    context = {&state, {&about, 1}};
     clock.advance_ns(kSecond);
   }
 
@@ -48,8 +51,11 @@ struct Shared {
   Arena arena;
   Limits limits;
   ServerState state;
+  ServedModel model;
+  QueryScratch scratch;
   QueryHandler queries;
   ProducerTable producers;
+  ModelContext about;
   ConversationContext context;
 };
 

@@ -50,20 +50,21 @@ TEST(HostilePeer, MessageBeforeHelloIsRefusedAndClosed) {
 
 TEST(HostilePeer, WrongVersionModelOrFingerprintIsRefusedAndClosed) {
   TestServer server;
-  const auto hello = [&](std::uint32_t low, std::uint32_t high, std::uint32_t model,
+  const auto hello = [&](std::uint32_t low, std::uint32_t high, const char* model,
                          std::uint64_t fingerprint, v1::Reason reason) {
     RawPeer peer(server.query_address());
     v1::Request request;
     request.mutable_hello()->set_version_min(low);
     request.mutable_hello()->set_version_max(high);
-    request.mutable_hello()->set_model_id(model);
+    request.mutable_hello()->set_model(model);
     request.mutable_hello()->set_model_fingerprint(fingerprint);
     return peer.send(request) && peer.refused_and_closed(reason);
   };
-  EXPECT_TRUE(hello(2, 9, 0, 0, v1::REASON_UNSUPPORTED));
-  EXPECT_TRUE(hello(0, 0, 0, 0, v1::REASON_UNSUPPORTED));
-  EXPECT_TRUE(hello(1, 1, 1, 0, v1::REASON_UNAVAILABLE));
-  EXPECT_TRUE(hello(1, 1, 0, 1234, v1::REASON_FINGERPRINT_MISMATCH));
+  EXPECT_TRUE(hello(2, 9, "", 0, v1::REASON_UNSUPPORTED));
+  EXPECT_TRUE(hello(0, 0, "", 0, v1::REASON_UNSUPPORTED));
+  EXPECT_TRUE(hello(1, 1, "other", 0, v1::REASON_UNKNOWN_MODEL));
+  EXPECT_TRUE(hello(1, 1, "defaul", 0, v1::REASON_UNKNOWN_MODEL));
+  EXPECT_TRUE(hello(1, 1, "default", 1234, v1::REASON_FINGERPRINT_MISMATCH));
   Client client;
   EXPECT_EQ(client.connect(server.query_address(), {.fingerprint = server.engine().fingerprint()}),
             Status::kOk);

@@ -56,7 +56,7 @@ inline v1::Request random_request(Random& random) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
-      request.mutable_hello()->set_model_id(static_cast<std::uint32_t>(below(random, 2)));
+      request.mutable_hello()->set_model(std::string(below(random, 70), 'm'));
       request.mutable_hello()->set_model_fingerprint(random());
       request.mutable_hello()->set_durability(static_cast<v1::Durability>(below(random, 4)));
       break;
@@ -163,7 +163,7 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
     case RequestKind::kHello:
       return theirs.has_hello() && ours.hello.version_min == theirs.hello().version_min() &&
              ours.hello.version_max == theirs.hello().version_max() &&
-             ours.hello.model_id == theirs.hello().model_id() &&
+             ours.hello.model == theirs.hello().model() &&
              ours.hello.model_fingerprint == theirs.hello().model_fingerprint() &&
              ours.hello.durability == static_cast<std::uint32_t>(theirs.hello().durability());
     case RequestKind::kObserve:

@@ -20,16 +20,20 @@ class Talk {
  public:
   Talk(Engine& engine, EndpointKind kind, Clock& clock)
       : limits_(limits_of(server_, engine.config())),
-        queries_(limits_),
+        scratch_(limits_),
         producers_(server_.max_producers),
         reply_block_(limits_.reply_buffer),
         replies_(reply_block_.bytes()),
-        context_{&state_, &*queries_, kind == EndpointKind::kObserve ? &*producers_ : nullptr},
+        about_{&model_, &queries_, kind == EndpointKind::kObserve ? &*producers_ : nullptr,
+               nullptr},
+        context_{&state_, {&about_, 1}},
         conversation_(context_) {
     state_.limits = limits_;
-    state_.engine = &engine;
+    model_.limits = windhover::limits_of(engine.config());
+    model_.engine = &engine;
     state_.clock = &clock;
-    queries_->bind(state_, kind, engine.reader().value(), engine.reader().value());
+    queries_.bind(state_, kind, model_, *scratch_, engine.reader().value(),
+                  engine.reader().value());
     producers_->reset();
     conversation_.begin();
     (void)ask(hello_frame());
@@ -53,11 +57,14 @@ class Talk {
  private:
   ServerConfig server_;
   Limits limits_;
-  Placed<QueryHandler> queries_;
+  Placed<QueryScratch> scratch_;
+  ServedModel model_;
+  QueryHandler queries_;
   Placed<ProducerTable> producers_;
   MappedBlock reply_block_;
   ReplyBuffer replies_;
   ServerState state_;
+  ModelContext about_;
   ConversationContext context_;
   Conversation conversation_;
 };

@@ -1,0 +1,64 @@
+// What a server knows and keeps of one of the models that it serves.
+#ifndef WINDHOVER_IO_SERVED_MODEL_H_
+#define WINDHOVER_IO_SERVED_MODEL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "windhover/io/durable/checkpoint_progress.h"
+#include "windhover/io/durable/log_progress.h"
+#include "windhover/io/messages.h"
+#include "windhover/io/producer_table.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+// The sizes of a model's requests and answers, as its configuration fixes them.
+struct ModelLimits {
+  std::uint32_t features = 0;
+  std::uint32_t dimension = 0;
+  std::uint32_t classes = 0;  // of a model of classes; otherwise 0
+  std::uint32_t max_rows = 0;
+  std::uint32_t max_nonzeros = 0;
+  std::uint32_t max_query_rows = 0;
+  std::uint32_t retained_draws = 0;
+  std::uint32_t page_draws = 0;  // draws of one DrawsResult
+  std::uint32_t reply_cap = 0;   // the largest answer, its prefix included
+};
+
+// REQUIRES: check(engine) is ok.
+ModelLimits limits_of(const EngineConfig& engine) noexcept;
+
+// Whether it may be a model's name: 1 to 63 letters, digits, '_', '-' and '.', the first of them
+// no '.': it is also the name of a folder.
+bool is_model_name(std::string_view name) noexcept;
+inline constexpr std::size_t kMaxModelName = 63;
+
+// Everything but what is atomic is fixed before the endpoints open, unless it says whose it is.
+struct ServedModel {
+  std::string_view name() const noexcept { return name_room.data(); }
+  // REQUIRES: is_model_name().
+  void set_name(std::string_view name) noexcept { name.copy(name_room.data(), kMaxModelName); }
+
+  std::array<char, kMaxModelName + 1> name_room{};
+  ModelLimits limits;
+  Engine* engine = nullptr;
+  std::uint64_t instance_id = 0;  // of the history
+  Durability durability = Durability::kMemory;
+  LogProgress log;  // all 0 without one
+  std::uint64_t log_capacity_bytes = 0;
+  CheckpointProgress checkpoints;
+  // Asks for one more, from any thread; gives the request's number. Null: no folder is kept.
+  std::uint64_t (*request_checkpoint)(void* keeper) noexcept = nullptr;
+  void* keeper = nullptr;
+  const ProducerTable* producers = nullptr;  // the observe thread's; size() is anybody's
+  // The conversation whose frame found the window full first: until it has room the others wait.
+  // The observe thread's own.
+  const void* first_in_line = nullptr;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SERVED_MODEL_H_
