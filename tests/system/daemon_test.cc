@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,36 @@ TEST(DaemonReady, SaysWhichRowsThePosteriorIsOf) {
     EXPECT_NE(daemon.ready_line().find(words), std::string::npos) << daemon.ready_line();
     EXPECT_GT(daemon.block_bytes(), 0U);
   }
+}
+
+TEST(DaemonCheckConfig, SaysOkWithTheSizeOfTheBlock) {
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  std::vector<std::string> flags = arguments();
+  flags.push_back("--check-config");
+  const testing::ProgramRun run = testing::run_program(WINDHOVER_DAEMON, flags);
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(run.out, "ok block=" + std::to_string(daemon.block_bytes()) + " bytes\n");
+  EXPECT_EQ(run.error, "");
+}
+
+TEST(DaemonCheckConfig, SaysWhereTheFileIsWrong) {
+  const std::string file = testing::temporary_path("check.toml");
+  const auto refusal = [&](const std::string& text, std::vector<std::string> flags) {
+    std::ofstream(file) << text;
+    flags.insert(flags.end(), {"--check-config", file});
+    const testing::ProgramRun run = testing::run_program(WINDHOVER_DAEMON, flags);
+    EXPECT_EQ(run.exit_code, 2) << run.out;
+    EXPECT_EQ(run.out, "");
+    return run.error;
+  };
+  EXPECT_EQ(refusal("[model]\nfeatures = 2\n[engine]\nwindow_size = 3\n", {}),
+            file + ":4:15: window_size must be 4 to 10^9; it is 3\n");
+  EXPECT_EQ(refusal("[model]\nfeatures = 2\n", {"--model.max_nonzeros", "3"}),
+            "--model.max_nonzeros: model.max_nonzeros must be at most model.features; it is 3\n");
+  EXPECT_EQ(refusal("[model]\nfeatures = 3.5\n", {}),
+            file +
+                ":2:12: model.features = \"3.5\" is not allowed: a whole number of 0 to "
+                "4294967295 is expected\n");
 }
 
 TEST(DaemonAddressTaken, IsNamedWithTheReason) {

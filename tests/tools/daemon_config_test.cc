@@ -94,7 +94,7 @@ std::string refusal_of_toml(const std::string& text) {
 
 TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
   EXPECT_TRUE(says(refusal_of_toml("[model]\nfaetures = 3"),
-                   "c.toml, line 2: unknown key model.faetures; there are model.schema"));
+                   "c.toml:2:1: unknown key model.faetures; there are model.schema"));
   EXPECT_TRUE(says(refusal_of_toml("colour = 3"), "unknown key colour; the tables are model"));
   EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = \"3\""),
                    "model.features must be a whole number of 0 to 4294967295"));
@@ -106,7 +106,7 @@ TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
   EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = 2\nprior_groups = \"fields\""),
                    "needs the fields of a model.schema"));
   EXPECT_TRUE(says(refusal_of_toml("[server]\nidle_timeout = 0"), "milliseconds"));
-  EXPECT_TRUE(says(refusal_of_toml("[model"), "c.toml, line 1"));
+  EXPECT_TRUE(says(refusal_of_toml("[model"), "c.toml:1:"));
   EXPECT_TRUE(says(refusal_of_toml("model.features = 0"), "model.features must be"));
   EXPECT_TRUE(says(refusal_of_toml("model.features = 0"), "it is 0"));
   EXPECT_TRUE(says(refusal_of_toml("model.features = 3\nprocess.query_cpu = 99999"),
@@ -115,6 +115,47 @@ TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
   EXPECT_TRUE(
       says(refusal_of([] { DaemonConfig().set("model.features", "x", "--model.features"); }),
            "--model.features: model.features = \"x\" is not allowed"));
+}
+
+TEST(DaemonConfig, SaysWhereInTheFileAWrongValueStands) {
+  EXPECT_TRUE(refusal_of_toml("[model]\n  features = \"3\"")
+                  .starts_with("c.toml:2:14: model.features must be a whole number"));
+  EXPECT_TRUE(refusal_of_toml("[model]\nfeatures = -3")
+                  .starts_with("c.toml:2:12: model.features = \"-3\" is not allowed"));
+  EXPECT_TRUE(refusal_of_toml("[model]\nfeatures = 3\nfeatures = 4").starts_with("c.toml:3:"));
+}
+
+// Each value is allowed by itself; the engine, the server or the machine refuse them.
+TEST(DaemonConfig, SaysWhereInTheFileAnOptionStandsThatContradictsOthers) {
+  EXPECT_EQ(refusal_of_toml("[model]\nfeatures = 3\n\n[engine]\nwindow_size = 2\n"),
+            "c.toml:5:15: window_size must be 4 to 10^9; it is 2");
+  EXPECT_EQ(refusal_of_toml("model.features = 3\nmodel.max_nonzeros = 4\n"),
+            "c.toml:2:22: model.max_nonzeros must be at most model.features; it is 4");
+  // The first one named is a default, so the other one it is.
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\nengine.max_frame_rows = 900000\n")
+                  .starts_with("c.toml:2:25: window_slack must be at least twice max_frame_rows"));
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\n[server.query]\ntcp_address = \"here\"\n")
+                  .starts_with("c.toml:3:15: tcp_address must be a numeric"));
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\nprocess.query_cpu = 99999")
+                  .starts_with("c.toml:2:21: process.query_cpu = 99999 is not allowed"));
+  EXPECT_TRUE(
+      refusal_of_toml("model.features = 3\nengine.horizon = \"all\"\n"
+                      "model.prior_precision = \"learn\"\n")
+          .starts_with("c.toml:3:25: model.learn_prior_precision must be false where horizon"));
+}
+
+TEST(DaemonConfig, NamesNoPlaceInTheFileForWhatItDidNotSay) {
+  DaemonConfig config;
+  config.read_toml("[model]\nfeatures = 3\n[engine]\nwindow_size = 100\n", "c.toml");
+  config.set("engine.window_size", "2", "--engine.window_size");
+  EXPECT_EQ(refusal_of([&] { config.check(); }),
+            "--engine.window_size: window_size must be 4 to 10^9; it is 2");
+  EXPECT_EQ(refusal_of_toml("[engine]\nwindow_size = 100\n"),
+            "model.features must be 1 to 65536; it is 0");
+  // Either might be meant.
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\n[server]\nobserve.tcp_address = \"::1\"\n"
+                              "query.tcp_address = \"there\"\n")
+                  .starts_with("tcp_address must be"));
 }
 
 TEST(DaemonConfig, TakesTheShapeOfRowsFromASchema) {
@@ -233,9 +274,9 @@ TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {
   config.set("model.features", "2", "test");
   config.use_real_time_profile();
   config.check();
-  EXPECT_TRUE(config.lock_memory());
-  EXPECT_EQ(config.learner_thread().fifo_priority, 0);
-  EXPECT_GT(config.query_thread().fifo_priority, 0);
+  EXPECT_TRUE(config.process().lock_memory);
+  EXPECT_EQ(config.process().learner.fifo_priority, 0);
+  EXPECT_GT(config.process().query.fifo_priority, 0);
 }
 
 TEST(DaemonConfig, BlockHoldsTheEngineAndTheServer) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "windhover/io/server.h"
@@ -28,6 +27,7 @@ void DaemonConfig::set(std::string_view name, std::string_view given, const std:
     throw UserError(fmt::format("{}: {} = \"{}\" is not allowed: {} is expected", source, name,
                                 given, option->allowed));
   }
+  sources_[option->name] = source;
 }
 
 namespace {
@@ -45,6 +45,16 @@ std::vector<std::uint32_t> fields_of(const Schema& schema) {
 }  // namespace
 
 void DaemonConfig::check() {
+  try {
+    judge();
+  } catch (const UserError& error) {
+    const std::string source = source_of(error.what());
+    if (source.empty()) throw;
+    throw UserError(fmt::format("{}: {}", source, error.what()));
+  }
+}
+
+void DaemonConfig::judge() {
   Values& v = *values_;
   if (v.schema.empty() && v.prior_groups == Values::PriorGroups::kFields) {
     throw UserError("model.prior_groups = \"fields\" needs the fields of a model.schema");
@@ -82,20 +92,7 @@ void DaemonConfig::check() {
   }
   value_or_refuse(windhover::check(engine()));
   value_or_refuse(windhover::check(server(), engine()));
-  for (const auto& [name, options] :
-       {std::pair<const char*, const ThreadOptions*>{"learner", &v.learner},
-        {"observe", &v.observe_thread},
-        {"query", &v.query_thread}}) {
-    const int cpus = static_cast<int>(std::thread::hardware_concurrency());
-    if (options->cpu < -1 || options->cpu >= cpus) {
-      throw UserError(fmt::format("process.{}_cpu = {} is not allowed: -1 to {} is expected", name,
-                                  options->cpu, cpus - 1));
-    }
-    if (options->fifo_priority < 0 || options->fifo_priority > 99) {
-      throw UserError(fmt::format("process.{}_priority = {} is not allowed: 0 to 99 is expected",
-                                  name, options->fifo_priority));
-    }
-  }
+  v.process.check();
 }
 
 EngineConfig DaemonConfig::engine() const {
@@ -132,27 +129,9 @@ std::size_t DaemonConfig::block_bytes() const {
   return (engine_bytes() + kAlignment - 1) / kAlignment * kAlignment + server_bytes();
 }
 
-bool DaemonConfig::prefault() const { return values_->prefault; }
-bool DaemonConfig::lock_memory() const { return values_->lock_memory; }
-ThreadOptions DaemonConfig::learner_thread() const { return values_->learner; }
-ThreadOptions DaemonConfig::observe_thread() const { return values_->observe_thread; }
-ThreadOptions DaemonConfig::query_thread() const { return values_->query_thread; }
-IdleStrategy::Kind DaemonConfig::learner_idle() const { return values_->idle; }
+const ProcessOptions& DaemonConfig::process() const { return values_->process; }
 
-void DaemonConfig::use_real_time_profile() {
-  Values& v = *values_;
-  const int cpus = static_cast<int>(std::thread::hardware_concurrency());
-  // The learner always has work; at a FIFO priority it would shut out whatever shares its
-  // processor.
-  if (cpus >= 2) {
-    v.learner.cpu = cpus - 1;
-    v.query_thread.cpu = cpus - 2;
-    v.observe_thread.cpu = cpus >= 3 ? cpus - 3 : cpus - 2;
-  }
-  v.query_thread.fifo_priority = 20;
-  v.observe_thread.fifo_priority = 10;
-  v.lock_memory = true;
-}
+void DaemonConfig::use_real_time_profile() { values_->process.use_real_time_profile(); }
 
 std::string horizon_text(const EngineConfig& engine) {
   const std::uint64_t rows = engine.window_size;

@@ -9,21 +9,23 @@
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "windhover/io/server_config.h"
-#include "windhover/platform/thread.h"
 #include "windhover/runtime/config.h"
 #include "windhover/tools/daemon/daemon_options.h"
+#include "windhover/tools/daemon/process_options.h"
 
 namespace windhover {
 
 // Owns the text behind the string views of EngineConfig and ServerConfig. Neither copyable nor
 // movable: the options refer to it. All errors are UserError: one sentence naming the option, its
-// value, and what is allowed.
+// value, and what is allowed. Where a file is to blame, its place comes before, as compilers write
+// it: "FILE:LINE:COLUMN: sentence".
 class DaemonConfig {
  public:
   DaemonConfig();
@@ -40,7 +42,8 @@ class DaemonConfig {
   void set(std::string_view name, std::string_view text, const std::string& source);
 
   // Takes the number and form of features, and what they mean, from the schema where one is named;
-  // then judges everything, as the engine and the server will.
+  // then judges everything, as the engine and the server will. A refusal begins with where the
+  // option comes from, also of one that is wrong only beside another.
   void check();
 
   // Valid while this lives. Call check() first.
@@ -51,15 +54,8 @@ class DaemonConfig {
   // Of one block for both: the engine's part rounded up to Arena::kAlignment, then the server's.
   std::size_t block_bytes() const;
 
-  bool prefault() const;
-  bool lock_memory() const;
-  ThreadOptions learner_thread() const;
-  ThreadOptions observe_thread() const;
-  ThreadOptions query_thread() const;
-  IdleStrategy::Kind learner_idle() const;
-
-  // The profile of --rt: threads pinned to processors of their own as far as there are any, FIFO
-  // priority for the two that answer sockets, memory locked.
+  const ProcessOptions& process() const;
+  // ProcessOptions::use_real_time_profile().
   void use_real_time_profile();
 
   // TOML that read_toml() reads back to the same configuration.
@@ -68,8 +64,12 @@ class DaemonConfig {
  private:
   struct Values;
   void describe_options();
+  void judge();
+  // Of the first option that the sentence names and that is no default; empty: none.
+  std::string source_of(std::string_view sentence) const;
   std::unique_ptr<Values> values_;
   std::vector<DaemonOption> options_;
+  std::map<std::string, std::string> sources_;  // of the options that are no default
 };
 
 // Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...".

@@ -49,14 +49,19 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
   return std::nullopt;
 }
 
-// Calls visit(dotted name, node) for every leaf.
+// As compilers write it, so that editors go there.
+std::string place_in(const std::string& path, const toml::source_region& source) {
+  return fmt::format("{}:{}:{}", path, source.begin.line, source.begin.column);
+}
+
+// Calls visit(dotted name, key, node) for every leaf.
 void for_each_leaf(const toml::table& table, const std::string& prefix, const auto& visit) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
     if (node.is_table()) {
       for_each_leaf(*node.as_table(), name + ".", visit);
     } else {
-      visit(name, node);
+      visit(name, key, node);
     }
   }
 }
@@ -78,14 +83,13 @@ void DaemonConfig::read_toml(std::string_view content, const std::string& path) 
   try {
     document = toml::parse(content, path);
   } catch (const toml::parse_error& error) {
-    throw UserError(fmt::format("{}, line {}: {}", path, error.source().begin.line,
-                                std::string(error.description())));
+    throw UserError(fmt::format("{}: {}", place_in(path, error.source()), error.description()));
   }
-  for_each_leaf(document, "", [&](const std::string& name, const toml::node& node) {
+  for_each_leaf(document, "", [&](const std::string& name, const auto& key, const auto& node) {
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const DaemonOption& o) { return o.name == name; });
-    const std::string place = fmt::format("{}, line {}", path, node.source().begin.line);
     if (option == options_.end()) {
+      const std::string place = place_in(path, key.source());
       const std::string table = name.substr(0, name.find('.') + 1);
       std::vector<std::string> near;
       for (const DaemonOption& o : options_) {
@@ -99,12 +103,33 @@ void DaemonConfig::read_toml(std::string_view content, const std::string& path) 
               : fmt::format("{}: unknown key {}; there are {}", place, name,
                             fmt::join(near, ", ")));
     }
+    const std::string place = place_in(path, node.source());
     const std::optional<std::string> value = text_of(node, option->form);
     if (!value) {
       throw UserError(fmt::format("{}: {} must be {}", place, name, option->allowed));
     }
     set(name, *value, place);
   });
+}
+
+std::string DaemonConfig::source_of(std::string_view sentence) const {
+  constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+  for (std::size_t begin = sentence.find_first_of(kNameLetters), end = 0;
+       begin != std::string_view::npos; begin = sentence.find_first_of(kNameLetters, end)) {
+    end = std::min(sentence.find_first_not_of(kNameLetters, begin), sentence.size());
+    std::string name(sentence.substr(begin, end - begin));
+    while (name.ends_with('.')) name.pop_back();
+    if (name == "model.learn_prior_precision") name = "model.prior_precision";
+    // A word like "rows" is meant as an option only where the sentence begins with it.
+    if (begin > 0 && name.find_first_of("_.") == std::string::npos) continue;
+    std::vector<std::string> sources;
+    for (const auto& [option, source] : sources_) {
+      if (option == name || option.ends_with("." + name)) sources.push_back(source);
+    }
+    // The library names a field of one of two endpoints, and not which.
+    if (sources.size() == 1) return sources.front();
+  }
+  return "";
 }
 
 std::string DaemonConfig::to_toml() const {

@@ -104,23 +104,7 @@ void DaemonConfig::describe_options() {
       number("server.drain_timeout", "ms that stopping may take", v.server.drain_timeout),
   });
   add(data_options(v.data));
-  add({
-      boolean("process.prefault", "touch the whole block before ready", v.prefault),
-      boolean("process.lock_memory", "keep it in RAM, where permitted", v.lock_memory),
-      choice("process.learner_idle", "what the learner does with nothing to do", v.idle,
-             Choices<IdleStrategy::Kind>{{"park", IdleStrategy::kPark},
-                                         {"spin", IdleStrategy::kSpin}}),
-      number("process.learner_threads", "that move the chains; more than 1 with a window only",
-             v.engine.learner_threads),
-      number("process.learner_cpu", "of the first; -1: anywhere", v.learner.cpu),
-      number("process.observe_cpu", "-1: anywhere", v.observe_thread.cpu),
-      number("process.query_cpu", "-1: anywhere", v.query_thread.cpu),
-      number("process.learner_priority", "SCHED_FIFO 1..99; 0: ordinary", v.learner.fifo_priority),
-      number("process.observe_priority", "SCHED_FIFO 1..99; 0: ordinary",
-             v.observe_thread.fifo_priority),
-      number("process.query_priority", "SCHED_FIFO 1..99; 0: ordinary",
-             v.query_thread.fifo_priority),
-  });
+  add(process_options(v.process, v.engine));
 }
 
 }  // namespace windhover

@@ -10,6 +10,7 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/daemon/daemon_config.h"
 #include "windhover/tools/daemon/data_options.h"
+#include "windhover/tools/daemon/process_options.h"
 #include "windhover/tools/data/schema.h"
 
 namespace windhover {
@@ -32,12 +33,7 @@ struct DaemonConfig::Values {
   };
   Listen observe, query;
   DataOptions data;
-  bool prefault = true;
-  bool lock_memory = false;
-  ThreadOptions learner{.name = "wh-learner"};
-  ThreadOptions observe_thread = Server::observe_thread_options();
-  ThreadOptions query_thread = Server::query_thread_options();
-  IdleStrategy::Kind idle = IdleStrategy::kPark;
+  ProcessOptions process;
 };
 
 }  // namespace windhover

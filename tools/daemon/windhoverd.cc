@@ -118,8 +118,8 @@ void serve(const DaemonConfig& config) {
     throw RunError(fmt::format("no memory for a block of {}",
                                bytes_text(static_cast<double>(config.block_bytes()))));
   }
-  if (config.prefault()) prefault(block.bytes());
-  if (config.lock_memory() && !ok(lock_memory())) {
+  if (config.process().prefault) prefault(block.bytes());
+  if (config.process().lock_memory && !ok(lock_memory())) {
     warn("the memory could not be locked; raise the limit (ulimit -l) or run with CAP_IPC_LOCK");
   }
   const std::size_t engine_bytes = config.engine_bytes();
@@ -134,11 +134,11 @@ void serve(const DaemonConfig& config) {
   if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
   if (const std::string remarks = server->recovery_remarks(); !remarks.empty()) warn(remarks);
   LearnerThread learner;
-  if (!ok(learner.start(engine, config.learner_thread(), config.learner_idle()))) {
+  if (!ok(learner.start(engine, config.process().learner, config.process().learner_idle))) {
     throw RunError("the learner thread could not be started");
   }
   warn_about("learner", learner.warnings());
-  if (!ok(server->start(config.observe_thread(), config.query_thread()))) {
+  if (!ok(server->start(config.process().observe, config.process().query))) {
     learner.stop();
     throw RunError("the socket threads could not be started");
   }
@@ -167,19 +167,52 @@ void serve(const DaemonConfig& config) {
                          engine.head(), heap, peak_resident_bytes()));
 }
 
+struct CommandLine {
+  std::string file;
+  std::map<std::string, std::string> flags;  // of the options given
+  bool real_time = false;
+  bool print_config = false;
+  bool check_config = false;
+};
+
+// The file first, then what overrides it.
+void take(const CommandLine& line, DaemonConfig& config) {
+  if (!line.file.empty()) config.read_file(line.file);
+  if (line.real_time) config.use_real_time_profile();
+  for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
+}
+
+// For editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before it.
+int check_config(const CommandLine& line, DaemonConfig& config) {
+  try {
+    take(line, config);
+    config.check();
+    fmt::print("ok block={} bytes\n", config.block_bytes());
+    return 0;
+  } catch (const UserError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Serves a live posterior over TCP and Unix-domain sockets", "windhoverd");
   app.set_version_flag("--version", WINDHOVER_VERSION);
   DaemonConfig config;
-  std::string file;
-  bool real_time = false;
-  bool print_config = false;
-  app.add_option("CONFIG,--config", file, "TOML file; flags override it");
-  app.add_flag("--rt", real_time, "Pin threads, FIFO priorities, lock memory, where permitted");
-  app.add_flag("--print-config", print_config, "Print the configuration as TOML and end");
-  std::map<std::string, std::string> flags;
+  CommandLine line;
+  app.add_option("CONFIG,--config", line.file, "TOML file; flags override it");
+  app.add_flag("--rt", line.real_time,
+               "Pin threads, FIFO priorities, lock memory, where permitted");
+  app.add_flag("--print-config", line.print_config, "Print the configuration as TOML and end");
+  app.add_flag("--check-config", line.check_config,
+               "Judge file and flags, say \"ok\" or what is wrong and where, and end");
   for (const DaemonOption& option : config.options()) {
-    app.add_option("--" + option.name, flags[option.name], option.help)
+    app.add_option_function<std::string>(
+           "--" + option.name,
+           [&flags = line.flags, name = option.name](const std::string& value) {
+             flags[name] = value;
+           },
+           option.help)
         ->type_name(option.form == DaemonOption::Form::kText ? "TEXT" : "VALUE");
   }
   try {
@@ -187,14 +220,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (!file.empty()) config.read_file(file);
-  if (real_time) config.use_real_time_profile();
-  for (const DaemonOption& option : config.options()) {
-    if (app.count("--" + option.name) > 0) {
-      config.set(option.name, flags[option.name], "--" + option.name);
-    }
-  }
-  if (print_config) {
+  if (line.check_config) return check_config(line, config);
+  take(line, config);
+  if (line.print_config) {
     fmt::print("{}", config.to_toml());
     return 0;
   }

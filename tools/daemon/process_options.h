@@ -1,0 +1,36 @@
+// What windhoverd is as a process, as options.
+#ifndef WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
+#define WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
+
+#include <vector>
+
+#include "windhover/io/server.h"
+#include "windhover/platform/thread.h"
+#include "windhover/runtime/config.h"
+#include "windhover/tools/daemon/daemon_options.h"
+
+namespace windhover {
+
+// The table [process].
+struct ProcessOptions {
+  bool prefault = true;
+  bool lock_memory = false;
+  IdleStrategy::Kind learner_idle = IdleStrategy::kPark;
+  ThreadOptions learner{.name = "wh-learner"};
+  ThreadOptions observe = Server::observe_thread_options();
+  ThreadOptions query = Server::query_thread_options();
+
+  // UserError where a thread asks for what this machine has not.
+  void check() const;
+  // The profile of --rt: threads pinned to processors of their own as far as there are any, FIFO
+  // priority for the two that answer sockets, memory locked.
+  void use_real_time_profile();
+};
+
+// Named "process." and the field; the number of learner threads is the engine's. `options` and
+// `engine` must outlive them.
+std::vector<DaemonOption> process_options(ProcessOptions& options, EngineConfig& engine);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
