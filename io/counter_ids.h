@@ -39,6 +39,7 @@ enum class IoCounter : std::uint8_t {
   kQueriesRefused,
   kWriteStalls,  // a peer's socket was full
   kSocketErrors,
+  kEndpointFaults,        // an endpoint's loop was left by an exception, and begun again
   kHandlerHeapFallbacks,  // 0, or the promise of no heap calls is broken
   kCount,
 };
@@ -74,6 +75,7 @@ struct CounterLabels<IoCounter> {
       "queries_refused",
       "write_stalls",
       "socket_errors",
+      "endpoint_faults",
       "handler_heap_fallbacks",
   };
 };

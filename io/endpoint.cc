@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <thread>
 #include <vector>
 
 #include <sys/eventfd.h>
@@ -21,6 +22,8 @@ using std::chrono::nanoseconds;
 // least every millisecond.
 constexpr auto kRetryAfter = std::chrono::microseconds(500);
 constexpr auto kDutyPause = std::chrono::microseconds(100);
+// After a fault, which may come again at once.
+constexpr auto kFaultPause = milliseconds(10);
 
 }  // namespace
 
@@ -113,12 +116,19 @@ Status Endpoint::warm_up() {
 }
 
 void Endpoint::run() noexcept {
-  // run() passes on what handlers throw, and ours throw nothing.
+  if (duties_ != nullptr) do_duty();
+  while (!serve() && !stopping_) std::this_thread::sleep_for(kFaultPause);
+}
+
+// Until it has stopped; false: something threw. Ours throw nothing, but Asio does where the system
+// fails it. What has not been called yet is called when it goes on.
+bool Endpoint::serve() noexcept {
   try {
-    if (duties_ != nullptr) do_duty();
     io_.run();
+    return true;
   } catch (const std::exception&) {
-    state_.counters.add(IoCounter::kSocketErrors);
+    state_.counters.add(IoCounter::kEndpointFaults);
+    return false;
   }
 }
 
@@ -211,6 +221,7 @@ void Endpoint::arm_sweep() noexcept {
 
 void Endpoint::sweep() noexcept {
   const std::int64_t now_ns = state_.clock->now_ns();
+  state_.of(kind_).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
   if (!stopping_ || open_sessions_ > 0) arm_sweep();
 }

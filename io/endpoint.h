@@ -64,6 +64,8 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   // Before run().
   void set_duties(EndpointDuties& duties) noexcept { duties_ = &duties; }
 
+  // Until it has stopped. A fault is counted and survived (IoCounter::kEndpointFaults); beat_ns of
+  // ServerState tells whether the endpoint gets anywhere.
   void run() noexcept;
 
   // Any thread, also a signal handler: one write to an eventfd.
@@ -74,6 +76,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   std::uint16_t port() const noexcept { return tcp_.port(); }
 
  private:
+  bool serve() noexcept;
   Status warm_up();
   void on_connection(Stream& socket) noexcept override;
   void on_pause(Session& session) noexcept override;

@@ -187,6 +187,12 @@ std::uint32_t Server::observe_sessions() const noexcept {
 std::uint32_t Server::query_sessions() const noexcept {
   return impl_->layout.state.of(EndpointKind::kQuery).sessions.load(std::memory_order_relaxed);
 }
+std::int64_t Server::observe_beat_ns() const noexcept {
+  return impl_->layout.state.of(EndpointKind::kObserve).beat_ns.load(std::memory_order_relaxed);
+}
+std::int64_t Server::query_beat_ns() const noexcept {
+  return impl_->layout.state.of(EndpointKind::kQuery).beat_ns.load(std::memory_order_relaxed);
+}
 const Histogram& Server::observe_latency() const noexcept {
   return impl_->layout.state.of(EndpointKind::kObserve).query_latency;
 }

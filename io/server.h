@@ -139,6 +139,10 @@ class Server {
   Counters<IoCounter>& counters() noexcept;
   std::uint32_t observe_sessions() const noexcept;  // open now
   std::uint32_t query_sessions() const noexcept;
+  // When each endpoint's loop last swept its sessions, by the server's clock: once a second at
+  // least from run_...() until it stops. 0: not yet.
+  std::int64_t observe_beat_ns() const noexcept;
+  std::int64_t query_beat_ns() const noexcept;
   // Nanoseconds from a question found in the read buffer to its answer in the write buffer.
   const Histogram& observe_latency() const noexcept;
   const Histogram& query_latency() const noexcept;

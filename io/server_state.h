@@ -42,6 +42,7 @@ struct ServerState {
   struct PerEndpoint {
     std::atomic<std::uint32_t> sessions{0};  // open now; written by the endpoint's thread
     Histogram query_latency;                 // likewise
+    std::atomic<std::int64_t> beat_ns{0};    // its last sweep; likewise
   };
 
   PerEndpoint& of(EndpointKind kind) noexcept { return endpoints[static_cast<std::size_t>(kind)]; }

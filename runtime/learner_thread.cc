@@ -1,5 +1,7 @@
 #include "windhover/runtime/learner_thread.h"
 
+#include "windhover/platform/clock.h"
+
 namespace windhover {
 
 namespace {
@@ -48,7 +50,9 @@ std::uint32_t LearnerThread::warnings() const noexcept {
 void LearnerThread::run(void* self) noexcept {
   auto& learner = *static_cast<LearnerThread*>(self);
   IdleStrategy idle(learner.idle_);
+  RealClock clock;
   while (learner.running_.load(std::memory_order_relaxed)) {
+    learner.beat_ns_.store(clock.now_ns(), std::memory_order_relaxed);
     idle.idle(learner.engine_->poll(kRoundsAPoll));
   }
 }

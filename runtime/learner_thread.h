@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 
 #include "windhover/platform/thread.h"
 #include "windhover/runtime/engine.h"
@@ -26,6 +27,9 @@ class LearnerThread {
   const Thread& thread() const noexcept { return thread_; }
   // Of all of them: a mask of ThreadWarning.
   std::uint32_t warnings() const noexcept;
+  // When the loop last began a turn, on CLOCK_MONOTONIC: every few milliseconds at least, but for
+  // rounds that last longer. 0: it has not yet. Any thread.
+  std::int64_t beat_ns() const noexcept { return beat_ns_.load(std::memory_order_relaxed); }
 
  private:
   struct Helper {
@@ -40,6 +44,7 @@ class LearnerThread {
   Engine* engine_ = nullptr;
   IdleStrategy::Kind idle_ = IdleStrategy::kPark;
   std::atomic<bool> running_{false};
+  std::atomic<std::int64_t> beat_ns_{0};
   Thread thread_;
   std::atomic<bool> helping_{false};
   std::array<Helper, kMaxLearnerThreads - 1> helpers_;
