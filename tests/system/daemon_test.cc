@@ -95,7 +95,8 @@ TEST(DaemonAddressTaken, IsNamedWithTheReason) {
   const std::string& address = first.query_address();
   const std::string port = address.substr(address.rfind(':') + 1);
   const testing::ProgramRun second = testing::run_program(
-      WINDHOVER_DAEMON, {"--model.features", "1", "--server.query.tcp_port", port});
+      WINDHOVER_DAEMON,
+      {"--model.features", "1", "--server.query.tcp_port", port, "--process.log_level", "warning"});
   EXPECT_EQ(second.exit_code, 1);
   EXPECT_EQ(second.error, "windhoverd: query.tcp_address 127.0.0.1 with tcp_port " + port +
                               " cannot be bound: Address already in use; stop the process that "
@@ -104,8 +105,9 @@ TEST(DaemonAddressTaken, IsNamedWithTheReason) {
 
 TEST(DaemonAddressTaken, PathIsNamedToo) {
   const std::string path = testing::temporary_path("no_folder") + "/socket";
-  const testing::ProgramRun run = testing::run_program(
-      WINDHOVER_DAEMON, {"--model.features", "1", "--server.observe.unix_path", path});
+  const testing::ProgramRun run =
+      testing::run_program(WINDHOVER_DAEMON, {"--model.features", "1", "--server.observe.unix_path",
+                                              path, "--process.log_level", "warning"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.error, "windhoverd: observe.unix_path " + path +
                            " cannot be bound: No such file or directory\n");

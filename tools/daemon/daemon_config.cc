@@ -105,6 +105,10 @@ EngineConfig DaemonConfig::engine() const {
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
   values_->data.prepare(engine);
+  // One is the watcher's. Too few for the server stay too few.
+  if (engine.max_readers >= kServerReaders) {
+    engine.max_readers = std::max(engine.max_readers, kServerReaders + 1);
+  }
   return engine;
 }
 

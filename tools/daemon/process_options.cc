@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -22,6 +24,13 @@ void ProcessOptions::check() const {
                                   name, thread->fifo_priority));
     }
   }
+  // Endpoints turn once a second at least.
+  constexpr std::chrono::milliseconds kLeast{2000};
+  if (watchdog.timeout < kLeast) {
+    throw UserError(
+        fmt::format("process.watchdog_timeout = {} is not allowed: {} ms at least are expected",
+                    watchdog.timeout.count(), kLeast.count()));
+  }
 }
 
 void ProcessOptions::use_real_time_profile() {
@@ -39,7 +48,7 @@ void ProcessOptions::use_real_time_profile() {
 }
 
 std::vector<DaemonOption> process_options(ProcessOptions& options, EngineConfig& engine) {
-  return {
+  std::vector<DaemonOption> all = {
       boolean("process.prefault", "touch the whole block before ready", options.prefault),
       boolean("process.lock_memory", "keep it in RAM, where permitted", options.lock_memory),
       choice("process.learner_idle", "what the learner does with nothing to do",
@@ -57,7 +66,13 @@ std::vector<DaemonOption> process_options(ProcessOptions& options, EngineConfig&
              options.observe.fifo_priority),
       number("process.query_priority", "SCHED_FIFO 1..99; 0: ordinary",
              options.query.fifo_priority),
+      choice("process.watchdog", "what becomes of a thread that stands still",
+             options.watchdog.exit, Choices<bool>{{"report", false}, {"exit", true}}),
+      number("process.watchdog_timeout", "ms without a turn of the thread, 2000 at least",
+             options.watchdog.timeout),
   };
+  std::ranges::move(log_options(options.log), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace windhover

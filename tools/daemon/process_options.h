@@ -2,14 +2,22 @@
 #ifndef WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
 #define WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
 
+#include <chrono>
 #include <vector>
 
 #include "windhover/io/server.h"
 #include "windhover/platform/thread.h"
 #include "windhover/runtime/config.h"
+#include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/daemon_options.h"
 
 namespace windhover {
+
+// What becomes of a thread that stands still.
+struct WatchdogOptions {
+  bool exit = false;  // the process ends; otherwise it is only told
+  std::chrono::milliseconds timeout{10'000};
+};
 
 // The table [process].
 struct ProcessOptions {
@@ -19,8 +27,10 @@ struct ProcessOptions {
   ThreadOptions learner{.name = "wh-learner"};
   ThreadOptions observe = Server::observe_thread_options();
   ThreadOptions query = Server::query_thread_options();
+  DaemonLogOptions log;
+  WatchdogOptions watchdog;
 
-  // UserError where a thread asks for what this machine has not.
+  // UserError where a thread asks for what this machine has not, or is watched too closely.
   void check() const;
   // The profile of --rt: threads pinned to processors of their own as far as there are any, FIFO
   // priority for the two that answer sockets, memory locked.

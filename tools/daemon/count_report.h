@@ -1,0 +1,42 @@
+// Refusals, limits and faults in the log: how many of each kind since the last line about it.
+#ifndef WINDHOVER_TOOLS_DAEMON_COUNT_REPORT_H_
+#define WINDHOVER_TOOLS_DAEMON_COUNT_REPORT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "windhover/io/counter_ids.h"
+#include "windhover/platform/counters.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/tools/daemon/daemon_log.h"
+
+namespace windhover {
+
+// One thread. Counters and log outlive it. No heap call after the constructor.
+class CountReport {
+ public:
+  // What has been counted so far is not news.
+  CountReport(const Counters<RuntimeCounter>& runtime, const Counters<IoCounter>& io,
+              DaemonLog& log) noexcept;
+
+  // Logs each kind of which something was counted, unless it was logged a short while ago: then it
+  // is kept for a later line.
+  void look(std::int64_t now_ns) noexcept;
+  // What was kept.
+  void finish() noexcept;
+
+ private:
+  static constexpr std::size_t kKinds = 5;
+  bool log_kind(std::size_t kind) noexcept;
+
+  const Counters<RuntimeCounter>& runtime_;
+  const Counters<IoCounter>& io_;
+  DaemonLog& log_;
+  std::array<std::uint64_t, Counters<RuntimeCounter>::size()> runtime_said_{};
+  std::array<std::uint64_t, Counters<IoCounter>::size()> io_said_{};
+  std::array<std::int64_t, kKinds> not_before_ns_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_COUNT_REPORT_H_

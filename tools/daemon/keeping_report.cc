@@ -1,0 +1,66 @@
+#include "windhover/tools/daemon/keeping_report.h"
+
+#include <cstring>
+#include <utility>
+
+namespace windhover {
+namespace {
+
+// The system's words; strerror() may translate them, with the heap.
+void add_error(LogLine& line, Status status, int number) noexcept {
+  line.add("status", to_string(status));
+  const char* words = number != 0 ? strerrordesc_np(number) : nullptr;
+  if (words != nullptr) line.add("error", words);
+}
+
+}  // namespace
+
+KeepingReport::KeepingReport(const LogProgress& log, const CheckpointProgress& checkpoints,
+                             DaemonLog& out) noexcept
+    : log_(log),
+      checkpoints_(checkpoints),
+      out_(out),
+      log_failures_(log.failures.load()),
+      checkpoint_failures_(checkpoints.failures.load()),
+      taken_(checkpoints.taken.load()) {}
+
+void KeepingReport::look(std::int64_t now_ns) noexcept {
+  look_at_log(now_ns);
+  look_at_checkpoints(now_ns);
+}
+
+void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
+  const std::uint64_t failures = log_.failures.load();
+  const Status status = log_.status.load();
+  if (failures != log_failures_ && failing_.allow(now_ns)) {
+    LogLine line = out_.line(LogLevel::kError, "log_commit_failed");
+    line.add("failures", failures - std::exchange(log_failures_, failures));
+    add_error(line, status, log_.error_number.load());
+    out_.write(line.add("durable_rows", log_.durable_head.load()));
+    log_fails_ = true;
+  }
+  if (!log_fails_ || !ok(status) || failures != log_failures_) return;
+  log_fails_ = false;
+  LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
+  out_.write(line.add("durable_rows", log_.durable_head.load()));
+}
+
+void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
+  const std::uint64_t failures = checkpoints_.failures.load();
+  const std::uint64_t taken = checkpoints_.taken.load();
+  if (failures == checkpoint_failures_ && taken == taken_) return;
+  if (!taking_.allow(now_ns)) return;
+  if (failures != checkpoint_failures_) {
+    LogLine line = out_.line(LogLevel::kError, "checkpoint_failed");
+    line.add("failures", failures - std::exchange(checkpoint_failures_, failures));
+    add_error(line, checkpoints_.status.load(), checkpoints_.error_number.load());
+    out_.write(line.add("newest_rows", checkpoints_.head.load()));
+  }
+  if (taken != taken_) {
+    LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");
+    line.add("taken", taken - std::exchange(taken_, taken)).add("rows", checkpoints_.head.load());
+    out_.write(line.add("ms", checkpoints_.lasted_ns.load() / 1'000'000));
+  }
+}
+
+}  // namespace windhover

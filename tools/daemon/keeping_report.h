@@ -1,0 +1,40 @@
+// What becomes of the data folder, in the log: commits that fail, checkpoints.
+#ifndef WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
+#define WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
+
+#include <cstdint>
+
+#include "windhover/io/durable/checkpoint_progress.h"
+#include "windhover/io/durable/log_progress.h"
+#include "windhover/tools/daemon/daemon_log.h"
+#include "windhover/tools/daemon/rate_limit.h"
+
+namespace windhover {
+
+// One thread. All that it refers to outlives it. No heap call after the constructor.
+class KeepingReport {
+ public:
+  // What has been counted so far is not news.
+  KeepingReport(const LogProgress& log, const CheckpointProgress& checkpoints,
+                DaemonLog& out) noexcept;
+
+  void look(std::int64_t now_ns) noexcept;
+
+ private:
+  void look_at_log(std::int64_t now_ns) noexcept;
+  void look_at_checkpoints(std::int64_t now_ns) noexcept;
+
+  const LogProgress& log_;
+  const CheckpointProgress& checkpoints_;
+  DaemonLog& out_;
+  std::uint64_t log_failures_;
+  std::uint64_t checkpoint_failures_;
+  std::uint64_t taken_;
+  RateLimit failing_{3, std::chrono::seconds(10)};
+  RateLimit taking_{3, std::chrono::seconds(10)};
+  bool log_fails_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_

@@ -1,0 +1,47 @@
+// Which threads stand still: their heartbeats, judged.
+#ifndef WINDHOVER_TOOLS_DAEMON_STALLS_H_
+#define WINDHOVER_TOOLS_DAEMON_STALLS_H_
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "windhover/tools/daemon/daemon_log.h"
+
+namespace windhover {
+
+// One thread. The log outlives it. No heap call after the constructor.
+class Stalls {
+ public:
+  static constexpr std::size_t kThreads = 3;
+  static constexpr std::array<std::string_view, kThreads> kNames = {"learner", "observe", "query"};
+  using Beats = std::array<std::int64_t, kThreads>;  // each another one whenever its thread turned
+
+  // `beats`: of the beginning. A thread stands still once its beat has been the same for `timeout`.
+  Stalls(DaemonLog& log, std::chrono::nanoseconds timeout, const Beats& beats) noexcept;
+
+  // `watched`: how long it is since the last look, as far as the other threads could have turned
+  // meanwhile: not while the whole process was stopped. Logs who stands still and who goes on.
+  void look(const Beats& beats, std::chrono::nanoseconds watched) noexcept;
+
+  // The first thread that stands still; empty: none does.
+  std::string_view first() const noexcept;
+
+ private:
+  struct Watched {
+    std::int64_t beat = 0;
+    std::chrono::nanoseconds still{0};
+    bool stalled = false;
+  };
+  void say(LogLevel level, const char* event, std::size_t thread) noexcept;
+
+  DaemonLog& log_;
+  std::chrono::nanoseconds timeout_;
+  std::array<Watched, kThreads> threads_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_STALLS_H_

@@ -1,0 +1,72 @@
+#include "windhover/tools/daemon/status_report.h"
+
+#include <utility>
+
+namespace windhover {
+
+ReasonNumber number_behind(const Provenance& p) noexcept {
+  switch (p.reason) {
+    case StatusReason::kFewDraws:
+      return {"ess_bulk", p.ess_bulk};
+    case StatusReason::kDrift:
+      return {"drift_score", p.drift_score};
+    case StatusReason::kDependentRows:
+      return {"score_autocorrelation", p.score_autocorrelation};
+    case StatusReason::kLostChains:
+      return {"divergences", static_cast<double>(p.divergences)};
+    case StatusReason::kSamplersLaw:
+    case StatusReason::kLawUnknown:
+      return {"law_ratio", p.law_ratio};
+    case StatusReason::kSpread:
+      return {"ou_ratio", p.ou_ratio};
+    case StatusReason::kReplayRatio:
+      return {"draws_per_observation", p.draws_per_observation};
+    case StatusReason::kPrior:
+      return {"prior_conflict", p.prior_conflict};
+    case StatusReason::kMisfit:
+      return {"misspecification_index", p.misspecification_index};
+    case StatusReason::kReplay:
+      return {"recovery_target", static_cast<double>(p.recovery_target)};
+    case StatusReason::kNone:
+    case StatusReason::kNotDefinite:
+    case StatusReason::kNetwork:
+      break;
+  }
+  return {};
+}
+
+StatusReport::StatusReport(std::string model, DaemonLog& log)
+    : model_(std::move(model)), log_(log) {}
+
+void StatusReport::look(const Provenance& p, std::int64_t now_ns) noexcept {
+  look_at_recovery(p, now_ns);
+  if (p.status == status_ && p.reason == reason_) return;
+  if (!changes_.allow(now_ns)) return;  // looked at again: the last state is told in the end
+  LogLine line =
+      log_.line(p.status == PosteriorStatus::kOk || p.status == PosteriorStatus::kWarmingUp ||
+                        p.status == PosteriorStatus::kRecovering
+                    ? LogLevel::kInfo
+                    : LogLevel::kWarning,
+                "status_changed");
+  line.add("model", model_).add("from", to_string(status_)).add("to", to_string(p.status));
+  line.add("reason", to_string(p.reason));
+  if (const ReasonNumber number = number_behind(p); number.name != nullptr) {
+    line.add(number.name, number.value);
+  }
+  line.add("rows", p.n_seen).add("posterior_rows", p.n_eff).add("draws", p.draws);
+  log_.write(line);
+  status_ = p.status;
+  reason_ = p.reason;
+}
+
+void StatusReport::look_at_recovery(const Provenance& p, std::int64_t now_ns) noexcept {
+  const bool now = p.recovery_target != 0;
+  if (now ? !progress_.allow(now_ns) : !recovering_) return;
+  LogLine line = log_.line(LogLevel::kInfo, now ? "recovering" : "recovered");
+  line.add("model", model_).add("rows", p.sequence);
+  if (now) line.add("of", p.recovery_target);
+  log_.write(line);
+  recovering_ = now;
+}
+
+}  // namespace windhover

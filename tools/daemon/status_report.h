@@ -1,0 +1,44 @@
+// What becomes of a posterior, in the log: its status, and how far it has come after a restart.
+#ifndef WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
+#define WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/tools/daemon/daemon_log.h"
+#include "windhover/tools/daemon/rate_limit.h"
+
+namespace windhover {
+
+// The number that `reason` is about, by its name in Provenance; no name: there is none.
+struct ReasonNumber {
+  const char* name = nullptr;
+  double value = 0;
+};
+ReasonNumber number_behind(const Provenance& provenance) noexcept;
+
+// One thread. The log outlives it. No heap call after the constructor.
+class StatusReport {
+ public:
+  StatusReport(std::string model, DaemonLog& log);
+
+  // Logs what has changed since the last line. A status that comes and goes is logged ten times,
+  // then once in ten seconds.
+  void look(const Provenance& provenance, std::int64_t now_ns) noexcept;
+
+ private:
+  void look_at_recovery(const Provenance& provenance, std::int64_t now_ns) noexcept;
+
+  std::string model_;
+  DaemonLog& log_;
+  PosteriorStatus status_ = PosteriorStatus::kWarmingUp;
+  StatusReason reason_ = StatusReason::kFewDraws;
+  RateLimit changes_{10, std::chrono::seconds(10)};
+  RateLimit progress_{1, std::chrono::seconds(10)};
+  bool recovering_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
