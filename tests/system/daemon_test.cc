@@ -25,7 +25,7 @@ std::vector<std::string> arguments(std::vector<std::string> more = {}) {
 // Each signal that would end a process that does nothing about it, but for those that stop it and
 // those of a fault or a wish for a core file.
 TEST(DaemonSignals, OthersThanTheStoppingOnesLeaveTheRowsAlone) {
-  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments(), WINDHOVER_HEAP_COUNTER_PRELOAD);
   Client client;
   ASSERT_EQ(client.connect(daemon.observe_address()), Status::kOk) << client.error_text();
   const std::vector<double> x = {1, 2, 3};
@@ -43,7 +43,7 @@ TEST(DaemonSignals, OthersThanTheStoppingOnesLeaveTheRowsAlone) {
 }
 
 TEST(DaemonSignals, InterruptStopsAsTerminateDoes) {
-  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments(), WINDHOVER_HEAP_COUNTER_PRELOAD);
   const ChildDaemon::Stopped stopped = daemon.stop(SIGINT);
   EXPECT_EQ(stopped.exit_code, 0);
   EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);

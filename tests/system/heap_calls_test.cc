@@ -10,11 +10,13 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "windhover/io/client.h"
 #include "windhover/io/framing.h"
 #include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/daemon/child_daemon.h"
@@ -31,6 +33,17 @@ const std::vector<std::string> kArguments = {
     "--server.max_sessions",     "40", "--server.idle_timeout",   "5000",
     "--server.observe.tcp_port", "0",  "--server.query.tcp_port", "0",
     "--process.learner_threads", "2"};
+
+const std::string kInjecting =
+    std::string(WINDHOVER_INJECT_PRELOAD) + ":" + WINDHOVER_HEAP_COUNTER_PRELOAD;
+
+// All that there is to say is said, too.
+std::vector<std::string> arguments_with_log(const std::string& file) {
+  std::vector<std::string> arguments = kArguments;
+  arguments.insert(arguments.end(), {"--process.log_level", "debug", "--process.log_format", "json",
+                                     "--process.log_file", file});
+  return arguments;
+}
 
 // More connections than there are sessions, all at once.
 void burst(const std::string& address) {
@@ -144,15 +157,24 @@ std::uint64_t count_in(const std::string& file) {
 
 TEST(HeapCalls, MixedLoadFromReadyOn_None) {
   const std::string file = testing::temporary_path("heap_calls");
+  const std::string log = testing::temporary_path("heap_calls.log");
   std::unique_ptr<ChildDaemon> daemon;
   {
-    const ScopedVariable preload("LD_PRELOAD", WINDHOVER_HEAP_COUNTER_PRELOAD);
     const ScopedVariable count("WINDHOVER_HEAP_COUNT_FILE", file);
-    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, kArguments);
+    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, arguments_with_log(log),
+                                           WINDHOVER_HEAP_COUNTER_PRELOAD);
   }
   const std::uint64_t at_ready = count_in(file);
   EXPECT_GT(at_ready, 0U) << "nothing was counted from outside";
   load(*daemon);
+  // The log has its say while heap calls are counted.
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (const char* event : {"\"requests_refused\"", "\"status_changed\""}) {
+    while (testing::content_of(log).find(event) == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << event;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
   EXPECT_EQ(count_in(file) - at_ready, 0U) << "counted from outside";
   const ChildDaemon::Stopped stopped = daemon->stop();
   EXPECT_EQ(stopped.exit_code, 0);
@@ -161,14 +183,20 @@ TEST(HeapCalls, MixedLoadFromReadyOn_None) {
   EXPECT_GE(stopped.observations, 500'000U);
 }
 
+TEST(HeapCalls, NotCountedWhereNobodyAsks) {
+  ChildDaemon daemon(WINDHOVER_DAEMON, kArguments);
+  const ChildDaemon::Stopped stopped = daemon.stop();
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_FALSE(stopped.heap_calls.has_value());
+}
+
 // The heap call comes with the first message after the file is there, and the file after "ready".
 TEST(HeapCalls, OneInjected_Seen) {
   const std::string file = testing::temporary_path("inject_now");
   std::unique_ptr<ChildDaemon> daemon;
   {
-    const ScopedVariable preload("LD_PRELOAD", WINDHOVER_INJECT_PRELOAD);
     const ScopedVariable after("WINDHOVER_INJECT_AFTER", file);
-    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, kArguments);
+    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, kArguments, kInjecting);
   }
   std::ofstream(file) << "now";
   Client client;
@@ -187,9 +215,8 @@ TEST(HeapCalls, OneInjected_Seen) {
 
 // What is counted begins where the line "ready" is handed to the system, not some time after it.
 TEST(HeapCalls, OneRightBehindReady_Seen) {
-  const ScopedVariable preload("LD_PRELOAD", WINDHOVER_INJECT_PRELOAD);
   const ScopedVariable at_ready("WINDHOVER_INJECT_AT_READY", "1");
-  ChildDaemon daemon(WINDHOVER_DAEMON, kArguments);
+  ChildDaemon daemon(WINDHOVER_DAEMON, kArguments, kInjecting);
   const ChildDaemon::Stopped stopped = daemon.stop();
   ASSERT_TRUE(stopped.heap_calls.has_value());
   EXPECT_EQ(*stopped.heap_calls, 2U);

@@ -193,7 +193,8 @@ void kill_again_and_again(int kills, std::chrono::milliseconds pause, const std:
                                               "524288",
                                               "--data.checkpoint_period",
                                               "300"};
-  auto daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, arguments);
+  auto daemon =
+      std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, arguments, WINDHOVER_HEAP_COUNTER_PRELOAD);
   std::vector<std::unique_ptr<Sender>> senders;
   for (std::uint64_t p = 1; p <= kProducers; ++p) {
     senders.push_back(std::make_unique<Sender>(p, "unix:" + observe, pause));
@@ -205,7 +206,8 @@ void kill_again_and_again(int kills, std::chrono::milliseconds pause, const std:
     std::this_thread::sleep_for(std::chrono::microseconds(pause_us(random)));
     (void)daemon->stop(SIGKILL);
     // Some die again while they come back.
-    daemon = std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, arguments);
+    daemon =
+        std::make_unique<ChildDaemon>(WINDHOVER_DAEMON, arguments, WINDHOVER_HEAP_COUNTER_PRELOAD);
   }
   std::vector<std::uint64_t> next;
   std::uint64_t rows = 0;

@@ -25,7 +25,8 @@ TEST_P(LongMemory, ResidentStaysFlatToTenToTheEight) {
   constexpr std::uint64_t kLast = 100'000'000;
   ChildDaemon daemon(WINDHOVER_DAEMON,
                      {"--model.features", "9", "--engine.horizon", GetParam(), "--process.prefault",
-                      "true", "--server.observe.tcp_port", "0", "--server.query.tcp_port", "0"});
+                      "true", "--server.observe.tcp_port", "0", "--server.query.tcp_port", "0"},
+                     WINDHOVER_HEAP_COUNTER_PRELOAD);
   Client client;
   ASSERT_EQ(client.connect(daemon.query_address()), Status::kOk) << client.error_text();
   std::uint64_t resident_first = 0;

@@ -7,13 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
 
 #include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {
+
+constexpr const char* kLogLevel = "--process.log_level";
 
 // The text behind "name=" up to the next blank; empty when it is not there.
 std::string value_in(const std::string& line, const std::string& name) {
@@ -32,18 +37,52 @@ std::string first_of(const std::string& addresses) {
   return addresses.substr(0, addresses.find(','));
 }
 
+// Our own environment with `preload` in it, as execve() wants it.
+std::vector<std::string> environment_with(const std::string& preload) {
+  constexpr std::string_view kName = "LD_PRELOAD=";
+  std::vector<std::string> all;
+  std::string libraries = preload;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with(kName) && !preload.empty()) {
+      libraries += ":" + std::string(text.substr(kName.size()));
+    } else {
+      all.emplace_back(text);
+    }
+  }
+  if (!preload.empty()) all.push_back(std::string(kName) + libraries);
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
-ChildDaemon::ChildDaemon(const std::string& program, std::vector<std::string> arguments) {
+std::string heap_counter_beside(const std::string& program) {
+  const std::filesystem::path prefix = std::filesystem::path(program).parent_path().parent_path();
+  const std::filesystem::path library = prefix / "lib" / "libwindhover_heap_counter.so";
+  return std::filesystem::exists(library) ? library.string() : "";
+}
+
+ChildDaemon::ChildDaemon(const std::string& program, std::vector<std::string> arguments,
+                         const std::string& preload) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw RunError("no pipe for the daemon's output");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const int failure = posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ);
+  if (std::ranges::find(arguments, kLogLevel) == arguments.end()) {
+    arguments.insert(arguments.end(), {kLogLevel, "error"});
+  }
+  arguments.insert(arguments.begin(), program);
+  std::vector<std::string> environment = environment_with(preload);
+  const int failure = posix_spawn(&pid_, program.c_str(), &actions, nullptr,
+                                  pointers_to(arguments).data(), pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   output_ = fdopen(ends[0], "r");

@@ -171,7 +171,8 @@ void compare_with_exact(Client& client, const Options& o, const Schema& schema,
 
 LiveResult run_live(const Options& o, const Schema& schema, std::uint64_t rows) {
   LiveResult result;
-  ChildDaemon daemon(bin_folder() + "/windhoverd", daemon_arguments(o));
+  const std::string program = bin_folder() + "/windhoverd";
+  ChildDaemon daemon(program, daemon_arguments(o), heap_counter_beside(program));
   result.block_bytes = daemon.block_bytes();
   fmt::print("Phase 1: {} flights through TCP ({}) in about {:.0f} s\n", rows,
              daemon.observe_address(), o.seconds);
@@ -230,7 +231,8 @@ struct FastResult {
 
 FastResult run_fast(const Options& o, const Schema& schema, std::uint64_t rows) {
   FastResult result;
-  ChildDaemon daemon(bin_folder() + "/windhoverd", daemon_arguments(o));
+  const std::string program = bin_folder() + "/windhoverd";
+  ChildDaemon daemon(program, daemon_arguments(o), heap_counter_beside(program));
   fmt::print("\nPhase 2: the same flights at full speed into a fresh daemon\n");
   std::fflush(stdout);
   SendOptions send;

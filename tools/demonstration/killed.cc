@@ -32,7 +32,8 @@ KilledResult run_killed(const std::string& program, std::vector<std::string> arg
        "--server.observe.tcp_address", "", "--server.observe.unix_path", folder.in("observe"),
        "--server.query.tcp_address", "", "--server.query.unix_path", folder.in("query")});
   KilledResult result;
-  auto daemon = std::make_unique<ChildDaemon>(program, arguments);
+  const std::string counter = heap_counter_beside(program);
+  auto daemon = std::make_unique<ChildDaemon>(program, arguments, counter);
   send.address = daemon->observe_address();
   send.durable = true;
   SendThread sender(std::move(send));
@@ -48,7 +49,7 @@ KilledResult run_killed(const std::string& program, std::vector<std::string> arg
   client.close();
   const auto killed = Clock::now();
   (void)daemon->stop(SIGKILL);
-  daemon = std::make_unique<ChildDaemon>(program, arguments);
+  daemon = std::make_unique<ChildDaemon>(program, arguments, counter);
   result.seconds_to_ready = seconds_since(killed);
   connect_or_throw(client, daemon->query_address());
   Provenance provenance = ask(client);

@@ -8,8 +8,8 @@ namespace windhover {
 
 // How often any code of this process has called the heap so far: malloc, calloc, realloc, the
 // aligned forms, free of something, and operator new through them; from any thread, from any
-// library. Nothing under sanitizers, which need the heap's names for themselves. A few nanoseconds;
-// any thread.
+// library. Nothing under sanitizers, which need the heap's names for themselves, and in windhoverd
+// unless libwindhover_heap_counter.so is preloaded. A few nanoseconds; any thread.
 std::optional<std::uint64_t> heap_calls() noexcept;
 
 }  // namespace windhover

@@ -1,6 +1,6 @@
 // The same counter from outside: LD_PRELOAD this library and name a file in
 // WINDHOVER_HEAP_COUNT_FILE; its first eight bytes are the number of heap calls so far, in the
-// machine's byte order, at any moment.
+// machine's byte order, at any moment. The program itself may ask windhover_heap_calls().
 //
 // A program that has a counter of its own defines malloc itself and comes before us in the lookup;
 // it then calls __libc_malloc. So both names are defined here, and each call is counted once.
@@ -126,6 +126,10 @@ __attribute__((constructor)) void share_counter() {
 }  // namespace
 
 extern "C" {
+std::uint64_t windhover_heap_calls() noexcept {
+  return counter.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
+}
+
 void* malloc(std::size_t size) noexcept { return counted_malloc(size); }
 void* calloc(std::size_t number, std::size_t size) noexcept { return counted_calloc(number, size); }
 void* realloc(void* memory, std::size_t size) noexcept { return counted_realloc(memory, size); }
