@@ -1,5 +1,6 @@
 #include "windhover/tools/daemon/log_line.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,7 +17,7 @@ LogLine json(std::string_view event = "event") {
 }
 
 nlohmann::json parsed(const LogLine& line) {
-  return nlohmann::json::parse("{" + std::string(line.view()) + "}");
+  return nlohmann::json::parse(fmt::format("{{{}}}", line.view()));
 }
 
 TEST(LogLine, IsReadableAsText) {
@@ -70,7 +71,7 @@ TEST(LogLine, ReplacesBytesThatAreNoUtf8) {
                                      {"\xf8", 1}}) {
     std::string expected = "<";
     for (int i = 0; i < count; ++i) expected += none;
-    EXPECT_EQ(parsed(json().add("a", "<" + bytes + ">"))["a"], expected + ">");
+    EXPECT_EQ(parsed(json().add("a", fmt::format("<{}>", bytes)))["a"], expected + ">");
   }
 }
 
