@@ -9,10 +9,9 @@
 
 #include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
-#include "windhover/io/conversation.h"
+#include "windhover/io/conversation_memory.h"
 #include "windhover/io/handler_memory.h"
 #include "windhover/io/listener.h"
-#include "windhover/io/query_handler.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/session.h"
 #include "windhover/platform/arena.h"
@@ -20,19 +19,11 @@
 namespace windhover {
 
 // What an endpoint needs from the block. Takes memory, writes nothing but itself.
-struct EndpointMemory {
+struct EndpointMemory : ConversationMemory {
   EndpointMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
-      : models(arena.make_array<ModelContext>(model_count)),
-        queries(arena.make_array<QueryHandler>(model_count)),
-        scratch(arena, limits),
-        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {
-    context.models = models;
-  }
+      : ConversationMemory(arena, limits, model_count),
+        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {}
 
-  ConversationContext context;
-  std::span<ModelContext> models;
-  std::span<QueryHandler> queries;  // one a model
-  QueryScratch scratch;
   std::span<Session> sessions;
 };
 

@@ -1,5 +1,6 @@
 #include "windhover/io/server.h"
 
+#include <atomic>
 #include <new>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "windhover/io/durable/keeping.h"
 #include "windhover/io/endpoint.h"
+#include "windhover/io/http/http_server.h"
 #include "windhover/io/server_layout.h"
 
 namespace windhover {
@@ -27,27 +29,47 @@ struct Server::Impl {
         observe_path(from.observe.unix_path),
         query_address(from.query.tcp_address),
         query_path(from.query.unix_path),
+        http_address(from.http.listen.tcp_address),
+        http_path(from.http.listen.unix_path),
         layout(in_block),
         observe(EndpointKind::kObserve, in_block.observe, in_block.state),
         query(EndpointKind::kQuery, in_block.query, in_block.state) {
     config.observe = pointing_to(from.observe, observe_address, observe_path);
     config.query = pointing_to(from.query, query_address, query_path);
+    config.http.listen = pointing_to(from.http.listen, http_address, http_path);
     config.durable.folder = {};  // Keeping has a copy
-    if (!from.durable.enabled()) return;
-    keeping.emplace(from.durable, models, in_block, observe);
+    if (from.durable.enabled()) keeping.emplace(from.durable, models, in_block, observe);
+    if (from.http.enabled()) {
+      http = std::make_unique<HttpServer>(config.http, in_block.http, in_block.state);
+    }
   }
 
-  static void run_observe(void* self) { static_cast<Impl*>(self)->observe.run(); }
-  static void run_query(void* self) { static_cast<Impl*>(self)->query.run(); }
+  static void run_observe(void* self) {
+    static_cast<Impl*>(self)->observe.run();
+    static_cast<Impl*>(self)->endpoint_ended();
+  }
+  static void run_query(void* self) {
+    static_cast<Impl*>(self)->query.run();
+    static_cast<Impl*>(self)->endpoint_ended();
+  }
+  static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
+
+  // HTTP tells how it stands until there is nothing left to tell of.
+  void endpoint_ended() noexcept {
+    if (running.fetch_sub(1) == 1 && http) http->finish();
+  }
 
   ServerConfig config;
-  std::string observe_address, observe_path, query_address, query_path;
+  std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
   ServerLayout& layout;
   Endpoint observe;
   Endpoint query;
-  std::optional<Keeping> keeping;  // wakes the endpoint: gone before it
+  std::optional<Keeping> keeping;    // wakes the endpoint: gone before it
+  std::unique_ptr<HttpServer> http;  // null: off
+  std::atomic<int> running{2};       // endpoints that have not ended
   Thread observe_thread;
   Thread query_thread;
+  Thread http_thread;
 };
 
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
@@ -96,7 +118,12 @@ Result<bool> Server::open() noexcept {
     }
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
-    return impl_->query.open(impl_->config, impl_->config.query);
+    Result<bool> query = impl_->query.open(impl_->config, impl_->config.query);
+    if (!query.ok() || !impl_->http) return query;
+    ListenConfig listens = impl_->config.observe;
+    listens.tcp_port = impl_->observe.port();
+    impl_->http->point_to(listens);
+    return impl_->http->open();
   } catch (const std::bad_alloc&) {
     return Error{Status::kUnavailable, "no heap memory for Asio's objects", 0};
   } catch (const boost::system::system_error& error) {
@@ -105,8 +132,11 @@ Result<bool> Server::open() noexcept {
   }
 }
 
-void Server::run_observe() noexcept { impl_->observe.run(); }
-void Server::run_query() noexcept { impl_->query.run(); }
+void Server::run_observe() noexcept { Impl::run_observe(impl_.get()); }
+void Server::run_query() noexcept { Impl::run_query(impl_.get()); }
+void Server::run_http() noexcept {
+  if (impl_->http) impl_->http->run();
+}
 
 ThreadOptions Server::observe_thread_options() noexcept { return {.name = "wh-observe"}; }
 // An answer takes microseconds: with a short slice the thread has a processor as soon as it wakes.
@@ -120,6 +150,9 @@ Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) n
   status = impl_->observe_thread.start(observe, &Impl::run_observe, impl_.get());
   if (!ok(status)) return status;
   status = impl_->query_thread.start(query, &Impl::run_query, impl_.get());
+  if (ok(status) && impl_->http) {
+    status = impl_->http_thread.start({.name = "wh-http"}, &Impl::run_http, impl_.get());
+  }
   if (!ok(status)) {
     request_stop();
     join();
@@ -135,6 +168,7 @@ std::uint32_t Server::query_thread_warnings() const noexcept {
 }
 
 void Server::request_stop() noexcept {
+  if (impl_->http) impl_->http->stop_soon();
   impl_->observe.request_stop();
   impl_->query.request_stop();
 }
@@ -142,6 +176,7 @@ void Server::request_stop() noexcept {
 void Server::join() noexcept {
   impl_->observe_thread.join();
   impl_->query_thread.join();
+  impl_->http_thread.join();
   if (impl_->keeping) impl_->keeping->stop();
 }
 
@@ -174,6 +209,7 @@ const CheckpointProgress& Server::checkpoints(std::size_t model) const noexcept 
 
 std::uint16_t Server::observe_port() const noexcept { return impl_->observe.port(); }
 std::uint16_t Server::query_port() const noexcept { return impl_->query.port(); }
+std::uint16_t Server::http_port() const noexcept { return impl_->http ? impl_->http->port() : 0; }
 
 std::uint64_t Server::instance_id(std::size_t model) const noexcept {
   return impl_->layout.models[model].served.instance_id;

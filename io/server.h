@@ -10,12 +10,14 @@
 //
 // Two endpoints of one protocol (windhover.proto): the observe endpoint takes Observe and
 // questions, the query endpoint only questions, so that these do not wait behind ingest. Each has
-// its own io_context, thread and sessions; counters are shared.
+// its own io_context, thread and sessions; counters are shared. With ServerConfig::http a third
+// listens for HTTP: metrics, health, questions in JSON (http/README.md).
 //
 // Memory: sessions, their buffers, the producer table and scratch lie in the block. The Server
 // itself and its Asio objects (io_context, sockets, timers) are made on the heap by create() and
 // open(); after open() nothing is, because open() has opened every descriptor and armed every timer
-// once, which is when Asio allocates for them.
+// once, which is when Asio allocates for them. The HTTP thread is not held to that: its connections
+// are made by create(), and it calls the heap for each request, but not while nobody asks.
 #ifndef WINDHOVER_IO_SERVER_H_
 #define WINDHOVER_IO_SERVER_H_
 
@@ -69,7 +71,7 @@ class Server {
                                   Arena& arena) noexcept;
 
   // Lays the server out in `block` (64-byte aligned, footprint() bytes). Engines, `block` and
-  // `clock` outlive it. Takes kServerReaders readers from each engine.
+  // `clock` outlive it. Takes readers_of(config) readers from each engine.
   static Result<std::unique_ptr<Server>> create(const ServerConfig& config,
                                                 std::span<const HostedModel> models,
                                                 std::span<std::byte> block, Clock& clock) noexcept;
@@ -96,8 +98,10 @@ class Server {
   // run_observe() is then the engines' only observe() caller.
   void run_observe() noexcept;
   void run_query() noexcept;
+  // Likewise, where there is HTTP: until both endpoints have ended. Otherwise nothing.
+  void run_http() noexcept;
 
-  // Instead: both on threads of our own, by default named wh-observe and wh-query.
+  // Instead: on threads of our own, by default named wh-observe and wh-query, and wh-http.
   static ThreadOptions observe_thread_options() noexcept;
   static ThreadOptions query_thread_options() noexcept;
   Status start(const ThreadOptions& observe = observe_thread_options(),
@@ -133,6 +137,7 @@ class Server {
   // The TCP ports bound by open(); 0 without TCP.
   std::uint16_t observe_port() const noexcept;
   std::uint16_t query_port() const noexcept;
+  std::uint16_t http_port() const noexcept;
 
   // Any thread.
   std::uint64_t instance_id(std::size_t model = 0) const noexcept;  // as in Welcome

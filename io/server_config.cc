@@ -53,6 +53,36 @@ Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) no
   return true;
 }
 
+Result<bool> check_http(const HttpConfig& http, bool allow_any_address) noexcept {
+  if (!http.enabled()) {
+    if (http.listen.tcp_port == 0) return true;
+    return Error{Status::kInvalidConfig, "http.tcp_port needs an http.tcp_address, say 127.0.0.1",
+                 static_cast<double>(http.listen.tcp_port)};
+  }
+  const Result<bool> possible = check_listen(http.listen, allow_any_address);
+  if (!possible.ok()) return possible.error();
+  if (http.max_connections < 1 || http.max_connections > 1024) {
+    return Error{Status::kInvalidConfig, "http.max_connections must be from 1 to 1024",
+                 static_cast<double>(http.max_connections)};
+  }
+  if (http.header_cap < 1024 || http.header_cap > 64 * 1024) {
+    return Error{Status::kInvalidConfig, "http.header_cap must be from 1024 to 65536 bytes",
+                 static_cast<double>(http.header_cap)};
+  }
+  if (http.body_cap < 1024 || http.body_cap > 64 * 1024 * 1024) {
+    return Error{Status::kInvalidConfig, "http.body_cap must be from 1024 to 67108864 bytes",
+                 static_cast<double>(http.body_cap)};
+  }
+  for (const auto timeout :
+       {http.header_timeout, http.request_timeout, http.idle_timeout, http.stall_timeout}) {
+    if (timeout.count() < 1 || timeout > std::chrono::hours(24)) {
+      return Error{Status::kInvalidConfig, "timeouts of http must be from 1 to 86400000 ms",
+                   static_cast<double>(timeout.count())};
+    }
+  }
+  return true;
+}
+
 Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
                            const EngineConfig& engine) noexcept {
   if (!config.enabled()) return true;
@@ -101,6 +131,8 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     const Result<bool> possible = check_listen(*listen, config.allow_any_address);
     if (!possible.ok()) return possible.error();
   }
+  const Result<bool> http = check_http(config.http, config.allow_any_address);
+  if (!http.ok()) return http.error();
   const auto outside = [](std::uint64_t value, std::uint64_t low, std::uint64_t high) {
     return value < low || value > high;
   };
@@ -122,10 +154,14 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
                  "frame_cap must be at most 268435456 and at least what the largest row needs",
                  static_cast<double>(row)};
   }
-  if (engine.max_readers < kServerReaders) {
-    return Error{Status::kInvalidConfig, "max_readers must be at least 4, which the server takes",
+  if (engine.max_readers < readers_of(config)) {
+    return Error{Status::kInvalidConfig,
+                 config.http.enabled()
+                     ? "max_readers must be at least 7, which the server takes with http"
+                     : "max_readers must be at least 4, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
+  static_assert(kServerReaders == 4 && kHttpReaders == 3);  // as the sentences say
   const Result<bool> durable = check_durable(config.durable, config.frame_cap, engine);
   if (!durable.ok()) return durable.error();
   for (const auto timeout :

@@ -5,21 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "windhover/io/durable/durable_config.h"
+#include "windhover/io/http/http_config.h"
+#include "windhover/io/listen_config.h"
 #include "windhover/platform/result.h"
 #include "windhover/runtime/config.h"
 
 namespace windhover {
-
-// Where one endpoint listens; at least one of the two. The strings are copied.
-struct ListenConfig {
-  std::string_view tcp_address = "127.0.0.1";  // a numeric address; empty: no TCP
-  std::uint16_t tcp_port = 0;                  // 0: any free one, see Server::observe_port()
-  std::string_view
-      unix_path;  // empty: none. Created 0600; a stale one is replaced, removed at stop
-};
 
 struct ServerConfig {
   ListenConfig observe;
@@ -38,6 +31,8 @@ struct ServerConfig {
   // Without a row of a producer from the connection that speaks for it, after which another may.
   std::chrono::milliseconds producer_timeout{60'000};
 
+  HttpConfig http;  // off unless it is said where to listen
+
   // What is kept on disk; EngineConfig::checkpoints and, with a log, a follower are needed for it.
   DurableConfig durable;
 
@@ -46,10 +41,15 @@ struct ServerConfig {
   std::uint64_t instance_id = 0;
 };
 
+// Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more.
+inline constexpr std::uint32_t kServerReaders = 4;
+inline std::uint32_t readers_of(const ServerConfig& config) noexcept {
+  return kServerReaders + (config.http.enabled() ? kHttpReaders : 0);
+}
+
 // Judges the server's part, given an engine configuration that check(engine) accepts. Complexity
 // O(1) but for the addresses. kOk, or a sentence naming the first field that is wrong, and its
-// number. The server takes kServerReaders of the engine's max_readers.
-inline constexpr std::uint32_t kServerReaders = 4;
+// number.
 Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept;
 
 }  // namespace windhover

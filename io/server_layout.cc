@@ -140,18 +140,24 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
   memory.producers.reset({.claims_per_connection = config.max_producers_per_connection,
                           .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
                           .seed = seed.value()});
-  for (auto [endpoint, kind] : {std::pair{&layout.observe, EndpointKind::kObserve},
-                                std::pair{&layout.query, EndpointKind::kQuery}}) {
+  HttpMemory& http = layout.http;
+  if (http.enabled()) {
+    const Result<Reader> reader = engine.reader();
+    if (!reader.ok()) return reader.error();
+    http.readers[index] = reader.value();
+  }
+  for (auto [memory_of, kind] :
+       {std::pair<ConversationMemory*, EndpointKind>{&layout.observe, EndpointKind::kObserve},
+        std::pair<ConversationMemory*, EndpointKind>{&layout.query, EndpointKind::kQuery},
+        std::pair{http.enabled() ? &*http.conversations : nullptr, EndpointKind::kHttp}}) {
+    if (memory_of == nullptr) continue;
     const Result<Reader> reader = engine.reader();
     const Result<Reader> paging = engine.reader();
     if (!reader.ok()) return reader.error();
     if (!paging.ok()) return paging.error();
-    QueryHandler& queries = endpoint->queries[index];
-    queries.bind(layout.state, kind, model, endpoint->scratch, reader.value(), paging.value());
-    endpoint->context.state = &layout.state;
-    endpoint->models[index] = {
-        &model, &queries, kind == EndpointKind::kObserve ? &memory.producers : nullptr, nullptr};
+    memory_of->bind(layout.state, kind, index, model, reader.value(), paging.value());
   }
+  layout.observe.models[index].producers = &memory.producers;
   return true;
 }
 

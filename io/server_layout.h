@@ -7,6 +7,7 @@
 
 #include "windhover/io/durable/persistence.h"
 #include "windhover/io/endpoint.h"
+#include "windhover/io/http/http_memory.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/server_state.h"
 #include "windhover/platform/arena.h"
@@ -36,7 +37,8 @@ struct ServerLayout {
                std::size_t model_count) noexcept
       : models(arena.make_array<ModelMemory>(model_count, arena, config)),
         observe(ModelMemory::in_region(arena, "observe sessions"), limits, model_count),
-        query(ModelMemory::in_region(arena, "query sessions"), limits, model_count) {
+        query(ModelMemory::in_region(arena, "query sessions"), limits, model_count),
+        http(arena, config.http, limits, model_count) {
     state.limits = limits;
   }
 
@@ -44,6 +46,7 @@ struct ServerLayout {
   std::span<ModelMemory> models;
   EndpointMemory observe;
   EndpointMemory query;
+  HttpMemory http;
 };
 
 struct HostedModel;
@@ -52,7 +55,7 @@ struct HostedModel;
 Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedModel> models,
                             std::span<std::byte> block) noexcept;
 
-// Names one model and gives it its engine and that one's readers, on both endpoints.
+// Names one model and gives it its engine and that one's readers, on every endpoint.
 Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedModel& hosted,
                         const ServerConfig& config) noexcept;
 

@@ -1,4 +1,4 @@
-// What the two endpoints of a server share, and the sizes that follow from the configuration.
+// What the endpoints of a server share, and the sizes that follow from the configuration.
 #ifndef WINDHOVER_IO_SERVER_STATE_H_
 #define WINDHOVER_IO_SERVER_STATE_H_
 
@@ -15,7 +15,8 @@
 
 namespace windhover {
 
-enum class EndpointKind : std::uint8_t { kObserve = 0, kQuery = 1 };
+enum class EndpointKind : std::uint8_t { kObserve = 0, kQuery = 1, kHttp = 2 };
+inline constexpr std::size_t kEndpointKinds = 3;
 
 // The sizes that all connections have, whichever model they speak of.
 struct Limits {
@@ -52,7 +53,7 @@ struct ServerState {
   std::int64_t started_ns = 0;
   std::uint64_t footprint_bytes = 0;  // the blocks of server and engines
   Counters<IoCounter> counters;
-  std::array<PerEndpoint, 2> endpoints;
+  std::array<PerEndpoint, kEndpointKinds> endpoints;
 };
 
 }  // namespace windhover

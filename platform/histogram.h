@@ -50,6 +50,16 @@ class Histogram {
     return max();
   }
 
+  // Calls visit(largest value that belongs here, values here) for each bucket that holds any,
+  // smallest first. O(buckets).
+  template <class Visit>
+  void for_each_bucket(Visit visit) const noexcept {
+    for (std::size_t i = 0; i < kBuckets; ++i) {
+      const std::uint64_t here = buckets_[i].load(std::memory_order_relaxed);
+      if (here > 0) visit(upper_bound_of(i), here);
+    }
+  }
+
   std::uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // The largest value recorded, exactly; 0 when there are none.

@@ -176,7 +176,11 @@ int Engine::poll(int max_work) noexcept {
   }
   // The answers become no better than they are by these rows.
   if (all_there && done == 0) set_recovery_target(0);
+  engine.polls.store(engine.polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return done;
+}
+std::uint64_t Engine::polls() const noexcept {
+  return layout_->polls.load(std::memory_order_relaxed);
 }
 int Engine::assist(std::uint32_t worker) noexcept {
   if (worker == 0 || worker >= layout_->config.learner_threads) return 0;

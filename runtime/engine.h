@@ -98,6 +98,9 @@ class Engine {
   // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
   int poll(int max_work) noexcept;
 
+  // How often poll() has come back: it grows while somebody learns, or rests. Any thread.
+  std::uint64_t polls() const noexcept;
+
   // Helps poll() with the round under way, if there is one: moves of chains and sums over rows, on
   // a thread that is not poll()'s. `worker` is 1 to EngineConfig::learner_threads - 1, another one
   // on each helper's thread. Returns how many pieces were done; 0: none open, look again within

@@ -135,6 +135,7 @@ struct Engine::Layout {
   std::uint32_t followers = 0;
   checkpoint::Capture* capture;  // null: no checkpoints
   std::atomic<std::uint64_t> recovery_target{0};
+  alignas(64) std::atomic<std::uint64_t> polls{0};  // apart from what readers read
   Engine engine;
 };
 

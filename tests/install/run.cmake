@@ -1,5 +1,6 @@
 # Installs the build in BUILD_DIR to a scratch folder, builds the hosts against it, runs them and the
 # installed programs.
+cmake_minimum_required(VERSION 3.25)
 set(prefix ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${WORK_DIR})
 

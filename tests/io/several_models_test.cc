@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "windhover/runtime/learner_pool.h"
+#include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
 #include "windhover/tests/temporary_folder.h"
@@ -36,6 +37,7 @@ class Models {
       EngineConfig engine = engines[i];
       engine.checkpoints = keeps;
       engine.max_followers = keeps ? 1 : 0;
+      engine.max_readers = readers_of(config) + 1;
       planned.push_back({names[i], engine});
       blocks_.emplace_back(Engine::footprint(engine).value());
       engines_.push_back(Engine::create(engine, blocks_.back().bytes(), clock_).value());
@@ -131,6 +133,37 @@ TEST(SeveralModels, RowsReachTheOneThatIsNamed) {
     return ok(asker.connect(models.query_address(), about("clicks"))) && ok(asker.status(status)) &&
            status.provenance().sequence() == 300;
   }));
+}
+
+TEST(SeveralModels, HttpAsksAndTellsTheOneThatIsNamed) {
+  ServerConfig config = small_server();
+  config.http.listen.tcp_address = "127.0.0.1";
+  Models models(config);
+  const std::string address = "127.0.0.1:" + std::to_string(models.server().http_port());
+  HttpPeer peer(address);
+  EXPECT_EQ(peer.get("/v1/models").body, "{\"models\":[\"price\",\"clicks\",\"delay\"]}\n");
+  EXPECT_EQ(peer.get("/v1/status?model=prices").status, 404);
+  const auto contains = [&](const std::string& path, const std::string& text) {
+    return peer.get(path).body.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(contains("/v1/hello", "\"model_name\":\"price\""));
+  EXPECT_TRUE(contains("/v1/hello?a=b&model=clicks", "\"model_name\":\"clicks\""));
+  const auto post = [&](const std::string& path, const std::string& body) {
+    return peer.ask("POST", path, "Content-Type: application/json\r\n", body);
+  };
+  const std::string two = R"({"rows": 1, "features_f64": [0.5, -1], "targets_f64": [1]})";
+  const std::string three = R"({"rows": 1, "features_f64": [0.5, -1, 2], "targets_f64": [1]})";
+  EXPECT_EQ(post("/v1/observe?model=clicks", two).status, 200);
+  EXPECT_EQ(post("/v1/observe?model=delay", three).status, 200);
+  EXPECT_EQ(post("/v1/observe?model=delay", three).status, 200);
+  EXPECT_EQ(models.engine(0).head(), 0U);
+  EXPECT_EQ(models.engine(1).head(), 1U);
+  EXPECT_EQ(models.engine(2).head(), 2U);
+  EXPECT_EQ(post("/v1/predict?model=clicks", R"({"rows": 1, "features_f64": [1, 2]})").status, 200);
+  EXPECT_EQ(post("/v1/predict", R"({"rows": 1, "features_f64": [1, 2]})").status, 400);
+  EXPECT_TRUE(contains("/metrics", "windhover_head_rows{model=\"clicks\"} 1\n"));
+  EXPECT_TRUE(contains("/metrics", "windhover_head_rows{model=\"delay\"} 2\n"));
+  EXPECT_EQ(peer.get("/readyz").status, 200);
 }
 
 TEST(SeveralModels, AFurtherHelloSpeaksOfAnotherAndLetsGoOfProducers) {

@@ -183,6 +183,29 @@ TEST(HeapCalls, MixedLoadFromReadyOn_None) {
   EXPECT_GE(stopped.observations, 500'000U);
 }
 
+// The HTTP thread looks at its clock eighty times a second meanwhile.
+TEST(HeapCalls, HttpOnAndNobodyAsking_None) {
+  std::vector<std::string> arguments = kArguments;
+  arguments.insert(arguments.end(), {"--server.http.tcp_address", "127.0.0.1",
+                                     "--server.http.header_timeout", "100"});
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments, WINDHOVER_HEAP_COUNTER_PRELOAD);
+  ASSERT_FALSE(daemon.http_address().empty()) << daemon.ready_line();
+  Client client;
+  ASSERT_EQ(client.connect(daemon.observe_address()), Status::kOk) << client.error_text();
+  const std::vector<double> x(kFeatures, 0.1);
+  const std::vector<double> y = {1};
+  v1::StatusResult status;
+  // Until it has been up for two seconds.
+  while (status.uptime_ns() < 2'000'000'000) {
+    ASSERT_EQ(client.observe({x, y, {}, {}}), Status::kOk) << client.error_text();
+    ASSERT_EQ(client.status(status), Status::kOk) << client.error_text();
+  }
+  const ChildDaemon::Stopped stopped = daemon.stop();
+  EXPECT_EQ(stopped.exit_code, 0);
+  ASSERT_TRUE(stopped.heap_calls.has_value());
+  EXPECT_EQ(*stopped.heap_calls, 0U);
+}
+
 TEST(HeapCalls, NotCountedWhereNobodyAsks) {
   ChildDaemon daemon(WINDHOVER_DAEMON, kArguments);
   const ChildDaemon::Stopped stopped = daemon.stop();

@@ -8,11 +8,32 @@
 #include <vector>
 
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {
 
 using namespace std::chrono_literals;
+
+TEST(DaemonConfig, HttpIsOnWithAPortAlone) {
+  DaemonConfig config;
+  config.set("model.features", "3", "test");
+  config.check();
+  EXPECT_FALSE(config.server().http.enabled());
+  EXPECT_EQ(config.engine().max_readers, kServerReaders + 1) << "one is the watcher's";
+  config.set("server.http.tcp_port", "9101", "test");
+  config.set("server.http.idle_timeout", "1234", "test");
+  config.check();
+  EXPECT_EQ(config.server().http.listen.tcp_address, "127.0.0.1");
+  EXPECT_EQ(config.server().http.idle_timeout, 1234ms);
+  EXPECT_EQ(config.engine().max_readers, kServerReaders + kHttpReaders + 1);
+  DaemonConfig again;
+  again.read_toml(config.to_toml(), "again.toml");
+  EXPECT_EQ(again.to_toml(), config.to_toml());
+  EXPECT_EQ(again.server().http.listen.tcp_port, 9101);
+  config.set("server.http.tcp_address", "0.0.0.0", "test");
+  EXPECT_THROW(config.check(), UserError);
+}
 
 TEST(DaemonConfig, ReadsEveryKindOfOption) {
   DaemonConfig config;

@@ -94,6 +94,7 @@ ChildDaemon::ChildDaemon(const std::string& program, std::vector<std::string> ar
   ready_line_ = read_line();
   observe_address_ = first_of(value_in(ready_line_, "observe"));
   query_address_ = first_of(value_in(ready_line_, "query"));
+  http_address_ = first_of(value_in(ready_line_, "http"));
   block_bytes_ = number_in(ready_line_, "block");
   recovered_ = number_in(ready_line_, "recovered");
   if (!ready_line_.starts_with("ready ") || observe_address_.empty() || query_address_.empty()) {

@@ -33,6 +33,7 @@ class ChildDaemon {
 
   const std::string& observe_address() const { return observe_address_; }
   const std::string& query_address() const { return query_address_; }
+  const std::string& http_address() const { return http_address_; }  // empty: off
   std::uint64_t block_bytes() const { return block_bytes_; }
   // Rows that its folder held when it became ready; 0 without one.
   std::uint64_t recovered() const { return recovered_; }
@@ -56,6 +57,7 @@ class ChildDaemon {
   std::string ready_line_;
   std::string observe_address_;
   std::string query_address_;
+  std::string http_address_;
   std::uint64_t block_bytes_ = 0;
   std::uint64_t recovered_ = 0;
 };

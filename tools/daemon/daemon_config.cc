@@ -106,8 +106,9 @@ EngineConfig DaemonConfig::engine() const {
   engine.feature_scale = values_->feature_scale;
   values_->data.prepare(engine);
   // One is the watcher's. Too few for the server stay too few.
+  const std::uint32_t taken = readers_of(server());
   if (engine.max_readers >= kServerReaders) {
-    engine.max_readers = std::max(engine.max_readers, kServerReaders + 1);
+    engine.max_readers = std::max(engine.max_readers, taken + 1);
   }
   return engine;
 }
@@ -118,6 +119,10 @@ ServerConfig DaemonConfig::server() const {
   server.observe.unix_path = values_->observe.unix_path;
   server.query.tcp_address = values_->query.tcp_address;
   server.query.unix_path = values_->query.unix_path;
+  ListenConfig& http = server.http.listen;
+  http.tcp_address = values_->http.tcp_address;
+  http.unix_path = values_->http.unix_path;
+  if (http.tcp_address.empty() && http.tcp_port != 0) http.tcp_address = "127.0.0.1";
   server.durable = values_->data.config();
   return server;
 }

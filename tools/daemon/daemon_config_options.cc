@@ -5,6 +5,7 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/daemon/daemon_values.h"
+#include "windhover/tools/daemon/http_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 
 namespace windhover {
@@ -88,6 +89,9 @@ void DaemonConfig::describe_options() {
       text("server.query.tcp_address", "numeric; empty: no TCP", v.query.tcp_address),
       number("server.query.tcp_port", "0: any free one", v.server.query.tcp_port),
       text("server.query.unix_path", "empty: none", v.query.unix_path),
+  });
+  add(http_options(v.server.http, v.http.tcp_address, v.http.unix_path));
+  add({
       boolean("server.allow_any_address", "listen beyond loopback, without authentication",
               v.server.allow_any_address),
       number("server.max_sessions", "connections at a time, on each endpoint",

@@ -32,6 +32,7 @@ struct DaemonConfig::Values {
     std::string unix_path;
   };
   Listen observe, query;
+  Listen http{.tcp_address = "", .unix_path = ""};
   DataOptions data;
   ProcessOptions process;
 };

@@ -65,6 +65,11 @@ std::string address_text(const ListenConfig& listen, std::uint16_t port) {
   return text;
 }
 
+// " http=ADDR", or nothing.
+std::string http_text(const HttpConfig& http, const Server& server) {
+  return http.enabled() ? " http=" + address_text(http.listen, server.http_port()) : "";
+}
+
 // Blocked before any thread starts, so that every thread inherits it and only the watcher sees the
 // signals.
 sigset_t block_signals() {
@@ -136,6 +141,9 @@ void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server)
   LogLine line = log.line(LogLevel::kInfo, "ready");
   line.add("observe", address_text(config.observe, server.observe_port()));
   line.add("query", address_text(config.query, server.query_port()));
+  if (config.http.enabled()) {
+    line.add("http", address_text(config.http.listen, server.http_port()));
+  }
   if (config.durable.enabled()) line.add("kept_rows", kept_rows(config.durable, server));
   log.write(line);
 }
@@ -213,9 +221,10 @@ void serve(const DaemonConfig& config, const std::string& file) {
                   config.process().watchdog, log, notifier);
 
   const std::string ready =
-      fmt::format("ready observe={} query={} block={} bytes{} {}\n",
+      fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
                   address_text(server_config.observe, server->observe_port()),
-                  address_text(server_config.query, server->query_port()), config.block_bytes(),
+                  address_text(server_config.query, server->query_port()),
+                  http_text(server_config.http, *server), config.block_bytes(),
                   kept_text(server_config.durable, *server), horizon_text(engine_config));
   log_ready(log, server_config, *server);
   notifier.ready();

@@ -1,0 +1,128 @@
+#include "windhover/io/http/counter_families.h"
+
+#include <array>
+#include <string_view>
+
+namespace windhover {
+namespace {
+
+template <class Enum, std::size_t kSize>
+consteval bool in_order(const std::array<CounterFamily<Enum>, kSize>& families) {
+  if (kSize != static_cast<std::size_t>(Enum::kCount)) return false;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const bool first =
+        i == 0 || std::string_view(families[i].name) != std::string_view(families[i - 1].name);
+    if (families[i].counter != static_cast<Enum>(i)) return false;
+    if (first == std::string_view(families[i].help).empty()) return false;
+  }
+  return true;
+}
+
+using Io = IoCounter;
+constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kIo = {{
+    {Io::kConnectionsAccepted, "connections", "outcome", "accepted",
+     "Connections to the observe and query endpoints; refused: max_sessions were open."},
+    {Io::kConnectionsRefused, "connections", "outcome", "refused", ""},
+    {Io::kConnectionsClosed, "connections_closed", "", "",
+     "Connections closed, by either side, in order or not."},
+    {Io::kAcceptErrors, "accept_errors", "", "",
+     "Failures to accept a connection, each followed by a pause."},
+    {Io::kTimeouts, "session_timeouts", "", "",
+     "Sessions freed because the peer neither sent nor read."},
+    {Io::kMalformedFrames, "frames_malformed", "", "",
+     "Frames that are no request; each closes its connection."},
+    {Io::kOversizedFrames, "frames_oversized", "", "",
+     "Frames above frame_cap; each closes its connection."},
+    {Io::kHelloMissing, "hellos_missing", "", "",
+     "Connections that sent something else before Hello; each is closed."},
+    {Io::kHelloRefused, "hellos_refused", "", "",
+     "Hellos of another version, model or fingerprint; each closes its connection."},
+    {Io::kUnsupportedRequests, "requests_unsupported", "", "",
+     "Requests that this version or this endpoint does not know."},
+    {Io::kFrames, "frames", "", "", "Requests read, whatever became of them."},
+    {Io::kBytesReceived, "received_bytes", "", "", "Bytes received by both endpoints."},
+    {Io::kBytesSent, "sent_bytes", "", "", "Bytes sent by both endpoints."},
+    {Io::kRowsReceived, "rows_received", "", "",
+     "Rows received since the start: accepted, refused and duplicate together."},
+    {Io::kRowsAccepted, "rows", "outcome", "accepted",
+     "Rows received since the start, by what became of them."},
+    {Io::kRowsRefused, "rows", "outcome", "refused", ""},
+    {Io::kRowsDuplicate, "rows", "outcome", "duplicate", ""},
+    {Io::kFramesRefusedGap, "frames_refused", "reason", "gap",
+     "Frames of rows refused as a whole: rows before them are missing, their producer is busy, "
+     "unknown or one too many of a connection's, or the table of producers is full."},
+    {Io::kFramesRefusedProducer, "frames_refused", "reason", "producer", ""},
+    {Io::kFramesRefusedTableFull, "frames_refused", "reason", "table_full", ""},
+    {Io::kProducersTakenOver, "producers_taken_over", "", "",
+     "Producers silent for producer_timeout and then spoken for by another connection."},
+    {Io::kWindowFullWaits, "window_full_waits", "", "",
+     "Frames that waited because the window was full: the learner is behind."},
+    {Io::kLogBehindWaits, "log_behind_waits", "", "",
+     "Frames that waited because the log, or recovery, was behind."},
+    {Io::kAcknowledgements, "acknowledgements", "", "", "Acknowledgements of rows sent."},
+    {Io::kQueries, "queries", "", "", "Questions answered or refused, HTTP's included."},
+    {Io::kQueriesRefused, "queries_refused", "", "", "Questions refused, HTTP's included."},
+    {Io::kWriteStalls, "write_stalls", "", "", "Times that a peer's socket was full."},
+    {Io::kSocketErrors, "socket_errors", "", "", "Errors of sockets."},
+    {Io::kEndpointFaults, "endpoint_faults", "", "",
+     "Times that an endpoint's loop was left by an exception, and begun again."},
+    {Io::kHandlerHeapFallbacks, "handler_heap_fallbacks", "", "",
+     "Heap calls where there should be none; 0 in order."},
+}};
+static_assert(in_order(kIo));
+
+using Runtime = RuntimeCounter;
+constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::kCount)> kRuntime = {
+    {
+        {Runtime::kRowsAccepted, "engine_rows_accepted", "", "",
+         "Rows that the engine took in; with a folder counted over restarts."},
+        {Runtime::kRowsRefusedDimension, "engine_rows_refused", "reason", "dimension",
+         "Rows that the engine refused, by what is wrong with them."},
+        {Runtime::kRowsRefusedNotFinite, "engine_rows_refused", "reason", "not_finite", ""},
+        {Runtime::kRowsRefusedTarget, "engine_rows_refused", "reason", "target", ""},
+        {Runtime::kRowsRefusedSparse, "engine_rows_refused", "reason", "sparse", ""},
+        {Runtime::kBatchesRefused, "engine_batches_refused", "", "", "Batches refused as a whole."},
+        {Runtime::kWindowFull, "engine_window_full", "", "", "Times that the window had no room."},
+        {Runtime::kSteps, "engine_steps", "", "", "Steps of the sampler, of all chains together."},
+        {Runtime::kExamples, "engine_examples", "", "", "Rows drawn into minibatches."},
+        {Runtime::kDivergences, "engine_divergences", "", "",
+         "Chains that were lost and started again."},
+        {Runtime::kFactorizationFailures, "engine_factorization_failures", "", "",
+         "Matrices that were not positive definite."},
+        {Runtime::kRefreshes, "engine_refreshes", "", "", "Refreshes of the preconditioner."},
+        {Runtime::kPasses, "engine_passes", "", "", "Passes over the window."},
+        {Runtime::kColdStarts, "engine_cold_starts", "", "", "Cold starts."},
+        {Runtime::kSnapshots, "engine_snapshots", "", "", "Snapshots published."},
+        {Runtime::kPredictions, "engine_predictions", "", "", "Rows predicted."},
+        {Runtime::kPredictionsRefused, "engine_predictions_refused", "", "",
+         "Questions that the engine refused."},
+    }};
+static_assert(in_order(kRuntime));
+
+using Http = HttpCounter;
+constexpr std::array<CounterFamily<Http>, static_cast<std::size_t>(Http::kCount)> kHttp = {{
+    {Http::kConnectionsAccepted, "http_connections", "outcome", "accepted",
+     "Connections to the HTTP listener; refused: max_connections were open."},
+    {Http::kConnectionsRefused, "http_connections", "outcome", "refused", ""},
+    {Http::kTimeouts, "http_timeouts", "", "",
+     "HTTP connections closed because a request or an answer took too long."},
+    {Http::kMalformed, "http_malformed", "", "",
+     "Bytes that are no HTTP request, or one too large; each closes its connection."},
+    {Http::kRequests, "http_requests", "", "", "HTTP requests read whole."},
+    {Http::kAnswersOk, "http_answers", "class", "2xx", "HTTP answers by class of status."},
+    {Http::kAnswersClientError, "http_answers", "class", "4xx", ""},
+    {Http::kAnswersServerError, "http_answers", "class", "5xx", ""},
+    {Http::kExceptions, "http_exceptions", "", "",
+     "HTTP connections closed by an exception: no memory, as a rule."},
+}};
+static_assert(in_order(kHttp));
+
+}  // namespace
+
+std::span<const CounterFamily<IoCounter>> io_counter_families() noexcept { return kIo; }
+std::span<const CounterFamily<RuntimeCounter>> runtime_counter_families() noexcept {
+  return kRuntime;
+}
+std::span<const CounterFamily<HttpCounter>> http_counter_families() noexcept { return kHttp; }
+
+}  // namespace windhover

@@ -1,0 +1,34 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_CONFIG_H_
+#define WINDHOVER_IO_HTTP_HTTP_CONFIG_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "windhover/io/listen_config.h"
+
+namespace windhover {
+
+// HTTP for monitoring, and for questions and rows in JSON (io/http/README.md). Off unless it is
+// said where to listen. It takes kHttpReaders of the engine's max_readers.
+struct HttpConfig {
+  ListenConfig listen{.tcp_address = {}, .tcp_port = 0, .unix_path = {}};
+
+  std::uint32_t max_connections = 32;    // at one time, 1 to 1024; more are told 503
+  std::uint32_t header_cap = 8 * 1024;   // bytes of a request's head, 1 KiB to 64 KiB
+  std::uint32_t body_cap = 1024 * 1024;  // bytes of its body, 1 KiB to 64 MiB
+  // From the connection, or from a request's first byte, to the end of its head.
+  std::chrono::milliseconds header_timeout{5'000};
+  // From a request's first byte to its last; and again for its answer to be taken.
+  std::chrono::milliseconds request_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{75'000};  // between two requests
+  // Without a sign of life of a thread, after which /healthz says so.
+  std::chrono::milliseconds stall_timeout{30'000};
+
+  bool enabled() const noexcept { return !listen.tcp_address.empty() || !listen.unix_path.empty(); }
+};
+
+inline constexpr std::uint32_t kHttpReaders = 3;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_CONFIG_H_

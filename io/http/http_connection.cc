@@ -1,0 +1,191 @@
+#include "windhover/io/http/http_connection.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace windhover {
+namespace {
+
+constexpr std::int64_t kLingerNs = 2'000'000'000;
+
+std::int64_t to_ns(std::chrono::milliseconds time) noexcept {
+  return std::chrono::nanoseconds(time).count();
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler,
+                               Clock& clock, Counters<IoCounter>& counters,
+                               std::deque<ObserveLink>& links, HttpConnectionHost& host)
+    : config_(config),
+      handler_(handler),
+      clock_(clock),
+      links_(links),
+      host_(host),
+      socket_(io),
+      conversation_(config, handler),
+      memory_(std::max<std::size_t>(config.header_cap, 16 * 1024)),
+      input_(memory_) {
+  handler_memory_.count_in(counters);
+}
+
+void HttpConnection::begin(Stream&& socket) noexcept {
+  socket_ = std::move(socket);
+  ErrorCode ignored;
+  socket_.non_blocking(true, ignored);
+  conversation_.begin();
+  input_.clear();
+  first_ = true;
+  since_ns_ = clock_.now_ns();
+  read();
+}
+
+// Of what is being waited for.
+std::int64_t HttpConnection::allowed_ns() const noexcept {
+  if (state_ == State::kLingering) return kLingerNs;
+  if (state_ == State::kWaiting || state_ == State::kWriting || conversation_.has_head())
+    return to_ns(config_.request_timeout);
+  return to_ns(first_ || conversation_.has_begun() ? config_.header_timeout : config_.idle_timeout);
+}
+
+void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
+  if (state_ == State::kFree || state_ == State::kClosed) return;
+  if (now_ns - since_ns_ < allowed_ns()) return;
+  if (state_ != State::kLingering) handler_.counters().add(HttpCounter::kTimeouts);
+  if (state_ != State::kWaiting) return abort();
+  if (link_->forget(*this)) {
+    on_failure(504, "no acknowledgement has come: the rows may be taken later, or not");
+  } else {
+    on_failure(503, "other rows wait to be taken: these were not");
+  }
+}
+
+void HttpConnection::turn() noexcept {
+  output_.bytes.clear();
+  output_.sent = 0;
+  const bool had_begun = conversation_.has_begun();
+  const HttpConversation::Turn turn = conversation_.handle(input_.pending(), output_.bytes);
+  input_.consume(turn.consumed);
+  output_.last = turn.end == HttpConversation::End::kClose;
+  if (output_.last && output_.bytes.empty()) return abort();
+  if (turn.end == HttpConversation::End::kWaiting) {
+    state_ = State::kWaiting;
+    since_ns_ = clock_.now_ns();
+    try {
+      HttpRelay relay = conversation_.take_relay();
+      link_ = &links_[relay.model];
+      return link_->send(std::move(relay.frame), *this);
+    } catch (const std::exception&) {
+      return abort();
+    }
+  }
+  if (!output_.bytes.empty()) {
+    // A "100 Continue" belongs to the request, whose time goes on.
+    if (turn.end != HttpConversation::End::kNeedInput) since_ns_ = clock_.now_ns();
+    return write();
+  }
+  if (!had_begun && conversation_.has_begun()) since_ns_ = clock_.now_ns();
+  read();
+}
+
+void HttpConnection::on_answer(const HttpAnswer& answer) noexcept {
+  if (state_ != State::kWaiting) return;
+  try {
+    output_.last =
+        conversation_.answer_later(answer, output_.bytes) == HttpConversation::End::kClose;
+  } catch (const std::exception&) {
+    return abort();
+  }
+  since_ns_ = clock_.now_ns();
+  write();
+}
+
+void HttpConnection::on_failure(unsigned status, const char* sentence) noexcept {
+  try {
+    on_answer(http_error(status, sentence));
+  } catch (const std::exception&) {
+    abort();
+  }
+}
+
+void HttpConnection::read() noexcept {
+  if (state_ != State::kLingering) state_ = State::kReading;
+  const auto room = input_.make_room(memory_.size());
+  if (room.empty()) return abort();  // the parser takes heads of header_cap bytes at most
+  under_way_ = true;
+  socket_.async_read_some(
+      asio::buffer(room.data(), room.size()),
+      with_memory(handler_memory_,
+                  [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
+}
+
+void HttpConnection::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
+  under_way_ = false;
+  if (state_ == State::kClosed) return settle();
+  if (error) return abort();
+  if (state_ == State::kLingering) {
+    input_.clear();
+    return read();
+  }
+  input_.received(bytes);
+  turn();
+}
+
+void HttpConnection::write() noexcept {
+  state_ = State::kWriting;
+  under_way_ = true;
+  socket_.async_write_some(
+      asio::buffer(output_.bytes.data() + output_.sent, output_.bytes.size() - output_.sent),
+      with_memory(handler_memory_,
+                  [this](const ErrorCode& error, std::size_t sent) { on_written(error, sent); }));
+}
+
+void HttpConnection::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
+  under_way_ = false;
+  if (state_ == State::kClosed) return settle();
+  if (error) return abort();
+  output_.sent += bytes;
+  if (output_.sent < output_.bytes.size()) return write();
+  if (output_.last) return linger();
+  state_ = State::kReading;
+  if (conversation_.has_begun()) return read();  // it was a "100 Continue"
+  first_ = false;
+  output_ = {};
+  since_ns_ = clock_.now_ns();
+  if (input_.pending().empty()) return read();
+  turn();
+}
+
+// Closing with unread bytes would reset the connection, and the peer might lose the answer.
+void HttpConnection::linger() noexcept {
+  ErrorCode ignored;
+  socket_.shutdown(Stream::shutdown_send, ignored);
+  state_ = State::kLingering;
+  since_ns_ = clock_.now_ns();
+  input_.clear();
+  read();
+}
+
+void HttpConnection::stop() noexcept {
+  conversation_.stop();
+  if (state_ == State::kReading && !conversation_.has_begun()) abort();
+  if (state_ == State::kWriting) output_.last = output_.last || !conversation_.has_begun();
+}
+
+void HttpConnection::abort() noexcept {
+  if (state_ == State::kFree || state_ == State::kClosed) return;
+  if (state_ == State::kWaiting) link_->forget(*this);
+  state_ = State::kClosed;
+  ErrorCode ignored;
+  socket_.close(ignored);
+  if (!under_way_) settle();
+}
+
+void HttpConnection::settle() noexcept {
+  state_ = State::kFree;
+  conversation_.begin();
+  output_ = {};
+  host_.on_free(*this);
+}
+
+}  // namespace windhover

@@ -1,0 +1,98 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_CONNECTION_H_
+#define WINDHOVER_IO_HTTP_HTTP_CONNECTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/http/http_config.h"
+#include "windhover/io/http/http_conversation.h"
+#include "windhover/io/http/observe_link.h"
+#include "windhover/io/read_buffer.h"
+#include "windhover/platform/clock.h"
+
+namespace windhover {
+
+class HttpConnection;
+
+class HttpConnectionHost {
+ public:
+  // The connection is free again; none of its operations is under way.
+  virtual void on_free(HttpConnection& connection) noexcept = 0;
+
+ protected:
+  ~HttpConnectionHost() = default;
+};
+
+// A socket and a conversation: one request is read, answered and its answer taken before the next
+// is looked at, so a peer that pipelines or does not read costs no more memory than one that does
+// neither. The HTTP thread's. Its buffer is made once; a request costs heap calls.
+class HttpConnection final : private ObserveAsker {
+ public:
+  HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler, Clock& clock,
+                 Counters<IoCounter>& counters, std::deque<ObserveLink>& links,
+                 HttpConnectionHost& host);
+
+  bool is_free() const noexcept { return state_ == State::kFree; }
+
+  // Takes a connected socket over. REQUIRES: is_free().
+  void begin(Stream&& socket) noexcept;
+
+  // Looks at the clock: closes when the peer has taken too long.
+  void check_timeouts(std::int64_t now_ns) noexcept;
+
+  // Closes after the answer under way, at once where there is none.
+  void stop() noexcept;
+  void abort() noexcept;
+
+ private:
+  enum class State : std::uint8_t {
+    kFree,
+    kReading,
+    kWaiting,  // for the observe endpoint
+    kWriting,
+    kLingering,  // all is sent; what still comes is thrown away until the peer closes
+    kClosed,     // operations under way are coming back
+  };
+
+  void on_answer(const HttpAnswer& answer) noexcept override;
+  void on_failure(unsigned status, const char* sentence) noexcept override;
+  void turn() noexcept;
+  void read() noexcept;
+  void on_read(const ErrorCode& error, std::size_t bytes) noexcept;
+  void write() noexcept;
+  void on_written(const ErrorCode& error, std::size_t bytes) noexcept;
+  void linger() noexcept;
+  void settle() noexcept;
+  std::int64_t allowed_ns() const noexcept;
+
+  const HttpConfig config_;
+  HttpHandler& handler_;
+  Clock& clock_;
+  std::deque<ObserveLink>& links_;  // one a model
+  ObserveLink* link_ = nullptr;     // that is waited for
+  HttpConnectionHost& host_;
+  Stream socket_;
+  HttpConversation conversation_;
+  std::vector<std::byte> memory_;
+  ReadBuffer input_;
+  struct Output {
+    std::string bytes;
+    std::size_t sent = 0;
+    bool last = false;
+  };
+  Output output_;
+  HandlerMemory handler_memory_;  // one operation at a time
+  bool under_way_ = false;
+  bool first_ = true;  // nothing has been answered yet
+  State state_ = State::kFree;
+  std::int64_t since_ns_ = 0;  // that what is being waited for began
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_CONNECTION_H_

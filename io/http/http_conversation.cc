@@ -1,0 +1,165 @@
+#include "windhover/io/http/http_conversation.h"
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+
+// Under sanitizers g++ 12 takes an empty boost::optional of the parser's for one that is read.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/rfc7230.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#pragma GCC diagnostic pop
+
+namespace windhover {
+
+namespace http = boost::beast::http;
+
+struct HttpConversation::Parser {
+  http::request_parser<http::string_body> request;
+};
+
+namespace {
+
+std::string_view view_of(boost::beast::string_view text) noexcept {
+  return {text.data(), text.size()};
+}
+
+HttpMethod method_of(http::verb verb) noexcept {
+  if (verb == http::verb::get || verb == http::verb::head) return HttpMethod::kGet;
+  return verb == http::verb::post ? HttpMethod::kPost : HttpMethod::kOther;
+}
+
+HttpCounter counter_of(unsigned status) noexcept {
+  if (status < 400) return HttpCounter::kAnswersOk;
+  return status < 500 ? HttpCounter::kAnswersClientError : HttpCounter::kAnswersServerError;
+}
+
+void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool with_body,
+                  std::string& out) {
+  http::response_header<> head;
+  head.version(version);
+  head.result(answer.status);
+  const auto set = [&head](http::field field, std::string_view value) {
+    head.set(field, boost::beast::string_view(value.data(), value.size()));
+  };
+  set(http::field::server, "windhover");
+  set(http::field::content_type, answer.content_type);
+  set(http::field::content_length, std::to_string(answer.body.size()));
+  set(http::field::cache_control, "no-store");
+  head.set("X-Content-Type-Options", "nosniff");
+  if (!answer.allow.empty()) set(http::field::allow, answer.allow);
+  if (!keep) set(http::field::connection, "close");
+  if (keep && version < 11) set(http::field::connection, "keep-alive");
+  std::ostringstream text;
+  text << head;
+  out += text.str();
+  if (with_body) out += answer.body;
+}
+
+}  // namespace
+
+HttpConversation::HttpConversation(const HttpConfig& config, HttpHandler& handler)
+    : header_cap_(config.header_cap), body_cap_(config.body_cap), handler_(handler) {}
+
+HttpConversation::~HttpConversation() = default;
+
+void HttpConversation::begin() noexcept {
+  parser_.reset();
+  begun_ = false;
+  continued_ = false;
+  stopping_ = false;
+}
+
+bool HttpConversation::has_head() const noexcept {
+  return parser_ != nullptr && parser_->request.is_header_done();
+}
+
+HttpConversation::Turn HttpConversation::handle(std::span<const std::byte> input,
+                                                std::string& out) noexcept {
+  if (input.empty()) return {};
+  try {
+    return parse(input, out);
+  } catch (const std::exception&) {
+    handler_.counters().add(HttpCounter::kExceptions);
+    out.clear();
+    begin();
+    return {End::kClose, input.size()};
+  }
+}
+
+HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input, std::string& out) {
+  begun_ = true;
+  if (parser_ == nullptr) {
+    parser_ = std::make_unique<Parser>();
+    parser_->request.header_limit(header_cap_);
+    parser_->request.body_limit(body_cap_);
+    parser_->request.eager(true);
+  }
+  boost::system::error_code error;
+  Turn turn;
+  turn.consumed =
+      parser_->request.put(boost::asio::const_buffer(input.data(), input.size()), error);
+  if (error == http::error::header_limit) {
+    turn.end = refuse(http_error(431, "the head of the request is too large"), out);
+  } else if (error == http::error::body_limit) {
+    turn.end = refuse(http_error(413, "the body of the request is too large"), out);
+  } else if (error && error != http::error::need_more) {
+    turn.end = refuse(http_error(400, "this is no HTTP/1.1 request"), out);
+  } else if (parser_->request.is_done()) {
+    turn.end = answer(out);
+  } else if (has_head() && !continued_) {
+    const auto& fields = parser_->request.get();
+    continued_ = true;
+    if (http::token_list(fields[http::field::expect]).exists("100-continue")) {
+      out += "HTTP/1.1 100 Continue\r\n\r\n";
+    }
+  }
+  return turn;
+}
+
+HttpConversation::End HttpConversation::answer(std::string& out) {
+  handler_.counters().add(HttpCounter::kRequests);
+  const http::request<http::string_body> message = parser_->request.release();
+  HttpRequest request;
+  request.method = method_of(message.method());
+  const std::string_view target = view_of(message.target());
+  request.path = target.substr(0, target.find('?'));
+  request.query = target.substr(std::min(target.size(), request.path.size() + 1));
+  request.content_type = view_of(message[http::field::content_type]);
+  request.accept = view_of(message[http::field::accept]);
+  request.body = message.body();
+  request.asker = this;
+  manner_ = {message.version(), message.keep_alive(), message.method() != http::verb::head};
+  HttpAnswer answer = handler_.answer(request);
+  parser_.reset();
+  if (answer.relay.frame.empty()) return write(answer, out);
+  relay_ = std::move(answer.relay);
+  return End::kWaiting;
+}
+
+HttpConversation::End HttpConversation::answer_later(const HttpAnswer& answer, std::string& out) {
+  return write(answer, out);
+}
+
+HttpConversation::End HttpConversation::write(const HttpAnswer& answer, std::string& out) {
+  const bool keep = manner_.keep && !stopping_;
+  handler_.counters().add(counter_of(answer.status));
+  write_answer(answer, manner_.version, keep, manner_.with_body, out);
+  begun_ = continued_ = false;
+  return keep ? End::kAnswered : End::kClose;
+}
+
+HttpConversation::End HttpConversation::refuse(const HttpAnswer& answer, std::string& out) {
+  handler_.counters().add(HttpCounter::kMalformed);
+  parser_.reset();
+  manner_ = {};
+  return write(answer, out);
+}
+
+}  // namespace windhover

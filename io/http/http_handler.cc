@@ -1,0 +1,166 @@
+#include "windhover/io/http/http_handler.h"
+
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "windhover/io/http/render_metrics.h"
+
+namespace windhover {
+namespace {
+
+bool matches(const HttpRoute& route, std::string_view path) noexcept {
+  if (!route.path.ends_with('/')) return path == route.path;
+  return path.size() > route.path.size() && path.starts_with(route.path);
+}
+
+double seconds_since_1970() noexcept {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+HttpAnswer fine(std::string_view status) {
+  return {.body = "{\"status\":" + json_string(status) + "}\n",
+          .content_type = "application/json",
+          .allow = {}};
+}
+
+}  // namespace
+
+std::span<const HttpRoute> http_routes() noexcept {
+  using Handler = HttpHandler;
+  using Request = HttpRequest;
+  constexpr HttpMethod kGet = HttpMethod::kGet;
+  constexpr HttpMethod kPost = HttpMethod::kPost;
+  static constexpr std::array kRoutes = {
+      HttpRoute{kGet, "/metrics", [](Handler& h, const Request& r) { return h.metrics(r); }},
+      HttpRoute{kGet, "/healthz", [](Handler& h, const Request& r) { return h.health(r); }},
+      HttpRoute{kGet, "/readyz", [](Handler& h, const Request& r) { return h.readiness(r); }},
+      HttpRoute{kGet, "/v1/models", [](Handler& h, const Request& r) { return h.models(r); }},
+      HttpRoute{kGet, "/v1/hello", [](Handler& h, const Request& r) { return h.api_.hello(r); }},
+      HttpRoute{kPost, "/v1/predict",
+                [](Handler& h, const Request& r) { return h.api_.predict(r); }},
+      HttpRoute{kGet, "/v1/posterior",
+                [](Handler& h, const Request& r) { return h.api_.posterior(r); }},
+      HttpRoute{kPost, "/v1/draws", [](Handler& h, const Request& r) { return h.api_.draws(r); }},
+      HttpRoute{kGet, "/v1/status", [](Handler& h, const Request& r) { return h.api_.status(r); }},
+      HttpRoute{kPost, "/v1/checkpoint",
+                [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
+      HttpRoute{kPost, "/v1/observe",
+                [](Handler& h, const Request& r) { return h.api_.observe(r); }},
+      HttpRoute{kGet, kProducerPath,
+                [](Handler& h, const Request& r) { return h.api_.producer(r); }},
+  };
+  return kRoutes;
+}
+
+HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerState& state) noexcept
+    : connection_limit_(config.max_connections),
+      memory_(memory),
+      state_(state),
+      api_(memory, state),
+      watchdog_(std::chrono::nanoseconds(config.stall_timeout).count()),
+      start_time_seconds_(seconds_since_1970()) {}
+
+HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
+  HttpRequest request = asked;
+  if (!find_model(request)) return http_error(404, "there is no model of this name");
+  bool known = false;
+  for (const HttpRoute& route : http_routes()) {
+    if (!matches(route, request.path)) continue;
+    known = true;
+    if (route.method == request.method) return route.answer(*this, request);
+  }
+  if (!known) return http_error(404, "there is nothing at this path");
+  HttpAnswer answer = http_error(405, "this path is not asked by this method");
+  for (const HttpRoute& route : http_routes()) {
+    if (!matches(route, request.path)) continue;
+    answer.allow = route.method == HttpMethod::kGet ? "GET, HEAD" : "POST";
+  }
+  return answer;
+}
+
+// Without a name it is the first one, as in Hello.
+bool HttpHandler::find_model(HttpRequest& request) const noexcept {
+  const std::string_view name = query_value(request.query, "model");
+  if (name.empty()) return true;
+  const ConversationContext& context = memory_.conversations->context;
+  const ModelContext* const found = context.find(name);
+  if (found == nullptr) return false;
+  request.model = static_cast<std::size_t>(found - context.models.data());
+  return true;
+}
+
+// An endpoint's sweep comes at least once a second, and says when it was.
+void HttpHandler::look() noexcept {
+  const auto beat_of = [this](EndpointKind kind) {
+    return static_cast<std::uint64_t>(state_.of(kind).beat_ns.load(std::memory_order_relaxed));
+  };
+  Watchdog::Beats beats;
+  beats[Watchdog::kObserve] = beat_of(EndpointKind::kObserve);
+  beats[Watchdog::kQuery] = beat_of(EndpointKind::kQuery);
+  beats[Watchdog::kLearner] = 0;
+  for (const ModelContext& model : memory_.conversations->models) {
+    beats[Watchdog::kLearner] += model.model->engine->polls();
+  }
+  watchdog_.look(state_.clock->now_ns(), beats);
+}
+
+HttpAnswer HttpHandler::metrics(const HttpRequest& request) {
+  look();
+  ServerMetrics metrics = server_metrics(state_, memory_);
+  metrics.start_time_seconds = start_time_seconds_;
+  metrics.http_connection_limit = connection_limit_;
+  metrics.http_counters = values_in(counters_);
+  metrics.stopping = stopping_.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < metrics.stalled.size(); ++i) {
+    metrics.stalled[i] = watchdog_.still_ns(static_cast<Watchdog::Part>(i)) > 0;
+  }
+  const MetricsFormat format = format_for(request.accept);
+  return {.body = render_metrics(metrics, format),
+          .content_type = content_type_of(format),
+          .allow = {}};
+}
+
+HttpAnswer HttpHandler::health(const HttpRequest&) {
+  look();
+  // While it stops the endpoints' threads end, which is no fault of theirs.
+  if (stopping_.load(std::memory_order_relaxed)) return fine("stopping");
+  std::string still;
+  for (std::size_t i = 0; i < Watchdog::kParts; ++i) {
+    const auto part = static_cast<Watchdog::Part>(i);
+    const std::int64_t still_ns = watchdog_.still_ns(part);
+    if (still_ns == 0) continue;
+    if (!still.empty()) still += ", ";
+    still += std::string("the ") + Watchdog::name(part) + " thread has stood still for " +
+             std::to_string(still_ns / 1'000'000'000) + " s";
+  }
+  return still.empty() ? fine("serving") : http_error(503, still);
+}
+
+// There always is a snapshot: at first the prior's.
+HttpAnswer HttpHandler::readiness(const HttpRequest&) {
+  if (stopping_.load(std::memory_order_relaxed)) {
+    return http_error(503, "the server is stopping");
+  }
+  std::string recovering;
+  for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
+    const ModelMetrics model = model_metrics(state_, memory_, i);
+    if (model.provenance.recovery_target == 0) continue;
+    recovering += recovering.empty() ? "recovering: " : "; ";
+    recovering += std::string(model.name) + " has " + std::to_string(model.provenance.sequence) +
+                  " of " + std::to_string(model.provenance.recovery_target) + " rows in its answer";
+  }
+  return recovering.empty() ? fine("ready") : http_error(503, recovering);
+}
+
+HttpAnswer HttpHandler::models(const HttpRequest&) {
+  HttpAnswer answer;
+  for (const ModelContext& model : memory_.conversations->models) {
+    answer.body += answer.body.empty() ? "{\"models\":[" : ",";
+    answer.body += json_string(model.model->name());
+  }
+  answer.body += "]}\n";
+  return answer;
+}
+
+}  // namespace windhover

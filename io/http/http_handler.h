@@ -1,0 +1,66 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_HANDLER_H_
+#define WINDHOVER_IO_HTTP_HTTP_HANDLER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "windhover/io/http/http_config.h"
+#include "windhover/io/http/http_counters.h"
+#include "windhover/io/http/http_memory.h"
+#include "windhover/io/http/http_types.h"
+#include "windhover/io/http/json_api.h"
+#include "windhover/io/http/server_metrics.h"
+#include "windhover/io/http/watchdog.h"
+#include "windhover/io/server_state.h"
+
+namespace windhover {
+
+class HttpHandler;
+
+// What is served where. A path that ends in '/' stands for all that begin so.
+struct HttpRoute {
+  HttpMethod method;
+  std::string_view path;
+  HttpAnswer (*answer)(HttpHandler& handler, const HttpRequest& request);
+};
+std::span<const HttpRoute> http_routes() noexcept;
+
+// Answers requests; knows no sockets. The HTTP thread's, but for stop(). May throw bad_alloc.
+class HttpHandler {
+ public:
+  // REQUIRES: `memory` is bound to every model. All outlive it.
+  HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerState& state) noexcept;
+
+  HttpAnswer answer(const HttpRequest& request);
+
+  // Looks at the other threads' signs of life: several times in stall_timeout.
+  void look() noexcept;
+  // Any thread: the server is not ready any more.
+  void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
+
+  Counters<HttpCounter>& counters() noexcept { return counters_; }
+
+ private:
+  bool find_model(HttpRequest& request) const noexcept;
+  friend std::span<const HttpRoute> http_routes() noexcept;
+  HttpAnswer metrics(const HttpRequest& request);
+  HttpAnswer health(const HttpRequest& request);
+  HttpAnswer readiness(const HttpRequest& request);
+  HttpAnswer models(const HttpRequest& request);
+
+  const std::uint32_t connection_limit_;
+  HttpMemory& memory_;
+  ServerState& state_;
+  JsonApi api_;
+  Watchdog watchdog_;
+  double start_time_seconds_;  // since 1970
+  std::atomic<bool> stopping_{false};
+  Counters<HttpCounter> counters_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_HANDLER_H_

@@ -1,0 +1,35 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_MEMORY_H_
+#define WINDHOVER_IO_HTTP_HTTP_MEMORY_H_
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "windhover/io/conversation_memory.h"
+#include "windhover/io/http/http_config.h"
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+// What HTTP needs from the block; nothing when it is off. Takes memory, writes nothing but itself.
+struct HttpMemory {
+  HttpMemory(Arena& arena, const HttpConfig& config, const Limits& limits,
+             std::size_t model_count) noexcept {
+    if (!config.enabled()) return;
+    arena.region("http");
+    reply = arena.allocate<std::byte>(limits.reply_buffer);
+    readers = arena.make_array<std::optional<Reader>>(model_count);
+    conversations.emplace(arena, limits, model_count);
+  }
+
+  bool enabled() const noexcept { return conversations.has_value(); }
+
+  std::span<std::byte> reply;                // of one question
+  std::span<std::optional<Reader>> readers;  // one a model, for what is measured
+  std::optional<ConversationMemory> conversations;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_MEMORY_H_

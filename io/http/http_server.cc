@@ -1,0 +1,203 @@
+#include "windhover/io/http/http_server.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <string_view>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace windhover {
+namespace {
+
+constexpr std::string_view kFull =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+    "Content-Length: 41\r\nConnection: close\r\n\r\n"
+    "{\"error\":\"too many connections are open\"}";
+
+constexpr std::chrono::nanoseconds kLastAnswers = std::chrono::milliseconds(500);
+
+std::chrono::nanoseconds sweep_period(const HttpConfig& config) noexcept {
+  const auto shortest = std::min(
+      {config.header_timeout, config.request_timeout, config.idle_timeout, config.stall_timeout});
+  return std::clamp(shortest / 8, std::chrono::milliseconds(10), std::chrono::milliseconds(1000));
+}
+
+}  // namespace
+
+HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState& state)
+    : config_(config),
+      state_(state),
+      handler_(config, memory, state),
+      io_(1),
+      tcp_(io_, *this, state.counters),
+      unix_(io_, *this, state.counters),
+      wake_(io_),
+      sweep_(io_, state.counters),
+      deadline_(io_, state.counters) {
+  wake_memory_.count_in(state.counters);
+  for (const ModelContext& model : memory.conversations->models) {
+    links_.emplace_back(io_, model.model->name());
+  }
+  auto& host = static_cast<HttpConnectionHost&>(*this);
+  for (std::uint32_t i = 0; i < config.max_connections; ++i) {
+    connections_.push_back(std::make_unique<HttpConnection>(io_, config_, handler_, *state.clock,
+                                                            state.counters, links_, host));
+  }
+}
+
+HttpServer::~HttpServer() {
+  ending_ = true;
+  tcp_.close();
+  unix_.close();
+  for (const auto& connection : connections_) connection->abort();
+  close_links();
+  ErrorCode ignored;
+  wake_.close(ignored);
+  sweep_.cancel();
+  deadline_.cancel();
+  io_.restart();
+  // Cancelled operations come back before the memory they lie in goes.
+  try {
+    io_.poll();
+  } catch (const std::exception&) {
+    handler_.counters().add(HttpCounter::kExceptions);
+  }
+}
+
+void HttpServer::point_to(const ListenConfig& observe) {
+  for (ObserveLink& link : links_) link.point_to(observe);
+}
+
+void HttpServer::close_links() noexcept {
+  for (ObserveLink& link : links_) link.close();
+}
+
+Result<bool> HttpServer::open() {
+  wake_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  ErrorCode error;
+  if (wake_fd_ >= 0) wake_.assign(wake_fd_, error);
+  if (wake_fd_ < 0 || error) {
+    return Error{Status::kIoError, "no descriptor to wake the HTTP thread with", double(errno)};
+  }
+  const ListenConfig& listen = config_.listen;
+  if (!listen.tcp_address.empty()) {
+    Result<bool> opened = tcp_.open_tcp("http", listen.tcp_address, listen.tcp_port);
+    if (!opened.ok()) return opened;
+  }
+  if (!listen.unix_path.empty()) {
+    Result<bool> opened = unix_.open_unix("http", listen.unix_path);
+    if (!opened.ok()) return opened;
+  }
+  warm_up();
+  arm_wake();
+  tcp_.start();
+  unix_.start();
+  arm_sweep();
+  return true;
+}
+
+// Asio allocates for each timer and descriptor it meets first.
+void HttpServer::warm_up() {
+  {
+    std::array<Stream, 2> sockets = {Stream(io_), Stream(io_)};
+    ErrorCode ignored;
+    for (Stream& socket : sockets) socket.open(asio::ip::tcp::v4(), ignored);
+  }
+  sweep_.after(std::chrono::hours(1), [](const ErrorCode&) {});
+  deadline_.after(std::chrono::hours(1), [](const ErrorCode&) {});
+  tcp_.warm_up();
+  unix_.warm_up();
+  sweep_.cancel();
+  deadline_.cancel();
+  tcp_.cool_down();
+  unix_.cool_down();
+  io_.poll();
+  io_.restart();
+}
+
+void HttpServer::run() noexcept {
+  for (;;) {
+    try {
+      io_.run();
+      return;
+    } catch (const std::exception&) {
+      handler_.counters().add(HttpCounter::kExceptions);
+      close_links();  // one may have been what threw, half-way through
+    }
+  }
+}
+
+void HttpServer::finish() noexcept {
+  handler_.stop();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void HttpServer::on_connection(Stream& socket) noexcept {
+  const auto free = std::ranges::find_if(
+      connections_, [](const auto& connection) { return connection->is_free(); });
+  if (free == connections_.end()) return refuse(socket);
+  handler_.counters().add(HttpCounter::kConnectionsAccepted);
+  state_.of(EndpointKind::kHttp).sessions.store(++open_, std::memory_order_relaxed);
+  (*free)->begin(std::move(socket));
+}
+
+void HttpServer::refuse(Stream& socket) noexcept {
+  handler_.counters().add(HttpCounter::kConnectionsRefused);
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
+  socket.shutdown(Stream::shutdown_send, ignored);
+}
+
+void HttpServer::on_free(HttpConnection&) noexcept {
+  state_.of(EndpointKind::kHttp).sessions.store(--open_, std::memory_order_relaxed);
+  if (ending_) finish_if_idle();
+}
+
+void HttpServer::arm_wake() noexcept {
+  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
+                     if (!error) end();
+                   }));
+}
+
+void HttpServer::arm_sweep() noexcept {
+  sweep_.after(sweep_period(config_), [this](const ErrorCode& error) {
+    if (!error) sweep();
+  });
+}
+
+void HttpServer::sweep() noexcept {
+  handler_.look();
+  const std::int64_t now_ns = state_.clock->now_ns();
+  for (const auto& connection : connections_) connection->check_timeouts(now_ns);
+  if (!ending_ || open_ > 0) arm_sweep();
+}
+
+void HttpServer::end() noexcept {
+  ending_ = true;
+  tcp_.close();
+  unix_.close();
+  const std::chrono::nanoseconds drain(state_.limits.drain_timeout_ns);
+  deadline_.after(std::min(drain, kLastAnswers), [this](const ErrorCode& error) {
+    if (error) return;
+    for (const auto& connection : connections_) connection->abort();
+  });
+  for (const auto& connection : connections_) connection->stop();
+  finish_if_idle();
+}
+
+// Without timers run() returns by itself once the last operation has come back.
+void HttpServer::finish_if_idle() noexcept {
+  if (open_ > 0) return;
+  close_links();
+  sweep_.cancel();
+  deadline_.cancel();
+  ErrorCode ignored;
+  wake_.cancel(ignored);
+}
+
+}  // namespace windhover

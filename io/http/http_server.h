@@ -1,0 +1,79 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_SERVER_H_
+#define WINDHOVER_IO_HTTP_HTTP_SERVER_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "windhover/io/alarm.h"
+#include "windhover/io/asio_types.h"
+#include "windhover/io/http/http_connection.h"
+#include "windhover/io/http/http_handler.h"
+#include "windhover/io/http/observe_link.h"
+#include "windhover/io/listener.h"
+
+namespace windhover {
+
+// The HTTP endpoint: an io_context, the places it listens at, its connections. Everything but the
+// constructor, open(), stop_soon() and finish() happens on the thread inside run().
+class HttpServer final : private ConnectionSink, private HttpConnectionHost {
+ public:
+  // REQUIRES: config.enabled(). Allocates all connections. All outlive it.
+  HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState& state);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Where the observe endpoint listens, with the port that it got. Before open().
+  void point_to(const ListenConfig& observe);
+
+  // Listens, and has Asio allocate what it needs as long as nobody asks anything. The sentence of
+  // an error names address or path and lives as long as this.
+  Result<bool> open();
+
+  // Until finish(). What is thrown closes a connection at most.
+  void run() noexcept;
+
+  // Any thread, also a signal handler: from now on /readyz says that the server is stopping.
+  void stop_soon() noexcept { handler_.stop(); }
+  // Any thread, also a signal handler: answers under way are sent, and run() returns, at the latest
+  // after half a second or drain_timeout.
+  void finish() noexcept;
+
+  std::uint16_t port() const noexcept { return tcp_.port(); }
+
+ private:
+  void warm_up();
+  void on_connection(Stream& socket) noexcept override;
+  void on_free(HttpConnection& connection) noexcept override;
+  void refuse(Stream& socket) noexcept;
+  void arm_wake() noexcept;
+  void arm_sweep() noexcept;
+  void sweep() noexcept;
+  void end() noexcept;
+  void finish_if_idle() noexcept;
+  void close_links() noexcept;
+
+  const HttpConfig config_;
+  ServerState& state_;
+  HttpHandler handler_;
+  IoContext io_;
+  Listener tcp_;
+  Listener unix_;
+  Descriptor wake_;
+  int wake_fd_ = -1;
+  HandlerMemory wake_memory_;
+  Alarm sweep_;
+  Alarm deadline_;
+  std::deque<ObserveLink> links_;  // one a model
+  std::vector<std::unique_ptr<HttpConnection>> connections_;
+  std::uint32_t open_ = 0;
+  bool ending_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_SERVER_H_

@@ -1,0 +1,50 @@
+#ifndef WINDHOVER_IO_HTTP_HTTP_TYPES_H_
+#define WINDHOVER_IO_HTTP_HTTP_TYPES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace windhover {
+
+enum class HttpMethod : std::uint8_t { kOther, kGet, kPost };  // HEAD is a GET without a body
+
+// A request that has come whole. The strings live as long as the call.
+struct HttpRequest {
+  HttpMethod method = HttpMethod::kOther;
+  std::string_view path;   // without what follows a '?'
+  std::string_view query;  // that
+  std::size_t model = 0;   // the place of the one that is asked
+  std::string_view content_type;
+  std::string_view accept;
+  std::string_view body;
+  const void* asker = nullptr;  // tells connections apart
+};
+
+// A frame for the observe endpoint.
+struct HttpRelay {
+  std::string frame;
+  std::size_t model = 0;  // that it speaks of
+};
+
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string body;
+  std::string_view content_type = "application/json";
+  std::string_view allow;  // of a 405
+  HttpRelay relay = {};    // with a frame: the answer is the observe endpoint's to it
+};
+
+// The value of `name` in a query ("a=1&b=2"), as it stands there; empty: there is none.
+std::string_view query_value(std::string_view query, std::string_view name) noexcept;
+
+// A JSON string, quotes included. What is not ASCII becomes '?'.
+std::string json_string(std::string_view text);
+
+// {"error": sentence}
+HttpAnswer http_error(unsigned status, std::string_view sentence);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_HTTP_TYPES_H_

@@ -1,0 +1,206 @@
+#include "windhover/io/http/json_api.h"
+
+#include <array>
+#include <charconv>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "windhover/io/codec.h"
+#include "windhover/io/framing.h"
+#include "windhover/io/reply_buffer.h"
+
+namespace windhover {
+namespace {
+
+namespace json = google::protobuf::util;
+
+bool says_json(std::string_view content_type) noexcept {
+  constexpr std::string_view kType = "application/json";
+  if (!content_type.starts_with(kType)) return false;
+  content_type.remove_prefix(kType.size());
+  return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
+}
+
+std::string text_of(const google::protobuf::Message& message) {
+  json::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  // What the codec wrote is a message that the printer knows.
+  return json::MessageToJsonString(message, &text, options).ok() ? text + "\n" : "{}\n";
+}
+
+unsigned status_of(v1::Reason reason) noexcept {
+  switch (reason) {
+    case v1::REASON_TOO_LARGE:
+      return 413;
+    case v1::REASON_UNSUPPORTED:
+      return 501;
+    case v1::REASON_UNAVAILABLE:   // the snapshot that was paged through is gone
+    case v1::REASON_SEQUENCE_GAP:  // the producer stands elsewhere
+    case v1::REASON_UNKNOWN_PRODUCER:
+    case v1::REASON_PRODUCER_BUSY:
+      return 409;
+    case v1::REASON_NOT_READY:
+    case v1::REASON_TABLE_FULL:
+    case v1::REASON_TOO_MANY_PRODUCERS:
+      return 503;
+    default:
+      return 400;
+  }
+}
+
+HttpAnswer refused(const v1::Refusal& refusal) {
+  const std::string reason = v1::Reason_Name(refusal.reason());
+  HttpAnswer answer = http_error(status_of(refusal.reason()), "");
+  answer.body = "{\"error\":\"the question was refused\",\"reason\":" + json_string(reason) +
+                ",\"number\":\"" + std::to_string(refusal.number()) + "\"}\n";
+  return answer;
+}
+
+}  // namespace
+
+HttpAnswer json_answer_of(std::span<const std::byte> frame) {
+  const FrameScan scan = scan_frame(frame, UINT32_MAX);
+  v1::Response response;
+  if (scan.kind != FrameScan::kFrame ||
+      !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
+    return http_error(500, "the answer could not be read again");
+  }
+  if (response.has_refusal()) return refused(response.refusal());
+  const google::protobuf::Reflection& reflection = *response.GetReflection();
+  const auto* arm = reflection.GetOneofFieldDescriptor(
+      response, response.GetDescriptor()->FindOneofByName("body"));
+  if (arm == nullptr) return http_error(500, "the answer is empty");
+  HttpAnswer answer;
+  answer.body = text_of(reflection.GetMessage(response, arm));
+  return answer;
+}
+
+std::string frame_of(const v1::Request& request) {
+  std::array<std::byte, kMaxFrameHeader> header{};
+  const std::string body = request.SerializeAsString();
+  const std::size_t size =
+      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
+  return std::string(reinterpret_cast<const char*>(header.data()), size) + body;
+}
+
+JsonApi::JsonApi(HttpMemory& memory, ServerState& state) noexcept
+    : memory_(memory), state_(state), conversation_(memory.conversations->context) {}
+
+HttpAnswer JsonApi::hello(const HttpRequest& request) {
+  v1::Request question;
+  question.mutable_hello()->set_version_min(kProtocolVersion);
+  question.mutable_hello()->set_version_max(kProtocolVersion);
+  const std::string_view name = memory_.conversations->models[request.model].model->name();
+  question.mutable_hello()->set_model(name.data(), name.size());
+  const std::string frame = frame_of(question);
+  ReplyBuffer replies(memory_.reply);
+  conversation_.begin();
+  conversation_.handle(std::as_bytes(std::span(frame)), replies);
+  return json_answer_of(replies.pending());
+}
+
+HttpAnswer JsonApi::predict(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_predict(), answer)) return answer;
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::posterior(const HttpRequest& request) {
+  v1::Request question;
+  question.mutable_posterior_summary();
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::draws(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_draws(), answer)) return answer;
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::status(const HttpRequest& request) {
+  v1::Request question;
+  question.mutable_status();
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::checkpoint(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_take_checkpoint(), answer)) return answer;
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::observe(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_observe(), answer)) return answer;
+  return relay(question, request);
+}
+
+HttpAnswer JsonApi::producer(const HttpRequest& request) {
+  const std::string_view text = request.path.substr(kProducerPath.size());
+  std::uint64_t number = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number == 0) {
+    return http_error(400, "a producer is a whole number from 1 on");
+  }
+  v1::Request question;
+  question.mutable_producer_status()->set_producer(number);
+  return relay(question, request);
+}
+
+// A page of another site can send text to this port, and cannot call it JSON.
+bool JsonApi::read(const HttpRequest& request, google::protobuf::Message& body,
+                   HttpAnswer& answer) {
+  if (!says_json(request.content_type)) {
+    answer = http_error(415, "Content-Type: application/json is expected");
+    return false;
+  }
+  if (request.body.empty()) return true;
+  const auto parsed = json::JsonStringToMessage(
+      google::protobuf::StringPiece(request.body.data(), request.body.size()), &body,
+      json::JsonParseOptions());
+  if (parsed.ok()) return true;
+  answer = http_error(400, "the body is no " + body.GetDescriptor()->name() + " in JSON: " +
+                               std::string(parsed.message().data(), parsed.message().size()));
+  return false;
+}
+
+bool JsonApi::check(const std::string& bytes, RequestView& view, HttpAnswer& answer) {
+  if (bytes.size() > state_.limits.frame_cap) {
+    answer = http_error(413, "the question is larger than frame_cap, " +
+                                 std::to_string(state_.limits.frame_cap) + " bytes in binary");
+    return false;
+  }
+  if (ok(decode_request(std::as_bytes(std::span(bytes)), view))) return true;
+  answer = http_error(400, "the arrays contradict the number of rows");
+  return false;
+}
+
+HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request) {
+  const std::string bytes = question.SerializeAsString();
+  RequestView view;
+  HttpAnswer answer;
+  if (!check(bytes, view, answer)) return answer;
+  QueryHandler& queries = *memory_.conversations->models[request.model].queries;
+  const auto written = queries.answer(view, request.asker, memory_.reply);
+  return json_answer_of(memory_.reply.first(written.bytes));
+}
+
+// What would end the connection to the observe endpoint, which others share, is refused here.
+HttpAnswer JsonApi::relay(v1::Request& question, const HttpRequest& request) {
+  question.set_id(1);
+  RequestView view;
+  HttpAnswer answer;
+  if (check(question.SerializeAsString(), view, answer)) {
+    answer.relay = {frame_of(question), request.model};
+  }
+  return answer;
+}
+
+}  // namespace windhover

@@ -1,0 +1,56 @@
+#ifndef WINDHOVER_IO_HTTP_JSON_API_H_
+#define WINDHOVER_IO_HTTP_JSON_API_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "windhover/io/conversation.h"
+#include "windhover/io/http/http_memory.h"
+#include "windhover/io/http/http_types.h"
+#include "windhover/io/server_state.h"
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+inline constexpr std::string_view kProducerPath = "/v1/producers/";  // and its number
+
+// The body of a response, with its length prefix, as an answer.
+HttpAnswer json_answer_of(std::span<const std::byte> frame);
+// With its length prefix.
+std::string frame_of(const v1::Request& request);
+
+// The questions of windhover.proto in Protobuf's JSON mapping, with the names of the proto and
+// every number written. A question goes through the same reader, handler and writer as on a socket,
+// so that both refuse the same and answer the same. Allocates, and runs generated parsers: the
+// bytes it reads are bounded by HttpConfig::body_cap. The HTTP thread's.
+class JsonApi {
+ public:
+  JsonApi(HttpMemory& memory, ServerState& state) noexcept;
+
+  HttpAnswer hello(const HttpRequest& request);
+  HttpAnswer predict(const HttpRequest& request);
+  HttpAnswer posterior(const HttpRequest& request);
+  HttpAnswer draws(const HttpRequest& request);
+  HttpAnswer status(const HttpRequest& request);
+  HttpAnswer checkpoint(const HttpRequest& request);
+  // For the observe endpoint: HttpAnswer::relay, unless something is wrong already.
+  HttpAnswer observe(const HttpRequest& request);
+  HttpAnswer producer(const HttpRequest& request);
+
+ private:
+  // False, and why in `answer`: the body is not that message, or the question is none.
+  bool read(const HttpRequest& request, google::protobuf::Message& body, HttpAnswer& answer);
+  bool check(const std::string& bytes, RequestView& view, HttpAnswer& answer);
+  HttpAnswer ask(const v1::Request& question, const HttpRequest& request);
+  HttpAnswer relay(v1::Request& question, const HttpRequest& request);
+
+  HttpMemory& memory_;
+  ServerState& state_;
+  Conversation conversation_;  // for Hello, which belongs to it
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_JSON_API_H_

@@ -1,0 +1,83 @@
+#ifndef WINDHOVER_IO_HTTP_OBSERVE_LINK_H_
+#define WINDHOVER_IO_HTTP_OBSERVE_LINK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/http/http_types.h"
+#include "windhover/io/listen_config.h"
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+// Who asked the observe endpoint for something, and is told once.
+class ObserveAsker {
+ public:
+  virtual void on_answer(const HttpAnswer& answer) noexcept = 0;
+  // No answer comes: 503, the request has not been handed over; 504, it may have been.
+  virtual void on_failure(unsigned status, const char* sentence) noexcept = 0;
+
+ protected:
+  ~ObserveAsker() = default;
+};
+
+// Hands requests about one model to the observe endpoint over a connection of its own, as any
+// client does, because the observe thread alone takes rows. It connects when it is first asked, and
+// again when the connection has ended. One request at a time is on its way, so that each
+// acknowledgement is of one. Answers never come from inside send(). The HTTP thread's; allocates.
+class ObserveLink {
+ public:
+  // `model`: its name, which outlives this.
+  ObserveLink(IoContext& io, std::string_view model) : socket_(io), model_(model) {}
+
+  // Before use: where the observe endpoint listens, with the port that it got.
+  void point_to(const ListenConfig& observe);
+
+  // `frame`: a Request with its length prefix. `asker` outlives its answer or forget().
+  void send(std::string frame, ObserveAsker& asker);
+
+  // The asker is told nothing any more. Whether its request may have reached the endpoint.
+  bool forget(ObserveAsker& asker) noexcept;
+
+  // Ends the connection, if there is one; who waits is told.
+  void close() noexcept;
+
+ private:
+  enum class State : std::uint8_t { kDown, kConnecting, kUp };
+  struct Waiting {
+    std::string frame;
+    ObserveAsker* asker;  // null: forgotten
+  };
+
+  void go_on();
+  void connect();
+  void write(std::string bytes);
+  void read();
+  void on_bytes();
+  void on_response(const v1::Response& response, std::span<const std::byte> frame);
+  void tell_first(const HttpAnswer& answer);
+  void fail(const char* sentence) noexcept;
+
+  StreamProtocol::endpoint endpoint_;
+  Stream socket_;
+  std::string_view model_;
+  State state_ = State::kDown;
+  std::uint64_t life_ = 0;  // of the connection: handlers of an older one do nothing
+  std::vector<Waiting> waiting_;
+  bool greeted_ = false;
+  bool sent_ = false;  // the first of those who wait
+  bool writing_ = false;
+  std::string out_;
+  std::string in_;
+  std::array<char, 1024> some_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_OBSERVE_LINK_H_

@@ -1,0 +1,99 @@
+#include "windhover/io/http/server_metrics.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "windhover/platform/memory.h"
+
+namespace windhover {
+namespace {
+
+double to_seconds(std::int64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept {
+  const LogProgress& log = model.log;
+  const CheckpointProgress& checkpoints = model.checkpoints;
+  DurableMetrics metrics;
+  metrics.keeps_folder = model.request_checkpoint != nullptr;
+  metrics.logs = metrics.keeps_folder && model.durability == Durability::kLogged;
+  metrics.durable_rows = log.durable_head.load();
+  metrics.log_used_bytes = log.used_bytes.load();
+  metrics.log_capacity_bytes = model.log_capacity_bytes;
+  metrics.commits = log.commits.load();
+  metrics.log_failures = log.failures.load();
+  metrics.log_ok = ok(log.status.load());
+  metrics.checkpoints_taken = checkpoints.taken.load();
+  metrics.checkpoint_failures = checkpoints.failures.load();
+  metrics.checkpoint_rows = checkpoints.head.load();
+  const std::int64_t taken_ns = checkpoints.taken_ns.load();
+  metrics.checkpoint_age_seconds =
+      taken_ns == 0 ? std::numeric_limits<double>::quiet_NaN()
+                    : to_seconds(std::max<std::int64_t>(0, clock.now_ns() - taken_ns));
+  metrics.checkpoint_lasted_seconds = to_seconds(checkpoints.lasted_ns.load());
+  metrics.checkpoint_ok = ok(checkpoints.status.load());
+  return metrics;
+}
+
+}  // namespace
+
+LatencyMetrics latency_metrics(const Histogram& histogram) noexcept {
+  LatencyMetrics metrics;
+  histogram.for_each_bucket([&](std::int64_t most, std::uint64_t here) {
+    metrics.count += here;
+    metrics.sum_seconds += to_seconds(most) * static_cast<double>(here);
+    // `most` is 2^k - 1 at most where it belongs to the bound 2^k.
+    const auto bound = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
+    const auto first = static_cast<std::size_t>(std::max(0, bound - LatencyMetrics::kLowestBound));
+    for (std::size_t i = first; i < LatencyMetrics::kBounds; ++i) metrics.at_most[i] += here;
+  });
+  return metrics;
+}
+
+ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
+                           std::size_t index) noexcept {
+  ModelMetrics metrics;
+  const ServedModel& model = *memory.conversations->models[index].model;
+  Engine& engine = *model.engine;
+  // The answer before the head: the lag is then never negative.
+  const std::span<ParameterSummary> scratch = memory.conversations->scratch.parameters;
+  (void)memory.readers[index]->posterior(scratch.first(engine.dimension()), metrics.provenance);
+  metrics.name = model.name();
+  metrics.head = std::max(engine.head(), model.log.durable_head.load());
+  metrics.likelihood = engine.config().model.name;
+  metrics.horizon = engine.config().horizon;
+  metrics.fingerprint = engine.fingerprint();
+  metrics.instance_id = model.instance_id;
+  metrics.dimension = engine.dimension();
+  metrics.producers = model.producers->size();
+  metrics.counters = values_in(engine.counters());
+  metrics.durable = durable_metrics(model, *state.clock);
+  return metrics;
+}
+
+ServerMetrics server_metrics(ServerState& state, HttpMemory& memory) {
+  ServerMetrics metrics;
+  metrics.version = WINDHOVER_VERSION;
+  metrics.uptime_seconds = to_seconds(state.clock->now_ns() - state.started_ns);
+  metrics.block_bytes = state.footprint_bytes;
+  metrics.resident_bytes = resident_bytes();
+  metrics.session_limit = state.limits.max_sessions;
+  for (std::size_t i = 0; i < metrics.sessions.size(); ++i) {
+    ServerState::PerEndpoint& endpoint = state.of(static_cast<EndpointKind>(i));
+    metrics.sessions[i] = endpoint.sessions.load(std::memory_order_relaxed);
+    metrics.question_latency[i] = latency_metrics(endpoint.query_latency);
+  }
+  ServerState::PerEndpoint& http = state.of(EndpointKind::kHttp);
+  metrics.http_connections = http.sessions.load(std::memory_order_relaxed);
+  metrics.http_latency = latency_metrics(http.query_latency);
+  metrics.io_counters = values_in(state.counters);
+  metrics.models.reserve(memory.readers.size());
+  for (std::size_t i = 0; i < memory.readers.size(); ++i) {
+    metrics.models.push_back(model_metrics(state, memory, i));
+  }
+  return metrics;
+}
+
+}  // namespace windhover

@@ -1,0 +1,109 @@
+// What /metrics shows, as plain numbers: gathered in one place, rendered in another.
+#ifndef WINDHOVER_IO_HTTP_SERVER_METRICS_H_
+#define WINDHOVER_IO_HTTP_SERVER_METRICS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "windhover/io/counter_ids.h"
+#include "windhover/io/http/http_counters.h"
+#include "windhover/io/http/http_memory.h"
+#include "windhover/io/http/watchdog.h"
+#include "windhover/io/server_state.h"
+#include "windhover/platform/histogram.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/engine.h"
+
+namespace windhover {
+
+template <class Enum>
+using CounterValues = std::array<std::uint64_t, static_cast<std::size_t>(Enum::kCount)>;
+
+// Durations at or below bounds that are powers of two in nanoseconds, where Histogram's own buckets
+// end: no duration is counted in a wrong one.
+struct LatencyMetrics {
+  static constexpr int kLowestBound = 10;  // 2^10 ns, about a microsecond
+  static constexpr std::size_t kBounds = 25;
+  static double bound_seconds(std::size_t i) noexcept {
+    return static_cast<double>(std::int64_t{1} << (kLowestBound + static_cast<int>(i))) * 1e-9;
+  }
+  std::array<std::uint64_t, kBounds> at_most{};
+  std::uint64_t count = 0;
+  double sum_seconds = 0;  // from the buckets: up to 1/32 more than the true one
+};
+LatencyMetrics latency_metrics(const Histogram& histogram) noexcept;
+
+// What is kept on disk. Where there is no folder, none of this is shown.
+struct DurableMetrics {
+  bool keeps_folder = false;
+  bool logs = false;
+  std::uint64_t durable_rows = 0;
+  std::uint64_t log_used_bytes = 0;
+  std::uint64_t log_capacity_bytes = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t log_failures = 0;
+  bool log_ok = true;
+  std::uint64_t checkpoints_taken = 0;
+  std::uint64_t checkpoint_failures = 0;
+  std::uint64_t checkpoint_rows = 0;
+  double checkpoint_age_seconds = 0;  // NaN: this start has taken none
+  double checkpoint_lasted_seconds = 0;
+  bool checkpoint_ok = true;
+};
+
+struct ModelMetrics {
+  std::string_view name;  // the label
+  std::string_view likelihood;
+  Horizon horizon = Horizon::kWindow;
+  std::uint64_t fingerprint = 0;
+  std::uint64_t instance_id = 0;
+  std::uint32_t dimension = 0;
+  std::uint64_t head = 0;  // rows accepted
+  Provenance provenance;
+  std::uint64_t producers = 0;
+  CounterValues<RuntimeCounter> counters{};
+  DurableMetrics durable;
+};
+
+struct ServerMetrics {
+  static constexpr std::array<std::string_view, 2> kEndpoints = {"observe", "query"};
+
+  std::string_view version;
+  double start_time_seconds = 0;  // since 1970
+  double uptime_seconds = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t resident_bytes = 0;  // 0: unknown
+  std::array<std::uint32_t, 2> sessions{};
+  std::uint32_t session_limit = 0;
+  std::uint32_t http_connections = 0;
+  std::uint32_t http_connection_limit = 0;
+  std::array<LatencyMetrics, 2> question_latency;
+  LatencyMetrics http_latency;  // of the questions in JSON
+  std::array<bool, Watchdog::kParts> stalled{};
+  bool stopping = false;
+  CounterValues<IoCounter> io_counters{};
+  CounterValues<HttpCounter> http_counters{};
+  std::vector<ModelMetrics> models;
+};
+
+template <class Enum>
+CounterValues<Enum> values_in(const Counters<Enum>& counters) noexcept {
+  CounterValues<Enum> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = counters.get(static_cast<Enum>(i));
+  return values;
+}
+
+// Reads one engine and what belongs to it. The HTTP thread.
+ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
+                           std::size_t index) noexcept;
+
+// All that `state` has and of every model; the rest is its caller's to fill in. Allocates.
+ServerMetrics server_metrics(ServerState& state, HttpMemory& memory);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_SERVER_METRICS_H_

@@ -1,0 +1,19 @@
+#ifndef WINDHOVER_IO_LISTEN_CONFIG_H_
+#define WINDHOVER_IO_LISTEN_CONFIG_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace windhover {
+
+// Where one endpoint listens; at least one of the two. The strings are copied.
+struct ListenConfig {
+  std::string_view tcp_address = "127.0.0.1";  // a numeric address; empty: no TCP
+  std::uint16_t tcp_port = 0;                  // 0: any free one, see Server::observe_port()
+  std::string_view
+      unix_path;  // empty: none. Created 0600; a stale one is replaced, removed at stop
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_LISTEN_CONFIG_H_
