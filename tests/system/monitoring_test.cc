@@ -1,0 +1,263 @@
+// What watches a daemon: Prometheus itself, its rules and its checks. Skipped where its programs
+// are missing (Debian: prometheus).
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/system/run_program.h"
+#include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/daemon/child_daemon.h"
+
+namespace windhover {
+namespace monitoring_test {
+
+using nlohmann::json;
+using testing::content_of;
+using testing::HttpPeer;
+using testing::HttpResponse;
+using testing::run_program;
+using testing::temporary_path;
+
+const std::string kPromtool = "/usr/bin/promtool";
+const std::string kPrometheus = "/usr/bin/prometheus";
+const std::string kFolder = std::string(WINDHOVER_SOURCE_DIR) + "/tools/daemon/monitoring/";
+
+#define WINDHOVER_NEEDS(program)                                       \
+  if (access((program).c_str(), X_OK) != 0) {                          \
+    GTEST_SKIP() << (program) << " is not there (Debian: prometheus)"; \
+  }
+
+std::vector<std::string> arguments(const std::string& folder = "") {
+  std::vector<std::string> all = {
+      "--model.features",          "1",        "--engine.window_size",    "1000",
+      "--server.observe.tcp_port", "0",        "--server.query.tcp_port", "0",
+      "--server.http.tcp_address", "127.0.0.1"};
+  if (!folder.empty()) {
+    all.insert(all.end(), {"--data.folder", folder, "--data.log_bytes", "16777216",
+                           "--data.segment_bytes", "2097152", "--data.commit_bytes", "524288"});
+  }
+  return all;
+}
+
+void send_rows(const ChildDaemon& daemon, int rows) {
+  Client client;
+  ASSERT_EQ(client.connect(daemon.observe_address()), Status::kOk) << client.error_text();
+  std::vector<double> x;
+  std::vector<double> y;
+  for (int i = 0; i < rows; ++i) {
+    x.push_back(i % 7);
+    y.push_back(i % 7 + 0.1 * (i % 3));
+  }
+  ASSERT_EQ(client.observe({x, y, {}, {}}), Status::kOk) << client.error_text();
+}
+
+bool eventually(const std::function<bool()>& done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return false;
+}
+
+TEST(Monitoring, DaemonSaysWhereItServesHttpAndOnlyThen) {
+  ChildDaemon off(WINDHOVER_DAEMON, {"--model.features", "1"});
+  EXPECT_EQ(off.ready_line().find(" http="), std::string::npos) << off.ready_line();
+  ChildDaemon on(WINDHOVER_DAEMON, arguments());
+  ASSERT_TRUE(on.http_address().starts_with("127.0.0.1:")) << on.ready_line();
+  EXPECT_EQ(HttpPeer(on.http_address()).get("/readyz").status, 200);
+  EXPECT_EQ(on.stop().exit_code, 0);
+}
+
+TEST(Monitoring, PromtoolFindsNothingWrongWithTheMetrics) {
+  WINDHOVER_NEEDS(kPromtool);
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments(temporary_path("monitored")));
+  send_rows(daemon, 3000);
+  const HttpResponse response = HttpPeer(daemon.http_address()).get("/metrics");
+  ASSERT_EQ(response.status, 200);
+  EXPECT_NE(response.body.find("windhover_log_ok"), std::string::npos);
+  const std::string file = temporary_path("metrics");
+  std::ofstream(file) << response.body;
+  const testing::ProgramRun run = run_program(kPromtool, {"check", "metrics"}, file);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.error;
+  EXPECT_EQ(run.out + run.error, "");
+}
+
+TEST(Monitoring, RulesHoldTheirUnitTests) {
+  WINDHOVER_NEEDS(kPromtool);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"check", "rules", kFolder + "alerts.yml"},
+        {"test", "rules", kFolder + "alerts_test.yml"},
+        {"check", "config", kFolder + "prometheus.yml"}}) {
+    const testing::ProgramRun run = run_program(kPromtool, command);
+    EXPECT_EQ(run.exit_code, 0) << command[0] << " " << command[1] << "\n" << run.out << run.error;
+  }
+}
+
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> names;
+  static const std::regex kName("windhover_[a-z0-9_]+");
+  for (std::sregex_iterator at(text.begin(), text.end(), kName), end; at != end; ++at) {
+    names.insert(at->str());
+  }
+  return names;
+}
+
+// Rules and dashboard name nothing that a daemon does not serve.
+TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments(temporary_path("named")));
+  send_rows(daemon, 3000);
+  HttpPeer peer(daemon.http_address());
+  std::set<std::string> served;
+  // What is NaN until the posterior is there comes when it is; the age, when a checkpoint is.
+  const testing::ProgramRun taken =
+      run_program(WINDHOVER_PROGRAM, {"checkpoint", "take", "--to", daemon.query_address()});
+  ASSERT_EQ(taken.exit_code, 0) << taken.error;
+  std::string all = content_of(kFolder + "dashboard.json") + content_of(kFolder + "alerts.yml");
+  std::set<std::string> wanted;
+  for (const std::string& name : names_in(all)) wanted.insert(name);
+  EXPECT_GT(wanted.size(), 25U);
+  std::string missing;
+  EXPECT_TRUE(eventually([&] {
+    const auto now = names_in(peer.get("/metrics").body);
+    served.insert(now.begin(), now.end());
+    missing.clear();
+    for (const std::string& name : wanted) {
+      if (!served.contains(name)) missing += name + " ";
+    }
+    return missing.empty();
+  })) << missing;
+  const json dashboard = json::parse(content_of(kFolder + "dashboard.json"));
+  std::set<int> ids;
+  for (const json& panel : dashboard.at("panels")) {
+    EXPECT_TRUE(ids.insert(panel.at("id").get<int>()).second);
+    if (panel.at("type") == "row") continue;
+    EXPECT_FALSE(panel.at("targets").empty()) << panel.at("title");
+  }
+}
+
+// A port that was free a moment ago.
+std::uint16_t free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(socket);
+  return ntohs(address.sin_port);
+}
+
+// A Prometheus of our own that scrapes one daemon five times a second, with our rules.
+class Prometheus {
+ public:
+  explicit Prometheus(const std::string& target) : port_(free_port()) {
+    const std::string config = temporary_path("prometheus.yml");
+    std::ofstream(config) << "global: {scrape_interval: 200ms, evaluation_interval: 200ms}\n"
+                          << "rule_files: [\"" << kFolder << "alerts.yml\"]\n"
+                          << "scrape_configs:\n  - job_name: windhover\n    static_configs:\n"
+                          << "      - targets: [\"" << target << "\"]\n";
+    log_ = temporary_path("prometheus_log");
+    std::vector<std::string> words = {kPrometheus, "--config.file=" + config,
+                                      "--storage.tsdb.path=" + temporary_path("prometheus_data"),
+                                      "--web.listen-address=127.0.0.1:" + std::to_string(port_)};
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log_.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    EXPECT_EQ(posix_spawn(&pid_, kPrometheus.c_str(), &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  ~Prometheus() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGTERM);
+    int state = 0;
+    waitpid(pid_, &state, 0);
+  }
+  Prometheus(const Prometheus&) = delete;
+  Prometheus& operator=(const Prometheus&) = delete;
+
+  // `data` of an answer of its API; null: it does not answer so.
+  json ask(const std::string& path) const {
+    HttpPeer peer("127.0.0.1:" + std::to_string(port_));
+    if (!peer.connected() || !peer.send("GET /api/v1/" + path + " HTTP/1.0\r\n\r\n")) return {};
+    const std::string answer = peer.rest();
+    const std::size_t body = answer.find("\r\n\r\n");
+    if (body == std::string::npos) return {};
+    const json parsed = json::parse(answer.substr(body + 4), nullptr, false);
+    return parsed.is_object() && parsed.value("status", "") == "success" ? parsed.at("data")
+                                                                         : json();
+  }
+  // The one value of an expression; -1: there is none.
+  double value(const std::string& expression) const {
+    const json data = ask("query?query=" + expression);
+    if (data.is_null() || data.at("result").size() != 1) return -1;
+    return std::stod(data.at("result")[0].at("value")[1].get<std::string>());
+  }
+  std::string log() const { return content_of(log_); }
+
+ private:
+  std::uint16_t port_;
+  pid_t pid_ = -1;
+  std::string log_;
+};
+
+TEST(Monitoring, PrometheusScrapesADaemonAtWork) {
+  WINDHOVER_NEEDS(kPrometheus);
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  send_rows(daemon, 2500);
+  const Prometheus prometheus(daemon.http_address());
+  ASSERT_TRUE(eventually([&] { return prometheus.value("windhover_answer_rows") == 2500; }))
+      << prometheus.log();
+  send_rows(daemon, 500);
+  EXPECT_TRUE(eventually([&] {
+    return prometheus.value("windhover_rows_total%7Boutcome=%22accepted%22%7D") == 3000;
+  })) << prometheus.log();
+  EXPECT_EQ(prometheus.value("up"), 1);
+  EXPECT_EQ(prometheus.value("windhover_posterior_state%20==%201"), 1) << "one state at a time";
+  EXPECT_EQ(prometheus.value("windhover_question_duration_seconds_count%7Bendpoint=%22query%22%7D"),
+            0);
+  const json targets = prometheus.ask("targets");
+  ASSERT_EQ(targets.at("activeTargets").size(), 1U);
+  EXPECT_EQ(targets.at("activeTargets")[0].at("lastError"), "");
+  // As OpenMetrics, with the types that we give.
+  const json metadata = prometheus.ask("metadata?metric=windhover_build");
+  ASSERT_TRUE(metadata.contains("windhover_build")) << metadata;
+  EXPECT_EQ(metadata.at("windhover_build")[0].at("type"), "info");
+  EXPECT_TRUE(eventually([&] {
+    const json rules = prometheus.ask("rules");
+    if (rules.is_null()) return false;
+    std::size_t good = 0;
+    for (const json& rule : rules.at("groups")[0].at("rules")) {
+      good += rule.at("health") == "ok" ? 1U : 0U;
+    }
+    return good == rules.at("groups")[0].at("rules").size() && good >= 10;
+  })) << prometheus.ask("rules");
+  EXPECT_EQ(daemon.stop().exit_code, 0);
+  EXPECT_TRUE(eventually([&] { return prometheus.value("up") == 0; })) << prometheus.log();
+}
+
+}  // namespace monitoring_test
+}  // namespace windhover
