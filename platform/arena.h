@@ -48,6 +48,10 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
+  // `bytes` rounded up, so that another block may begin behind them.
+  static constexpr std::size_t aligned(std::size_t bytes) noexcept {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
   static bool is_aligned(std::span<const std::byte> block) noexcept {
     return reinterpret_cast<std::uintptr_t>(block.data()) % kAlignment == 0;
   }

@@ -44,12 +44,25 @@ std::uint32_t LearnerPool::warnings() const noexcept {
   return mask;
 }
 
+std::int64_t LearnerPool::beat_ns() const noexcept {
+  std::int64_t oldest = 0;
+  for (const Worker& worker : workers_) {
+    if (worker.entries.empty()) continue;
+    const std::int64_t beat = worker.beat_ns.load(std::memory_order_relaxed);
+    oldest = oldest == 0 ? beat : std::min(oldest, beat);
+  }
+  return oldest;
+}
+
 void LearnerPool::run(void* self) noexcept {
-  const auto& worker = *static_cast<Worker*>(self);
+  auto& worker = *static_cast<Worker*>(self);
   LearnerPool& pool = *worker.pool;
   EngineQueue queue(worker.entries, pool.clock_);
   IdleStrategy idle(pool.idle_);
-  while (pool.running_.load(std::memory_order_relaxed)) idle.idle(queue.serve());
+  while (pool.running_.load(std::memory_order_relaxed)) {
+    worker.beat_ns.store(pool.clock_.now_ns(), std::memory_order_relaxed);
+    idle.idle(queue.serve());
+  }
 }
 
 }  // namespace windhover

@@ -34,11 +34,14 @@ class LearnerPool {
   // Finishes the rounds under way and joins; nothing to do when they do not run.
   void stop() noexcept;
   std::uint32_t warnings() const noexcept;  // of all of them: a mask of ThreadWarning
+  // As LearnerThread::beat_ns(), of the thread that has not turned for longest.
+  std::int64_t beat_ns() const noexcept;
 
  private:
   struct Worker {
     LearnerPool* pool = nullptr;
     std::span<EngineQueue::Entry> entries;
+    std::atomic<std::int64_t> beat_ns{0};
     Thread thread;
   };
 

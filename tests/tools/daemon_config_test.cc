@@ -300,14 +300,5 @@ TEST(DaemonConfig, RealTimeProfileStaysWithinTheMachine) {
   EXPECT_GT(config.process().query.fifo_priority, 0);
 }
 
-TEST(DaemonConfig, BlockHoldsTheEngineAndTheServer) {
-  DaemonConfig config;
-  config.set("model.features", "2", "test");
-  config.set("engine.window_size", "1000", "test");
-  config.check();
-  EXPECT_GE(config.block_bytes(), config.engine_bytes() + config.server_bytes());
-  EXPECT_LT(config.block_bytes(), config.engine_bytes() + config.server_bytes() + 64);
-}
-
 }  // namespace
 }  // namespace windhover

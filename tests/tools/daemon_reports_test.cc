@@ -44,22 +44,26 @@ TEST(CountReport, SaysHowManyOfEachKindAndNotByRow) {
   CountedServer server;
   server.io.add(IoCounter::kRowsRefused, 100);  // before anybody looked
   RecordedLog recorded("counts.log");
-  CountReport report(server.runtime, server.io, recorded.log());
+  CountReport report(server.io, recorded.log());
+  CountReport of_model("price", server.runtime, recorded.log());
   report.look(kSecond);
+  of_model.look(kSecond);
   EXPECT_EQ(recorded.lines(), Lines{});
   server.io.add(IoCounter::kRowsRefused, 7);
   server.runtime.add(RuntimeCounter::kRowsRefusedTarget, 4);
   server.runtime.add(RuntimeCounter::kRowsRefusedNotFinite, 3);
   server.io.add(IoCounter::kConnectionsRefused, 2);
   report.look(2 * kSecond);
-  EXPECT_EQ(recorded.lines(), (Lines{"warning rows_refused rows=7 not_finite=3 target=4",
-                                     "warning connections_refused no_session_free=2"}));
+  of_model.look(2 * kSecond);
+  EXPECT_EQ(recorded.lines(), (Lines{"warning rows_refused rows=7",
+                                     "warning connections_refused no_session_free=2",
+                                     "warning rows_refused model=price not_finite=3 target=4"}));
 }
 
 TEST(CountReport, KeepsForALaterLineWhatComesSoonAfterOne) {
   CountedServer server;
   RecordedLog recorded("kept_counts.log");
-  CountReport report(server.runtime, server.io, recorded.log());
+  CountReport report(server.io, recorded.log());
   server.io.add(IoCounter::kMalformedFrames);
   report.look(kSecond);
   EXPECT_EQ(recorded.lines(), Lines{"warning requests_refused malformed=1"});
@@ -80,7 +84,8 @@ TEST(CountReport, KeepsForALaterLineWhatComesSoonAfterOne) {
 TEST(CountReport, HasRoomForEveryKindAtOnce) {
   CountedServer server;
   RecordedLog recorded("all_counts.log");
-  CountReport report(server.runtime, server.io, recorded.log());
+  CountReport report(server.io, recorded.log());
+  CountReport of_model("price", server.runtime, recorded.log());
   for (std::size_t i = 0; i < server.io.size(); ++i) {
     server.io.add(static_cast<IoCounter>(i), 1'000'000'000'000);
   }
@@ -88,8 +93,9 @@ TEST(CountReport, HasRoomForEveryKindAtOnce) {
     server.runtime.add(static_cast<RuntimeCounter>(i), 1'000'000'000'000);
   }
   report.look(kSecond);
+  of_model.look(kSecond);
   const Lines lines = recorded.lines();
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 7U);  // refused rows and faults are the server's and the model's
   for (const std::string& line : lines)
     EXPECT_EQ(line.find("truncated"), std::string::npos) << line;
 }
@@ -98,7 +104,7 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   LogProgress log;
   CheckpointProgress checkpoints;
   RecordedLog recorded("keeping.log");
-  KeepingReport report(log, checkpoints, recorded.log());
+  KeepingReport report("price", log, checkpoints, recorded.log());
   report.look(0);
   EXPECT_EQ(recorded.lines(), Lines{});
   log.failures = 2;
@@ -108,13 +114,13 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   report.look(kSecond);
   report.look(2 * kSecond);
   const std::string io_error = to_string(Status::kIoError);
-  EXPECT_EQ(recorded.lines(), Lines{"error log_commit_failed failures=2 status=" + io_error +
+  EXPECT_EQ(recorded.lines(), Lines{"error log_commit_failed model=price failures=2 status=" + io_error +
                                     " error=\"No space left on device\" durable_rows=77"});
   log.status.store(Status::kOk);
   log.durable_head = 99;
   report.look(3 * kSecond);
   report.look(4 * kSecond);
-  EXPECT_EQ(recorded.lines(), Lines{"info log_commits_again durable_rows=99"});
+  EXPECT_EQ(recorded.lines(), Lines{"info log_commits_again model=price durable_rows=99"});
   checkpoints.failures = 1;
   checkpoints.status.store(Status::kIoError);
   checkpoints.error_number = EIO;
@@ -123,16 +129,16 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   checkpoints.head = 99;
   checkpoints.lasted_ns = 12'345'678;
   report.look(6 * kSecond);
-  EXPECT_EQ(recorded.lines(), (Lines{"error checkpoint_failed failures=1 status=" + io_error +
+  EXPECT_EQ(recorded.lines(), (Lines{"error checkpoint_failed model=price failures=1 status=" + io_error +
                                          " error=\"Input/output error\" newest_rows=0",
-                                     "info checkpoint_taken taken=1 rows=99 ms=12"}));
+                                     "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
 }
 
 TEST(KeepingReport, DoesNotRepeatItselfWhileADiskFails) {
   LogProgress log;
   const CheckpointProgress checkpoints;
   RecordedLog recorded("failing.log");
-  KeepingReport report(log, checkpoints, recorded.log());
+  KeepingReport report("price", log, checkpoints, recorded.log());
   log.status.store(Status::kIoError);
   for (int second = 0; second < 60; ++second) {
     log.failures += 100;

@@ -9,6 +9,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
@@ -48,9 +49,9 @@ v1::TakeCheckpointResult ask_for(Client& client, std::uint64_t number) {
   throw RunError("the server was started anew and knows nothing of the checkpoint asked for");
 }
 
-void run_take(const std::string& address) {
+void run_take(const ServerOptions& server) {
   Client client;
-  connect_or_throw(client, address);
+  connect_or_throw(client, server);
   v1::TakeCheckpointResult result = ask_for(client, 0);
   v1::StatusResult status;
   {
@@ -238,9 +239,9 @@ void add_checkpoint(CLI::App& app) {
       app.add_subcommand("checkpoint", "Take a checkpoint, or look into those of a folder");
   group->require_subcommand(1);
   CLI::App* take = group->add_subcommand("take", "Have a server take one now, and wait for it");
-  auto address = std::make_shared<std::string>();
-  take->add_option("--to", *address, "host:port or unix:/path")->required();
-  take->callback([address] { run_take(*address); });
+  auto server = std::make_shared<ServerOptions>();
+  add_server_options(*take, *server);
+  take->callback([server] { run_take(*server); });
 
   add_folder_command(*group, "list", "The checkpoints of a data folder", true, &run_list,
                      std::make_shared<FolderOptions>());

@@ -10,7 +10,7 @@
 #include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/client/answers.h"
-#include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/daemon/daemon_models.h"
 
 namespace windhover {
 namespace {
@@ -28,6 +28,10 @@ nlohmann::ordered_json to_json(Regions regions) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   for (const Arena::Region& region : regions) out[region.name] = region.bytes;
   return out;
+}
+
+void print_line(std::string_view what, std::size_t bytes) {
+  fmt::print("{:<28} {:>14}  {:>10}\n", what, bytes, bytes_text(static_cast<double>(bytes)));
 }
 
 void print(const char* part, Regions regions, std::size_t total) {
@@ -72,37 +76,63 @@ void print(const DiskPlan& disk) {
   line("together", disk.log + disk.checkpoints());
 }
 
-void run_plan(const PlanOptions& o) {
-  DaemonConfig config;
-  config.read_file(o.path);
-  config.check();
-  Arena engine_arena = Arena::measuring();
-  Arena server_arena = Arena::measuring();
-  const std::size_t engine = value_or_refuse(Engine::plan(config.engine(), engine_arena));
-  const std::size_t server =
-      value_or_refuse(Server::plan(config.server(), config.engine(), server_arena));
-  const DiskPlan disk = disk_of(config, engine_arena.regions());
-  if (o.json) {
-    const nlohmann::ordered_json out = {
-        {"engine", to_json(engine_arena.regions())},   {"engine_bytes", engine},
-        {"server", to_json(server_arena.regions())},   {"server_bytes", server},
-        {"block_bytes", config.block_bytes()},         {"disk_log_bytes", disk.log},
-        {"disk_checkpoints_bytes", disk.checkpoints()}};
-    fmt::print("{}\n", out.dump(2));
-    return;
+nlohmann::ordered_json to_json(const DaemonModels::Model& model) {
+  Arena arena = Arena::measuring();
+  const std::size_t bytes = value_or_refuse(Engine::plan(model.config->engine(), arena));
+  const DiskPlan disk = disk_of(*model.config, arena.regions());
+  return {{"name", model.name},
+          {"engine", to_json(arena.regions())},
+          {"engine_bytes", bytes},
+          {"disk_log_bytes", disk.log},
+          {"disk_checkpoints_bytes", disk.checkpoints()}};
+}
+
+void print(const DaemonModels& models, Regions server, std::size_t server_bytes) {
+  DiskPlan disk;
+  for (const DaemonModels::Model& model : models.all()) {
+    Arena arena = Arena::measuring();
+    const std::size_t bytes = value_or_refuse(Engine::plan(model.config->engine(), arena));
+    const DiskPlan of_model = disk_of(*model.config, arena.regions());
+    disk.log += of_model.log;
+    disk.checkpoint += of_model.checkpoint;
+    if (models.several()) {
+      print_line(model.name, bytes);
+    } else {
+      print("engine", arena.regions(), bytes);
+    }
   }
-  print("engine", engine_arena.regions(), engine);
-  print("server", server_arena.regions(), server);
-  fmt::print("block                        {:>14}  {:>10}\n", config.block_bytes(),
-             bytes_text(static_cast<double>(config.block_bytes())));
+  print("server", server, server_bytes);
+  print_line("block", models.block_bytes());
   if (disk.checkpoint > 0) print(disk);
+}
+
+void run_plan(const PlanOptions& o) {
+  const DaemonModels models([&](DaemonConfig& config) { config.read_file(o.path); });
+  Arena arena = Arena::measuring();
+  const std::size_t server =
+      value_or_refuse(Server::plan(models.common().server(), models.planned(), arena));
+  if (!o.json) return print(models, arena.regions(), server);
+  nlohmann::ordered_json out;
+  std::uint64_t log = 0;
+  std::uint64_t checkpoints = 0;
+  for (const DaemonModels::Model& model : models.all()) {
+    const nlohmann::ordered_json& one = out["models"].emplace_back(to_json(model));
+    log += one.at("disk_log_bytes").get<std::uint64_t>();
+    checkpoints += one.at("disk_checkpoints_bytes").get<std::uint64_t>();
+  }
+  out["server"] = to_json(arena.regions());
+  out["server_bytes"] = server;
+  out["block_bytes"] = models.block_bytes();
+  out["disk_log_bytes"] = log;
+  out["disk_checkpoints_bytes"] = checkpoints;
+  fmt::print("{}\n", out.dump(2));
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plan", "Show what a configuration takes: memory, region by region, and disk");
+      "plan", "Show what a configuration takes: memory, region by region or model by model, and disk");
   auto options = std::make_shared<PlanOptions>();
   command->add_option("CONFIG", options->path, "TOML configuration of windhoverd")->required();
   command->add_flag("--json", options->json, "One JSON object");

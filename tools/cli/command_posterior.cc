@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/error.h"
 
@@ -13,7 +14,7 @@ namespace windhover {
 namespace {
 
 struct PosteriorOptions {
-  std::string address;
+  ServerOptions server;
   std::string schema;
   bool json = false;
 };
@@ -47,7 +48,7 @@ std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client
 
 void run_posterior(const PosteriorOptions& o) {
   Client client;
-  connect_or_throw(client, o.address);
+  connect_or_throw(client, o.server);
   const std::vector<std::string> names = parameter_names(o, client);
   std::vector<ParameterSummary> summaries;
   Provenance provenance;
@@ -89,7 +90,7 @@ void run_posterior(const PosteriorOptions& o) {
 void add_posterior(CLI::App& app) {
   CLI::App* command = app.add_subcommand("posterior", "Show a server's posterior, by parameter");
   auto options = std::make_shared<PosteriorOptions>();
-  command->add_option("--to", options->address, "host:port or unix:/path")->required();
+  add_server_options(*command, options->server);
   command->add_option("--schema", options->schema, "TOML schema, for the names");
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options] { run_posterior(*options); });

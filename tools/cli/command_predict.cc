@@ -11,6 +11,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/questions.h"
 #include "windhover/tools/error.h"
@@ -19,7 +20,7 @@ namespace windhover {
 namespace {
 
 struct PredictOptions {
-  std::string address;
+  ServerOptions server;
   std::vector<std::string> vectors;
   std::string schema;
   std::vector<std::string> set;
@@ -147,7 +148,7 @@ void run_predict(const PredictOptions& o) {
   }
   if (o.schema.empty() && !o.file.empty()) throw UserError("--file needs --schema FILE");
   Client client;
-  connect_or_throw(client, o.address);
+  connect_or_throw(client, o.server);
   const v1::Welcome& welcome = client.welcome();
   check_options(o, welcome);
   if (!o.file.empty()) return run_file(o, client);
@@ -200,7 +201,7 @@ void add_predict(CLI::App& app) {
       app.add_subcommand("predict", "Ask a server what it predicts for x, and how sure it is");
   auto options = std::make_shared<PredictOptions>();
   PredictOptions& o = *options;
-  command->add_option("--to", o.address, "host:port or unix:/path")->required();
+  add_server_options(*command, o.server);
   command->add_option("--x", o.vectors, "Features, 1,2,3; may be given several times")
       ->allow_extra_args(false);
   command->add_option("--schema", o.schema, "TOML schema for --set and --file");

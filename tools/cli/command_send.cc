@@ -57,6 +57,7 @@ void add_send(CLI::App& app) {
   command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
   command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
       ->required();
+  command->add_option("--model", o.model, "Of several models the one that is meant, by name");
   command->add_option("--schema", o.schema, "TOML schema of the file")->required();
   command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
   command->add_option("--batch", o.batch, "Rows a frame, at a rate a second's rows at most")

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
 
@@ -12,7 +13,7 @@ namespace windhover {
 namespace {
 
 struct StatusOptions {
-  std::string address;
+  ServerOptions server;
   bool json = false;
 };
 
@@ -33,7 +34,7 @@ void print_latency(const char* name, const v1::HandlerLatency& l) {
 
 void run_status(const StatusOptions& o) {
   Client client;
-  connect_or_throw(client, o.address);
+  connect_or_throw(client, o.server);
   v1::StatusResult s;
   check_reply(client, client.status(s), "asking for the status");
   const Provenance provenance = provenance_of(s.provenance());
@@ -75,7 +76,7 @@ void run_status(const StatusOptions& o) {
 void add_status(CLI::App& app) {
   CLI::App* command = app.add_subcommand("status", "Show a server's state and counters");
   auto options = std::make_shared<StatusOptions>();
-  command->add_option("--to", options->address, "host:port or unix:/path")->required();
+  add_server_options(*command, options->server);
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options] { run_status(*options); });
 }

@@ -68,15 +68,24 @@ constexpr struct {
 
 }  // namespace
 
-CountReport::CountReport(const Counters<RuntimeCounter>& runtime, const Counters<IoCounter>& io,
-                         DaemonLog& log) noexcept
-    : runtime_(runtime), io_(io), log_(log) {
-  for (std::size_t i = 0; i < runtime_said_.size(); ++i) {
-    runtime_said_[i] = runtime.get(static_cast<RuntimeCounter>(i));
+CountReport::CountReport(std::string_view model, const Counters<RuntimeCounter>* runtime,
+                         const Counters<IoCounter>* io, DaemonLog& log) noexcept
+    : model_(model), runtime_(runtime), io_(io), log_(log) {
+  for (std::size_t i = 0; runtime != nullptr && i < runtime_said_.size(); ++i) {
+    runtime_said_[i] = runtime->get(static_cast<RuntimeCounter>(i));
   }
-  for (std::size_t i = 0; i < io_said_.size(); ++i) io_said_[i] = io.get(static_cast<IoCounter>(i));
+  for (std::size_t i = 0; io != nullptr && i < io_said_.size(); ++i) {
+    io_said_[i] = io->get(static_cast<IoCounter>(i));
+  }
   not_before_ns_.fill(std::numeric_limits<std::int64_t>::min());
 }
+
+CountReport::CountReport(const Counters<IoCounter>& io, DaemonLog& log) noexcept
+    : CountReport({}, nullptr, &io, log) {}
+
+CountReport::CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
+                         DaemonLog& log) noexcept
+    : CountReport(model, &runtime, nullptr, log) {}
 
 void CountReport::look(std::int64_t now_ns) noexcept {
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -94,12 +103,14 @@ bool CountReport::log_kind(std::size_t kind) noexcept {
   static_assert(std::size(kCountedKinds) == kKinds);
   const auto& of = kCountedKinds[kind];
   LogLine line = log_.line(of.level, of.event);
+  if (!model_.empty()) line.add("model", model_);
   bool news = false;
   for (const Counted& counted : of.counted) {
     const bool runtime = counted.runtime != RuntimeCounter::kCount;
+    if (runtime ? runtime_ == nullptr : io_ == nullptr) continue;
     std::uint64_t& said = runtime ? runtime_said_[static_cast<std::size_t>(counted.runtime)]
                                   : io_said_[static_cast<std::size_t>(counted.io)];
-    const std::uint64_t now = runtime ? runtime_.get(counted.runtime) : io_.get(counted.io);
+    const std::uint64_t now = runtime ? runtime_->get(counted.runtime) : io_->get(counted.io);
     const std::uint64_t since = now - std::exchange(said, now);
     if (since == 0) continue;
     line.add(counted.key, since);

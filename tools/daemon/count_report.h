@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "windhover/io/counter_ids.h"
 #include "windhover/platform/counters.h"
@@ -15,8 +16,9 @@ namespace windhover {
 // One thread. Counters and log outlive it. No heap call after the constructor.
 class CountReport {
  public:
-  // What has been counted so far is not news.
-  CountReport(const Counters<RuntimeCounter>& runtime, const Counters<IoCounter>& io,
+  // Of a server as a whole, and of one of its models. What has been counted so far is not news.
+  CountReport(const Counters<IoCounter>& io, DaemonLog& log) noexcept;
+  CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
               DaemonLog& log) noexcept;
 
   // Logs each kind of which something was counted, unless it was logged a short while ago: then it
@@ -27,10 +29,13 @@ class CountReport {
 
  private:
   static constexpr std::size_t kKinds = 5;
+  CountReport(std::string_view model, const Counters<RuntimeCounter>* runtime,
+              const Counters<IoCounter>* io, DaemonLog& log) noexcept;
   bool log_kind(std::size_t kind) noexcept;
 
-  const Counters<RuntimeCounter>& runtime_;
-  const Counters<IoCounter>& io_;
+  std::string_view model_;  // empty: of the server
+  const Counters<RuntimeCounter>* runtime_;  // null: of the server
+  const Counters<IoCounter>* io_;            // null: of a model
   DaemonLog& log_;
   std::array<std::uint64_t, Counters<RuntimeCounter>::size()> runtime_said_{};
   std::array<std::uint64_t, Counters<IoCounter>::size()> io_said_{};

@@ -130,13 +130,6 @@ ServerConfig DaemonConfig::server() const {
 std::size_t DaemonConfig::engine_bytes() const {
   return value_or_refuse(Engine::footprint(engine()));
 }
-std::size_t DaemonConfig::server_bytes() const {
-  return value_or_refuse(Server::footprint(server(), engine()));
-}
-std::size_t DaemonConfig::block_bytes() const {
-  constexpr std::size_t kAlignment = Arena::kAlignment;
-  return (engine_bytes() + kAlignment - 1) / kAlignment * kAlignment + server_bytes();
-}
 
 const ProcessOptions& DaemonConfig::process() const { return values_->process; }
 

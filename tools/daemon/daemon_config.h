@@ -3,12 +3,14 @@
 //   [model]    features = 10          ->  --model.features 10
 //   [engine]   window_size = 100000   ->  --engine.window_size 100000
 //   [server.observe] tcp_port = 7171  ->  --server.observe.tcp_port 7171
+//   [models]   price = "price.toml"   :  one of several models, see daemon_models.h
 //
 // windhoverd --print-config lists every option with its value.
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_CONFIG_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +30,13 @@ namespace windhover {
 // it: "FILE:LINE:COLUMN: sentence".
 class DaemonConfig {
  public:
+  // One line of the table [models]: a name, and the file that says what the model has of its own.
+  struct ModelFile {
+    std::string name;
+    std::string path;    // beside the file that names it, unless it is absolute
+    std::string source;  // FILE:LINE:COLUMN
+  };
+
   DaemonConfig();
   ~DaemonConfig();
   DaemonConfig(const DaemonConfig&) = delete;
@@ -38,6 +47,10 @@ class DaemonConfig {
   // Unknown keys are refused.
   void read_file(const std::string& path);
   void read_toml(std::string_view text, const std::string& path);
+  // Likewise, what one of several models has of its own: the tables model, sampler and engine.
+  void read_model_file(const std::string& path);
+  // In the order in which they stand there; the first is that of a Hello without a name.
+  const std::vector<ModelFile>& model_files() const { return model_files_; }
   // One option from its text; `source` begins the sentence of a refusal ("--model.features").
   void set(std::string_view name, std::string_view text, const std::string& source);
 
@@ -50,9 +63,6 @@ class DaemonConfig {
   EngineConfig engine() const;
   ServerConfig server() const;
   std::size_t engine_bytes() const;
-  std::size_t server_bytes() const;
-  // Of one block for both: the engine's part rounded up to Arena::kAlignment, then the server's.
-  std::size_t block_bytes() const;
 
   const ProcessOptions& process() const;
   // ProcessOptions::use_real_time_profile().
@@ -63,12 +73,16 @@ class DaemonConfig {
 
  private:
   struct Values;
+  enum class Allowed : std::uint8_t { kAll, kModelsOwn };
+  void read(const std::string& path, Allowed allowed);
+  void read(std::string_view text, const std::string& path, Allowed allowed);
   void describe_options();
   void judge();
   // Of the first option that the sentence names and that is no default; empty: none.
   std::string source_of(std::string_view sentence) const;
   std::unique_ptr<Values> values_;
   std::vector<DaemonOption> options_;
+  std::vector<ModelFile> model_files_;
   std::map<std::string, std::string> sources_;  // of the options that are no default
 };
 

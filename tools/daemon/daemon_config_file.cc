@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
+#include <utility>
 
+#include "windhover/io/served_model.h"
 #include "windhover/tools/daemon/daemon_config.h"
 #include "windhover/tools/error.h"
 
@@ -54,6 +57,41 @@ std::string place_in(const std::string& path, const toml::source_region& source)
   return fmt::format("{}:{}:{}", path, source.begin.line, source.begin.column);
 }
 
+bool is_models_own(std::string_view name) {
+  return name.starts_with("model.") || name.starts_with("sampler.") || name.starts_with("engine.");
+}
+
+// The table [models], as it stands in the file.
+std::vector<DaemonConfig::ModelFile> models_in(const toml::table& document,
+                                               const std::string& path) {
+  std::vector<DaemonConfig::ModelFile> files;
+  const toml::node* const models = document.get("models");
+  if (models == nullptr) return files;
+  std::vector<std::pair<toml::source_position, DaemonConfig::ModelFile>> found;
+  const std::string place = place_in(path, models->source());
+  if (!models->is_table()) throw UserError(place + ": models must be a table, NAME = \"FILE\"");
+  for (const auto& [key, node] : *models->as_table()) {
+    const std::string name(key.str());
+    const std::string at = place_in(path, key.source());
+    if (!is_model_name(name)) {
+      throw UserError(fmt::format(
+          "{}: models.{}: a name is 1 to 63 letters, digits, '_', '-' and '.', and begins with no "
+          "'.'",
+          at, name));
+    }
+    if (!node.is_string()) {
+      throw UserError(fmt::format("{}: models.{} must be the path of a TOML file", at, name));
+    }
+    const std::filesystem::path file(node.as_string()->get());
+    found.push_back({key.source().begin,
+                     {name, (std::filesystem::path(path).parent_path() / file).string(), at}});
+  }
+  if (found.empty()) throw UserError(place + ": models names no model");
+  std::ranges::sort(found, std::less(), [](const auto& entry) { return entry.first; });
+  for (auto& [position, file] : found) files.push_back(std::move(file));
+  return files;
+}
+
 // Calls visit(dotted name, key, node) for every leaf.
 void for_each_leaf(const toml::table& table, const std::string& prefix, const auto& visit) {
   for (const auto& [key, node] : table) {
@@ -68,24 +106,39 @@ void for_each_leaf(const toml::table& table, const std::string& prefix, const au
 
 }  // namespace
 
-void DaemonConfig::read_file(const std::string& path) {
+void DaemonConfig::read_file(const std::string& path) { read(path, Allowed::kAll); }
+void DaemonConfig::read_model_file(const std::string& path) { read(path, Allowed::kModelsOwn); }
+void DaemonConfig::read_toml(std::string_view text, const std::string& path) {
+  read(text, path, Allowed::kAll);
+}
+
+void DaemonConfig::read(const std::string& path, Allowed allowed) {
   std::ifstream in(path);
   std::ostringstream content;
   content << in.rdbuf();
   if (!in || content.bad() || std::filesystem::is_directory(path)) {
     throw UserError(fmt::format("cannot read the configuration {}", path));
   }
-  read_toml(content.str(), path);
+  read(content.str(), path, allowed);
 }
 
-void DaemonConfig::read_toml(std::string_view content, const std::string& path) {
+void DaemonConfig::read(std::string_view content, const std::string& path, Allowed allowed) {
   toml::table document;
   try {
     document = toml::parse(content, path);
   } catch (const toml::parse_error& error) {
     throw UserError(fmt::format("{}: {}", place_in(path, error.source()), error.description()));
   }
+  if (allowed == Allowed::kAll) {
+    model_files_ = models_in(document, path);
+    document.erase("models");
+  }
   for_each_leaf(document, "", [&](const std::string& name, const auto& key, const auto& node) {
+    if (allowed == Allowed::kModelsOwn && !is_models_own(name)) {
+      throw UserError(fmt::format(
+          "{}: {} cannot be a model's own; its tables are model, sampler and engine",
+          place_in(path, key.source()), name));
+    }
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const DaemonOption& o) { return o.name == name; });
     if (option == options_.end()) {
@@ -98,7 +151,7 @@ void DaemonConfig::read_toml(std::string_view content, const std::string& path) 
       throw UserError(
           near.empty() || table.empty()
               ? fmt::format("{}: unknown key {}; the tables are model, sampler, engine, "
-                            "server, data and process",
+                            "server, data, process and models",
                             place, name)
               : fmt::format("{}: unknown key {}; there are {}", place, name,
                             fmt::join(near, ", ")));
@@ -143,6 +196,11 @@ std::string DaemonConfig::to_toml() const {
     }
     out += fmt::format("{:<40} # {}\n", option.name.substr(dot + 1) + " = " + option.print(),
                        option.help);
+  }
+  if (model_files_.empty()) return out;
+  out += "\n[models]\n";
+  for (const ModelFile& file : model_files_) {
+    out += fmt::format("\"{}\" = \"{}\"\n", file.name, file.path);
   }
   return out;
 }

@@ -15,9 +15,10 @@ void add_error(LogLine& line, Status status, int number) noexcept {
 
 }  // namespace
 
-KeepingReport::KeepingReport(const LogProgress& log, const CheckpointProgress& checkpoints,
-                             DaemonLog& out) noexcept
-    : log_(log),
+KeepingReport::KeepingReport(std::string_view model, const LogProgress& log,
+                             const CheckpointProgress& checkpoints, DaemonLog& out) noexcept
+    : model_(model),
+      log_(log),
       checkpoints_(checkpoints),
       out_(out),
       log_failures_(log.failures.load()),
@@ -34,7 +35,7 @@ void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
   const Status status = log_.status.load();
   if (failures != log_failures_ && failing_.allow(now_ns)) {
     LogLine line = out_.line(LogLevel::kError, "log_commit_failed");
-    line.add("failures", failures - std::exchange(log_failures_, failures));
+    line.add("model", model_).add("failures", failures - std::exchange(log_failures_, failures));
     add_error(line, status, log_.error_number.load());
     out_.write(line.add("durable_rows", log_.durable_head.load()));
     log_fails_ = true;
@@ -42,7 +43,7 @@ void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
   if (!log_fails_ || !ok(status) || failures != log_failures_) return;
   log_fails_ = false;
   LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
-  out_.write(line.add("durable_rows", log_.durable_head.load()));
+  out_.write(line.add("model", model_).add("durable_rows", log_.durable_head.load()));
 }
 
 void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
@@ -52,13 +53,14 @@ void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
   if (!taking_.allow(now_ns)) return;
   if (failures != checkpoint_failures_) {
     LogLine line = out_.line(LogLevel::kError, "checkpoint_failed");
-    line.add("failures", failures - std::exchange(checkpoint_failures_, failures));
+    line.add("model", model_).add("failures", failures - std::exchange(checkpoint_failures_, failures));
     add_error(line, checkpoints_.status.load(), checkpoints_.error_number.load());
     out_.write(line.add("newest_rows", checkpoints_.head.load()));
   }
   if (taken != taken_) {
     LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");
-    line.add("taken", taken - std::exchange(taken_, taken)).add("rows", checkpoints_.head.load());
+    line.add("model", model_).add("taken", taken - std::exchange(taken_, taken));
+    line.add("rows", checkpoints_.head.load());
     out_.write(line.add("ms", checkpoints_.lasted_ns.load() / 1'000'000));
   }
 }

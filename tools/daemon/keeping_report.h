@@ -3,6 +3,7 @@
 #define WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "windhover/io/durable/checkpoint_progress.h"
 #include "windhover/io/durable/log_progress.h"
@@ -15,8 +16,8 @@ namespace windhover {
 class KeepingReport {
  public:
   // What has been counted so far is not news.
-  KeepingReport(const LogProgress& log, const CheckpointProgress& checkpoints,
-                DaemonLog& out) noexcept;
+  KeepingReport(std::string_view model, const LogProgress& log,
+                const CheckpointProgress& checkpoints, DaemonLog& out) noexcept;
 
   void look(std::int64_t now_ns) noexcept;
 
@@ -24,6 +25,7 @@ class KeepingReport {
   void look_at_log(std::int64_t now_ns) noexcept;
   void look_at_checkpoints(std::int64_t now_ns) noexcept;
 
+  std::string_view model_;
   const LogProgress& log_;
   const CheckpointProgress& checkpoints_;
   DaemonLog& out_;

@@ -14,14 +14,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "windhover/io/server.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/daemon_log.h"
+#include "windhover/tools/daemon/daemon_models.h"
+#include "windhover/tools/daemon/learners.h"
 #include "windhover/tools/daemon/notifier.h"
 #include "windhover/tools/daemon/watcher.h"
 #include "windhover/tools/error.h"
@@ -29,8 +31,6 @@
 
 namespace windhover {
 namespace {
-
-constexpr const char* kModel = "default";  // what the log calls the only one
 
 // A sentence may be longer than a line of the log: then it is several.
 void warn(DaemonLog& log, std::string_view sentence) {
@@ -102,19 +102,24 @@ void write_line(const std::string& line) {
 }
 
 // The next start has nothing to learn again then. Without it what the log holds is enough.
-void keep_at_end(Server& server, DaemonLog& log) {
-  const Status status = server.checkpoint_at_rest();
+void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
+  const Status status = server.checkpoint_at_rest(model);
   if (ok(status)) return;
-  const int why = server.checkpoints().error_number.load();
+  const int why = server.checkpoints(model).error_number.load();
   warn(log,
-       fmt::format("no checkpoint was written at the end ({}{}{}); the next start goes on "
+       fmt::format("no checkpoint of {} was written at the end ({}{}{}); the next start goes on "
                    "from the one before",
-                   to_string(status), why != 0 ? ": " : "", why != 0 ? std::strerror(why) : ""));
+                   server.model_name(model), to_string(status), why != 0 ? ": " : "",
+                   why != 0 ? std::strerror(why) : ""));
 }
 
-// Rows that the folder holds.
+// Rows that the folder holds, of all models.
 std::uint64_t kept_rows(const DurableConfig& durable, const Server& server) {
-  return durable.log ? server.log().durable_head.load() : server.checkpoints().head.load();
+  std::uint64_t rows = 0;
+  for (std::size_t i = 0; i < server.models(); ++i) {
+    rows += durable.log ? server.log(i).durable_head.load() : server.checkpoints(i).head.load();
+  }
+  return rows;
 }
 
 // " kept=FOLDER durability=logged recovered=N rows", or nothing.
@@ -124,17 +129,26 @@ std::string kept_text(const DurableConfig& durable, const Server& server) {
                      durable.log ? "logged" : "memory", kept_rows(durable, server));
 }
 
+// " horizon=window rows=...", or " models=3".
+std::string served_text(const DaemonModels& models) {
+  if (models.several()) return fmt::format("models={}", models.all().size());
+  return horizon_text(models.all().front().config->engine());
+}
+
 // What is served and of what size; nothing that must not be read by others.
-void log_start(DaemonLog& log, const DaemonConfig& config, const std::string& file) {
+void log_start(DaemonLog& log, const DaemonModels& models, const std::string& file) {
   LogLine start = log.line(LogLevel::kInfo, "start");
   start.add("version", WINDHOVER_VERSION).add("pid", ::getpid()).add("config", file);
-  log.write(start);
-  const EngineConfig engine = with_defaults(config.engine());
-  LogLine model = log.line(LogLevel::kInfo, "configuration");
-  model.add("model", kModel).add("likelihood", engine.model.name);
-  model.add("features", engine.model.features).add("horizon", to_string(engine.horizon));
-  model.add("window_size", engine.window_size).add("sampler", engine.sampler.name);
-  log.write(model.add("block_bytes", config.block_bytes()));
+  start.add("models", models.all().size());
+  log.write(start.add("block_bytes", models.block_bytes()));
+  for (const DaemonModels::Model& model : models.all()) {
+    const EngineConfig engine = with_defaults(model.config->engine());
+    LogLine line = log.line(LogLevel::kInfo, "configuration");
+    line.add("model", model.name).add("likelihood", engine.model.name);
+    line.add("features", engine.model.features).add("horizon", to_string(engine.horizon));
+    line.add("window_size", engine.window_size).add("sampler", engine.sampler.name);
+    log.write(line.add("engine_bytes", model.config->engine_bytes()));
+  }
 }
 
 void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server) {
@@ -161,26 +175,55 @@ void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server)
 }
 
 struct Block {
-  explicit Block(const DaemonConfig& config) : memory(config.block_bytes()) {
+  explicit Block(const DaemonModels& models) : memory(models.block_bytes()), left(memory.bytes()) {
     if (!memory.valid()) {
       throw RunError(fmt::format("no memory for a block of {}",
-                                 bytes_text(static_cast<double>(config.block_bytes()))));
+                                 bytes_text(static_cast<double>(models.block_bytes()))));
     }
-    if (config.process().prefault) prefault(memory.bytes());
-    locked = !config.process().lock_memory || ok(lock_memory());
+    const ProcessOptions& process = models.common().process();
+    if (process.prefault) prefault(memory.bytes());
+    locked = !process.lock_memory || ok(lock_memory());
+  }
+  std::span<std::byte> take(std::size_t bytes) {
+    const std::span<std::byte> taken = left.first(bytes);
+    left = left.subspan(Arena::aligned(bytes));
+    return taken;
   }
   MappedBlock memory;
+  std::span<std::byte> left;
   bool locked = false;
 };
 
-void start_threads(const ProcessOptions& options, Engine& engine, Server& server,
-                   LearnerThread& learner, DaemonLog& log) {
-  if (!ok(learner.start(engine, options.learner, options.learner_idle))) {
+std::vector<Engine*> create_engines(const DaemonModels& models, Block& block, Clock& clock) {
+  std::vector<Engine*> engines;
+  for (const DaemonModels::Model& model : models.all()) {
+    engines.push_back(value_or_refuse(Engine::create(
+        model.config->engine(), block.take(model.config->engine_bytes()), clock)));
+  }
+  return engines;
+}
+
+std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engine* const> engines,
+                                      Block& block, Clock& clock) {
+  const std::vector<PlannedModel> planned = models.planned();
+  std::vector<HostedModel> hosted;
+  for (std::size_t i = 0; i < engines.size(); ++i) hosted.push_back({planned[i].name, engines[i]});
+  std::unique_ptr<Server> server = value_or_refuse(
+      Server::create(models.common().server(), hosted, block.take(models.server_bytes()), clock));
+  if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
+  return server;
+}
+
+void start_threads(const DaemonModels& models, std::span<Engine* const> engines, Server& server,
+                   Learners& learners, DaemonLog& log) {
+  const ProcessOptions& options = models.common().process();
+  const std::uint32_t threads = models.common().engine().learner_threads;
+  if (!ok(learners.start(engines, threads, options))) {
     throw RunError("the learner thread could not be started");
   }
-  warn_about(log, "learner", learner.warnings());
+  warn_about(log, "learner", learners.warnings());
   if (!ok(server.start(options.observe, options.query))) {
-    learner.stop();
+    learners.stop();
     throw RunError("the socket threads could not be started");
   }
   warn_about(log, "observe", server.observe_thread_warnings());
@@ -195,38 +238,33 @@ void ignore_other_signals() {
   }
 }
 
-void serve(const DaemonConfig& config, const std::string& file) {
+void serve(const DaemonModels& models, const std::string& file) {
   const sigset_t signals = block_signals();
+  const ProcessOptions& process = models.common().process();
+  const ServerConfig config = models.common().server();
   Notifier notifier;
-  DaemonLog log(config.process().log);
-  log_start(log, config, file);
-  const Block block(config);
+  DaemonLog log(process.log);
+  log_start(log, models, file);
+  Block block(models);
   if (!block.locked) {
     warn(log,
          "the memory could not be locked; raise the limit (ulimit -l) or run with CAP_IPC_LOCK");
   }
   RealClock clock;
-  const EngineConfig engine_config = config.engine();
-  const ServerConfig server_config = config.server();
-  const std::span<std::byte> bytes = block.memory.bytes();
-  Engine& engine =
-      *value_or_refuse(Engine::create(engine_config, bytes.first(config.engine_bytes()), clock));
-  const std::unique_ptr<Server> server = value_or_refuse(
-      Server::create(server_config, engine, bytes.last(config.server_bytes()), clock));
-  if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
-  warn(log, server->recovery_remarks());
-  LearnerThread learner;
-  start_threads(config.process(), engine, *server, learner, log);
-  Watcher watcher({engine, *server, learner, kModel}, value_or_refuse(engine.reader()),
-                  config.process().watchdog, log, notifier);
+  const std::vector<Engine*> engines = create_engines(models, block, clock);
+  const std::unique_ptr<Server> server = create_server(models, engines, block, clock);
+  for (std::size_t i = 0; i < engines.size(); ++i) warn(log, server->recovery_remarks(i));
+  Learners learners;
+  start_threads(models, engines, *server, learners, log);
+  Watcher watcher({engines, *server, learners}, process.watchdog, log, notifier);
 
   const std::string ready =
       fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
-                  address_text(server_config.observe, server->observe_port()),
-                  address_text(server_config.query, server->query_port()),
-                  http_text(server_config.http, *server), config.block_bytes(),
-                  kept_text(server_config.durable, *server), horizon_text(engine_config));
-  log_ready(log, server_config, *server);
+                  address_text(config.observe, server->observe_port()),
+                  address_text(config.query, server->query_port()),
+                  http_text(config.http, *server), models.block_bytes(),
+                  kept_text(config.durable, *server), served_text(models));
+  log_ready(log, config, *server);
   notifier.ready();
   // Counted from before the line is out: who has read it may send rows at once.
   const std::optional<std::uint64_t> heap_at_ready = heap_calls();
@@ -237,14 +275,18 @@ void serve(const DaemonConfig& config, const std::string& file) {
 
   server->request_stop();
   server->join();
-  learner.stop();
-  if (server_config.durable.enabled()) keep_at_end(*server, log);
+  learners.stop();
+  std::uint64_t rows = 0;
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    if (config.durable.enabled()) keep_at_end(*server, i, log);
+    rows += engines[i]->head();
+  }
   watcher.finish();
   log.drain();
   const std::string heap =
       heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready) : std::string("null");
-  write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n",
-                         engine.head(), heap, peak_resident_bytes()));
+  write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n", rows,
+                         heap, peak_resident_bytes()));
 }
 
 }  // namespace windhover

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/daemon/daemon_models.h"
 
 namespace windhover {
 
@@ -18,7 +18,7 @@ void ignore_other_signals();
 // log where the options say. `file`: the configuration's, for the log; may be empty. Returns after
 // draining; RunError or UserError where it cannot serve. Where a thread stands still and that is to
 // be the end, the process ends in here with kStalledExitCode: that thread cannot be waited for.
-void serve(const DaemonConfig& config, const std::string& file);
+void serve(const DaemonModels& models, const std::string& file);
 
 }  // namespace windhover
 

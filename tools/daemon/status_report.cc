@@ -35,8 +35,8 @@ ReasonNumber number_behind(const Provenance& p) noexcept {
   return {};
 }
 
-StatusReport::StatusReport(std::string model, DaemonLog& log)
-    : model_(std::move(model)), log_(log) {}
+StatusReport::StatusReport(std::string_view model, DaemonLog& log) noexcept
+    : model_(model), log_(log) {}
 
 void StatusReport::look(const Provenance& p, std::int64_t now_ns) noexcept {
   look_at_recovery(p, now_ns);

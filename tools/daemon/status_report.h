@@ -3,7 +3,7 @@
 #define WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/tools/daemon/daemon_log.h"
@@ -18,10 +18,10 @@ struct ReasonNumber {
 };
 ReasonNumber number_behind(const Provenance& provenance) noexcept;
 
-// One thread. The log outlives it. No heap call after the constructor.
+// One thread. The log and the name outlive it. No heap call.
 class StatusReport {
  public:
-  StatusReport(std::string model, DaemonLog& log);
+  StatusReport(std::string_view model, DaemonLog& log) noexcept;
 
   // Logs what has changed since the last line. A status that comes and goes is logged ten times,
   // then once in ten seconds.
@@ -30,7 +30,7 @@ class StatusReport {
  private:
   void look_at_recovery(const Provenance& provenance, std::int64_t now_ns) noexcept;
 
-  std::string model_;
+  std::string_view model_;
   DaemonLog& log_;
   PosteriorStatus status_ = PosteriorStatus::kWarmingUp;
   StatusReason reason_ = StatusReason::kFewDraws;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "windhover/platform/memory.h"
+#include "windhover/tools/daemon/daemon_config.h"
 
 namespace windhover {
 namespace {
@@ -18,24 +19,32 @@ constexpr nanoseconds kWatchPeriod = std::chrono::seconds(1);
 
 }  // namespace
 
-Watcher::Watcher(Watched watched, Reader reader, const WatchdogOptions& options, DaemonLog& log,
+Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonLog& log,
                  Notifier& notifier)
-    : watched_(std::move(watched)),
-      reader_(reader),
-      parameters_(watched_.engine.dimension()),
+    : server_(watched.server),
+      learners_(watched.learners),
       options_(options),
       log_(log),
       notifier_(notifier),
       started_ns_(clock_.now_ns()),
       last_ns_(started_ns_),
-      status_(watched_.model, log),
-      counts_(watched_.engine.counters(), watched_.server.counters(), log),
-      keeping_(watched_.server.log(), watched_.server.checkpoints(), log),
-      stalls_(log, options.timeout, beats()) {}
+      counts_(watched.server.counters(), log),
+      stalls_(log, options.timeout, beats()) {
+  std::size_t dimension = 0;
+  for (std::size_t i = 0; i < watched.engines.size(); ++i) {
+    Engine& engine = *watched.engines[i];
+    const std::string_view name = server_.model_name(i);  // lives as long as the server
+    models_.push_back({engine, value_or_refuse(engine.reader()), StatusReport(name, log),
+                       CountReport(name, engine.counters(), log),
+                       KeepingReport(name, server_.log(i), server_.checkpoints(i), log),
+                       PosteriorStatus::kWarmingUp});
+    dimension = std::max<std::size_t>(dimension, engine.dimension());
+  }
+  parameters_.resize(dimension);
+}
 
 Stalls::Beats Watcher::beats() const noexcept {
-  return {watched_.learner.beat_ns(), watched_.server.observe_beat_ns(),
-          watched_.server.query_beat_ns()};
+  return {learners_.beat_ns(), server_.observe_beat_ns(), server_.query_beat_ns()};
 }
 
 Watcher::End Watcher::run(const sigset_t& signals) noexcept {
@@ -76,13 +85,18 @@ int Watcher::wait(const sigset_t& signals, nanoseconds period) noexcept {
 }
 
 void Watcher::look() noexcept {
-  Provenance provenance;
-  if (ok(reader_.posterior(parameters_, provenance))) {
-    status_.look(provenance, last_ns_);
-    tell(provenance);
+  for (WatchedModel& model : models_) {
+    Provenance provenance;
+    const auto scratch = std::span(parameters_).first(model.engine.dimension());
+    if (ok(model.reader.posterior(scratch, provenance))) {
+      model.status.look(provenance, last_ns_);
+      model.last = provenance.status;
+    }
+    model.counts.look(last_ns_);
+    model.keeping.look(last_ns_);
   }
+  tell();
   counts_.look(last_ns_);
-  keeping_.look(last_ns_);
   look_at_log();
 }
 
@@ -103,22 +117,35 @@ void Watcher::reload() noexcept {
   notifier_.ready();
 }
 
-void Watcher::tell(const Provenance& provenance) noexcept {
+std::uint64_t Watcher::rows() const noexcept {
+  std::uint64_t rows = 0;
+  for (const WatchedModel& model : models_) rows += model.engine.head();
+  return rows;
+}
+
+void Watcher::tell() noexcept {
+  const auto good = std::ranges::count(models_, PosteriorStatus::kOk, &WatchedModel::last);
   std::array<char, 160> text;
-  const auto end =
-      fmt::format_to_n(text.data(), text.size(), "{}: {} rows, {} observe and {} query connections",
-                       to_string(provenance.status), watched_.engine.head(),
-                       watched_.server.observe_sessions(), watched_.server.query_sessions());
-  notifier_.status({text.data(), std::min(end.size, text.size())});
+  char* end = text.data();
+  if (models_.size() == 1) {
+    end = fmt::format_to_n(end, 40, "{}", to_string(models_.front().last)).out;
+  } else {
+    end = fmt::format_to_n(end, 40, "{} of {} models ok", good, models_.size()).out;
+  }
+  end = fmt::format_to_n(end, 100, ": {} rows, {} observe and {} query connections", rows(),
+                         server_.observe_sessions(), server_.query_sessions())
+            .out;
+  notifier_.status({text.data(), end});
 }
 
 void Watcher::finish() noexcept {
   last_ns_ = clock_.now_ns();
   look();
+  for (WatchedModel& model : models_) model.counts.finish();
   counts_.finish();
-  const auto& io = watched_.server.counters();
+  const auto& io = server_.counters();
   LogLine line = log_.line(LogLevel::kInfo, "stopped");
-  line.add("rows", watched_.engine.head()).add("refused", io.get(IoCounter::kRowsRefused));
+  line.add("rows", rows()).add("refused", io.get(IoCounter::kRowsRefused));
   line.add("duplicate", io.get(IoCounter::kRowsDuplicate));
   line.add("questions", io.get(IoCounter::kQueries));
   line.add("connections", io.get(IoCounter::kConnectionsAccepted));

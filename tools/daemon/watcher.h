@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +17,10 @@
 #include "windhover/io/server.h"
 #include "windhover/platform/clock.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/daemon/count_report.h"
 #include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/keeping_report.h"
+#include "windhover/tools/daemon/learners.h"
 #include "windhover/tools/daemon/notifier.h"
 #include "windhover/tools/daemon/process_options.h"
 #include "windhover/tools/daemon/stalls.h"
@@ -27,19 +29,29 @@
 namespace windhover {
 
 struct Watched {
-  Engine& engine;
+  std::span<Engine* const> engines;  // one a model of the server, in its order
   Server& server;
-  const LearnerThread& learner;
-  std::string model;  // what the log calls it
+  const Learners& learners;
 };
 
-// One thread, from when the server serves. All that it refers to outlives it. Takes a Reader. No
-// heap call after the constructor.
+// One model and what is told of it.
+struct WatchedModel {
+  Engine& engine;
+  Reader reader;
+  StatusReport status;
+  CountReport counts;
+  KeepingReport keeping;
+  PosteriorStatus last;
+};
+
+// One thread, from when the server serves. All that it refers to outlives it. No heap call after
+// the constructor.
 class Watcher {
  public:
   enum class End : std::uint8_t { kSignal, kStalled };
 
-  Watcher(Watched watched, Reader reader, const WatchdogOptions& options, DaemonLog& log,
+  // Takes a reader from each engine. UserError where there is none.
+  Watcher(const Watched& watched, const WatchdogOptions& options, DaemonLog& log,
           Notifier& notifier);
 
   // Watches until one of `signals` comes, which are blocked: SIGHUP opens the log's file anew, the
@@ -59,20 +71,20 @@ class Watcher {
   void look() noexcept;
   void look_at_log() noexcept;
   void reload() noexcept;
-  void tell(const Provenance& provenance) noexcept;
+  void tell() noexcept;
+  std::uint64_t rows() const noexcept;
 
-  Watched watched_;
-  Reader reader_;
-  std::vector<ParameterSummary> parameters_;
+  Server& server_;
+  const Learners& learners_;
   WatchdogOptions options_;
   DaemonLog& log_;
   Notifier& notifier_;
   RealClock clock_;
   std::int64_t started_ns_;
   std::int64_t last_ns_;
-  StatusReport status_;
+  std::deque<WatchedModel> models_;
+  std::vector<ParameterSummary> parameters_;  // scratch for the largest
   CountReport counts_;
-  KeepingReport keeping_;
   Stalls stalls_;
   std::uint64_t dropped_ = 0;
   int signal_ = 0;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "windhover/tools/cli/run_program.h"
-#include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/serve.h"
 #include "windhover/tools/error.h"
 
@@ -24,18 +24,17 @@ struct CommandLine {
 };
 
 // The file first, then what overrides it.
-void take(const CommandLine& line, DaemonConfig& config) {
+void read(const CommandLine& line, DaemonConfig& config) {
   if (!line.file.empty()) config.read_file(line.file);
   if (line.real_time) config.use_real_time_profile();
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
 // For editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before it.
-int check_config(const CommandLine& line, DaemonConfig& config) {
+int check_config(const CommandLine& line) {
   try {
-    take(line, config);
-    config.check();
-    fmt::print("ok block={} bytes\n", config.block_bytes());
+    const DaemonModels models([&](DaemonConfig& config) { read(line, config); });
+    fmt::print("ok block={} bytes\n", models.block_bytes());
     return 0;
   } catch (const UserError& error) {
     fmt::print(stderr, "{}\n", error.what());
@@ -68,14 +67,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (line.check_config) return check_config(line, config);
-  take(line, config);
+  if (line.check_config) return check_config(line);
   if (line.print_config) {
+    read(line, config);
     fmt::print("{}", config.to_toml());
     return 0;
   }
-  config.check();
-  serve(config, line.file);
+  serve(DaemonModels([&](DaemonConfig& of) { read(line, of); }), line.file);
   return 0;
 }
 

@@ -1,0 +1,113 @@
+#include "windhover/tools/daemon/daemon_models.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "windhover/platform/arena.h"
+#include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/error.h"
+
+namespace windhover::daemon_models_test {
+
+namespace fs = std::filesystem;
+
+class Files {
+ public:
+  explicit Files(const std::string& name) : folder_(testing::temporary_path(name)) {
+    fs::create_directories(folder_ / "of");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  DaemonModels read(const std::string& name = "all.toml") const {
+    return DaemonModels([&](DaemonConfig& config) {
+      config.read_file((folder_ / name).string());
+      config.set("engine.max_frame_rows", "64", "--engine.max_frame_rows");
+    });
+  }
+  std::string refusal() const {
+    try {
+      (void)read();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  fs::path folder_;
+};
+
+TEST(DaemonModels, WithoutATableThereIsOne) {
+  const Files files("one_model");
+  files.write("all.toml", "[model]\nfeatures = 2\n[engine]\nwindow_size = 1000\n");
+  const DaemonModels models = files.read();
+  EXPECT_FALSE(models.several());
+  ASSERT_EQ(models.all().size(), 1U);
+  EXPECT_EQ(models.all()[0].name, kOnlyModel);
+  EXPECT_EQ(models.planned()[0].name, "") << "its folder is the data folder itself";
+  EXPECT_EQ(models.block_bytes(),
+            Arena::aligned(models.all()[0].config->engine_bytes()) + models.server_bytes());
+}
+
+TEST(DaemonModels, EachHasWhatIsItsOwnAndWhatTheFileSaysForAll) {
+  const Files files("three_models");
+  files.write("all.toml",
+              "[engine]\nwindow_size = 1000\n[server]\nmax_sessions = 7\n"
+              "[models]\nprice = \"of/price.toml\"\nclicks = \"of/clicks.toml\"\n"
+              "also = \"of/price.toml\"\n");
+  files.write("of/price.toml", "[model]\nfeatures = 3\n");
+  files.write("of/clicks.toml",
+              "[model]\nfeatures = 2\nname = \"logistic\"\n[engine]\nwindow_size = 500\n");
+  const DaemonModels models = files.read();
+  ASSERT_EQ(models.all().size(), 3U);
+  EXPECT_EQ(models.all()[0].name, "price") << "in the order of the file";
+  EXPECT_EQ(models.all()[1].name, "clicks");
+  EXPECT_EQ(models.all()[2].name, "also");
+  const EngineConfig price = models.all()[0].config->engine();
+  EXPECT_EQ(price.model.features, 3U);
+  EXPECT_EQ(price.window_size, 1000U);
+  EXPECT_EQ(price.max_frame_rows, 64U) << "flags are for all";
+  const EngineConfig clicks = models.all()[1].config->engine();
+  EXPECT_EQ(clicks.model.name, "logistic");
+  EXPECT_EQ(clicks.window_size, 500U);
+  EXPECT_EQ(models.common().server().max_sessions, 7U);
+  std::size_t engines = 0;
+  for (const DaemonModels::Model& model : models.all()) {
+    engines += Arena::aligned(model.config->engine_bytes());
+  }
+  EXPECT_EQ(models.block_bytes(), engines + models.server_bytes());
+}
+
+TEST(DaemonModels, WhatIsWrongIsSaidWithItsPlace) {
+  const Files files("wrong_models");
+  const std::string all = files.path("all.toml");
+  const std::string own = files.path("own.toml");
+  files.write("own.toml", "[model]\nfeatures = 2\n");
+  files.write("all.toml", "models = 3\n");
+  EXPECT_EQ(files.refusal(), all + ":1:10: models must be a table, NAME = \"FILE\"");
+  files.write("all.toml", "[models]\n");
+  EXPECT_EQ(files.refusal(), all + ":1:1: models names no model");
+  files.write("all.toml", "[models]\n\n\".a\" = \"own.toml\"\n");
+  EXPECT_EQ(files.refusal(), all + ":3:1: models..a: a name is 1 to 63 letters, digits, '_', '-' "
+                                   "and '.', and begins with no '.'");
+  files.write("all.toml", "[models]\na = 3\n");
+  EXPECT_EQ(files.refusal(), all + ":2:1: models.a must be the path of a TOML file");
+  files.write("all.toml", "[models]\na = \"nowhere.toml\"\n");
+  EXPECT_EQ(files.refusal(), all + ":2:1: models.a: cannot read the configuration " +
+                                 files.path("nowhere.toml"));
+  files.write("all.toml", "[models]\na = \"own.toml\"\n");
+  files.write("own.toml", "[model]\nfeatures = 2\n[server]\nmax_sessions = 3\n");
+  EXPECT_EQ(files.refusal(), all + ":2:1: models.a: " + own +
+                                 ":4:1: server.max_sessions cannot be a model's own; its tables "
+                                 "are model, sampler and engine");
+  files.write("own.toml", "[model]\nfeatures = 0\n");
+  const std::string refusal = files.refusal();
+  EXPECT_TRUE(refusal.starts_with(all + ":2:1: models.a: " + own + ":2:12: ")) << refusal;
+}
+
+}  // namespace windhover::daemon_models_test

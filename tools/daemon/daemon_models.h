@@ -1,0 +1,51 @@
+// The configuration of a windhoverd that serves one model, or several:
+//
+//   [models]
+//   price = "price.toml"      what is this model's own: tables model, sampler and engine
+//   clicks = "clicks.toml"    beside what this file says for all
+#ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
+#define WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "windhover/io/server.h"
+#include "windhover/tools/daemon/daemon_config.h"
+
+namespace windhover {
+
+// Invariant: at least one model. Without a table [models] it is that of the file itself, by the
+// name that a server gives its only one.
+class DaemonModels {
+ public:
+  struct Model {
+    std::string name;
+    std::unique_ptr<DaemonConfig> config;  // of which the tables model, sampler and engine count
+  };
+
+  // What `read` makes of a new configuration (file and flags), and for each of its models the same
+  // with the model's own file on top. Everything is checked. UserError.
+  explicit DaemonModels(const std::function<void(DaemonConfig&)>& read);
+
+  // Server, threads and all that is not a model's own.
+  const DaemonConfig& common() const { return *common_; }
+  bool several() const { return !common_->model_files().empty(); }
+  const std::vector<Model>& all() const { return models_; }
+
+  // For Server::plan(); the views hold as long as this.
+  std::vector<PlannedModel> planned() const;
+  std::size_t server_bytes() const;
+  // Of one block for all: each engine's part rounded up to Arena::kAlignment, then the server's.
+  std::size_t block_bytes() const;
+
+ private:
+  std::unique_ptr<DaemonConfig> common_;
+  std::vector<Model> models_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
