@@ -82,9 +82,13 @@ void add_bench(CLI::App& app) {
   };
   only(app.add_option("--dimension", options->dimensions,
                       "Parameters, intercept included; several, but for mixed, soak and durable"),
-       {"step", "ingest", "query", "mixed", "soak", "growth", "durable"})
+       {"step", "ingest", "query", "mixed", "soak", "growth", "durable", "models"})
       ->delimiter(',')
       ->check(CLI::Range(2, 100'000));
+  only(app.add_option("--models", options->models, "models: behind one server; several"),
+       {"models"})
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096));
   only(app.add_option("--rows-per-frame", options->rows_per_frame, "ingest: rows a frame; several"),
        {"ingest"})
       ->delimiter(',')
@@ -107,18 +111,18 @@ void add_bench(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0));
   only(app.add_option("--chains", options->chains, "Chains of the learner"),
-       {"ingest", "query", "mixed", "soak", "growth", "durable"})
+       {"ingest", "query", "mixed", "soak", "growth", "durable", "models"})
       ->check(CLI::Range(1, 1024));
   only(app.add_option("--seconds", options->seconds, "Measured time of a run"),
-       {"step", "ingest", "query", "mixed", "growth", "durable"})
+       {"step", "ingest", "query", "mixed", "growth", "durable", "models"})
       ->check(CLI::Range(0.001, 1000.0));
   only(app.add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
   only(app.add_option(
            "--rate", options->rate,
            "Rows a second; 0: ingest as many as are taken, mixed, soak and the questions of "
-           "durable half of that"),
-       {"ingest", "mixed", "soak", "durable"})
+           "durable half of that; models 5,000 each, of more than 256 50"),
+       {"ingest", "mixed", "soak", "durable", "models"})
       ->check(CLI::NonNegativeNumber);
   only(app.add_option("--query-rate", options->query_rate, "Questions a second"),
        {"query", "mixed", "soak", "durable"})

@@ -29,6 +29,7 @@ struct BenchOptions {
   double observations = 3.2e6;             // growth: length of the stream
   std::vector<std::string> parts;          // durable: of its parts these
   std::vector<std::uint64_t> window_rows;  // durable: of the windows that are started with
+  std::vector<std::uint32_t> models;       // models: so many behind one server; several
   bool real_time = false;     // query: locked memory, FIFO, pinned, as far as permitted
   bool unix_sockets = false;  // ingest, query: instead of TCP over loopback
 };
@@ -48,6 +49,7 @@ Json run_mixed(const BenchOptions& options);
 Json run_soak(const BenchOptions& options);
 Json run_growth(const BenchOptions& options);
 Json run_durable(const BenchOptions& options);
+Json run_models(const BenchOptions& options);
 
 // The parts of `durable`.
 std::vector<std::string> durable_parts();

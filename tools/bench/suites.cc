@@ -25,6 +25,8 @@ constexpr std::array kSuites = {
     BenchSuite{"durable",
                "the log and checkpoints beside the disk they lie on; the start from them",
                run_durable},
+    BenchSuite{"models", "several models behind one server: start, memory, learning, answers",
+               run_models},
     BenchSuite{"soak", "the same for --minutes: resident memory and heap calls over time",
                run_soak},
 };
@@ -39,14 +41,23 @@ std::string processor() {
 std::span<const BenchSuite> bench_suites() noexcept { return kSuites; }
 
 Json to_json(const BenchOptions& o) {
-  return {{"dimensions", o.dimensions},   {"rows_per_frame", o.rows_per_frame},
-          {"connections", o.connections}, {"shares", o.shares},
-          {"nonzeros", o.nonzeros},       {"single_precision", o.single_precision},
-          {"chains", o.chains},           {"seconds", o.seconds},
-          {"minutes", o.minutes},         {"rate", o.rate},
-          {"query_rate", o.query_rate},   {"observations", o.observations},
-          {"real_time", o.real_time},     {"unix", o.unix_sockets},
-          {"window_rows", o.window_rows}, {"parts", o.parts}};
+  return {{"dimensions", o.dimensions},
+          {"rows_per_frame", o.rows_per_frame},
+          {"connections", o.connections},
+          {"shares", o.shares},
+          {"nonzeros", o.nonzeros},
+          {"single_precision", o.single_precision},
+          {"chains", o.chains},
+          {"seconds", o.seconds},
+          {"minutes", o.minutes},
+          {"rate", o.rate},
+          {"query_rate", o.query_rate},
+          {"observations", o.observations},
+          {"real_time", o.real_time},
+          {"unix", o.unix_sockets},
+          {"window_rows", o.window_rows},
+          {"parts", o.parts},
+          {"models", o.models}};
 }
 
 Json run_bench(std::string_view name, const BenchOptions& options) {
