@@ -178,4 +178,32 @@ Status Client::status(v1::StatusResult& result) {
   return Status::kOk;
 }
 
+Status Client::models(std::vector<v1::ModelState>& states) {
+  states.clear();
+  for (;;) {
+    v1::Request message;
+    message.mutable_list_models()->set_first(static_cast<std::uint32_t>(states.size()));
+    v1::Response response;
+    if (const Status status = ask(message, response); !ok(status)) return status;
+    if (!response.has_list_models_result()) {
+      return fail_closed(Status::kMalformed, "the server does not say which models it has");
+    }
+    const v1::ListModelsResult& result = response.list_models_result();
+    for (const v1::ModelState& state : result.states()) states.push_back(state);
+    if (result.states().empty() || states.size() >= result.models()) return Status::kOk;
+  }
+}
+
+Status Client::change_model(const v1::ChangeModel& change, v1::ModelState& state) {
+  v1::Request message;
+  *message.mutable_change_model() = change;
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  if (!response.has_change_model_result()) {
+    return fail_closed(Status::kMalformed, "the server does not say how the model stands");
+  }
+  state = response.change_model_result().state();
+  return Status::kOk;
+}
+
 }  // namespace windhover

@@ -36,6 +36,10 @@ class Client final : public ClientStream {
   // All retained draws of one snapshot: provenance.draws x dimension numbers, draw after draw.
   Status draws(std::vector<double>& theta, Provenance& provenance);
   Status status(v1::StatusResult& result);
+  // All models of the server.
+  Status models(std::vector<v1::ModelState>& states);
+  // Changes the model that this connection speaks of; `state`: how it stands then.
+  Status change_model(const v1::ChangeModel& change, v1::ModelState& state);
 };
 
 }  // namespace windhover

@@ -161,6 +161,25 @@ bool read_take_checkpoint(WireWalker& in, std::uint32_t wire, TakeCheckpointQuer
   });
 }
 
+bool read_list_models(WireWalker& in, std::uint32_t wire, ListModelsQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    return field == list_models_field::kFirst ? in.u32(inner, query.first) : in.skip(inner);
+  });
+}
+
+bool read_change_model(WireWalker& in, std::uint32_t wire, ChangeModelQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case change_model_field::kAnsweredBy:
+        return in.ascii(inner, query.answered_by);
+      case change_model_field::kPause:
+        return in.u32(inner, query.pause);
+      default:
+        return in.skip(inner);
+    }
+  });
+}
+
 bool read_empty(WireWalker& in, std::uint32_t wire) noexcept {
   return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
 }
@@ -219,6 +238,15 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         request.take_checkpoint = {};
         good = first(RequestKind::kTakeCheckpoint) &&
                read_take_checkpoint(in, wire, request.take_checkpoint);
+        break;
+      case request_field::kListModels:
+        request.list_models = {};
+        good = first(RequestKind::kListModels) && read_list_models(in, wire, request.list_models);
+        break;
+      case request_field::kChangeModel:
+        request.change_model = {};
+        good =
+            first(RequestKind::kChangeModel) && read_change_model(in, wire, request.change_model);
         break;
       default:
         good = in.skip(wire);

@@ -84,6 +84,20 @@ void provenance(Sink& out, const Provenance& p) noexcept {
 }
 
 template <class Sink>
+void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
+  out.text(1, s.name);
+  out.u64(2, static_cast<std::uint64_t>(s.model));
+  out.u64(3, s.features);
+  out.u64(4, s.dimension);
+  out.fixed64(5, s.fingerprint);
+  out.u64(6, s.head);
+  out.message(7, [&](auto& inner) { write_provenance(inner, s.provenance); });
+  out.text(8, s.follows);
+  out.text(9, s.answered_by);
+  out.u64(10, s.paused ? 1 : 0);
+}
+
+template <class Sink>
 void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantiles,
                       std::size_t thresholds) noexcept {
   out.real(1, s.linpred_mean);
@@ -265,6 +279,22 @@ std::size_t encode(std::uint64_t id, const TakeCheckpointReply& r,
     sink.u64(2, r.answered ? 1 : 0);
     sink.u64(3, r.taken);
     sink.u64(4, static_cast<std::uint64_t>(r.status));
+  });
+}
+
+std::size_t encode(std::uint64_t id, const ListModelsReply& r, std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kListModelsResult, out, [&](auto& sink) {
+    sink.u64(1, r.models);
+    sink.u64(2, r.first);
+    for (const ModelStateReply& state : r.states) {
+      sink.message(3, [&](auto& inner) { write_model_state(inner, state); });
+    }
+  });
+}
+
+std::size_t encode(std::uint64_t id, const ChangeModelReply& r, std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kChangeModelResult, out, [&](auto& sink) {
+    sink.message(1, [&](auto& inner) { write_model_state(inner, *r.state); });
   });
 }
 

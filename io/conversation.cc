@@ -4,23 +4,9 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/model_directory.h"
 
 namespace windhover {
-namespace {
-
-ModelKind kind_of(std::string_view model) noexcept {
-  if (model == "linear") return ModelKind::kLinear;
-  if (model == "logistic") return ModelKind::kLogistic;
-  if (model == "poisson") return ModelKind::kPoisson;
-  if (model == "student-t") return ModelKind::kStudentT;
-  if (model == "softmax") return ModelKind::kSoftmax;
-  if (model == "mlp-linear") return ModelKind::kLinear;
-  if (model == "mlp-logistic") return ModelKind::kLogistic;
-  if (model == "mlp-softmax" || model == "drbm") return ModelKind::kSoftmax;
-  return ModelKind::kOther;
-}
-
-}  // namespace
 
 // Complexity O(models); a Hello comes once a connection.
 ModelContext* ConversationContext::find(std::string_view name) const noexcept {
@@ -156,7 +142,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   // Also while the log is being learned again.
   welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
   welcome.fingerprint = model.engine->fingerprint();
-  welcome.model = kind_of(model.engine->config().model.name);
+  welcome.model = model_kind(model.engine->config().model.name);
   welcome.classes = model.limits.classes;
   welcome.observes = observes();
   welcome.instance_id = model.instance_id;
@@ -169,10 +155,33 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   replies.append(encode(id, welcome, replies.room()));
 }
 
+// The handler of the model that answers: of a question about the posterior it may be another one.
+QueryHandler& ConversationContext::handler(const ModelContext& about,
+                                           RequestKind kind) const noexcept {
+  const bool posterior = kind == RequestKind::kPredict || kind == RequestKind::kPosteriorSummary ||
+                         kind == RequestKind::kDraws;
+  if (!posterior) return *about.queries;
+  return *models[about.model->answered_by.load(std::memory_order_relaxed)].queries;
+}
+
+TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies) noexcept {
+  if (replies.room().size() < kStatusReplyBound + kSmallReplyBound) return TurnEnd::kNeedRoom;
+  const std::span<std::byte> room = replies.room();
+  replies.append(request.kind == RequestKind::kListModels
+                     ? list_models(request.id, request.list_models, context_, room)
+                     : change_model(request.id, request.change_model, *about_, context_, room));
+  context_.state->counters.add(IoCounter::kQueries);
+  return TurnEnd::kNeedInput;
+}
+
 TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) noexcept {
-  const std::size_t bound = about_->queries->reply_bound(request);
+  if (request.kind == RequestKind::kListModels || request.kind == RequestKind::kChangeModel) {
+    return directory(request, replies);
+  }
+  QueryHandler& queries = context_.handler(*about_, request.kind);
+  const std::size_t bound = queries.reply_bound(request);
   if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;
-  const auto answer = about_->queries->answer(request, this, replies.room());
+  const auto answer = queries.answer(request, this, replies.room());
   replies.append(answer.bytes);
   if (turn_ends_ns_ == 0) turn_ends_ns_ = answer.begin_ns + kTurnNs;
   const bool more = --queries_left_ > 0 && answer.end_ns < turn_ends_ns_;

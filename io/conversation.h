@@ -33,6 +33,7 @@ struct ConversationContext {
   std::span<ModelContext> models;  // the first is that of a Hello that names none
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
+  QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
 };
 
 // One Observe with rows, once it is known what becomes of each of them.
@@ -106,6 +107,7 @@ class Conversation {
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
   TurnEnd producer_status(std::uint64_t id, std::uint64_t producer, ReplyBuffer& replies) noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
+  TurnEnd directory(const RequestView& request, ReplyBuffer& replies) noexcept;
   void refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
               ReplyBuffer& replies) noexcept;
   TurnEnd refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,

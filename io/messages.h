@@ -35,6 +35,8 @@ enum class RequestKind : std::uint8_t {
   kStatus,
   kProducerStatus,
   kTakeCheckpoint,
+  kListModels,
+  kChangeModel,
 };
 
 // What an acknowledgement stands for. The numbers of windhover.v1.Durability.
@@ -86,6 +88,18 @@ struct TakeCheckpointQuery {
   std::uint64_t request = 0;
 };
 
+struct ListModelsQuery {
+  std::uint32_t first = 0;
+};
+
+// The numbers of windhover.v1.PauseChange.
+enum class PauseChange : std::uint8_t { kNone = 0, kPause = 1, kGoOn = 2 };
+
+struct ChangeModelQuery {
+  std::string_view answered_by;  // ASCII, within the frame; empty: no change
+  std::uint32_t pause = 0;       // of PauseChange, or of a later version's
+};
+
 // One request. Only the member that `kind` names means anything.
 struct RequestView {
   std::uint64_t id = 0;
@@ -96,6 +110,8 @@ struct RequestView {
   DrawsQuery draws;
   ProducerStatusQuery producer_status;
   TakeCheckpointQuery take_checkpoint;
+  ListModelsQuery list_models;
+  ChangeModelQuery change_model;
 };
 
 enum class ModelKind : std::uint8_t {
@@ -236,6 +252,30 @@ struct TakeCheckpointReply {
   bool answered = false;
   std::uint64_t taken = 0;
   Status status = Status::kOk;
+};
+
+struct ModelStateReply {
+  std::string_view name;
+  ModelKind model = ModelKind::kOther;
+  std::uint32_t features = 0;
+  std::uint32_t dimension = 0;
+  std::uint64_t fingerprint = 0;
+  std::uint64_t head = 0;
+  Provenance provenance;
+  std::string_view follows;  // empty: nobody
+  std::string_view answered_by;
+  bool paused = false;
+};
+
+struct ListModelsReply {
+  static constexpr std::size_t kMostStates = 8;
+  std::uint32_t models = 0;
+  std::uint32_t first = 0;
+  std::span<const ModelStateReply> states;
+};
+
+struct ChangeModelReply {
+  const ModelStateReply* state = nullptr;
 };
 
 struct RefusalReply {

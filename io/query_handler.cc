@@ -184,6 +184,10 @@ std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
                out);
 }
 
+Status QueryHandler::provenance(Provenance& provenance) noexcept {
+  return reader_->posterior(scratch_->parameters.first(model_->limits.dimension), provenance);
+}
+
 std::size_t QueryHandler::posterior(std::uint64_t id, std::span<std::byte> out) noexcept {
   Provenance provenance;
   const auto parameters = scratch_->parameters.first(model_->limits.dimension);

@@ -37,6 +37,9 @@ class QueryHandler {
   void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
             Reader reader, Reader paging) noexcept;
 
+  // Of the model's newest answer.
+  Status provenance(Provenance& provenance) noexcept;
+
   // No answer to this request is larger; at most the model's reply_cap. O(1).
   // REQUIRES: request.kind is one of the questions, ProducerStatus apart.
   std::size_t reply_bound(const RequestView& request) const noexcept;

@@ -3,6 +3,7 @@
 #define WINDHOVER_IO_SERVED_MODEL_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -36,6 +37,9 @@ ModelLimits limits_of(const EngineConfig& engine) noexcept;
 bool is_model_name(std::string_view name) noexcept;
 inline constexpr std::size_t kMaxModelName = 63;
 
+// What the protocol calls a model of the registry.
+ModelKind model_kind(std::string_view model) noexcept;
+
 // Everything but what is atomic is fixed before the endpoints open, unless it says whose it is.
 struct ServedModel {
   std::string_view name() const noexcept { return name_room.data(); }
@@ -43,6 +47,10 @@ struct ServedModel {
   void set_name(std::string_view name) noexcept { name.copy(name_room.data(), kMaxModelName); }
 
   std::array<char, kMaxModelName + 1> name_room{};
+  std::uint32_t place = 0;               // among the server's models
+  const ServedModel* follows = nullptr;  // whose rows it learns from; null: those of senders
+  // The place of the one whose posterior answers questions about this one: of its rows.
+  std::atomic<std::uint32_t> answered_by{0};
   ModelLimits limits;
   Engine* engine = nullptr;
   std::uint64_t instance_id = 0;  // of the history

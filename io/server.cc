@@ -54,6 +54,8 @@ struct Server::Impl {
   }
   static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
 
+  Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
+
   // HTTP tells how it stands until there is nothing left to tell of.
   void endpoint_ended() noexcept {
     if (running.fetch_sub(1) == 1 && http) http->finish();
@@ -82,6 +84,10 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   layout.state.started_ns = clock.now_ns();
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Result<bool> bound = bind_model(layout, i, models[i], config);
+    if (!bound.ok()) return bound.error();
+  }
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Result<bool> bound = bind_leader(layout, i, models[i]);
     if (!bound.ok()) return bound.error();
   }
   // Asio and the heap throw; nothing leaves this library that way.
@@ -116,6 +122,8 @@ Result<bool> Server::open() noexcept {
       const Result<bool> recovered = impl_->keeping->open();
       if (!recovered.ok()) return recovered;
     }
+    const Result<bool> followed = follow_leaders(impl_->layout);
+    if (!followed.ok()) return followed;
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     Result<bool> query = impl_->query.open(impl_->config, impl_->config.query);
@@ -185,16 +193,29 @@ Status Server::start_keeping() noexcept {
 }
 
 Status Server::checkpoint_at_rest(std::size_t model) noexcept {
-  return impl_->keeping ? impl_->keeping->of(model).checkpoint_at_rest() : Status::kUnsupported;
+  Persistence* const kept = impl_->kept(model);
+  return kept != nullptr ? kept->checkpoint_at_rest() : Status::kUnsupported;
 }
 
 Result<std::uint64_t> Server::request_checkpoint(std::size_t model) noexcept {
-  if (!impl_->keeping) return Error{Status::kUnsupported, "the server keeps no folder", 0};
-  return impl_->keeping->of(model).request_checkpoint();
+  Persistence* const kept = impl_->kept(model);
+  if (kept == nullptr) return Error{Status::kUnsupported, "the server keeps no folder", 0};
+  return kept->request_checkpoint();
 }
 
 const char* Server::recovery_remarks(std::size_t model) const noexcept {
-  return impl_->keeping ? impl_->keeping->of(model).remarks().c_str() : "";
+  Persistence* const kept = impl_->kept(model);
+  return kept != nullptr ? kept->remarks().c_str() : "";
+}
+Status Server::set_answered_by(std::size_t model, std::size_t by) noexcept {
+  ServedModel& served = impl_->layout.models[model].served;
+  const ServedModel& answers = impl_->layout.models[by].served;
+  if (model != by && answers.follows != &served) return Status::kInvalidArgument;
+  served.answered_by.store(answers.place, std::memory_order_relaxed);
+  return Status::kOk;
+}
+std::size_t Server::answered_by(std::size_t model) const noexcept {
+  return impl_->layout.models[model].served.answered_by.load(std::memory_order_relaxed);
 }
 std::size_t Server::models() const noexcept { return impl_->layout.models.size(); }
 std::string_view Server::model_name(std::size_t model) const noexcept {

@@ -48,9 +48,12 @@ struct PlannedModel {
   std::string_view name;
   EngineConfig engine;
 };
+// `follows`: another of the models, whose rows this one learns from too (Engine::follow): a
+// challenger beside its champion. Nobody sends it rows, and no folder keeps it. Empty: none.
 struct HostedModel {
   std::string_view name;
   Engine* engine = nullptr;
+  std::string_view follows = {};
 };
 inline constexpr std::size_t kMaxModels = 4096;
 // The name of the only model of a host that gives it none.
@@ -129,6 +132,11 @@ class Server {
   const CheckpointProgress& checkpoints(std::size_t model = 0) const noexcept;
   // After open(): which checkpoints were not good, and why; empty: none.
   const char* recovery_remarks(std::size_t model = 0) const noexcept;
+
+  // Which model's posterior answers questions about `model`, by their places: itself, or one that
+  // follows it. kInvalidArgument for another. Any thread, while serving.
+  Status set_answered_by(std::size_t model, std::size_t by) noexcept;
+  std::size_t answered_by(std::size_t model) const noexcept;
 
   // The models by their places, from 0 on: as they were given to create().
   std::size_t models() const noexcept;

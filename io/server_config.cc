@@ -85,7 +85,7 @@ Result<bool> check_http(const HttpConfig& http, bool allow_any_address) noexcept
 
 Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
                            const EngineConfig& engine) noexcept {
-  if (!config.enabled()) return true;
+  if (!config.enabled() || engine.follows) return true;  // nobody keeps one that follows
   const auto invalid = [](const char* sentence, double number) {
     return Error{Status::kInvalidConfig, sentence, number};
   };

@@ -126,6 +126,8 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
   ServedModel& model = memory.served;
   Engine& engine = *hosted.engine;
   model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
+  model.place = static_cast<std::uint32_t>(index);
+  model.answered_by = model.place;
   model.limits = limits_of(engine.config());
   model.engine = &engine;
   model.producers = &memory.producers;
@@ -157,7 +159,39 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
     if (!paging.ok()) return paging.error();
     memory_of->bind(layout.state, kind, index, model, reader.value(), paging.value());
   }
-  layout.observe.models[index].producers = &memory.producers;
+  if (hosted.follows.empty()) layout.observe.models[index].producers = &memory.producers;
+  return true;
+}
+
+Result<bool> bind_leader(ServerLayout& layout, std::size_t index,
+                         const HostedModel& hosted) noexcept {
+  if (hosted.follows.empty()) return true;
+  const auto leader = std::ranges::find_if(layout.models, [&](const ModelMemory& memory) {
+    return memory.served.name() == hosted.follows;
+  });
+  if (leader == layout.models.end() || leader->served.place == index ||
+      layout.observe.models[leader->served.place].producers == nullptr) {
+    return Error{Status::kInvalidConfig,
+                 "a model that follows names another one, which follows nobody", kUnnumbered};
+  }
+  layout.models[index].served.follows = &leader->served;
+  return true;
+}
+
+Result<bool> follow_leaders(ServerLayout& layout) noexcept {
+  for (ModelMemory& memory : layout.models) {
+    const ServedModel* const leader = memory.served.follows;
+    if (leader == nullptr) continue;
+    const Status status = memory.served.engine->follow(*leader->engine);
+    if (ok(status)) continue;
+    return Error{status,
+                 status == Status::kWrongDimension
+                     ? "a model that follows another has rows of the same features"
+                 : status == Status::kUnsupported
+                     ? "a model that follows another needs follows = true"
+                     : "a model that others follow needs max_followers for each of them",
+                 kUnnumbered};
+  }
   return true;
 }
 

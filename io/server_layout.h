@@ -59,6 +59,12 @@ Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedMo
 Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedModel& hosted,
                         const ServerConfig& config) noexcept;
 
+// After all are bound: who follows whom.
+Result<bool> bind_leader(ServerLayout& layout, std::size_t index,
+                         const HostedModel& hosted) noexcept;
+// Has the models that follow others do so. Before any thread is at work.
+Result<bool> follow_leaders(ServerLayout& layout) noexcept;
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_IO_SERVER_LAYOUT_H_

@@ -15,7 +15,9 @@ enum : int {
   kDraws,
   kStatus,
   kProducerStatus,
-  kTakeCheckpoint
+  kTakeCheckpoint,
+  kListModels,
+  kChangeModel
 };
 }
 namespace response_field {
@@ -29,7 +31,9 @@ enum : int {
   kStatusResult,
   kRefusal,
   kProducerStatusResult,
-  kTakeCheckpointResult
+  kTakeCheckpointResult,
+  kListModelsResult,
+  kChangeModelResult
 };
 }
 namespace hello_field {
@@ -71,6 +75,12 @@ enum : int { kProducer = 1 };
 }
 namespace take_checkpoint_field {
 enum : int { kRequest = 1 };
+}
+namespace list_models_field {
+enum : int { kFirst = 1 };
+}
+namespace change_model_field {
+enum : int { kAnsweredBy = 1, kPause };
 }
 
 }  // namespace windhover

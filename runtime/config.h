@@ -52,6 +52,8 @@ struct EngineConfig {
   std::uint32_t max_frame_rows = 32'768;  // rows of one observe() call; slack >= 2 of these
   // Beside the learner, who reads rows as they come (Engine::follower).
   std::uint32_t max_followers = 0;
+  // Whether the engine can take its rows from another one (Engine::follow): room for 1,024 of them.
+  bool follows = false;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
   double draws_per_observation = 4.0;

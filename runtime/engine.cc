@@ -158,8 +158,37 @@ ObserveResult Engine::observe_packed(std::span<const std::byte> bytes,
   return layout_->parts.ingest.observe_packed(bytes, rows);
 }
 
+Status Engine::follow(Engine& leader) noexcept {
+  Layout& own = *layout_;
+  if (own.relayed.empty()) return Status::kUnsupported;
+  if (own.relay || &leader == this) return Status::kInvalidArgument;
+  const RowLayout& rows = leader.layout_->parts.layout;
+  if (rows.features() != own.parts.layout.features() ||
+      rows.max_nonzeros() != own.parts.layout.max_nonzeros()) {
+    return Status::kWrongDimension;
+  }
+  const Result<RowFollower> follower = leader.follower();
+  if (!follower.ok()) return follower.status();
+  own.relay.emplace(follower.value(), leader.layout_->parts.window, own.relayed);
+  if (const std::uint64_t rows_there = own.relay->waiting(); rows_there > 0) {
+    set_recovery_target(head() + rows_there);
+  }
+  return Status::kOk;
+}
+
+void Engine::pause(bool paused) noexcept {
+  layout_->paused.store(paused, std::memory_order_relaxed);
+}
+bool Engine::paused() const noexcept { return layout_->paused.load(std::memory_order_relaxed); }
+
 int Engine::poll(int max_work) noexcept {
   Layout& engine = *layout_;
+  if (engine.paused.load(std::memory_order_relaxed)) {
+    max_work = 0;
+    if (engine.relay) engine.relay->pass_over();
+  } else if (engine.relay && max_work > 0) {
+    engine.relay->hand_over(engine.parts.window, engine.parts.ingest);
+  }
   Learner& learner = *engine.parts.learner;
   const std::uint64_t target = engine.recovery_target.load(std::memory_order_relaxed);
   const bool all_there = target > 0 && max_work > 0 && head() >= target;
@@ -231,10 +260,12 @@ void Engine::set_recovery_target(std::uint64_t head) noexcept {
 
 std::uint32_t Engine::dimension() const noexcept { return layout_->config.model.dimension(); }
 std::uint64_t Engine::head() const noexcept { return layout_->parts.window.head(); }
+std::uint64_t Engine::offered_rows() const noexcept {
+  return head() + (layout_->relay ? layout_->relay->waiting() : 0);
+}
 std::uint64_t Engine::waiting_rows() const noexcept {
-  const Window& window = layout_->parts.window;
-  const std::uint64_t taken_in = window.lease();  // before the head, which is never below it
-  return window.head() - taken_in;
+  const std::uint64_t taken_in = layout_->parts.window.lease();  // first: the head is never below
+  return offered_rows() - taken_in;
 }
 const EngineConfig& Engine::config() const noexcept { return layout_->config; }
 Counters<RuntimeCounter>& Engine::counters() noexcept { return layout_->counters; }

@@ -94,6 +94,21 @@ class Engine {
   // holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many rows.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
+  // From now on poll() first takes rows from `leader`, an engine of the same rows (features, dense
+  // or sparse) with a follower to spare: those that its window holds, then what comes, each once
+  // and in order. Answers say kRecovering until the former are learned. The leader's writer waits
+  // for an engine that is behind by its slack. observe() must not be called any more, and both
+  // engines live as long as one of them is at work. Before any thread is. kUnsupported without
+  // EngineConfig::follows; kWrongDimension; kUnavailable as follower(); kInvalidArgument: it
+  // follows somebody already, or is the leader.
+  Status follow(Engine& leader) noexcept;
+
+  // While true poll() does nothing: answers stay what they are, and rows wait until the window's
+  // slack is used up. One that follows passes its leader's rows over meanwhile, so that the leader
+  // does not wait for it. Any thread.
+  void pause(bool paused) noexcept;
+  bool paused() const noexcept;
+
   // Does at most `max_work` rounds of learning (one step of every chain each) and returns how many
   // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
   int poll(int max_work) noexcept;
@@ -165,7 +180,9 @@ class Engine {
   Learner& learner() noexcept;
 
   std::uint32_t dimension() const noexcept;
-  std::uint64_t head() const noexcept;          // observations accepted so far
+  std::uint64_t head() const noexcept;  // observations accepted so far
+  // With what waits for it in the engine that it follows. The learner's thread.
+  std::uint64_t offered_rows() const noexcept;
   std::uint64_t waiting_rows() const noexcept;  // of these, what the learner has not taken in
   const EngineConfig& config() const noexcept;  // defaults filled in
   // Changes when the meaning of a row does: model, dimension, intercept.

@@ -4,6 +4,8 @@
 #define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 
 #include <atomic>
+#include <cstddef>
+#include <optional>
 #include <span>
 
 #include "windhover/platform/snapshots.h"
@@ -14,6 +16,7 @@
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/window/ingest.h"
+#include "windhover/runtime/window/row_relay.h"
 #include "windhover/runtime/window/window.h"
 #include "windhover/samplers/registry.h"
 
@@ -102,6 +105,7 @@ struct Engine::Layout {
         feature_shift(arena.allocate<double>(config.model.features)),
         feature_scale(arena.allocate<double>(config.model.features)),
         capture(make_capture(arena, config)),
+        relayed(make_relayed(arena, config)),
         engine(this) {}
 
   static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
@@ -110,6 +114,13 @@ struct Engine::Layout {
     arena.region("checkpoint");
     const PackedRows packed{RowLayout(config.model)};
     return arena.make<checkpoint::Capture>(arena, bytes, packed.largest());
+  }
+
+  static std::span<std::byte> make_relayed(Arena& arena, const EngineConfig& config) noexcept {
+    if (!config.follows) return {};
+    const PackedRows packed{RowLayout(config.model)};
+    arena.region("rows of a leader");
+    return arena.allocate<std::byte>(RowRelay::kRows * packed.largest());
   }
 
   // What create() does with a layout that has just been made. Idempotent.
@@ -134,6 +145,9 @@ struct Engine::Layout {
   std::atomic<std::uint32_t> readers{0};
   std::uint32_t followers = 0;
   checkpoint::Capture* capture;  // null: no checkpoints
+  std::span<std::byte> relayed;
+  std::optional<RowRelay> relay;  // while it follows
+  std::atomic<bool> paused{false};
   std::atomic<std::uint64_t> recovery_target{0};
   alignas(64) std::atomic<std::uint64_t> polls{0};  // apart from what readers read
   Engine engine;

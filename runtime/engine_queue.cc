@@ -31,7 +31,8 @@ int EngineQueue::serve() noexcept {
 EngineQueue::Entry* EngineQueue::next(std::int64_t now_ns) noexcept {
   Entry* least = nullptr;
   for (Entry& entry : entries_) {
-    if (!entry.at_work && entry.engine->head() == entry.head && now_ns < entry.look_again_ns) {
+    if (!entry.at_work && entry.engine->offered_rows() == entry.offered &&
+        now_ns < entry.look_again_ns) {
       continue;
     }
     if (!entry.at_work) entry.served_ns = std::max(entry.served_ns, floor_ns_);
@@ -44,7 +45,7 @@ void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcep
   Engine& engine = *entry.engine;
   const double weight = urgency(engine);
   const int at_a_time = entries_.size() == 1 ? kRoundsAlone : 1;
-  const std::uint64_t head = engine.head();
+  const std::uint64_t offered = engine.offered_rows();
   floor_ns_ = std::max(floor_ns_, entry.served_ns);
   std::int64_t now_ns = begin_ns;
   do {
@@ -53,7 +54,7 @@ void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcep
     now_ns = clock_.now_ns();
     entry.at_work = done > 0;
   } while (entry.at_work && now_ns - begin_ns < kSliceNs);
-  entry.head = head;
+  entry.offered = offered;
   entry.look_again_ns = now_ns + kLookAgainNs;
   entry.served_ns += static_cast<double>(now_ns - begin_ns) / weight;
 }

@@ -24,7 +24,7 @@ class EngineQueue {
     Engine* engine = nullptr;
     double served_ns = 0;  // weighted
     std::int64_t look_again_ns = 0;
-    std::uint64_t head = 0;  // when it last had nothing to do
+    std::uint64_t offered = 0;  // rows, when it last had nothing to do
     bool at_work = true;
   };
   static constexpr std::int64_t kSliceNs = 200'000;

@@ -15,6 +15,10 @@ Keeping::Keeping(const DurableConfig& config, std::span<const HostedModel> model
   for (std::size_t i = 0; i < models.size(); ++i) {
     ModelMemory& memory = layout.models[i];
     ServedModel& model = memory.served;
+    if (!models[i].follows.empty()) {
+      kept_.push_back(nullptr);
+      continue;
+    }
     const std::string folder = named_ ? folder_ + "/" + std::string(model.name()) : folder_;
     DurableConfig own = config;
     own.folder = folder;  // copied by Persistence
@@ -38,6 +42,7 @@ Result<bool> Keeping::make_parent() {
 Result<bool> Keeping::open() {
   if (const Result<bool> made = make_parent(); !made.ok()) return made;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i] == nullptr) continue;
     Persistence& persistence = *kept_[i];
     const Result<bool> opened = persistence.open();
     if (!opened.ok()) return opened;
@@ -59,25 +64,30 @@ Result<bool> Keeping::open() {
 
 Status Keeping::start() noexcept {
   for (const std::unique_ptr<Persistence>& persistence : kept_) {
+    if (persistence == nullptr) continue;
     if (const Status status = persistence->start(); !ok(status)) return status;
   }
   return Status::kOk;
 }
 
 void Keeping::stop() noexcept {
-  for (const std::unique_ptr<Persistence>& persistence : kept_) persistence->stop();
+  for (const std::unique_ptr<Persistence>& persistence : kept_) {
+    if (persistence != nullptr) persistence->stop();
+  }
 }
 
 bool Keeping::go_on() noexcept {
   bool more = false;
   for (const std::unique_ptr<Persistence>& persistence : kept_) {
-    more = persistence->go_on() || more;
+    more = (persistence != nullptr && persistence->go_on()) || more;
   }
   return more;
 }
 
 void Keeping::on_wake() noexcept {
-  for (const std::unique_ptr<Persistence>& persistence : kept_) persistence->on_wake();
+  for (const std::unique_ptr<Persistence>& persistence : kept_) {
+    if (persistence != nullptr) persistence->on_wake();
+  }
 }
 
 }  // namespace windhover

@@ -17,8 +17,8 @@ namespace windhover {
 
 struct HostedModel;
 
-// A Persistence a model, each in a folder of its own: the configured one where the host has named
-// no model, otherwise the one of the model's name in it.
+// A Persistence for each model that follows no other, each in a folder of its own: the configured
+// one where the host has named no model, otherwise the one of the model's name in it.
 class Keeping final : public EndpointDuties {
  public:
   // All outlive it. REQUIRES: config.enabled(). Allocates.
@@ -32,7 +32,8 @@ class Keeping final : public EndpointDuties {
   Status start() noexcept;
   void stop() noexcept;
 
-  Persistence& of(std::size_t model) noexcept { return *kept_[model]; }
+  // Null: nobody keeps it, because it follows another.
+  Persistence* of(std::size_t model) noexcept { return kept_[model].get(); }
 
   // The observe thread's.
   bool go_on() noexcept override;
@@ -46,7 +47,7 @@ class Keeping final : public EndpointDuties {
   const bool named_;
   ServerLayout& layout_;
   Endpoint& observe_;
-  std::vector<std::unique_ptr<Persistence>> kept_;  // one a model
+  std::vector<std::unique_ptr<Persistence>> kept_;  // one a model; null: nobody keeps it
   std::string sentence_;
 };
 

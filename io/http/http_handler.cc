@@ -35,7 +35,9 @@ std::span<const HttpRoute> http_routes() noexcept {
       HttpRoute{kGet, "/metrics", [](Handler& h, const Request& r) { return h.metrics(r); }},
       HttpRoute{kGet, "/healthz", [](Handler& h, const Request& r) { return h.health(r); }},
       HttpRoute{kGet, "/readyz", [](Handler& h, const Request& r) { return h.readiness(r); }},
-      HttpRoute{kGet, "/v1/models", [](Handler& h, const Request& r) { return h.models(r); }},
+      HttpRoute{kGet, "/v1/models", [](Handler& h, const Request& r) { return h.api_.models(r); }},
+      HttpRoute{kPost, "/v1/model",
+                [](Handler& h, const Request& r) { return h.api_.change_model(r); }},
       HttpRoute{kGet, "/v1/hello", [](Handler& h, const Request& r) { return h.api_.hello(r); }},
       HttpRoute{kPost, "/v1/predict",
                 [](Handler& h, const Request& r) { return h.api_.predict(r); }},
@@ -151,16 +153,6 @@ HttpAnswer HttpHandler::readiness(const HttpRequest&) {
                   " of " + std::to_string(model.provenance.recovery_target) + " rows in its answer";
   }
   return recovering.empty() ? fine("ready") : http_error(503, recovering);
-}
-
-HttpAnswer HttpHandler::models(const HttpRequest&) {
-  HttpAnswer answer;
-  for (const ModelContext& model : memory_.conversations->models) {
-    answer.body += answer.body.empty() ? "{\"models\":[" : ",";
-    answer.body += json_string(model.model->name());
-  }
-  answer.body += "]}\n";
-  return answer;
 }
 
 }  // namespace windhover

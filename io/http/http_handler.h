@@ -49,7 +49,6 @@ class HttpHandler {
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
-  HttpAnswer models(const HttpRequest& request);
 
   const std::uint32_t connection_limit_;
   HttpMemory& memory_;

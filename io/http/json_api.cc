@@ -7,6 +7,7 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/model_directory.h"
 #include "windhover/io/reply_buffer.h"
 
 namespace windhover {
@@ -101,6 +102,25 @@ HttpAnswer JsonApi::hello(const HttpRequest& request) {
   return json_answer_of(replies.pending());
 }
 
+HttpAnswer JsonApi::models(const HttpRequest& request) {
+  const std::string_view first = query_value(request.query, "first");
+  std::uint32_t number = 0;
+  const auto parsed = std::from_chars(first.data(), first.data() + first.size(), number);
+  if (!first.empty() && (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size())) {
+    return http_error(400, "first is a whole number from 0 on");
+  }
+  v1::Request question;
+  question.mutable_list_models()->set_first(number);
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::change_model(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_change_model(), answer)) return answer;
+  return ask(question, request);
+}
+
 HttpAnswer JsonApi::predict(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;
@@ -187,7 +207,17 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   RequestView view;
   HttpAnswer answer;
   if (!check(bytes, view, answer)) return answer;
-  QueryHandler& queries = *memory_.conversations->models[request.model].queries;
+  const ConversationContext& context = memory_.conversations->context;
+  ModelContext& about = context.models[request.model];
+  if (view.kind == RequestKind::kListModels) {
+    return json_answer_of(
+        memory_.reply.first(list_models(view.id, view.list_models, context, memory_.reply)));
+  }
+  if (view.kind == RequestKind::kChangeModel) {
+    return json_answer_of(memory_.reply.first(
+        windhover::change_model(view.id, view.change_model, about, context, memory_.reply)));
+  }
+  QueryHandler& queries = context.handler(about, view.kind);
   const auto written = queries.answer(view, request.asker, memory_.reply);
   return json_answer_of(memory_.reply.first(written.bytes));
 }

@@ -30,6 +30,8 @@ class JsonApi {
   JsonApi(HttpMemory& memory, ServerState& state) noexcept;
 
   HttpAnswer hello(const HttpRequest& request);
+  HttpAnswer models(const HttpRequest& request);
+  HttpAnswer change_model(const HttpRequest& request);
   HttpAnswer predict(const HttpRequest& request);
   HttpAnswer posterior(const HttpRequest& request);
   HttpAnswer draws(const HttpRequest& request);

@@ -26,6 +26,8 @@ class Ingest {
   // See Engine::observe_packed.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
+  std::uint64_t max_frame_rows() const noexcept { return max_frame_rows_; }
+
  private:
   // `rows` rows, each by copy(i, slot), which gives kOk or why it is refused; then refuse(i, why).
   template <class Copy, class Refuse>

@@ -43,6 +43,14 @@ static_assert(same(request_field::kTakeCheckpoint, v1::Request::kTakeCheckpointF
 static_assert(same(response_field::kTakeCheckpointResult,
                    v1::Response::kTakeCheckpointResultFieldNumber));
 static_assert(same(take_checkpoint_field::kRequest, v1::TakeCheckpoint::kRequestFieldNumber));
+static_assert(same(request_field::kListModels, v1::Request::kListModelsFieldNumber));
+static_assert(same(request_field::kChangeModel, v1::Request::kChangeModelFieldNumber));
+static_assert(same(response_field::kListModelsResult, v1::Response::kListModelsResultFieldNumber));
+static_assert(same(response_field::kChangeModelResult,
+                   v1::Response::kChangeModelResultFieldNumber));
+static_assert(same(list_models_field::kFirst, v1::ListModels::kFirstFieldNumber));
+static_assert(same(change_model_field::kAnsweredBy, v1::ChangeModel::kAnsweredByFieldNumber));
+static_assert(same(change_model_field::kPause, v1::ChangeModel::kPauseFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(hello_field::kModel, v1::Hello::kModelFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));

@@ -228,6 +228,44 @@ TEST(Codec, TakeCheckpointSurvivesTheWire) {
   EXPECT_EQ(result.status(), v1::REASON_TIMEOUT);
 }
 
+TEST(Codec, StatesOfModelsSurviveTheWire) {
+  const std::string name(63, 'n');
+  ModelStateReply state;
+  state.name = state.follows = state.answered_by = name;
+  state.model = ModelKind::kSoftmax;
+  state.features = state.dimension = UINT32_MAX;
+  state.fingerprint = state.head = UINT64_MAX;
+  state.provenance = full_provenance();
+  state.paused = true;
+  state.scores.any = true;
+  for (ScoreMeans& means : state.scores.scores.means) {
+    means.memory = means.rows = UINT64_MAX;
+    means.log_score = means.reference = -1.5;
+    means.coverage.fill(0.75);
+  }
+  const std::vector<ModelStateReply> states(ListModelsReply::kMostStates, state);
+  const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{7},
+                                           ListModelsReply{UINT32_MAX, UINT32_MAX - 1, states});
+  const v1::ListModelsResult& result = response.list_models_result();
+  EXPECT_EQ(result.models(), UINT32_MAX);
+  EXPECT_EQ(result.first(), UINT32_MAX - 1);
+  ASSERT_EQ(result.states_size(), static_cast<int>(states.size()));
+  const v1::ModelState& last = result.states(result.states_size() - 1);
+  EXPECT_EQ(last.name(), name);
+  EXPECT_EQ(last.follows(), name);
+  EXPECT_EQ(last.answered_by(), name);
+  EXPECT_EQ(last.model(), v1::MODEL_KIND_SOFTMAX);
+  EXPECT_EQ(last.fingerprint(), UINT64_MAX);
+  EXPECT_TRUE(last.paused());
+  EXPECT_EQ(last.score().rows(), UINT64_MAX);
+  EXPECT_EQ(last.score().log_score(), -1.5);
+  EXPECT_EQ(last.score().coverage_95(), 0.75);
+  expect_same(last.provenance(), state.provenance);
+  const v1::Response changed =
+      round_trip(kStatusReplyBound, std::uint64_t{7}, ChangeModelReply{&state});
+  EXPECT_EQ(changed.change_model_result().state().name(), name);
+}
+
 TEST(Codec, StatusAndRefusalSurviveTheWire) {
   const Provenance provenance = full_provenance();
   const std::vector<CounterValue> counters(60, {"a_counter_with_quite_a_long_label", UINT64_MAX});

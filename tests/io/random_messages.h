@@ -52,7 +52,7 @@ inline v1::Request random_request(Random& random) {
       if (sparse) body->add_row_ends(values);
     }
   };
-  switch (below(random, 10)) {
+  switch (below(random, 12)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
@@ -104,6 +104,13 @@ inline v1::Request random_request(Random& random) {
       break;
     case 8:
       request.mutable_take_checkpoint()->set_request(below(random, 2) * random());
+      break;
+    case 9:
+      request.mutable_list_models()->set_first(static_cast<std::uint32_t>(random()));
+      break;
+    case 10:
+      request.mutable_change_model()->set_answered_by(std::string(below(random, 70), 'm'));
+      request.mutable_change_model()->set_pause(static_cast<v1::PauseChange>(below(random, 4)));
       break;
     default:
       request.mutable_status();
@@ -184,6 +191,12 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
     case RequestKind::kTakeCheckpoint:
       return theirs.has_take_checkpoint() &&
              ours.take_checkpoint.request == theirs.take_checkpoint().request();
+    case RequestKind::kListModels:
+      return theirs.has_list_models() && ours.list_models.first == theirs.list_models().first();
+    case RequestKind::kChangeModel:
+      return theirs.has_change_model() &&
+             ours.change_model.answered_by == theirs.change_model().answered_by() &&
+             ours.change_model.pause == static_cast<std::uint32_t>(theirs.change_model().pause());
   }
   return false;
 }

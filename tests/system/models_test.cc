@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "windhover/io/client.h"
+#include "windhover/tests/system/live_daemon.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
@@ -32,7 +33,8 @@ class Configuration {
     std::ofstream(folder_ / "clicks.toml") << "[model]\nfeatures = 1\nname = \"logistic\"\n";
     std::ofstream(folder_ / "clicks.csv") << [] {
       std::string text = "x,y\n";
-      for (int i = 0; i < 300; ++i) text += std::to_string(i % 7) + "," + (i % 3 == 0 ? "1\n" : "0\n");
+      for (int i = 0; i < 300; ++i)
+        text += std::to_string(i % 7) + "," + (i % 3 == 0 ? "1\n" : "0\n");
       return text;
     }();
     std::ofstream(folder_ / "clicks_schema.toml")
@@ -89,10 +91,9 @@ TEST(DaemonModels, CommandsChooseOneByName) {
   EXPECT_EQ(windhover({"predict", "--to", daemon.query_address(), "--model", "clicks", "--x", "2"})
                 .exit_code,
             0);
-  EXPECT_EQ(
-      windhover({"predict", "--to", daemon.query_address(), "--model", "price", "--x", "2,1"})
-          .exit_code,
-      0);
+  EXPECT_EQ(windhover({"predict", "--to", daemon.query_address(), "--model", "price", "--x", "2,1"})
+                .exit_code,
+            0);
   const ProgramRun unknown =
       windhover({"posterior", "--to", daemon.query_address(), "--model", "prices"});
   EXPECT_EQ(unknown.exit_code, 1);
@@ -133,6 +134,49 @@ TEST(DaemonModels, EachComesBackAfterAKillWithItsOwnRows) {
       windhover({"checkpoint", "take", "--to", daemon.query_address(), "--model", "price"});
   EXPECT_EQ(taken.exit_code, 0) << taken.error;
   EXPECT_EQ(daemon.stop().exit_code, 0);
+}
+
+TEST(DaemonModels, AChallengerAnswersOverARestart) {
+  const Configuration configuration("models_challenged");
+  std::ofstream(configuration.path("all.toml"), std::ios::app)
+      << "short = {file = \"short.toml\", follows = \"price\"}\n";
+  std::ofstream(configuration.path("short.toml"))
+      << "[model]\nfeatures = 2\n[engine]\nwindow_size = 100\n";
+  const auto arguments = configuration.arguments(true);
+  const auto effective_rows = [](const ChildDaemon& daemon) {
+    Client client;
+    std::vector<ParameterSummary> parameters;
+    Provenance provenance;
+    EXPECT_EQ(client.connect(daemon.query_address(), about("price")), Status::kOk);
+    EXPECT_EQ(client.posterior(parameters, provenance), Status::kOk);
+    return provenance.n_eff;
+  };
+  {
+    ChildDaemon daemon(WINDHOVER_DAEMON, arguments);
+    Client price;
+    ASSERT_EQ(price.connect(daemon.observe_address(), about("price", 7)), Status::kOk);
+    send(price, 2, 500);
+    const ProgramRun refused = windhover(
+        {"model", "answer", "--to", daemon.query_address(), "--model", "price", "--by", "clicks"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.error.find("does not follow price"), std::string::npos) << refused.error;
+    const ProgramRun changed = windhover({"model", "answer", "--to", daemon.query_address(),
+                                          "--model", "price", "--by", "short", "--json"});
+    ASSERT_EQ(changed.exit_code, 0) << changed.error;
+    EXPECT_EQ(nlohmann::json::parse(changed.out).at("answered_by"), "short");
+    EXPECT_TRUE(comes_true([&] {
+      return content_of(configuration.log()).find("answered_by model=price by=short") !=
+             std::string::npos;
+    }));
+    daemon.stop(SIGKILL);
+  }
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments);
+  EXPECT_TRUE(comes_true([&] { return effective_rows(daemon) == 100; }))
+      << "learned again from the rows of its champion";
+  const ProgramRun list = windhover({"model", "list", "--to", daemon.query_address()});
+  EXPECT_NE(list.out.find("answered by short"), std::string::npos) << list.out;
+  EXPECT_NE(list.out.find("follows price"), std::string::npos) << list.out;
+  EXPECT_EQ(daemon.stop().observations, 500U) << "no row is counted twice";
 }
 
 TEST(DaemonModels, PlanSaysWhatEachTakes) {

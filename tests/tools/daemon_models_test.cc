@@ -93,13 +93,14 @@ TEST(DaemonModels, WhatIsWrongIsSaidWithItsPlace) {
   files.write("all.toml", "[models]\n");
   EXPECT_EQ(files.refusal(), all + ":1:1: models names no model");
   files.write("all.toml", "[models]\n\n\".a\" = \"own.toml\"\n");
-  EXPECT_EQ(files.refusal(), all + ":3:1: models..a: a name is 1 to 63 letters, digits, '_', '-' "
-                                   "and '.', and begins with no '.'");
+  EXPECT_EQ(files.refusal(), all +
+                                 ":3:1: models..a: a name is 1 to 63 letters, digits, '_', '-' "
+                                 "and '.', and begins with no '.'");
   files.write("all.toml", "[models]\na = 3\n");
   EXPECT_EQ(files.refusal(), all + ":2:1: models.a must be the path of a TOML file");
   files.write("all.toml", "[models]\na = \"nowhere.toml\"\n");
-  EXPECT_EQ(files.refusal(), all + ":2:1: models.a: cannot read the configuration " +
-                                 files.path("nowhere.toml"));
+  EXPECT_EQ(files.refusal(),
+            all + ":2:1: models.a: cannot read the configuration " + files.path("nowhere.toml"));
   files.write("all.toml", "[models]\na = \"own.toml\"\n");
   files.write("own.toml", "[model]\nfeatures = 2\n[server]\nmax_sessions = 3\n");
   EXPECT_EQ(files.refusal(), all + ":2:1: models.a: " + own +
@@ -108,6 +109,36 @@ TEST(DaemonModels, WhatIsWrongIsSaidWithItsPlace) {
   files.write("own.toml", "[model]\nfeatures = 0\n");
   const std::string refusal = files.refusal();
   EXPECT_TRUE(refusal.starts_with(all + ":2:1: models.a: " + own + ":2:12: ")) << refusal;
+}
+
+TEST(DaemonModels, OneMayFollowAnother) {
+  const Files files("following_models");
+  files.write("own.toml", "[model]\nfeatures = 2\n");
+  files.write("wide.toml", "[model]\nfeatures = 3\n");
+  files.write("all.toml",
+              "[data]\nfolder = \"/nonexistent\"\n[models]\na = \"own.toml\"\n"
+              "b = {file = \"own.toml\", follows = \"a\"}\n"
+              "c = {file = \"own.toml\", follows = \"a\"}\n");
+  const DaemonModels models = files.read();
+  const EngineConfig leader = models.all()[0].config->engine();
+  const EngineConfig follower = models.all()[1].config->engine();
+  EXPECT_TRUE(leader.checkpoints);
+  EXPECT_EQ(leader.max_followers, 3U) << "two challengers and the log";
+  EXPECT_TRUE(follower.follows);
+  EXPECT_FALSE(follower.checkpoints) << "nobody keeps it";
+  const std::string all = files.path("all.toml");
+  files.write("all.toml",
+              "[models]\nb = {file = \"own.toml\", follows = \"a\"}\na = \"own.toml\"\n");
+  EXPECT_EQ(files.refusal(), all +
+                                 ":2:1: models.b: follows = \"a\" is not allowed: a model that "
+                                 "stands before it and follows nobody is expected");
+  files.write("all.toml",
+              "[models]\na = \"own.toml\"\nb = {file = \"wide.toml\", follows = \"a\"}\n");
+  EXPECT_EQ(files.refusal(),
+            "models.b has 3 features, and a, which it follows, 2; rows are of the "
+            "same features, dense or sparse");
+  files.write("all.toml", "[models]\na = {path = \"own.toml\"}\n");
+  EXPECT_EQ(files.refusal(), all + ":2:1: models.a has a file and follows, each a text");
 }
 
 }  // namespace windhover::daemon_models_test

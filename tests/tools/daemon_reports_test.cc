@@ -55,9 +55,9 @@ TEST(CountReport, SaysHowManyOfEachKindAndNotByRow) {
   server.io.add(IoCounter::kConnectionsRefused, 2);
   report.look(2 * kSecond);
   of_model.look(2 * kSecond);
-  EXPECT_EQ(recorded.lines(), (Lines{"warning rows_refused rows=7",
-                                     "warning connections_refused no_session_free=2",
-                                     "warning rows_refused model=price not_finite=3 target=4"}));
+  EXPECT_EQ(recorded.lines(),
+            (Lines{"warning rows_refused rows=7", "warning connections_refused no_session_free=2",
+                   "warning rows_refused model=price not_finite=3 target=4"}));
 }
 
 TEST(CountReport, KeepsForALaterLineWhatComesSoonAfterOne) {
@@ -114,8 +114,9 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   report.look(kSecond);
   report.look(2 * kSecond);
   const std::string io_error = to_string(Status::kIoError);
-  EXPECT_EQ(recorded.lines(), Lines{"error log_commit_failed model=price failures=2 status=" + io_error +
-                                    " error=\"No space left on device\" durable_rows=77"});
+  EXPECT_EQ(recorded.lines(),
+            Lines{"error log_commit_failed model=price failures=2 status=" + io_error +
+                  " error=\"No space left on device\" durable_rows=77"});
   log.status.store(Status::kOk);
   log.durable_head = 99;
   report.look(3 * kSecond);
@@ -129,8 +130,8 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   checkpoints.head = 99;
   checkpoints.lasted_ns = 12'345'678;
   report.look(6 * kSecond);
-  EXPECT_EQ(recorded.lines(), (Lines{"error checkpoint_failed model=price failures=1 status=" + io_error +
-                                         " error=\"Input/output error\" newest_rows=0",
+  EXPECT_EQ(recorded.lines(), (Lines{"error checkpoint_failed model=price failures=1 status=" +
+                                         io_error + " error=\"Input/output error\" newest_rows=0",
                                      "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
 }
 
@@ -190,9 +191,10 @@ TEST(Reports, MakeNoHeapCall) {
   LogProgress log;
   CheckpointProgress checkpoints;
   RecordedLog recorded("heap_reports.log");
-  CountReport counts(server.runtime, server.io, recorded.log());
+  CountReport counts(server.io, recorded.log());
+  CountReport of_model("default", server.runtime, recorded.log());
   StatusReport status("default", recorded.log());
-  KeepingReport keeping(log, checkpoints, recorded.log());
+  KeepingReport keeping("default", log, checkpoints, recorded.log());
   Stalls stalls(recorded.log(), 3s, {1, 1, 1});
   const auto before = heap_calls();
   for (int second = 0; second < 1000; ++second) {
@@ -206,6 +208,7 @@ TEST(Reports, MakeNoHeapCall) {
     }
     const bool good = !busy || second % 2 == 0;
     counts.look(second * kSecond);
+    of_model.look(second * kSecond);
     status.look(good ? testing::provenance_with(PosteriorStatus::kOk, StatusReason::kNone)
                      : testing::provenance_with(PosteriorStatus::kDegraded, StatusReason::kDrift),
                 second * kSecond);

@@ -97,6 +97,28 @@ TEST(TopFrame, ShowsLatenciesWhereThereWereQuestions) {
   EXPECT_TRUE(says(line_with(lines, "at observe"), "       -"));
 }
 
+TEST(TopFrame, ShowsAllModelsThoseThatAreNotOkFirst) {
+  TopLook now = look(100, 5);
+  for (const char* name : {"price", "clicks", "a-model-with-a-name"}) {
+    v1::ModelState& model = now.models.emplace_back();
+    model.set_name(name);
+    model.set_answered_by(name);
+    model.mutable_provenance()->set_state(v1::POSTERIOR_STATE_OK);
+  }
+  now.models[1].mutable_provenance()->set_state(v1::POSTERIOR_STATE_DRIFTING);
+  now.models[1].mutable_provenance()->set_reason(v1::POSTERIOR_REASON_DRIFT);
+  now.models[1].set_paused(true);
+  now.models[2].set_answered_by("price");
+  const auto lines = top_frame({}, now, kWide);
+  ASSERT_GE(lines.size(), 4U);
+  const auto last = lines.end() - 4;
+  EXPECT_TRUE(last[0].starts_with("MODEL               STATUS"));
+  EXPECT_TRUE(last[1].starts_with("clicks              drifting    drift "));
+  EXPECT_TRUE(last[1].ends_with("  paused"));
+  EXPECT_TRUE(last[2].starts_with("price               ok "));
+  EXPECT_TRUE(last[3].ends_with("  answered by price"));
+}
+
 TEST(TopFrame, SaysThatThereIsNoAnswer) {
   TopLook now;
   now.address = "unix:/run/w";

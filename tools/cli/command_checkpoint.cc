@@ -9,8 +9,8 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/cli/progress.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/error.h"

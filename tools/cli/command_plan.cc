@@ -132,7 +132,8 @@ void run_plan(const PlanOptions& o) {
 
 void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plan", "Show what a configuration takes: memory, region by region or model by model, and disk");
+      "plan",
+      "Show what a configuration takes: memory, region by region or model by model, and disk");
   auto options = std::make_shared<PlanOptions>();
   command->add_option("CONFIG", options->path, "TOML configuration of windhoverd")->required();
   command->add_flag("--json", options->json, "One JSON object");

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/top_frame.h"
 
@@ -23,7 +24,7 @@ namespace {
 volatile std::sig_atomic_t top_is_to_end = 0;
 
 struct TopOptions {
-  std::string address;
+  ServerOptions server;
   double every = 1;
   bool once = false;
 };
@@ -89,15 +90,18 @@ class Screen {
 // A look, over a connection that is opened anew where it broke.
 class Looker {
  public:
-  explicit Looker(std::string address) : address_(std::move(address)) {}
+  explicit Looker(const ServerOptions& server) : address_(server.address) {
+    options_.model = server.model;
+  }
 
   TopLook look() {
     TopLook look;
     look.address = address_;
     Status status = Status::kOk;
-    if (!open_) status = client_.connect(address_);
+    if (!open_) status = client_.connect(address_, options_);
     if (status == Status::kInvalidArgument) throw UserError(client_.error_text());
     if (ok(status)) status = client_.status(look.status);
+    if (ok(status)) status = client_.models(look.models);
     open_ = ok(status);
     look.model = client_.welcome().model();
     if (!open_) {
@@ -109,12 +113,13 @@ class Looker {
 
  private:
   std::string address_;
+  ClientOptions options_;
   Client client_;
   bool open_ = false;
 };
 
 void print_once(const TopOptions& o, std::chrono::milliseconds every) {
-  Looker looker(o.address);
+  Looker looker(o.server);
   const TopLook before = looker.look();
   if (!before.error.empty()) throw RunError(before.error);
   std::this_thread::sleep_for(every);
@@ -126,7 +131,7 @@ void print_once(const TopOptions& o, std::chrono::milliseconds every) {
 void run_top(const TopOptions& o) {
   const auto every = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * o.every));
   if (o.once || isatty(STDOUT_FILENO) == 0) return print_once(o, every);
-  Looker looker(o.address);
+  Looker looker(o.server);
   std::optional<TopLook> before;
   TopLook now = looker.look();
   const Screen screen;
@@ -144,7 +149,7 @@ void add_top(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("top", "Show a server's rates, latencies and posterior live; q ends it");
   auto options = std::make_shared<TopOptions>();
-  command->add_option("--to", options->address, "host:port or unix:/path")->required();
+  add_server_options(*command, options->server);
   command->add_option("--every", options->every, "seconds from one look to the next")
       ->check(CLI::Range(0.1, 3600.0));
   command->add_flag("--once", options->once, "Print what is between two looks, and end");

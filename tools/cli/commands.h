@@ -22,6 +22,7 @@ void add_samplers(CLI::App& app);
 void add_schema(CLI::App& app);
 void add_send(CLI::App& app);
 void add_status(CLI::App& app);
+void add_model(CLI::App& app);
 void add_top(CLI::App& app);
 
 }  // namespace windhover

@@ -77,16 +77,42 @@ std::string model_text(v1::ModelKind model) {
   return name;
 }
 
-void add_posteriors(std::vector<std::string>& lines, const TopLook& now) {
-  const Provenance p = provenance_of(now.status.provenance());
-  lines.push_back(fmt::format("{:<9} {:<11} {:<15} {:>8} {:>8} {:>8} {:>7} {:>6}", "MODEL",
-                              "STATUS", "REASON", "ROWS", "OF THEM", "AGE", "ESS", "R"));
-  lines.push_back(fmt::format(
-      "{:<9} {:<11} {:<15} {:>8} {:>8} {:>8} {:>7} {:>6.3g}", model_text(now.model),
-      to_string(p.status), to_string(p.reason), short_number(static_cast<double>(p.n_seen)),
+std::string posterior_line(const std::string& model, std::size_t width, const Provenance& p) {
+  return fmt::format(
+      "{:<{}} {:<11} {:<15} {:>8} {:>8} {:>8} {:>7} {:>6.3g}", model, width, to_string(p.status),
+      to_string(p.reason), short_number(static_cast<double>(p.n_seen)),
       short_number(static_cast<double>(p.n_eff)), duration_text(static_cast<double>(p.age_ns)),
-      short_number(std::isfinite(p.ess_bulk) ? p.ess_bulk : 0), p.draws_per_observation));
+      short_number(std::isfinite(p.ess_bulk) ? p.ess_bulk : 0), p.draws_per_observation);
+}
+
+void add_heading(std::vector<std::string>& lines, std::size_t width) {
+  lines.push_back(fmt::format("{:<{}} {:<11} {:<15} {:>8} {:>8} {:>8} {:>7} {:>6}", "MODEL", width,
+                              "STATUS", "REASON", "ROWS", "OF THEM", "AGE", "ESS", "R"));
+}
+
+void add_posterior(std::vector<std::string>& lines, const TopLook& now) {
+  constexpr std::size_t kWidth = 9;
+  const Provenance p = provenance_of(now.status.provenance());
+  add_heading(lines, kWidth);
+  lines.push_back(posterior_line(model_text(now.model), kWidth, p));
   if (const std::string why = reason_text(p); !why.empty()) lines.push_back("  " + why);
+}
+
+// Those that are not ok first: there may be more of them than lines.
+void add_posteriors(std::vector<std::string>& lines, std::vector<v1::ModelState> models) {
+  std::size_t width = 9;
+  for (const v1::ModelState& model : models) {
+    width = std::max(width, std::min<std::size_t>(model.name().size(), 30));
+  }
+  std::ranges::stable_partition(models, [](const v1::ModelState& model) {
+    return model.provenance().state() != v1::POSTERIOR_STATE_OK;
+  });
+  add_heading(lines, width);
+  for (const v1::ModelState& model : models) {
+    lines.push_back(posterior_line(model.name(), width, provenance_of(model.provenance())));
+    if (model.paused()) lines.back() += "  paused";
+    if (model.answered_by() != model.name()) lines.back() += "  answered by " + model.answered_by();
+  }
 }
 
 void add_rates(std::vector<std::string>& lines, const Rates& rates) {
@@ -151,14 +177,21 @@ std::vector<std::string> top_frame(const std::optional<TopLook>& before, const T
                                 bytes_text(static_cast<double>(s.resident_bytes()))));
     for (const std::string& line : durable_lines(s.durable(), s.head())) lines.push_back(line);
     lines.emplace_back();
-    add_posteriors(lines, now);
-    lines.emplace_back();
+    const bool several = now.models.size() > 1;
+    if (!several) {
+      add_posterior(lines, now);
+      lines.emplace_back();
+    }
     add_rates(lines, Rates(before, now));
     lines.emplace_back();
     lines.push_back(fmt::format("{:<20} {:>9} {:>9} {:>9} {:>9}", "QUESTIONS", "P50", "P99",
                                 "P99.9", "LONGEST"));
     lines.push_back(latency_line("at query", s.query_latency()));
     lines.push_back(latency_line("at observe", s.observe_latency()));
+    if (several) {
+      lines.emplace_back();
+      add_posteriors(lines, now.models);
+    }
   } else {
     lines.push_back(fmt::format("windhover top - {} - no answer", now.address));
     lines.push_back(now.error);

@@ -33,7 +33,7 @@ class CountReport {
               const Counters<IoCounter>* io, DaemonLog& log) noexcept;
   bool log_kind(std::size_t kind) noexcept;
 
-  std::string_view model_;  // empty: of the server
+  std::string_view model_;                   // empty: of the server
   const Counters<RuntimeCounter>* runtime_;  // null: of the server
   const Counters<IoCounter>* io_;            // null: of a model
   DaemonLog& log_;

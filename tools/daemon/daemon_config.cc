@@ -104,7 +104,9 @@ EngineConfig DaemonConfig::engine() const {
   engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
-  values_->data.prepare(engine);
+  if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
+  engine.follows = follows_;
+  engine.max_followers += followers_;
   // One is the watcher's. Too few for the server stay too few.
   const std::uint32_t taken = readers_of(server());
   if (engine.max_readers >= kServerReaders) {

@@ -33,8 +33,9 @@ class DaemonConfig {
   // One line of the table [models]: a name, and the file that says what the model has of its own.
   struct ModelFile {
     std::string name;
-    std::string path;    // beside the file that names it, unless it is absolute
-    std::string source;  // FILE:LINE:COLUMN
+    std::string path;     // beside the file that names it, unless it is absolute
+    std::string follows;  // the model whose rows it learns from too; empty: those of senders
+    std::string source;   // FILE:LINE:COLUMN
   };
 
   DaemonConfig();
@@ -49,6 +50,9 @@ class DaemonConfig {
   void read_toml(std::string_view text, const std::string& path);
   // Likewise, what one of several models has of its own: the tables model, sampler and engine.
   void read_model_file(const std::string& path);
+  // The engine gets room to follow another, or for so many that follow it.
+  void set_follows() { follows_ = true; }
+  void add_follower() { ++followers_; }
   // In the order in which they stand there; the first is that of a Hello without a name.
   const std::vector<ModelFile>& model_files() const { return model_files_; }
   // One option from its text; `source` begins the sentence of a refusal ("--model.features").
@@ -83,6 +87,8 @@ class DaemonConfig {
   std::unique_ptr<Values> values_;
   std::vector<DaemonOption> options_;
   std::vector<ModelFile> model_files_;
+  bool follows_ = false;
+  std::uint32_t followers_ = 0;
   std::map<std::string, std::string> sources_;  // of the options that are no default
 };
 

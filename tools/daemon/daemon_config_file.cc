@@ -61,6 +61,33 @@ bool is_models_own(std::string_view name) {
   return name.starts_with("model.") || name.starts_with("sampler.") || name.starts_with("engine.");
 }
 
+// One line of the table [models]: NAME = "FILE", or NAME = {file = "FILE", follows = "NAME"}.
+DaemonConfig::ModelFile model_in(const std::string& path, const toml::key& key,
+                                 const toml::node& node) {
+  DaemonConfig::ModelFile model;
+  model.name = std::string(key.str());
+  model.source = place_in(path, key.source());
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(fmt::format("{}: models.{} {}", model.source, model.name, why));
+  };
+  if (!is_model_name(model.name)) {
+    refuse("is no name: 1 to 63 letters, digits, '_', '-' and '.', no '.' first");
+  }
+  const toml::node* file = &node;
+  if (const toml::table* const table = node.as_table()) {
+    for (const auto& [field, value] : *table) {
+      const bool known = field.str() == "file" || field.str() == "follows";
+      if (!known || !value.is_string()) refuse("has a file and follows, each a text");
+    }
+    file = table->get("file");
+    model.follows = (*table)["follows"].value_or(std::string());
+  }
+  if (file == nullptr || !file->is_string()) refuse("must be the path of a TOML file");
+  const std::filesystem::path beside = std::filesystem::path(path).parent_path();
+  model.path = (beside / file->as_string()->get()).string();
+  return model;
+}
+
 // The table [models], as it stands in the file.
 std::vector<DaemonConfig::ModelFile> models_in(const toml::table& document,
                                                const std::string& path) {
@@ -71,20 +98,7 @@ std::vector<DaemonConfig::ModelFile> models_in(const toml::table& document,
   const std::string place = place_in(path, models->source());
   if (!models->is_table()) throw UserError(place + ": models must be a table, NAME = \"FILE\"");
   for (const auto& [key, node] : *models->as_table()) {
-    const std::string name(key.str());
-    const std::string at = place_in(path, key.source());
-    if (!is_model_name(name)) {
-      throw UserError(fmt::format(
-          "{}: models.{}: a name is 1 to 63 letters, digits, '_', '-' and '.', and begins with no "
-          "'.'",
-          at, name));
-    }
-    if (!node.is_string()) {
-      throw UserError(fmt::format("{}: models.{} must be the path of a TOML file", at, name));
-    }
-    const std::filesystem::path file(node.as_string()->get());
-    found.push_back({key.source().begin,
-                     {name, (std::filesystem::path(path).parent_path() / file).string(), at}});
+    found.emplace_back(key.source().begin, model_in(path, key, node));
   }
   if (found.empty()) throw UserError(place + ": models names no model");
   std::ranges::sort(found, std::less(), [](const auto& entry) { return entry.first; });
@@ -135,9 +149,9 @@ void DaemonConfig::read(std::string_view content, const std::string& path, Allow
   }
   for_each_leaf(document, "", [&](const std::string& name, const auto& key, const auto& node) {
     if (allowed == Allowed::kModelsOwn && !is_models_own(name)) {
-      throw UserError(fmt::format(
-          "{}: {} cannot be a model's own; its tables are model, sampler and engine",
-          place_in(path, key.source()), name));
+      throw UserError(
+          fmt::format("{}: {} cannot be a model's own; its tables are model, sampler and engine",
+                      place_in(path, key.source()), name));
     }
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const DaemonOption& o) { return o.name == name; });
@@ -200,7 +214,8 @@ std::string DaemonConfig::to_toml() const {
   if (model_files_.empty()) return out;
   out += "\n[models]\n";
   for (const ModelFile& file : model_files_) {
-    out += fmt::format("\"{}\" = \"{}\"\n", file.name, file.path);
+    out += fmt::format("\"{}\" = {{file = \"{}\", follows = \"{}\"}}\n", file.name, file.path,
+                       file.follows);
   }
   return out;
 }

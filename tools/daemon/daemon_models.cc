@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/error.h"
@@ -12,21 +14,53 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
     : common_(std::make_unique<DaemonConfig>()) {
   read(*common_);
   for (const DaemonConfig::ModelFile& file : common_->model_files()) {
-    Model& model = models_.emplace_back(file.name, std::make_unique<DaemonConfig>());
+    Model& model = models_.emplace_back(file.name, file.follows, std::make_unique<DaemonConfig>());
     read(*model.config);
     try {
       model.config->read_model_file(file.path);
+      if (!file.follows.empty()) follow(model, file.follows);
       model.config->check();
     } catch (const UserError& error) {
       throw UserError(fmt::format("{}: models.{}: {}", file.source, file.name, error.what()));
     }
   }
+  for (const Model& model : models_) check_rows(model);
   if (models_.empty()) {
-    Model& only = models_.emplace_back(std::string(kOnlyModel), std::make_unique<DaemonConfig>());
+    Model& only = models_.emplace_back(std::string(kOnlyModel), std::string(),
+                                       std::make_unique<DaemonConfig>());
     read(*only.config);
     only.config->check();
   }
   (void)server_bytes();
+}
+
+const DaemonModels::Model* DaemonModels::find(std::string_view name) const {
+  const auto found = std::ranges::find(models_, name, &Model::name);
+  return found == models_.end() ? nullptr : &*found;
+}
+
+// Its leader stands before it.
+void DaemonModels::follow(const Model& model, std::string_view leader) {
+  const Model* const found = find(leader);
+  if (found == nullptr || found == &model || !found->follows.empty()) {
+    throw UserError(fmt::format(
+        "follows = \"{}\" is not allowed: a model that stands before it and follows nobody is "
+        "expected",
+        leader));
+  }
+  model.config->set_follows();
+  found->config->add_follower();
+}
+
+void DaemonModels::check_rows(const Model& model) const {
+  if (model.follows.empty()) return;
+  const ModelConfig leader = find(model.follows)->config->engine().model;
+  const ModelConfig own = model.config->engine().model;
+  if (own.features == leader.features && own.max_nonzeros == leader.max_nonzeros) return;
+  throw UserError(
+      fmt::format("models.{} has {} features, and {}, which it follows, {}; rows are of the same "
+                  "features, dense or sparse",
+                  model.name, own.features, model.follows, leader.features));
 }
 
 std::vector<PlannedModel> DaemonModels::planned() const {

@@ -3,6 +3,8 @@
 //   [models]
 //   price = "price.toml"      what is this model's own: tables model, sampler and engine
 //   clicks = "clicks.toml"    beside what this file says for all
+//   price-b = {file = "b.toml", follows = "price"}    a challenger: it learns from the rows of
+//   price
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
 
@@ -10,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/io/server.h"
@@ -23,6 +26,7 @@ class DaemonModels {
  public:
   struct Model {
     std::string name;
+    std::string follows;                   // empty: nobody
     std::unique_ptr<DaemonConfig> config;  // of which the tables model, sampler and engine count
   };
 
@@ -42,6 +46,10 @@ class DaemonModels {
   std::size_t block_bytes() const;
 
  private:
+  const Model* find(std::string_view name) const;  // null: there is none
+  void follow(const Model& model, std::string_view leader);
+  void check_rows(const Model& model) const;
+
   std::unique_ptr<DaemonConfig> common_;
   std::vector<Model> models_;
 };

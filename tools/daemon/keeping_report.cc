@@ -53,7 +53,8 @@ void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
   if (!taking_.allow(now_ns)) return;
   if (failures != checkpoint_failures_) {
     LogLine line = out_.line(LogLevel::kError, "checkpoint_failed");
-    line.add("model", model_).add("failures", failures - std::exchange(checkpoint_failures_, failures));
+    line.add("model", model_)
+        .add("failures", failures - std::exchange(checkpoint_failures_, failures));
     add_error(line, checkpoints_.status.load(), checkpoints_.error_number.load());
     out_.write(line.add("newest_rows", checkpoints_.head.load()));
   }

@@ -21,6 +21,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/daemon/answer_choice.h"
 #include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/learners.h"
@@ -147,6 +148,7 @@ void log_start(DaemonLog& log, const DaemonModels& models, const std::string& fi
     line.add("model", model.name).add("likelihood", engine.model.name);
     line.add("features", engine.model.features).add("horizon", to_string(engine.horizon));
     line.add("window_size", engine.window_size).add("sampler", engine.sampler.name);
+    if (!model.follows.empty()) line.add("follows", model.follows);
     log.write(line.add("engine_bytes", model.config->engine_bytes()));
   }
 }
@@ -197,8 +199,8 @@ struct Block {
 std::vector<Engine*> create_engines(const DaemonModels& models, Block& block, Clock& clock) {
   std::vector<Engine*> engines;
   for (const DaemonModels::Model& model : models.all()) {
-    engines.push_back(value_or_refuse(Engine::create(
-        model.config->engine(), block.take(model.config->engine_bytes()), clock)));
+    engines.push_back(value_or_refuse(
+        Engine::create(model.config->engine(), block.take(model.config->engine_bytes()), clock)));
   }
   return engines;
 }
@@ -207,11 +209,26 @@ std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engi
                                       Block& block, Clock& clock) {
   const std::vector<PlannedModel> planned = models.planned();
   std::vector<HostedModel> hosted;
-  for (std::size_t i = 0; i < engines.size(); ++i) hosted.push_back({planned[i].name, engines[i]});
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    hosted.push_back({planned[i].name, engines[i], models.all()[i].follows});
+  }
   std::unique_ptr<Server> server = value_or_refuse(
       Server::create(models.common().server(), hosted, block.take(models.server_bytes()), clock));
   if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
   return server;
+}
+
+// As an operator chose before the last stop. What the file does not know any more is passed over.
+void restore_answers(const DaemonModels& models, Server& server) {
+  const DurableConfig durable = models.common().server().durable;
+  if (!durable.enabled() || !models.several()) return;
+  for (std::size_t i = 0; i < server.models(); ++i) {
+    const std::string folder = fmt::format("{}/{}", durable.folder, server.model_name(i));
+    const std::string by = AnswerChoice::kept_in(folder);
+    for (std::size_t j = 0; j < server.models(); ++j) {
+      if (server.model_name(j) == by) (void)server.set_answered_by(i, j);
+    }
+  }
 }
 
 void start_threads(const DaemonModels& models, std::span<Engine* const> engines, Server& server,
@@ -254,16 +271,18 @@ void serve(const DaemonModels& models, const std::string& file) {
   const std::vector<Engine*> engines = create_engines(models, block, clock);
   const std::unique_ptr<Server> server = create_server(models, engines, block, clock);
   for (std::size_t i = 0; i < engines.size(); ++i) warn(log, server->recovery_remarks(i));
+  restore_answers(models, *server);
   Learners learners;
   start_threads(models, engines, *server, learners, log);
-  Watcher watcher({engines, *server, learners}, process.watchdog, log, notifier);
+  Watcher watcher(
+      {engines, *server, learners, models.several() ? std::string(config.durable.folder) : ""},
+      process.watchdog, log, notifier);
 
   const std::string ready =
       fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
                   address_text(config.observe, server->observe_port()),
-                  address_text(config.query, server->query_port()),
-                  http_text(config.http, *server), models.block_bytes(),
-                  kept_text(config.durable, *server), served_text(models));
+                  address_text(config.query, server->query_port()), http_text(config.http, *server),
+                  models.block_bytes(), kept_text(config.durable, *server), served_text(models));
   log_ready(log, config, *server);
   notifier.ready();
   // Counted from before the line is out: who has read it may send rows at once.
@@ -278,8 +297,8 @@ void serve(const DaemonModels& models, const std::string& file) {
   learners.stop();
   std::uint64_t rows = 0;
   for (std::size_t i = 0; i < engines.size(); ++i) {
-    if (config.durable.enabled()) keep_at_end(*server, i, log);
-    rows += engines[i]->head();
+    if (config.durable.enabled() && models.all()[i].follows.empty()) keep_at_end(*server, i, log);
+    if (models.all()[i].follows.empty()) rows += engines[i]->head();
   }
   watcher.finish();
   log.drain();

@@ -37,7 +37,10 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
     models_.push_back({engine, value_or_refuse(engine.reader()), StatusReport(name, log),
                        CountReport(name, engine.counters(), log),
                        KeepingReport(name, server_.log(i), server_.checkpoints(i), log),
-                       PosteriorStatus::kWarmingUp});
+                       AnswerChoice(watched.folder.empty() || engine.config().follows
+                                        ? ""
+                                        : watched.folder + "/" + std::string(name)),
+                       PosteriorStatus::kWarmingUp, server_.answered_by(i)});
     dimension = std::max<std::size_t>(dimension, engine.dimension());
   }
   parameters_.resize(dimension);
@@ -85,7 +88,9 @@ int Watcher::wait(const sigset_t& signals, nanoseconds period) noexcept {
 }
 
 void Watcher::look() noexcept {
-  for (WatchedModel& model : models_) {
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    WatchedModel& model = models_[i];
+    look_at_answers(model, i);
     Provenance provenance;
     const auto scratch = std::span(parameters_).first(model.engine.dimension());
     if (ok(model.reader.posterior(scratch, provenance))) {
@@ -98,6 +103,18 @@ void Watcher::look() noexcept {
   tell();
   counts_.look(last_ns_);
   look_at_log();
+}
+
+// A change that an operator asked for: told, and kept for the next start.
+void Watcher::look_at_answers(WatchedModel& model, std::size_t place) noexcept {
+  const std::size_t by = server_.answered_by(place);
+  if (by == model.answered_by) return;
+  model.answered_by = by;
+  const int why = model.choice.keep(server_.model_name(by));
+  LogLine line = log_.line(why == 0 ? LogLevel::kInfo : LogLevel::kError, "answered_by");
+  line.add("model", server_.model_name(place)).add("by", server_.model_name(by));
+  if (why != 0) line.add("not_kept", strerrordesc_np(why));
+  log_.write(line);
 }
 
 void Watcher::look_at_log() noexcept {
@@ -119,7 +136,9 @@ void Watcher::reload() noexcept {
 
 std::uint64_t Watcher::rows() const noexcept {
   std::uint64_t rows = 0;
-  for (const WatchedModel& model : models_) rows += model.engine.head();
+  for (const WatchedModel& model : models_) {
+    if (!model.engine.config().follows) rows += model.engine.head();
+  }
   return rows;
 }
 

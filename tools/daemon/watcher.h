@@ -17,6 +17,7 @@
 #include "windhover/io/server.h"
 #include "windhover/platform/clock.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/tools/daemon/answer_choice.h"
 #include "windhover/tools/daemon/count_report.h"
 #include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/keeping_report.h"
@@ -32,6 +33,7 @@ struct Watched {
   std::span<Engine* const> engines;  // one a model of the server, in its order
   Server& server;
   const Learners& learners;
+  std::string folder;  // that the models are kept in, each in one of its name; empty: none
 };
 
 // One model and what is told of it.
@@ -41,7 +43,9 @@ struct WatchedModel {
   StatusReport status;
   CountReport counts;
   KeepingReport keeping;
+  AnswerChoice choice;
   PosteriorStatus last;
+  std::size_t answered_by;  // the place of the model
 };
 
 // One thread, from when the server serves. All that it refers to outlives it. No heap call after
@@ -69,6 +73,7 @@ class Watcher {
   Stalls::Beats beats() const noexcept;
   int wait(const sigset_t& signals, std::chrono::nanoseconds period) noexcept;
   void look() noexcept;
+  void look_at_answers(WatchedModel& model, std::size_t place) noexcept;
   void look_at_log() noexcept;
   void reload() noexcept;
   void tell() noexcept;

@@ -89,7 +89,7 @@ TEST(OpenApi, MessagesAreThoseOfTheProto) {
       continue;
     }
     const Descriptor* const of = proto.FindMessageTypeByName(name);
-    if (of == nullptr) continue;  // Number, Error, State and Models are not of the proto
+    if (of == nullptr) continue;  // Number, Error and State are not of the proto
     ++compared;
     std::set<std::string> described;
     for (const auto& [field, of_field] : schema.at("properties").items()) described.insert(field);

@@ -1,0 +1,67 @@
+#include "windhover/io/model_directory.h"
+
+#include <algorithm>
+#include <array>
+
+#include "windhover/io/codec.h"
+
+namespace windhover {
+namespace {
+
+ModelStateReply state_of(const ModelContext& context,
+                         std::span<const ModelContext> models) noexcept {
+  const ServedModel& model = *context.model;
+  ModelStateReply state;
+  // The answer before the head: it is never ahead of it.
+  (void)context.queries->provenance(state.provenance);
+  state.name = model.name();
+  state.model = model_kind(model.engine->config().model.name);
+  state.features = model.limits.features;
+  state.dimension = model.limits.dimension;
+  state.fingerprint = model.engine->fingerprint();
+  state.head = std::max(model.engine->head(), model.log.durable_head.load());
+  if (model.follows != nullptr) state.follows = model.follows->name();
+  state.answered_by = models[model.answered_by.load(std::memory_order_relaxed)].model->name();
+  state.paused = model.engine->paused();
+  return state;
+}
+
+std::size_t refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
+                   std::span<std::byte> out) noexcept {
+  return encode(id, RefusalReply{reason, number, false}, out);
+}
+
+}  // namespace
+
+std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
+                        const ConversationContext& context, std::span<std::byte> out) noexcept {
+  std::array<ModelStateReply, ListModelsReply::kMostStates> states;
+  const std::span<const ModelContext> models = context.models;
+  const std::size_t first = std::min<std::size_t>(query.first, models.size());
+  const std::size_t count = std::min(states.size(), models.size() - first);
+  for (std::size_t i = 0; i < count; ++i) states[i] = state_of(models[first + i], models);
+  const ListModelsReply reply = {static_cast<std::uint32_t>(models.size()),
+                                 static_cast<std::uint32_t>(first), std::span(states).first(count)};
+  return encode(id, reply, out);
+}
+
+std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelContext& about,
+                         const ConversationContext& context, std::span<std::byte> out) noexcept {
+  ServedModel& model = *about.model;
+  const ModelContext* by = query.answered_by.empty() ? nullptr : context.find(query.answered_by);
+  if (!query.answered_by.empty() && by == nullptr) {
+    return refuse(id, Refusal::kUnknownModel, context.models.size(), out);
+  }
+  const bool fits = by == nullptr || by->model == &model || by->model->follows == &model;
+  if (!fits || query.pause > static_cast<std::uint32_t>(PauseChange::kGoOn)) {
+    return refuse(id, refusal_of(Status::kInvalidArgument), 0, out);
+  }
+  if (by != nullptr) model.answered_by.store(by->model->place, std::memory_order_relaxed);
+  if (const auto pause = static_cast<PauseChange>(query.pause); pause != PauseChange::kNone) {
+    model.engine->pause(pause == PauseChange::kPause);
+  }
+  const ModelStateReply state = state_of(about, context.models);
+  return encode(id, ChangeModelReply{&state}, out);
+}
+
+}  // namespace windhover

@@ -1,0 +1,30 @@
+// Who answers for a model, over restarts: a file in the model's folder.
+#ifndef WINDHOVER_TOOLS_DAEMON_ANSWER_CHOICE_H_
+#define WINDHOVER_TOOLS_DAEMON_ANSWER_CHOICE_H_
+
+#include <string>
+#include <string_view>
+
+namespace windhover {
+
+// One thread. No heap call after the constructor.
+class AnswerChoice {
+ public:
+  // `folder`: of the model, which is there; empty: nothing is kept.
+  explicit AnswerChoice(const std::string& folder);
+
+  // The name that was kept last; empty: none.
+  static std::string kept_in(const std::string& folder);
+
+  // Replaces what is there, whole or not at all, and returns when it is on disk. 0, or an errno.
+  int keep(std::string_view name) noexcept;
+
+ private:
+  std::string folder_;
+  std::string path_;
+  std::string new_path_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_ANSWER_CHOICE_H_
