@@ -84,6 +84,16 @@ void provenance(Sink& out, const Provenance& p) noexcept {
 }
 
 template <class Sink>
+void write_score(Sink& out, const ScoreMeans& s) noexcept {
+  out.u64(1, s.memory);
+  out.u64(2, s.rows);
+  out.real(3, s.log_score);
+  out.real(4, s.reference);
+  int field = 5;
+  for (const double share : s.coverage) out.real(field++, share);
+}
+
+template <class Sink>
 void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
   out.text(1, s.name);
   out.u64(2, static_cast<std::uint64_t>(s.model));
@@ -95,6 +105,10 @@ void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
   out.text(8, s.follows);
   out.text(9, s.answered_by);
   out.u64(10, s.paused ? 1 : 0);
+  if (!s.scores.any) return;
+  out.message(11, [&](auto& inner) {
+    write_score(inner, s.scores.scores.means[PredictionScores::kServed]);
+  });
 }
 
 template <class Sink>
@@ -258,6 +272,11 @@ std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> 
     sink.message(10, [&](auto& inner) { write_latency(inner, r.observe_latency); });
     sink.message(11, [&](auto& inner) { write_latency(inner, r.query_latency); });
     sink.message(12, [&](auto& inner) { write_durable(inner, r.durable); });
+    if (!r.scores.any) return;
+    for (const ScoreMeans& means : r.scores.scores.means) {
+      sink.message(13, [&](auto& inner) { write_score(inner, means); });
+    }
+    sink.u64(14, r.scores.scores.offered);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "windhover/platform/status.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/scoring/prediction_scores.h"
 
 namespace windhover {
 
@@ -224,6 +225,11 @@ struct DurableReply {
   std::uint64_t producers_known = 0;
 };
 
+struct ScoresReply {
+  bool any = false;
+  PredictionScores scores;
+};
+
 struct StatusReply {
   const Provenance* provenance = nullptr;
   std::uint64_t head = 0;
@@ -237,6 +243,7 @@ struct StatusReply {
   LatencyReply observe_latency;
   LatencyReply query_latency;
   DurableReply durable;
+  ScoresReply scores;
 };
 
 struct ProducerStatusReply {
@@ -265,6 +272,7 @@ struct ModelStateReply {
   std::string_view follows;  // empty: nobody
   std::string_view answered_by;
   bool paused = false;
+  ScoresReply scores;
 };
 
 struct ListModelsReply {

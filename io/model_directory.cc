@@ -23,6 +23,7 @@ ModelStateReply state_of(const ModelContext& context,
   if (model.follows != nullptr) state.follows = model.follows->name();
   state.answered_by = models[model.answered_by.load(std::memory_order_relaxed)].model->name();
   state.paused = model.engine->paused();
+  state.scores.any = model.engine->scores(state.scores.scores);
   return state;
 }
 

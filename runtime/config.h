@@ -54,6 +54,9 @@ struct EngineConfig {
   std::uint32_t max_followers = 0;
   // Whether the engine can take its rows from another one (Engine::follow): room for 1,024 of them.
   bool follows = false;
+  // Whether rows are predicted before they are learned from, and the predictions scored by what
+  // happened (scoring/prequential.h): up to a twentieth of the learner's time.
+  bool score_predictions = false;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
   double draws_per_observation = 4.0;

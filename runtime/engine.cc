@@ -129,6 +129,8 @@ void Engine::Layout::start() noexcept {
   parts.window.reset();
   parts.snapshots.reset();
   parts.learner->reset();
+  if (scorer != nullptr) scorer->reset();
+  parts.learner->set_scorer(scorer);
   // Likewise the groups of the prior.
   if (!config.model.prior_groups.empty()) {
     config.model.prior_groups =
@@ -256,6 +258,12 @@ Result<RowFollower> Engine::follower() noexcept {
 
 void Engine::set_recovery_target(std::uint64_t head) noexcept {
   layout_->recovery_target.store(head, std::memory_order_relaxed);
+}
+
+bool Engine::scores(PredictionScores& scores) const noexcept {
+  if (layout_->scorer == nullptr) return false;
+  scores = layout_->scorer->scores();
+  return true;
 }
 
 std::uint32_t Engine::dimension() const noexcept { return layout_->config.model.dimension(); }

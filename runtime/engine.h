@@ -37,6 +37,7 @@ namespace windhover {
 class Learner;
 class Engine;
 struct Posterior;
+struct PredictionScores;
 
 // Answers questions from the newest snapshot; while draws() holds one, from that. One thread at a
 // time uses it; do not copy it once it is in use. predict() never waits for learning and learning
@@ -175,6 +176,10 @@ class Engine {
   // Every answer whose snapshot holds fewer rows than `head` says kRecovering, kReplay, until one
   // holds them, or the learner rests with all of them. 0: none. Any thread.
   void set_recovery_target(std::uint64_t head) noexcept;
+
+  // What the predictions of rows that have come were worth. False without
+  // EngineConfig::score_predictions. Any thread.
+  bool scores(PredictionScores& scores) const noexcept;
 
   // What tests, experiments and replay need: traces, phases, state. The learner's thread only.
   Learner& learner() noexcept;

@@ -15,6 +15,7 @@
 #include "windhover/runtime/learning/window_learner.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/scoring/prequential.h"
 #include "windhover/runtime/window/ingest.h"
 #include "windhover/runtime/window/row_relay.h"
 #include "windhover/runtime/window/window.h"
@@ -106,6 +107,7 @@ struct Engine::Layout {
         feature_scale(arena.allocate<double>(config.model.features)),
         capture(make_capture(arena, config)),
         relayed(make_relayed(arena, config)),
+        scorer(make_scorer(arena)),
         engine(this) {}
 
   static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
@@ -121,6 +123,13 @@ struct Engine::Layout {
     const PackedRows packed{RowLayout(config.model)};
     arena.region("rows of a leader");
     return arena.allocate<std::byte>(RowRelay::kRows * packed.largest());
+  }
+
+  Prequential* make_scorer(Arena& arena) noexcept {
+    if (!config.score_predictions) return nullptr;
+    arena.region("scores");
+    return arena.make<Prequential>(arena, config, parts.window, parts.model, parts.snapshots, clock,
+                                   recovery_target);
   }
 
   // What create() does with a layout that has just been made. Idempotent.
@@ -147,6 +156,7 @@ struct Engine::Layout {
   checkpoint::Capture* capture;  // null: no checkpoints
   std::span<std::byte> relayed;
   std::optional<RowRelay> relay;  // while it follows
+  Prequential* scorer;            // null: nobody scores
   std::atomic<bool> paused{false};
   std::atomic<std::uint64_t> recovery_target{0};
   alignas(64) std::atomic<std::uint64_t> polls{0};  // apart from what readers read

@@ -154,6 +154,54 @@ void add_counters(MetricsText& text, std::span<const CounterFamily<Enum>> famili
   }
 }
 
+std::string memory_name(std::uint64_t memory) {
+  return memory == 0 ? "all" : std::to_string(memory);
+}
+
+struct ScoreGauge {
+  const char* name;
+  const char* help;
+  double (*value)(const ScoreMeans& means);
+};
+constexpr std::array kScoreGauges = {
+    ScoreGauge{
+        "windhover_prediction_scored_rows",
+        "Rows that the means below are worth; each was predicted before it was learned from.",
+        [](const ScoreMeans& s) { return from_count(s.rows); }},
+    ScoreGauge{"windhover_prediction_log_score", "Mean log p(y | x) of the predictions, in nats.",
+               [](const ScoreMeans& s) { return s.rows == 0 ? kUnknown : s.log_score; }},
+    ScoreGauge{"windhover_prediction_reference_log_score",
+               "The same of who knows the base rate, or mean and spread of y, and no x.",
+               [](const ScoreMeans& s) { return s.rows == 0 ? kUnknown : s.reference; }},
+};
+
+void add_scores(MetricsText& text, const std::vector<ModelMetrics>& models) {
+  const auto for_each = [&](auto&& visit) {
+    for (const ModelMetrics& model : models) {
+      if (!model.scored) continue;
+      for (const ScoreMeans& means : model.scores.means) visit(model, means);
+    }
+  };
+  for (const ScoreGauge& gauge : kScoreGauges) {
+    text.family(MetricType::kGauge, gauge.name, gauge.help);
+    for_each([&](const ModelMetrics& model, const ScoreMeans& means) {
+      text.sample({{"model", model.name}, {"memory", memory_name(means.memory)}},
+                  gauge.value(means));
+    });
+  }
+  text.family(MetricType::kGauge, "windhover_prediction_coverage_ratio",
+              "Share of the outcomes within the central interval of that probability.");
+  for_each([&](const ModelMetrics& model, const ScoreMeans& means) {
+    constexpr std::array kNames = {"0.5", "0.8", "0.9", "0.95"};
+    static_assert(kNames.size() == kScoredIntervals.size());
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      text.sample(
+          {{"model", model.name}, {"memory", memory_name(means.memory)}, {"interval", kNames[i]}},
+          means.coverage[i]);
+    }
+  });
+}
+
 void add_models(MetricsText& text, const std::vector<ModelMetrics>& models) {
   for (const ModelGauge& gauge : kModelGauges) {
     text.family(gauge.type, gauge.name, gauge.help);
@@ -178,6 +226,7 @@ void add_models(MetricsText& text, const std::vector<ModelMetrics>& models) {
                   std::uint64_t{model.provenance.reason == reason});
     }
   }
+  add_scores(text, models);
   text.family(MetricType::kInfo, "windhover_model", "What the model is; its history's name.");
   for (const ModelMetrics& model : models) {
     text.sample({{"model", model.name},

@@ -70,6 +70,7 @@ ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
   metrics.producers = model.producers->size();
   metrics.counters = values_in(engine.counters());
   metrics.durable = durable_metrics(model, *state.clock);
+  metrics.scored = engine.scores(metrics.scores);
   return metrics;
 }
 

@@ -17,6 +17,7 @@
 #include "windhover/platform/histogram.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/runtime/scoring/prediction_scores.h"
 
 namespace windhover {
 
@@ -67,6 +68,8 @@ struct ModelMetrics {
   std::uint64_t producers = 0;
   CounterValues<RuntimeCounter> counters{};
   DurableMetrics durable;
+  bool scored = false;
+  PredictionScores scores;
 };
 
 struct ServerMetrics {

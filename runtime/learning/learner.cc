@@ -1,12 +1,16 @@
 #include "windhover/runtime/learning/learner.h"
 
+#include "windhover/runtime/scoring/prequential.h"
+
 namespace windhover {
 
 int Learner::poll(int max_work, const std::atomic<bool>* interrupt) noexcept {
   int done = 0;
   bool idle = max_work == 0;
   while (done < max_work) {
-    take_head(next_head());
+    const std::uint64_t next = next_head();
+    if (scorer_ != nullptr && next > head()) scorer_->score(head(), next);
+    take_head(next);
     idle = !do_round();
     if (idle) break;
     ++done;

@@ -18,6 +18,7 @@ using TraceFunction = void (*)(void* context, std::uint16_t chain, const double*
 using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
 
 struct LearnerView;
+class Prequential;
 
 // The regimes: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
 // each row once. Both go through the same phases:
@@ -51,6 +52,9 @@ class Learner {
     head_context_ = context;
   }
 
+  // Who predicts rows before they are taken in; null: nobody.
+  void set_scorer(Prequential* scorer) noexcept { scorer_ = scorer; }
+
   // How things stand.
   virtual LearnerView view() const noexcept = 0;
   virtual std::uint64_t head() const noexcept = 0;  // rows taken in
@@ -78,6 +82,7 @@ class Learner {
 
   HeadSink head_sink_ = nullptr;
   void* head_context_ = nullptr;
+  Prequential* scorer_ = nullptr;
 };
 
 // Of a learner, between two rounds. What follows `minibatch_size` is of Horizon::kWindow only.

@@ -112,6 +112,10 @@ class Window {
   std::uint64_t capacity() const noexcept { return size_ + slack_; }
   const RowLayout& layout() const noexcept { return layout_; }
   const double* rows() const noexcept { return rows_; }
+  // Of a row that may be read.
+  const double* row(std::uint64_t sequence) const noexcept {
+    return rows_ + (sequence % capacity()) * layout_.stride();
+  }
 
   // The rows that the learner may read and those it has not seen, head and lease; the writer's
   // limit follows. While no thread is at work. Leases beside the learner's are not shown; those

@@ -56,7 +56,6 @@ TEST(Follow, BeginsWithTheRowsThatTheLeaderHolds) {
   Reader reader = follower->reader().value();
   std::vector<ParameterSummary> summaries(follower->dimension());
   Provenance provenance;
-  follower->poll(1);
   ASSERT_EQ(reader.posterior(summaries, provenance), Status::kOk);
   EXPECT_EQ(provenance.status, PosteriorStatus::kRecovering) << "it does not hold them yet";
   while (follower->poll(100) > 0) continue;

@@ -11,6 +11,7 @@
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/score_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -29,6 +30,7 @@ nlohmann::ordered_json to_json(const v1::ModelState& state) {
       {"follows", state.follows()},     {"answered_by", state.answered_by()},
       {"paused", state.paused()}};
   out["provenance"] = windhover::to_json(provenance_of(state.provenance()));
+  if (state.has_score()) out["score"] = windhover::to_json(state.score());
   return out;
 }
 
@@ -46,14 +48,17 @@ std::string remarks(const v1::ModelState& state, const Provenance& provenance) {
 void print(const std::vector<v1::ModelState>& states) {
   std::size_t width = 5;
   for (const v1::ModelState& state : states) width = std::max(width, state.name().size());
-  fmt::print("{:<{}} {:>9} {:>12} {:>12} {:>9} {:>10}  {:<10} {}\n", "model", width, "features",
-             "rows", "in memory", "draws/row", "age", "status", "");
+  fmt::print("{:<{}} {:>12} {:>12} {:>9} {:>10} {:>9} {:>7}  {:<10} {}\n", "model", width, "rows",
+             "in memory", "draws/row", "age", "log score", "90 % in", "status", "");
   for (const v1::ModelState& state : states) {
     const Provenance p = provenance_of(state.provenance());
-    fmt::print("{:<{}} {:>9} {:>12} {:>12} {:>9.2f} {:>10}  {:<10} {}\n", state.name(), width,
-               state.features(), state.head(), p.n_eff, p.draws_per_observation,
-               duration_text(static_cast<double>(p.age_ns)), to_string(p.status),
-               remarks(state, p));
+    const bool scored = state.has_score() && state.score().rows() > 0;
+    fmt::print("{:<{}} {:>12} {:>12} {:>9.2f} {:>10} {:>9} {:>7}  {:<10} {}\n", state.name(), width,
+               state.head(), p.n_eff, p.draws_per_observation,
+               duration_text(static_cast<double>(p.age_ns)),
+               scored ? fmt::format("{:.4f}", state.score().log_score()) : "-",
+               scored ? fmt::format("{:.1f}", 100 * state.score().coverage_90()) : "-",
+               to_string(p.status), remarks(state, p));
   }
 }
 

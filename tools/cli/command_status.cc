@@ -8,6 +8,7 @@
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
+#include "windhover/tools/client/score_text.h"
 
 namespace windhover {
 namespace {
@@ -49,6 +50,9 @@ void run_status(const StatusOptions& o) {
                                   {"provenance", to_json(provenance)},
                                   {"observe_latency", latency_json(s.observe_latency())},
                                   {"query_latency", latency_json(s.query_latency())}};
+    for (const v1::PredictionScore& score : s.scores()) {
+      out["scores"].push_back(windhover::to_json(score));
+    }
     for (const v1::Counter& c : s.runtime_counters()) out["runtime"][c.label()] = c.value();
     for (const v1::Counter& c : s.io_counters()) out["io"][c.label()] = c.value();
     fmt::print("{}\n", out.dump(2));
@@ -64,6 +68,7 @@ void run_status(const StatusOptions& o) {
              bytes_text(static_cast<double>(s.resident_bytes())));
   fmt::print("{:<28} {}\n", "producers known", s.durable().producers_known());
   for (const std::string& line : durable_lines(s.durable(), s.head())) fmt::print("{}\n", line);
+  for (const std::string& line : score_lines(s)) fmt::print("{}\n", line);
   print_latency("observe endpoint", s.observe_latency());
   print_latency("query endpoint", s.query_latency());
   fmt::print("\n");

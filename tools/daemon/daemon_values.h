@@ -16,6 +16,8 @@
 namespace windhover {
 
 struct DaemonConfig::Values {
+  Values() { engine.score_predictions = true; }
+
   EngineConfig engine;
   ServerConfig server;
   std::string schema;

@@ -1,0 +1,35 @@
+// What the predictions of one engine were worth: plain numbers, for those who show them.
+#ifndef WINDHOVER_RUNTIME_SCORING_PREDICTION_SCORES_H_
+#define WINDHOVER_RUNTIME_SCORING_PREDICTION_SCORES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace windhover {
+
+// Central intervals whose coverage is counted.
+inline constexpr std::array<double, 4> kScoredIntervals = {0.50, 0.80, 0.90, 0.95};
+
+// Means of the rows scored last, older ones counting less and less: worth `memory` rows of them, or
+// all that there were while these are fewer.
+struct ScoreMeans {
+  std::uint64_t memory = 0;  // 0: all
+  std::uint64_t rows = 0;    // that the means are worth
+  double log_score = 0;      // log p(y | x) of the posterior predictive; nats
+  double reference = 0;      // the same of who knows nothing of x
+  // Shares of the outcomes within kScoredIntervals; NaN where there are none.
+  std::array<double, kScoredIntervals.size()> coverage{};
+};
+
+// Over memories of 1,000 and 10,000 rows, and over all.
+struct PredictionScores {
+  static constexpr std::array<std::uint64_t, 3> kMemories = {1'000, 10'000, 0};
+  static constexpr std::size_t kServed = 1;  // the one to show where there is room for one
+  std::uint64_t offered = 0;                 // rows that came since the start, scored or not
+  std::array<ScoreMeans, kMemories.size()> means;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_SCORING_PREDICTION_SCORES_H_

@@ -1,0 +1,128 @@
+#include "windhover/runtime/scoring/prequential.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+namespace {
+
+EngineConfig of_one_row(const EngineConfig& config) noexcept {
+  EngineConfig one = config;
+  one.max_query_rows = 1;
+  return one;
+}
+
+// Numbers between 0 and 1 that fill it evenly (Weyl): ours to break ties with.
+double even_number(std::uint64_t n) noexcept {
+  const double product = static_cast<double>(n) * 0.6180339887498949;
+  return product - std::floor(product);
+}
+
+}  // namespace
+
+Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window& window,
+                         const Model* model, Snapshots<Posterior>& snapshots, Clock& clock,
+                         const std::atomic<std::uint64_t>& recovered) noexcept
+    : seed_(config.seed),
+      window_(window),
+      model_(model),
+      snapshots_(snapshots),
+      clock_(clock),
+      recovered_(recovered),
+      predictor_(arena, of_one_row(config)),
+      reference_(arena, config.model),
+      averages_{ScoreAverage(PredictionScores::kMemories[0]),
+                ScoreAverage(PredictionScores::kMemories[1]),
+                ScoreAverage(PredictionScores::kMemories[2])} {}
+
+void Prequential::reset() noexcept { reference_.reset(); }
+
+// How many of so many rows there is time for.
+std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
+  const std::int64_t now_ns = clock_.now_ns();
+  if (looked_ns_ != 0) {
+    const double earned = kShare * static_cast<double>(now_ns - looked_ns_);
+    budget_ns_ = std::min(kMostNs, budget_ns_ + static_cast<std::int64_t>(earned));
+  }
+  looked_ns_ = now_ns;
+  if (budget_ns_ <= 0) return 0;
+  if (row_ns_ < 0) return rows;  // as long as the budget lasts
+  const double most = std::ceil(static_cast<double>(budget_ns_) / std::max(row_ns_, 1e-3));
+  return most < static_cast<double>(rows) ? static_cast<std::uint64_t>(most) : rows;
+}
+
+void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
+  if (first < recovered_.load(std::memory_order_relaxed)) return;
+  const std::uint64_t rows = head - first;
+  offered_.store(offered_.load(std::memory_order_relaxed) + rows, std::memory_order_relaxed);
+  const Posterior* const posterior = snapshots_.published();
+  if (posterior == nullptr) return;
+  const std::uint64_t count = affordable(rows);
+  for (std::uint64_t i = 0; i < count;) {
+    const std::uint64_t end = std::min(count, i + kRowsATime);
+    const std::int64_t begin_ns = clock_.now_ns();
+    const std::uint64_t here = end - i;
+    for (; i < end; ++i) {
+      score_row(*posterior, window_.row(first + i * rows / count));
+    }
+    const std::int64_t took_ns = clock_.now_ns() - begin_ns;
+    const double each = static_cast<double>(took_ns) / static_cast<double>(here);
+    row_ns_ = row_ns_ < 0 ? each : row_ns_ + 0.1 * (each - row_ns_);
+    budget_ns_ -= took_ns;
+    if (budget_ns_ <= 0) return;
+  }
+}
+
+// Of a discrete y randomized, so that it is uniform when the predictions are honest (Czado,
+// Gneiting, Held 2009).
+double Prequential::transform(double log_score, double cdf, double y) noexcept {
+  const double tie = even_number(scored_);
+  const double probability = std::exp(std::min(log_score, 0.0));
+  switch (model_->response()) {
+    case Response::kBernoulli:
+      return y == 1 ? 1 - tie * probability : tie * probability;
+    case Response::kCount:
+      return std::clamp(cdf - tie * probability, 0.0, 1.0);
+    case Response::kCategorical:
+      return -1;
+    default:
+      return cdf;
+  }
+}
+
+void Prequential::score_row(const Posterior& posterior, const double* row) noexcept {
+  const RowLayout& layout = window_.layout();
+  const double y = row[layout.target_index()];
+  PredictRequest request;
+  request.rows = 1;
+  request.outcomes = {&y, 1};
+  std::uint32_t count = 0;
+  if (layout.sparse()) {
+    const SparseRow sparse(layout, row);
+    count = static_cast<std::uint32_t>(sparse.count);
+    request.features = {sparse.values, sparse.count};
+    request.indices = {sparse.indices, sparse.count};
+    request.row_ends = {&count, 1};
+  } else {
+    request.features = {row, layout.features()};
+  }
+  const Response response = model_->response();
+  PredictiveSummary summary;
+  predictor_.predict(posterior, response, seed_, request, {&summary, 1});
+  RowScore score;
+  score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
+  score.reference = std::max(reference_.log_score(response, y), kWorst);
+  score.pit = transform(summary.log_score, summary.pit, y);
+  ++scored_;
+  for (ScoreAverage& average : averages_) average.add(score);
+  reference_.add(response, y);
+}
+
+PredictionScores Prequential::scores() const noexcept {
+  PredictionScores scores;
+  scores.offered = offered_.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < averages_.size(); ++i) scores.means[i] = averages_[i].means();
+  return scores;
+}
+
+}  // namespace windhover

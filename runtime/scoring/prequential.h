@@ -1,0 +1,67 @@
+#ifndef WINDHOVER_RUNTIME_SCORING_PREQUENTIAL_H_
+#define WINDHOVER_RUNTIME_SCORING_PREQUENTIAL_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/scoring/reference_forecast.h"
+#include "windhover/runtime/scoring/score_average.h"
+#include "windhover/runtime/window/window.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// Predicts rows before the learner takes them in, and scores the predictions (Dawid 1984: the
+// prequential approach). Every row where there is time, otherwise evenly spaced ones, as many as
+// kShare of the thread's time allows. The learner's thread, but for scores(). Makes no heap call.
+class Prequential {
+ public:
+  static constexpr double kShare = 0.05;
+  // What is worse counts as this, in nats: one impossible row must not be all that is seen.
+  static constexpr double kWorst = -1'000;
+
+  // `recovered`: rows below it were predicted before a restart. All outlive it.
+  Prequential(Arena& arena, const EngineConfig& config, const Window& window, const Model* model,
+              Snapshots<Posterior>& snapshots, Clock& clock,
+              const std::atomic<std::uint64_t>& recovered) noexcept;
+  void reset() noexcept;
+
+  // Rows [first, head) of the window are about to be taken in.
+  void score(std::uint64_t first, std::uint64_t head) noexcept;
+
+  PredictionScores scores() const noexcept;  // any thread
+
+ private:
+  static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
+  static constexpr std::uint64_t kRowsATime = 8;      // between two looks at the clock
+
+  std::uint64_t affordable(std::uint64_t rows) noexcept;
+  void score_row(const Posterior& posterior, const double* row) noexcept;
+  double transform(double log_score, double cdf, double y) noexcept;
+
+  const std::uint64_t seed_;
+  const Window& window_;
+  const Model* model_;
+  Snapshots<Posterior>& snapshots_;
+  Clock& clock_;
+  const std::atomic<std::uint64_t>& recovered_;
+  Predictor predictor_;
+  ReferenceForecast reference_;
+  std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
+  std::atomic<std::uint64_t> offered_{0};
+  std::uint64_t scored_ = 0;
+  std::int64_t looked_ns_ = 0;  // when the budget was last filled; 0: never
+  std::int64_t budget_ns_ = kMostNs;
+  double row_ns_ = -1;  // what a row costs, about; below 0: not known yet
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_SCORING_PREQUENTIAL_H_

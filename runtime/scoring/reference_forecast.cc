@@ -1,0 +1,56 @@
+#include "windhover/runtime/scoring/reference_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace windhover {
+
+ReferenceForecast::ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept
+    : classes_(arena.allocate<double>(std::max<std::size_t>(2, model.classes))) {}
+
+void ReferenceForecast::reset() noexcept {
+  std::ranges::fill(classes_, 0.0);
+  rows_ = mean_ = variance_ = 0;
+}
+
+// With half a row of each class beforehand, so that one that was never seen is possible (Jeffreys).
+double ReferenceForecast::class_probability(std::size_t label) const noexcept {
+  const double beforehand = 0.5;
+  const double all = rows_ + beforehand * static_cast<double>(classes_.size());
+  return (rows_ * classes_[label] + beforehand) / all;
+}
+
+double ReferenceForecast::count_log_score(double y) const noexcept {
+  const double mean = std::max(mean_, 0.5 / rows_);
+  if (variance_ <= mean * (1 + 1e-9)) return y * std::log(mean) - mean - std::lgamma(y + 1);
+  const double size = mean * mean / (variance_ - mean);
+  return std::lgamma(y + size) - std::lgamma(size) - std::lgamma(y + 1) +
+         size * std::log(size / (size + mean)) + y * std::log(mean / (size + mean));
+}
+
+double ReferenceForecast::log_score(Response response, double y) const noexcept {
+  if (response == Response::kBernoulli || response == Response::kCategorical) {
+    return std::log(class_probability(static_cast<std::size_t>(y)));
+  }
+  if (rows_ < 2) return 0;
+  if (response == Response::kCount) return count_log_score(y);
+  const double variance = std::max(variance_, 1e-300);
+  const double off = y - mean_;
+  return -0.5 * (std::log(2 * std::numbers::pi * variance) + off * off / variance);
+}
+
+void ReferenceForecast::add(Response response, double y) noexcept {
+  rows_ = std::min(rows_ + 1, kMemory);
+  const double weight = 1 / rows_;
+  if (response == Response::kBernoulli || response == Response::kCategorical) {
+    for (double& share : classes_) share -= weight * share;
+    classes_[static_cast<std::size_t>(y)] += weight;
+    return;
+  }
+  const double off = y - mean_;
+  mean_ += weight * off;
+  variance_ += weight * (off * (y - mean_) - variance_);
+}
+
+}  // namespace windhover

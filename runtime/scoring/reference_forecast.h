@@ -1,0 +1,41 @@
+#ifndef WINDHOVER_RUNTIME_SCORING_REFERENCE_FORECAST_H_
+#define WINDHOVER_RUNTIME_SCORING_REFERENCE_FORECAST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// A forecast that knows nothing of x, only what y was lately: the base rate of 0 and 1 or of a
+// class; a normal distribution of the mean and variance of a number; of a count the negative
+// binomial distribution of them, or Poisson's where the variance is no larger than the mean. Older
+// rows count less and less, kMemory in all. A model that is worth serving beats it.
+class ReferenceForecast {
+ public:
+  static constexpr double kMemory = 10'000;
+
+  ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept;
+  void reset() noexcept;
+
+  // log p(y) by the rows so far; before there are two rows of a number, 0.
+  double log_score(Response response, double y) const noexcept;
+  void add(Response response, double y) noexcept;
+
+ private:
+  double class_probability(std::size_t label) const noexcept;
+  double count_log_score(double y) const noexcept;
+
+  std::span<double> classes_;  // shares; of 0 and 1 there are two
+  double rows_ = 0;            // kMemory at most
+  double mean_ = 0;
+  double variance_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_SCORING_REFERENCE_FORECAST_H_

@@ -1,0 +1,46 @@
+#include "windhover/runtime/scoring/score_average.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace windhover {
+
+void ScoreAverage::move(Number& mean, double value, double weight) noexcept {
+  const double before = mean.load(std::memory_order_relaxed);
+  mean.store(before + weight * (value - before), std::memory_order_relaxed);
+}
+
+void ScoreAverage::add(const RowScore& score) noexcept {
+  const auto weight_of = [&](std::atomic<std::uint64_t>& counter) {
+    const std::uint64_t rows = counter.load(std::memory_order_relaxed) + 1;
+    counter.store(rows, std::memory_order_relaxed);
+    return 1 / static_cast<double>(memory_ == 0 ? rows : std::min(rows, memory_));
+  };
+  const double weight = weight_of(rows_);
+  move(log_score_, score.log_score, weight);
+  move(reference_, score.reference, weight);
+  if (score.pit < 0) return;
+  const double weight_with_pit = weight_of(rows_with_pit_);
+  for (std::size_t i = 0; i < covered_.size(); ++i) {
+    const bool covered = std::abs(score.pit - 0.5) <= 0.5 * kScoredIntervals[i];
+    move(covered_[i], covered ? 1 : 0, weight_with_pit);
+  }
+}
+
+ScoreMeans ScoreAverage::means() const noexcept {
+  ScoreMeans means;
+  means.memory = memory_;
+  const std::uint64_t rows = rows_.load(std::memory_order_relaxed);
+  means.rows = memory_ == 0 ? rows : std::min(rows, memory_);
+  means.log_score = log_score_.load(std::memory_order_relaxed);
+  means.reference = reference_.load(std::memory_order_relaxed);
+  const bool any = rows_with_pit_.load(std::memory_order_relaxed) > 0;
+  for (std::size_t i = 0; i < covered_.size(); ++i) {
+    means.coverage[i] = any ? covered_[i].load(std::memory_order_relaxed)
+                            : std::numeric_limits<double>::quiet_NaN();
+  }
+  return means;
+}
+
+}  // namespace windhover

@@ -1,0 +1,45 @@
+#ifndef WINDHOVER_RUNTIME_SCORING_SCORE_AVERAGE_H_
+#define WINDHOVER_RUNTIME_SCORING_SCORE_AVERAGE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/runtime/scoring/prediction_scores.h"
+
+namespace windhover {
+
+// One row that was predicted before it was learned from.
+struct RowScore {
+  double log_score = 0;  // log p(y | x) of the posterior predictive; nats
+  double reference = 0;  // the same of who knows nothing of x
+  // Probability integral transform, uniform when the predictions are honest; below 0: there is none
+  // (a number of a class).
+  double pit = -1;
+};
+
+// What is kept of one memory. One writer; means() from any thread, each number as it was between
+// two rows, though not all of the same two.
+class ScoreAverage {
+ public:
+  explicit ScoreAverage(std::uint64_t memory) noexcept : memory_(memory) {}
+
+  void add(const RowScore& score) noexcept;
+  ScoreMeans means() const noexcept;
+
+ private:
+  using Number = std::atomic<double>;
+  static void move(Number& mean, double value, double weight) noexcept;
+
+  std::uint64_t memory_;
+  std::atomic<std::uint64_t> rows_{0};
+  std::atomic<std::uint64_t> rows_with_pit_{0};
+  Number log_score_{0};
+  Number reference_{0};
+  std::array<Number, kScoredIntervals.size()> covered_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_SCORING_SCORE_AVERAGE_H_

@@ -1,0 +1,150 @@
+// Predictions scored before their rows are learned from: right where the model is, and telling
+// where it is not.
+#include "windhover/runtime/scoring/prequential.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::prequential_test {
+namespace {
+
+EngineConfig scored(const char* model, std::uint64_t window = 1'000) {
+  EngineConfig config = small_config(model, 3, window);
+  config.score_predictions = true;
+  return config;
+}
+
+PredictionScores scores_of(TestEngine& engine) {
+  PredictionScores scores;
+  EXPECT_TRUE(engine->scores(scores));
+  return scores;
+}
+
+// Rows as they come: a few, then time to learn from them.
+PredictionScores stream(TestEngine& engine, ManualClock& clock, const Data& data) {
+  constexpr Index kRows = 20;
+  for (Index first = 0; first < data.rows(); first += kRows) {
+    engine.feed(data, first, std::min(first + kRows, data.rows()));
+    clock.advance_ns(1'000'000);
+    engine.poll_until_idle();
+  }
+  return scores_of(engine);
+}
+
+// Of `rows` independent ones, four standard errors.
+double error_of(double share, std::uint64_t rows) {
+  return 4 * std::sqrt(share * (1 - share) / static_cast<double>(rows));
+}
+
+void expect_honest(const PredictionScores& scores) {
+  const ScoreMeans& all = scores.means.back();
+  for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
+    // The parameters are not known exactly, which the predictive distribution knows.
+    EXPECT_NEAR(all.coverage[i], kScoredIntervals[i], error_of(kScoredIntervals[i], all.rows))
+        << kScoredIntervals[i];
+  }
+}
+
+TEST(Prequential, EveryRowIsScoredWhereThereIsTime) {
+  ManualClock clock(1);
+  TestEngine engine(scored("linear"), &clock);
+  const PredictionScores scores = stream(engine, clock, linear_data(3'000, 3, 1.0, 5));
+  EXPECT_EQ(scores.offered, 3'000U);
+  EXPECT_EQ(scores.means[0].rows, 1'000U);
+  EXPECT_EQ(scores.means[1].rows, 3'000U);
+  EXPECT_EQ(scores.means[2].rows, 3'000U);
+  EXPECT_EQ(scores.means[2].memory, 0U);
+}
+
+TEST(Prequential, ARightModelHoldsWhatItPromises) {
+  ManualClock clock(1);
+  TestEngine engine(scored("linear"), &clock);
+  const PredictionScores scores = stream(engine, clock, linear_data(10'000, 3, 1.0, 5));
+  expect_honest(scores);
+  // E log p(y) = -log(2 pi e) / 2 where all is known; its standard deviation is 1 / sqrt(2).
+  const double known = -0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
+  const ScoreMeans& recent = scores.means[1];
+  EXPECT_NEAR(recent.log_score, known, 4 * 0.71 / std::sqrt(5'000.0) + 4.0 / 2'000);
+  EXPECT_GT(recent.log_score, recent.reference + 0.1) << "it knows more than who sees no x";
+}
+
+TEST(Prequential, DiscreteOutcomesToo) {
+  ManualClock clock(1);
+  TestEngine labels(scored("logistic"), &clock);
+  expect_honest(stream(labels, clock, logistic_data(10'000, 3, 0.3, 6)));
+  const Data counts = inverted_data(10'000, 3, 0.3, 7, [](double eta, double u) {
+    const double rate = std::exp(eta);
+    double p = std::exp(-rate);
+    double y = 0;
+    for (double sum = p; sum < u && y < 1'000; sum += p) p *= rate / ++y;
+    return y;
+  });
+  TestEngine poisson(scored("poisson"), &clock);
+  expect_honest(stream(poisson, clock, counts));
+}
+
+TEST(Prequential, AnOverconfidentModelIsSeen) {
+  ManualClock clock(1);
+  TestEngine engine(scored("linear"), &clock);  // whose noise has variance 1
+  const ScoreMeans all = stream(engine, clock, linear_data(10'000, 3, 2.0, 5)).means.back();
+  // Of N(0, 4) within 1.645 standard deviations of N(0, 1).
+  const double expected = std::erf(1.645 / 2 / std::numbers::sqrt2);
+  EXPECT_NEAR(all.coverage[2], expected, error_of(expected, all.rows) + 0.002);
+}
+
+TEST(Prequential, WhoKnowsNothingIsAsGoodAsTheReference) {
+  ManualClock clock(1);
+  Data data = linear_data(10'000, 3, 1.0, 8);
+  data.y = normals(9, data.rows());
+  TestEngine engine(scored("linear"), &clock);
+  const ScoreMeans all = stream(engine, clock, data).means.back();
+  EXPECT_NEAR(all.log_score, all.reference, 0.02);
+}
+
+TEST(Prequential, RowsFromBeforeARestartAreNotScoredAgain) {
+  ManualClock clock(1);
+  TestEngine engine(scored("linear"), &clock);
+  engine->set_recovery_target(1'000);
+  const PredictionScores scores = stream(engine, clock, linear_data(1'500, 3, 1.0, 5));
+  EXPECT_EQ(scores.offered, 500U);
+  EXPECT_EQ(scores.means.back().rows, 500U);
+}
+
+// Each look at it costs a millisecond.
+class SlowClock final : public Clock {
+ public:
+  std::int64_t now_ns() noexcept override { return now_ns_ += 1'000'000; }
+
+ private:
+  std::int64_t now_ns_ = 1;
+};
+
+TEST(Prequential, TakesATwentiethOfTheTimeAtMost) {
+  SlowClock clock;
+  TestEngine engine(scored("linear"), &clock);
+  const Data data = linear_data(20'000, 3, 1.0, 5);
+  engine.feed(data);
+  engine.poll_until_idle();
+  const PredictionScores scores = scores_of(engine);
+  EXPECT_EQ(scores.offered, 20'000U);
+  // Eight rows cost a millisecond here, and 5 ms were saved up.
+  const double most_ns = 5e6 + Prequential::kShare * static_cast<double>(clock.now_ns());
+  EXPECT_LE(static_cast<double>(scores.means.back().rows) / 8 * 1e6, most_ns + 2e6);
+  EXPECT_GT(scores.means.back().rows, 40U);
+}
+
+TEST(Prequential, OffWhereNobodyAsks) {
+  EngineConfig config = scored("linear");
+  config.score_predictions = false;
+  TestEngine engine(config);
+  PredictionScores scores;
+  EXPECT_FALSE(engine->scores(scores));
+}
+
+}  // namespace
+}  // namespace windhover::test::prequential_test
