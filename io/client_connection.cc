@@ -18,6 +18,22 @@ std::string label_of(v1::Reason reason) {
   return label;
 }
 
+// The label, and of a missing right what would help.
+std::string text_of(const v1::Refusal& refusal) {
+  const std::string label = label_of(refusal.reason());
+  if (refusal.reason() != v1::REASON_NOT_PERMITTED) return label;
+  switch (refusal.number()) {
+    case 1:
+      return label + ": this identity has not the role observe here";
+    case 2:
+      return label + ": this identity has not the role query here";
+    case 4:
+      return label + ": this identity has not the role admin here";
+    default:
+      return label + ": it knows no identity that may come here by this token, certificate or user";
+  }
+}
+
 }  // namespace
 
 Status status_of_reason(std::uint32_t reason) {
@@ -46,8 +62,7 @@ Status ClientConnection::fail_refused(v1::Reason reason, std::string text, std::
 Status ClientConnection::refused(const v1::Refusal& refusal) {
   const Status status = status_of_reason(static_cast<std::uint32_t>(refusal.reason()));
   if (refusal.closing()) close();
-  (void)fail_refused(refusal.reason(), "the server refuses: " + label_of(refusal.reason()),
-                     refusal.number());
+  (void)fail_refused(refusal.reason(), "the server refuses: " + text_of(refusal), refusal.number());
   return status;
 }
 
@@ -66,6 +81,7 @@ Status ClientConnection::open(const Address& address, const ClientOptions& optio
   request.mutable_hello()->set_model_fingerprint(options.fingerprint);
   request.mutable_hello()->set_durability(options.durability);
   request.mutable_hello()->set_model(options.model);
+  request.mutable_hello()->set_token(options.token);
   v1::Response response;
   if (const Status status = ask(request, response); !ok(status)) return status;
   if (!response.has_welcome()) {

@@ -22,6 +22,7 @@ struct ClientOptions {
   // LOGGED: connect() fails (REASON_NOT_DURABLE) where an acknowledgement would not mean the disk.
   v1::Durability durability = v1::DURABILITY_UNSPECIFIED;
   std::string model = {};         // by the server's name for it; empty: its first
+  std::string token = {};         // says who asks, of a server with identities
   std::uint64_t fingerprint = 0;  // what this client believes a row means; 0: do not check
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going

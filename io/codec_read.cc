@@ -20,6 +20,8 @@ bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcep
         return in.u32(inner, hello.durability);
       case hello_field::kModel:
         return in.ascii(inner, hello.model);
+      case hello_field::kToken:
+        return in.ascii(inner, hello.token);
       default:
         return in.skip(inner);
     }

@@ -16,7 +16,8 @@ ModelContext* ConversationContext::find(std::string_view name) const noexcept {
   return found == models.end() ? nullptr : &*found;
 }
 
-void Conversation::begin() noexcept {
+void Conversation::begin(const Credential& peer) noexcept {
+  rights_.begin(context_.state->access, peer);
   about_ = nullptr;
   producer_ = nullptr;
   durability_ = Durability::kMemory;
@@ -64,6 +65,8 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
       break;
     }
     turn.end = dispatch(request, replies);
+    turn.secret =
+        turn.secret || (request.kind == RequestKind::kHello && !request.hello.token.empty());
     if (turn.end == TurnEnd::kNeedRoom || turn.end == TurnEnd::kWindowFull ||
         turn.end == TurnEnd::kLogBehind) {
       break;
@@ -82,6 +85,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
     refuse_and_close(Refusal::kHelloRequired, 0, replies, request.id);
     return TurnEnd::kClose;
   }
+  if (Role needed{}; !may(request.kind, needed)) return not_permitted(request, needed, replies);
   if (request.kind == RequestKind::kObserve && observes()) {
     return observe(request.id, request.observe, replies);
   }
@@ -99,6 +103,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
 
 TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
                             ReplyBuffer& replies) noexcept {
+  if (!hello.token.empty()) rights_.show_token(hello.token);
   ModelContext* const named = context_.find(hello.model);
   const auto asked = static_cast<Durability>(hello.durability);
   Refusal refusal = Refusal::kNone;
@@ -107,6 +112,8 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
       hello.durability > static_cast<std::uint32_t>(Durability::kLogged)) {
     refusal = refusal_of(Status::kUnsupported);
     number = kProtocolVersion;
+  } else if (!may_come(named)) {
+    refusal = refusal_of(Status::kNotPermitted);
   } else if (named == nullptr) {
     refusal = Refusal::kUnknownModel;
     number = context_.models.size();
@@ -118,7 +125,8 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
     refusal = Refusal::kNotDurable;
   }
   if (refusal != Refusal::kNone) {
-    context_.state->counters.add(IoCounter::kHelloRefused);
+    const bool permitted = refusal != refusal_of(Status::kNotPermitted);
+    context_.state->counters.add(permitted ? IoCounter::kHelloRefused : IoCounter::kNotPermitted);
     refuse_and_close(refusal, number, replies, id);
     return TurnEnd::kClose;
   }
@@ -168,7 +176,7 @@ TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies
   if (replies.room().size() < kStatusReplyBound + kSmallReplyBound) return TurnEnd::kNeedRoom;
   const std::span<std::byte> room = replies.room();
   replies.append(request.kind == RequestKind::kListModels
-                     ? list_models(request.id, request.list_models, context_, room)
+                     ? list_models(request.id, request.list_models, context_, rights_, room)
                      : change_model(request.id, request.change_model, *about_, context_, room));
   context_.state->counters.add(IoCounter::kQueries);
   return TurnEnd::kNeedInput;

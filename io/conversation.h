@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/ack_queue.h"
 #include "windhover/io/durable/frame_feed.h"
 #include "windhover/io/messages.h"
@@ -66,8 +67,8 @@ class Conversation {
 
   explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
 
-  // A new peer.
-  void begin() noexcept;
+  // A new peer, and what is known of who it is.
+  void begin(const Credential& peer = {}) noexcept;
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
   // what is left comes again, with more behind it. Acknowledgements stay pending until
@@ -75,6 +76,7 @@ class Conversation {
   struct Turn {
     TurnEnd end = TurnEnd::kNeedInput;
     std::size_t consumed = 0;
+    bool secret = false;  // there was a token in them: wipe them
   };
   Turn handle(std::span<const std::byte> input, ReplyBuffer& replies) noexcept;
 
@@ -102,6 +104,12 @@ class Conversation {
 
  private:
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
+  RoleSet roles_on(const ModelContext* model) noexcept {
+    return rights_.on_model(static_cast<std::size_t>(model - context_.models.data()));
+  }
+  bool may_come(const ModelContext* named) noexcept;
+  bool may(RequestKind kind, Role& needed) noexcept;
+  TurnEnd not_permitted(const RequestView& request, Role needed, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
   void welcome(std::uint64_t id, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
@@ -117,6 +125,7 @@ class Conversation {
   bool may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept;
   bool judge(const ObserveRequest& request, JudgedFrame& frame, ObserveResult& result) noexcept;
   void count(const JudgedFrame& frame) noexcept;
+  void count_refused(std::uint64_t rows) noexcept;
   void acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept;
   bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
   bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
@@ -126,6 +135,7 @@ class Conversation {
   std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;
+  PeerRights rights_;
   ModelContext* about_ = nullptr;  // what Hello has named; null before it
   int queries_left_ = 0;
   std::int64_t turn_ends_ns_ = 0;

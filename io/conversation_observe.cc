@@ -204,6 +204,11 @@ void Conversation::flush_acknowledgements(ReplyBuffer& replies) noexcept {
   }
 }
 
+void Conversation::count_refused(std::uint64_t rows) noexcept {
+  context_.state->counters.add(IoCounter::kRowsReceived, rows);
+  context_.state->counters.add(IoCounter::kRowsRefused, rows);
+}
+
 TurnEnd Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason,
                                    std::uint64_t number, ReplyBuffer& replies) noexcept {
   Counters<IoCounter>& counters = context_.state->counters;
@@ -212,8 +217,7 @@ TurnEnd Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Refusal r
   counters.add(reason == Refusal::kTableFull ? IoCounter::kFramesRefusedTableFull
                : sequence                    ? IoCounter::kFramesRefusedGap
                                              : IoCounter::kFramesRefusedProducer);
-  counters.add(IoCounter::kRowsReceived, rows);
-  counters.add(IoCounter::kRowsRefused, rows);
+  count_refused(rows);
   refuse(id, reason, number, replies);
   return TurnEnd::kNeedInput;
 }

@@ -21,7 +21,8 @@ enum class IoCounter : std::uint8_t {
   kHelloMissing,        // likewise
   kHelloRefused,        // version, model or fingerprint; likewise
   kUnsupportedRequests,
-  kFrames,  // requests read, whatever became of them
+  kNotPermitted,  // Hellos and requests of peers without the role for it
+  kFrames,        // requests read, whatever became of them
   kBytesReceived,
   kBytesSent,
   kRowsReceived,  // accepted + refused + duplicate, always
@@ -57,6 +58,7 @@ struct CounterLabels<IoCounter> {
       "hello_missing",
       "hello_refused",
       "unsupported_requests",
+      "not_permitted",
       "frames",
       "bytes_received",
       "bytes_sent",

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/codec.h"
 
 namespace windhover {
@@ -77,7 +78,8 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
     if (!opened.ok()) return opened;
   }
   if (!listen.unix_path.empty()) {
-    Result<bool> opened = unix_.open_unix(name, listen.unix_path);
+    const bool for_others = state_.access != nullptr && state_.access->has_file();
+    Result<bool> opened = unix_.open_unix(name, listen.unix_path, for_others);
     if (!opened.ok()) return opened;
   }
   if (const Status status = warm_up(); !ok(status)) {

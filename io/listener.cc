@@ -66,7 +66,7 @@ Result<bool> Listener::open_tcp(const char* name, std::string_view address, std:
   return true;
 }
 
-Result<bool> Listener::open_unix(const char* name, std::string_view path) {
+Result<bool> Listener::open_unix(const char* name, std::string_view path, bool for_others) {
   const std::string place = std::string(name) + ".unix_path " + std::string(path);
   unix_path_ = path;
   sockaddr_un address{};
@@ -80,11 +80,11 @@ Result<bool> Listener::open_unix(const char* name, std::string_view path) {
   acceptor_.bind(asio::local::stream_protocol::endpoint(unix_path_), error);
   if (error) return failed(place, " cannot be bound", error.value());
   // Nobody can connect before listen(), so the mode is right for the first who does.
-  if (::chmod(unix_path_.c_str(), S_IRUSR | S_IWUSR) != 0 ||
-      ::lstat(unix_path_.c_str(), &unix_file_) != 0) {
+  const mode_t mode = for_others ? 0666 : 0600;
+  if (::chmod(unix_path_.c_str(), mode) != 0 || ::lstat(unix_path_.c_str(), &unix_file_) != 0) {
     const int why = errno;
     ::unlink(unix_path_.c_str());  // nobody has another way to it yet
-    return failed(place, " cannot be given mode 0600", why);
+    return failed(place, " cannot be given its mode", why);
   }
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) return failed(place, " cannot be listened on", error.value());

@@ -36,9 +36,10 @@ class Listener {
 
   // Bind and listen. The sentence of an error says of which endpoint, `name`, what address or path
   // it is about, and lives as long as this; its number is errno. The address is numeric. A
-  // Unix-domain socket gets mode 0600; a path that nobody listens on any more is replaced.
+  // Unix-domain socket gets mode 0600, or 0666 `for_others`; a path that nobody listens on any more
+  // is replaced.
   Result<bool> open_tcp(const char* name, std::string_view address, std::uint16_t port);
-  Result<bool> open_unix(const char* name, std::string_view path);
+  Result<bool> open_unix(const char* name, std::string_view path, bool for_others = false);
   bool is_open() const noexcept { return acceptor_.is_open(); }
   std::uint16_t port() const noexcept { return port_; }  // 0 unless TCP
 

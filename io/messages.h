@@ -53,6 +53,7 @@ struct HelloRequest {
   std::uint64_t model_fingerprint = 0;
   std::uint32_t durability = 0;  // of Durability, or of a later version's
   std::string_view model;        // ASCII, within the frame; empty: the first
+  std::string_view token;        // likewise; empty: none. A secret
 };
 
 struct ObserveRequest {

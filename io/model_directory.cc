@@ -35,15 +35,18 @@ std::size_t refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
 }  // namespace
 
 std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
-                        const ConversationContext& context, std::span<std::byte> out) noexcept {
+                        const ConversationContext& context, PeerRights& rights,
+                        std::span<std::byte> out) noexcept {
   std::array<ModelStateReply, ListModelsReply::kMostStates> states;
   const std::span<const ModelContext> models = context.models;
-  const std::size_t first = std::min<std::size_t>(query.first, models.size());
-  const std::size_t count = std::min(states.size(), models.size() - first);
-  for (std::size_t i = 0; i < count; ++i) states[i] = state_of(models[first + i], models);
-  const ListModelsReply reply = {static_cast<std::uint32_t>(models.size()),
-                                 static_cast<std::uint32_t>(first), std::span(states).first(count)};
-  return encode(id, reply, out);
+  std::uint32_t shown = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (!rights.on_model(i).any()) continue;
+    if (shown++ < query.first || count == states.size()) continue;
+    states[count++] = state_of(models[i], models);
+  }
+  return encode(id, ListModelsReply{shown, query.first, std::span(states).first(count)}, out);
 }
 
 std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelContext& about,

@@ -31,12 +31,14 @@ struct Server::Impl {
         query_path(from.query.unix_path),
         http_address(from.http.listen.tcp_address),
         http_path(from.http.listen.unix_path),
+        identities_file(from.identities_file),
         layout(in_block),
         observe(EndpointKind::kObserve, in_block.observe, in_block.state),
         query(EndpointKind::kQuery, in_block.query, in_block.state) {
     config.observe = pointing_to(from.observe, observe_address, observe_path);
     config.query = pointing_to(from.query, query_address, query_path);
     config.http.listen = pointing_to(from.http.listen, http_address, http_path);
+    config.identities_file = identities_file;
     config.durable.folder = {};  // Keeping has a copy
     if (from.durable.enabled()) keeping.emplace(from.durable, models, in_block, observe);
     if (from.http.enabled()) {
@@ -63,6 +65,7 @@ struct Server::Impl {
 
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
+  std::string identities_file;
   ServerLayout& layout;
   Endpoint observe;
   Endpoint query;
@@ -117,6 +120,7 @@ Server::~Server() {
 }
 
 Result<bool> Server::open() noexcept {
+  if (const Result<std::size_t> loaded = reload(); !loaded.ok()) return loaded.error();
   try {
     if (impl_->keeping) {
       const Result<bool> recovered = impl_->keeping->open();
@@ -138,6 +142,10 @@ Result<bool> Server::open() noexcept {
     return Error{Status::kIoError, "the server cannot be opened",
                  static_cast<double>(error.code().value()), true};
   }
+}
+
+Result<std::size_t> Server::reload() noexcept {
+  return impl_->layout.access.load(impl_->identities_file);
 }
 
 void Server::run_observe() noexcept { Impl::run_observe(impl_.get()); }

@@ -93,6 +93,12 @@ class Server {
   // server; the number is errno, or 0.
   Result<bool> open() noexcept;
 
+  // Takes up the file of identities as it is now (access/identity_file.h). Beside everything else,
+  // from any thread but those of the endpoints; no connection ends. Who has lost a role loses it
+  // with the next request. A file that is wrong changes nothing: the sentence is then
+  // "FILE:LINE: what", good until the next call. The value: how many identities there are.
+  Result<std::size_t> reload() noexcept;
+
   // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
   // After open(), before run_observe().
   Status start_keeping() noexcept;

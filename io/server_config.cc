@@ -27,7 +27,7 @@ std::size_t largest_row_bytes(const ModelConfig& model) noexcept {
   return kObserveOverhead + 8 * values + 8 + sparse;
 }
 
-Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) noexcept {
+Result<bool> check_listen(const ListenConfig& listen, bool beyond_loopback) noexcept {
   if (listen.tcp_address.empty() && listen.unix_path.empty()) {
     return Error{Status::kInvalidConfig, "each endpoint needs a tcp_address or a unix_path",
                  kNoNumber};
@@ -44,22 +44,22 @@ Result<bool> check_listen(const ListenConfig& listen, bool allow_any_address) no
     return Error{Status::kInvalidConfig, "tcp_address must be a numeric IPv4 or IPv6 address",
                  kNoNumber};
   }
-  if (!address.is_loopback() && !allow_any_address) {
+  if (!address.is_loopback() && !beyond_loopback) {
     return Error{Status::kNotPermitted,
-                 "tcp_address is not loopback and there is no authentication: "
-                 "allow_any_address must say that this is meant",
+                 "tcp_address is not loopback: an identities_file must say who may come, or "
+                 "serve_anyone = true that everybody may do everything",
                  kNoNumber};
   }
   return true;
 }
 
-Result<bool> check_http(const HttpConfig& http, bool allow_any_address) noexcept {
+Result<bool> check_http(const HttpConfig& http, bool beyond_loopback) noexcept {
   if (!http.enabled()) {
     if (http.listen.tcp_port == 0) return true;
     return Error{Status::kInvalidConfig, "http.tcp_port needs an http.tcp_address, say 127.0.0.1",
                  static_cast<double>(http.listen.tcp_port)};
   }
-  const Result<bool> possible = check_listen(http.listen, allow_any_address);
+  const Result<bool> possible = check_listen(http.listen, beyond_loopback);
   if (!possible.ok()) return possible.error();
   if (http.max_connections < 1 || http.max_connections > 1024) {
     return Error{Status::kInvalidConfig, "http.max_connections must be from 1 to 1024",
@@ -79,6 +79,18 @@ Result<bool> check_http(const HttpConfig& http, bool allow_any_address) noexcept
       return Error{Status::kInvalidConfig, "timeouts of http must be from 1 to 86400000 ms",
                    static_cast<double>(timeout.count())};
     }
+  }
+  return true;
+}
+
+Result<bool> check_identities(const ServerConfig& config) noexcept {
+  if (config.max_identities < 1 || config.max_identities > 65'536) {
+    return Error{Status::kInvalidConfig, "max_identities must be from 1 to 65536",
+                 static_cast<double>(config.max_identities)};
+  }
+  if (config.serve_anyone && !config.identities_file.empty()) {
+    return Error{Status::kInvalidConfig,
+                 "serve_anyone = true and an identities_file contradict each other", kNoNumber};
   }
   return true;
 }
@@ -127,11 +139,14 @@ Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
 }  // namespace
 
 Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept {
+  const Result<bool> identities = check_identities(config);
+  if (!identities.ok()) return identities.error();
+  const bool beyond_loopback = !config.identities_file.empty() || config.serve_anyone;
   for (const ListenConfig* listen : {&config.observe, &config.query}) {
-    const Result<bool> possible = check_listen(*listen, config.allow_any_address);
+    const Result<bool> possible = check_listen(*listen, beyond_loopback);
     if (!possible.ok()) return possible.error();
   }
-  const Result<bool> http = check_http(config.http, config.allow_any_address);
+  const Result<bool> http = check_http(config.http, beyond_loopback);
   if (!http.ok()) return http.error();
   const auto outside = [](std::uint64_t value, std::uint64_t low, std::uint64_t high) {
     return value < low || value > high;

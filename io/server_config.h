@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "windhover/io/durable/durable_config.h"
 #include "windhover/io/http/http_config.h"
@@ -17,8 +18,13 @@ namespace windhover {
 struct ServerConfig {
   ListenConfig observe;
   ListenConfig query;
-  // Addresses that are not loopback are refused without this, because there is no authentication.
-  bool allow_any_address = false;
+
+  // Who may do what (access/identity_file.h); empty: whoever comes may do everything. Copied.
+  std::string_view identities_file;
+  std::uint32_t max_identities = 256;  // lines of it, 1 to 65536
+  // Without a file addresses that are not loopback are refused, unless this is said: then whoever
+  // reaches the server may do everything.
+  bool serve_anyone = false;
 
   std::uint32_t max_sessions = 64;       // connections at one time, on each endpoint
   std::uint32_t max_producers = 65'536;  // that will ever be told apart; they are never forgotten

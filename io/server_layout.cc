@@ -117,6 +117,7 @@ Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedMo
                  static_cast<double>(arena.used())};
   }
   layout->state.footprint_bytes = needed;
+  layout->state.access = &layout->access;
   return layout;
 }
 
@@ -128,6 +129,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
   model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
   model.place = static_cast<std::uint32_t>(index);
   model.answered_by = model.place;
+  layout.access.set_model(index, model.name());
   model.limits = limits_of(engine.config());
   model.engine = &engine;
   model.producers = &memory.producers;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/durable/persistence.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/io/http/http_memory.h"
@@ -35,7 +36,9 @@ struct ModelMemory {
 struct ServerLayout {
   ServerLayout(Arena& arena, const ServerConfig& config, const Limits& limits,
                std::size_t model_count) noexcept
-      : models(arena.make_array<ModelMemory>(model_count, arena, config)),
+      : access(ModelMemory::in_region(arena, "identities"),
+               config.identities_file.empty() ? 0 : config.max_identities, model_count),
+        models(arena.make_array<ModelMemory>(model_count, arena, config)),
         observe(ModelMemory::in_region(arena, "observe sessions"), limits, model_count),
         query(ModelMemory::in_region(arena, "query sessions"), limits, model_count),
         http(arena, config.http, limits, model_count) {
@@ -43,6 +46,7 @@ struct ServerLayout {
   }
 
   ServerState state;
+  Access access;
   std::span<ModelMemory> models;
   EndpointMemory observe;
   EndpointMemory query;

@@ -39,6 +39,8 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 // The same for one more model, so that what it says holds for all.
 void include(Limits& limits, const ModelLimits& model) noexcept;
 
+class Access;
+
 struct ServerState {
   struct PerEndpoint {
     std::atomic<std::uint32_t> sessions{0};  // open now; written by the endpoint's thread
@@ -50,6 +52,7 @@ struct ServerState {
 
   Limits limits;
   Clock* clock = nullptr;
+  const Access* access = nullptr;  // null: everybody may do everything
   std::int64_t started_ns = 0;
   std::uint64_t footprint_bytes = 0;  // the blocks of server and engines
   Counters<IoCounter> counters;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <openssl/crypto.h>
+
 #include "windhover/platform/check.h"
 
 namespace windhover {
@@ -32,7 +34,7 @@ void Session::begin(Stream&& socket) noexcept {
   ErrorCode ignored;
   socket_->non_blocking(true, ignored);
   socket_->set_option(asio::ip::tcp::no_delay(true), ignored);  // refused by Unix-domain sockets
-  conversation_.begin();
+  conversation_.begin(Credential::of_socket(socket_->native_handle()));
   replies_.clear();
   input_.clear();
   drain_ = {};
@@ -106,6 +108,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
 
 void Session::turn() noexcept {
   const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_);
+  if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
   stopped_by_ = turn.end;
   const bool waits = turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind;

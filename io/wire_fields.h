@@ -37,7 +37,7 @@ enum : int {
 };
 }
 namespace hello_field {
-enum : int { kVersionMin = 1, kVersionMax, kModelFingerprint = 4, kDurability, kModel };
+enum : int { kVersionMin = 1, kVersionMax, kModelFingerprint = 4, kDurability, kModel, kToken };
 }
 namespace observe_field {
 enum : int {

@@ -39,6 +39,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
      "Hellos of another version, model or fingerprint; each closes its connection."},
     {Io::kUnsupportedRequests, "requests_unsupported", "", "",
      "Requests that this version or this endpoint does not know."},
+    {Io::kNotPermitted, "requests_not_permitted", "", "",
+     "Hellos and requests of peers without the role for it, HTTP's included."},
     {Io::kFrames, "frames", "", "", "Requests read, whatever became of them."},
     {Io::kBytesReceived, "received_bytes", "", "", "Bytes received by both endpoints."},
     {Io::kBytesSent, "sent_bytes", "", "", "Bytes sent by both endpoints."},

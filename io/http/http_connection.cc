@@ -33,7 +33,7 @@ void HttpConnection::begin(Stream&& socket) noexcept {
   socket_ = std::move(socket);
   ErrorCode ignored;
   socket_.non_blocking(true, ignored);
-  conversation_.begin();
+  conversation_.begin(Credential::of_socket(socket_.native_handle()));
   input_.clear();
   first_ = true;
   since_ns_ = clock_.now_ns();

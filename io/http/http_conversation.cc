@@ -35,6 +35,17 @@ HttpMethod method_of(http::verb verb) noexcept {
   return verb == http::verb::post ? HttpMethod::kPost : HttpMethod::kOther;
 }
 
+// A token stands in place of what is known of the peer, also one that nobody has.
+Credential credential_of(std::string_view authorization, const Credential& peer) noexcept {
+  constexpr std::string_view kScheme = "bearer ";
+  const auto same = [](char given, char expected) {
+    return given == expected || (given >= 'A' && given <= 'Z' && given - 'A' + 'a' == expected);
+  };
+  if (authorization.empty()) return peer;
+  if (!std::ranges::equal(authorization.substr(0, kScheme.size()), kScheme, same)) return {};
+  return Credential::of_token(authorization.substr(kScheme.size()));
+}
+
 HttpCounter counter_of(unsigned status) noexcept {
   if (status < 400) return HttpCounter::kAnswersOk;
   return status < 500 ? HttpCounter::kAnswersClientError : HttpCounter::kAnswersServerError;
@@ -54,6 +65,7 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
   set(http::field::cache_control, "no-store");
   head.set("X-Content-Type-Options", "nosniff");
   if (!answer.allow.empty()) set(http::field::allow, answer.allow);
+  if (answer.asks_for_token) set(http::field::www_authenticate, "Bearer");
   if (!keep) set(http::field::connection, "close");
   if (keep && version < 11) set(http::field::connection, "keep-alive");
   std::ostringstream text;
@@ -69,7 +81,8 @@ HttpConversation::HttpConversation(const HttpConfig& config, HttpHandler& handle
 
 HttpConversation::~HttpConversation() = default;
 
-void HttpConversation::begin() noexcept {
+void HttpConversation::begin(const Credential& peer) noexcept {
+  peer_ = peer;
   parser_.reset();
   begun_ = false;
   continued_ = false;
@@ -88,7 +101,7 @@ HttpConversation::Turn HttpConversation::handle(std::span<const std::byte> input
   } catch (const std::exception&) {
     handler_.counters().add(HttpCounter::kExceptions);
     out.clear();
-    begin();
+    begin(peer_);
     return {End::kClose, input.size()};
   }
 }
@@ -135,6 +148,7 @@ HttpConversation::End HttpConversation::answer(std::string& out) {
   request.accept = view_of(message[http::field::accept]);
   request.body = message.body();
   request.asker = this;
+  request.who = credential_of(view_of(message[http::field::authorization]), peer_);
   manner_ = {message.version(), message.keep_alive(), message.method() != http::verb::head};
   HttpAnswer answer = handler_.answer(request);
   parser_.reset();

@@ -33,8 +33,8 @@ class HttpConversation {
     std::size_t consumed = 0;
   };
 
-  // A new peer.
-  void begin() noexcept;
+  // A new peer, and what is known of who it is.
+  void begin(const Credential& peer = {}) noexcept;
 
   // Reads from the beginning of `input` at most one request. `consumed` bytes are done with; what
   // is left comes again with more behind it, so `input` has to be able to hold header_cap bytes.
@@ -63,6 +63,7 @@ class HttpConversation {
   const std::uint32_t body_cap_;
   HttpHandler& handler_;
   std::unique_ptr<Parser> parser_;  // of the request under way
+  Credential peer_;
   bool begun_ = false;
   bool continued_ = false;  // told to send its body
   bool stopping_ = false;

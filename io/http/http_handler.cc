@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/http/render_metrics.h"
 
 namespace windhover {
@@ -29,27 +30,35 @@ HttpAnswer fine(std::string_view status) {
 std::span<const HttpRoute> http_routes() noexcept {
   using Handler = HttpHandler;
   using Request = HttpRequest;
+  using Needs = HttpNeeds;
   constexpr HttpMethod kGet = HttpMethod::kGet;
   constexpr HttpMethod kPost = HttpMethod::kPost;
   static constexpr std::array kRoutes = {
-      HttpRoute{kGet, "/metrics", [](Handler& h, const Request& r) { return h.metrics(r); }},
-      HttpRoute{kGet, "/healthz", [](Handler& h, const Request& r) { return h.health(r); }},
-      HttpRoute{kGet, "/readyz", [](Handler& h, const Request& r) { return h.readiness(r); }},
-      HttpRoute{kGet, "/v1/models", [](Handler& h, const Request& r) { return h.api_.models(r); }},
-      HttpRoute{kPost, "/v1/model",
+      HttpRoute{kGet, "/metrics", Needs::kQueryEverywhere,
+                [](Handler& h, const Request& r) { return h.metrics(r); }},
+      HttpRoute{kGet, "/healthz", Needs::kNothing,
+                [](Handler& h, const Request& r) { return h.health(r); }},
+      HttpRoute{kGet, "/readyz", Needs::kNothing,
+                [](Handler& h, const Request& r) { return h.readiness(r); }},
+      HttpRoute{kGet, "/v1/models", Needs::kSomewhere,
+                [](Handler& h, const Request& r) { return h.api_.models(r); }},
+      HttpRoute{kPost, "/v1/model", Needs::kAdmin,
                 [](Handler& h, const Request& r) { return h.api_.change_model(r); }},
-      HttpRoute{kGet, "/v1/hello", [](Handler& h, const Request& r) { return h.api_.hello(r); }},
-      HttpRoute{kPost, "/v1/predict",
+      HttpRoute{kGet, "/v1/hello", Needs::kAnyRole,
+                [](Handler& h, const Request& r) { return h.api_.hello(r); }},
+      HttpRoute{kPost, "/v1/predict", Needs::kQuery,
                 [](Handler& h, const Request& r) { return h.api_.predict(r); }},
-      HttpRoute{kGet, "/v1/posterior",
+      HttpRoute{kGet, "/v1/posterior", Needs::kQuery,
                 [](Handler& h, const Request& r) { return h.api_.posterior(r); }},
-      HttpRoute{kPost, "/v1/draws", [](Handler& h, const Request& r) { return h.api_.draws(r); }},
-      HttpRoute{kGet, "/v1/status", [](Handler& h, const Request& r) { return h.api_.status(r); }},
-      HttpRoute{kPost, "/v1/checkpoint",
+      HttpRoute{kPost, "/v1/draws", Needs::kQuery,
+                [](Handler& h, const Request& r) { return h.api_.draws(r); }},
+      HttpRoute{kGet, "/v1/status", Needs::kAnyRole,
+                [](Handler& h, const Request& r) { return h.api_.status(r); }},
+      HttpRoute{kPost, "/v1/checkpoint", Needs::kAdmin,
                 [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
-      HttpRoute{kPost, "/v1/observe",
+      HttpRoute{kPost, "/v1/observe", Needs::kObserve,
                 [](Handler& h, const Request& r) { return h.api_.observe(r); }},
-      HttpRoute{kGet, kProducerPath,
+      HttpRoute{kGet, kProducerPath, Needs::kObserve,
                 [](Handler& h, const Request& r) { return h.api_.producer(r); }},
   };
   return kRoutes;
@@ -65,12 +74,11 @@ HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerSta
 
 HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   HttpRequest request = asked;
-  if (!find_model(request)) return http_error(404, "there is no model of this name");
   bool known = false;
   for (const HttpRoute& route : http_routes()) {
     if (!matches(route, request.path)) continue;
     known = true;
-    if (route.method == request.method) return route.answer(*this, request);
+    if (route.method == request.method) return answer(route, request);
   }
   if (!known) return http_error(404, "there is nothing at this path");
   HttpAnswer answer = http_error(405, "this path is not asked by this method");
@@ -79,6 +87,46 @@ HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
     answer.allow = route.method == HttpMethod::kGet ? "GET, HEAD" : "POST";
   }
   return answer;
+}
+
+// Who is not known does not learn which models there are.
+HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
+  if (route.needs != HttpNeeds::kNothing && !is_known(request.who)) {
+    state_.counters.add(IoCounter::kNotPermitted);
+    HttpAnswer answer = http_error(401, "a token of the server is needed: Authorization: Bearer");
+    answer.asks_for_token = true;
+    return answer;
+  }
+  if (!find_model(request)) return http_error(404, "there is no model of this name");
+  if (may(request, route.needs)) return route.answer(*this, request);
+  state_.counters.add(IoCounter::kNotPermitted);
+  return http_error(403, "this identity has not the role for it");
+}
+
+bool HttpHandler::is_known(const Credential& who) const noexcept {
+  return state_.access == nullptr || state_.access->anywhere(who).any();
+}
+
+bool HttpHandler::may(const HttpRequest& request, HttpNeeds needs) const noexcept {
+  if (state_.access == nullptr) return true;
+  const Access& access = *state_.access;
+  const auto here = [&] { return access.on_model(request.who, request.model); };
+  switch (needs) {
+    case HttpNeeds::kNothing:
+    case HttpNeeds::kSomewhere:
+      return true;
+    case HttpNeeds::kAnyRole:
+      return here().any();
+    case HttpNeeds::kObserve:
+      return here().has(Role::kObserve);
+    case HttpNeeds::kQuery:
+      return here().has(Role::kQuery);
+    case HttpNeeds::kAdmin:
+      return here().has(Role::kAdmin);
+    case HttpNeeds::kQueryEverywhere:
+      return access.everywhere(request.who).has(Role::kQuery);
+  }
+  return false;
 }
 
 // Without a name it is the first one, as in Hello.

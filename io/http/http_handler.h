@@ -20,10 +20,22 @@ namespace windhover {
 
 class HttpHandler;
 
+// What is asked of who asks.
+enum class HttpNeeds : std::uint8_t {
+  kNothing,
+  kAnyRole,          // on the model that is asked
+  kObserve,          // likewise
+  kQuery,            // likewise
+  kAdmin,            // likewise
+  kSomewhere,        // any role on any model
+  kQueryEverywhere,  // query, on all models
+};
+
 // What is served where. A path that ends in '/' stands for all that begin so.
 struct HttpRoute {
   HttpMethod method;
   std::string_view path;
+  HttpNeeds needs;
   HttpAnswer (*answer)(HttpHandler& handler, const HttpRequest& request);
 };
 std::span<const HttpRoute> http_routes() noexcept;
@@ -45,6 +57,9 @@ class HttpHandler {
 
  private:
   bool find_model(HttpRequest& request) const noexcept;
+  bool is_known(const Credential& who) const noexcept;
+  bool may(const HttpRequest& request, HttpNeeds needs) const noexcept;
+  HttpAnswer answer(const HttpRoute& route, HttpRequest& request);
   friend std::span<const HttpRoute> http_routes() noexcept;
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);

@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "windhover/io/access/access.h"
+
 namespace windhover {
 namespace {
 
@@ -18,6 +20,10 @@ constexpr std::string_view kFull =
     "{\"error\":\"too many connections are open\"}";
 
 constexpr std::chrono::nanoseconds kLastAnswers = std::chrono::milliseconds(500);
+
+bool others_may_come(const ServerState& state) noexcept {
+  return state.access != nullptr && state.access->has_file();
+}
 
 std::chrono::nanoseconds sweep_period(const HttpConfig& config) noexcept {
   const auto shortest = std::min(
@@ -39,7 +45,8 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
       deadline_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
   for (const ModelContext& model : memory.conversations->models) {
-    links_.emplace_back(io_, model.model->name());
+    links_.emplace_back(io_, model.model->name(),
+                        state.access != nullptr ? state.access->host_token() : std::string_view());
   }
   auto& host = static_cast<HttpConnectionHost&>(*this);
   for (std::uint32_t i = 0; i < config.max_connections; ++i) {
@@ -88,7 +95,7 @@ Result<bool> HttpServer::open() {
     if (!opened.ok()) return opened;
   }
   if (!listen.unix_path.empty()) {
-    Result<bool> opened = unix_.open_unix("http", listen.unix_path);
+    Result<bool> opened = unix_.open_unix("http", listen.unix_path, others_may_come(state_));
     if (!opened.ok()) return opened;
   }
   warm_up();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "windhover/io/access/credential.h"
+
 namespace windhover {
 
 enum class HttpMethod : std::uint8_t { kOther, kGet, kPost };  // HEAD is a GET without a body
@@ -20,6 +22,7 @@ struct HttpRequest {
   std::string_view accept;
   std::string_view body;
   const void* asker = nullptr;  // tells connections apart
+  Credential who;               // who asks
 };
 
 // A frame for the observe endpoint.
@@ -32,8 +35,9 @@ struct HttpAnswer {
   unsigned status = 200;
   std::string body;
   std::string_view content_type = "application/json";
-  std::string_view allow;  // of a 405
-  HttpRelay relay = {};    // with a frame: the answer is the observe endpoint's to it
+  std::string_view allow;       // of a 405
+  bool asks_for_token = false;  // of a 401
+  HttpRelay relay = {};         // with a frame: the answer is the observe endpoint's to it
 };
 
 // The value of `name` in a query ("a=1&b=2"), as it stands there; empty: there is none.

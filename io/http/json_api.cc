@@ -33,6 +33,8 @@ std::string text_of(const google::protobuf::Message& message) {
 
 unsigned status_of(v1::Reason reason) noexcept {
   switch (reason) {
+    case v1::REASON_NOT_PERMITTED:
+      return 403;
     case v1::REASON_TOO_LARGE:
       return 413;
     case v1::REASON_UNSUPPORTED:
@@ -97,7 +99,7 @@ HttpAnswer JsonApi::hello(const HttpRequest& request) {
   question.mutable_hello()->set_model(name.data(), name.size());
   const std::string frame = frame_of(question);
   ReplyBuffer replies(memory_.reply);
-  conversation_.begin();
+  conversation_.begin(Credential::of_host());
   conversation_.handle(std::as_bytes(std::span(frame)), replies);
   return json_answer_of(replies.pending());
 }
@@ -210,8 +212,10 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   const ConversationContext& context = memory_.conversations->context;
   ModelContext& about = context.models[request.model];
   if (view.kind == RequestKind::kListModels) {
-    return json_answer_of(
-        memory_.reply.first(list_models(view.id, view.list_models, context, memory_.reply)));
+    PeerRights rights;
+    rights.begin(state_.access, request.who);
+    return json_answer_of(memory_.reply.first(
+        list_models(view.id, view.list_models, context, rights, memory_.reply)));
   }
   if (view.kind == RequestKind::kChangeModel) {
     return json_answer_of(memory_.reply.first(

@@ -68,6 +68,7 @@ void ObserveLink::connect() {
     hello.mutable_hello()->set_version_min(kProtocolVersion);
     hello.mutable_hello()->set_version_max(kProtocolVersion);
     hello.mutable_hello()->set_model(model_.data(), model_.size());
+    hello.mutable_hello()->set_token(token_.data(), token_.size());
     write(frame_of(hello));
     read();
   });

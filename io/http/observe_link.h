@@ -33,8 +33,10 @@ class ObserveAsker {
 // acknowledgement is of one. Answers never come from inside send(). The HTTP thread's; allocates.
 class ObserveLink {
  public:
-  // `model`: its name, which outlives this.
-  ObserveLink(IoContext& io, std::string_view model) : socket_(io), model_(model) {}
+  // `model`: its name, `token`: what the endpoint knows the server's own parts by; both outlive
+  // this.
+  ObserveLink(IoContext& io, std::string_view model, std::string_view token)
+      : socket_(io), model_(model), token_(token) {}
 
   // Before use: where the observe endpoint listens, with the port that it got.
   void point_to(const ListenConfig& observe);
@@ -67,6 +69,7 @@ class ObserveLink {
   StreamProtocol::endpoint endpoint_;
   Stream socket_;
   std::string_view model_;
+  std::string_view token_;
   State state_ = State::kDown;
   std::uint64_t life_ = 0;  // of the connection: handlers of an older one do nothing
   std::vector<Waiting> waiting_;

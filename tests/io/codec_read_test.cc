@@ -53,6 +53,7 @@ static_assert(same(change_model_field::kAnsweredBy, v1::ChangeModel::kAnsweredBy
 static_assert(same(change_model_field::kPause, v1::ChangeModel::kPauseFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(hello_field::kModel, v1::Hello::kModelFieldNumber));
+static_assert(same(hello_field::kToken, v1::Hello::kTokenFieldNumber));
 static_assert(same(draws_field::kCount, v1::Draws::kCountFieldNumber));
 
 // "REASON_TOO_LARGE" without its prefix, in lower case.

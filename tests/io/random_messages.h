@@ -57,6 +57,7 @@ inline v1::Request random_request(Random& random) {
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
       request.mutable_hello()->set_model(std::string(below(random, 70), 'm'));
+      request.mutable_hello()->set_token(std::string(below(random, 70), 't'));
       request.mutable_hello()->set_model_fingerprint(random());
       request.mutable_hello()->set_durability(static_cast<v1::Durability>(below(random, 4)));
       break;
@@ -171,6 +172,7 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
       return theirs.has_hello() && ours.hello.version_min == theirs.hello().version_min() &&
              ours.hello.version_max == theirs.hello().version_max() &&
              ours.hello.model == theirs.hello().model() &&
+             ours.hello.token == theirs.hello().token() &&
              ours.hello.model_fingerprint == theirs.hello().model_fingerprint() &&
              ours.hello.durability == static_cast<std::uint32_t>(theirs.hello().durability());
     case RequestKind::kObserve:

@@ -58,7 +58,11 @@ TEST(Server, ImpossibleConfigurationsAreRefusedWithASentence) {
             Status::kNotPermitted);
   ServerConfig any = small_server();
   any.observe.tcp_address = "0.0.0.0";
-  any.allow_any_address = true;
+  any.serve_anyone = true;
+  EXPECT_TRUE(check(any, engine).ok());
+  any.identities_file = "some file";
+  EXPECT_EQ(check(any, engine).status(), Status::kInvalidConfig);
+  any.serve_anyone = false;
   EXPECT_TRUE(check(any, engine).ok());
   EngineConfig few_readers = small_engine();
   few_readers.max_readers = kServerReaders - 1;

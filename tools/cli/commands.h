@@ -23,6 +23,7 @@ void add_schema(CLI::App& app);
 void add_send(CLI::App& app);
 void add_status(CLI::App& app);
 void add_model(CLI::App& app);
+void add_token(CLI::App& app);
 void add_top(CLI::App& app);
 
 }  // namespace windhover

@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   windhover::add_status(app);
   windhover::add_model(app);
   windhover::add_top(app);
+  windhover::add_token(app);
   windhover::add_plan(app);
   windhover::add_checkpoint(app);
   windhover::add_log(app);

@@ -31,6 +31,7 @@ constexpr Counted kRequestCounts[] = {
     {.key = "hello_missing", .io = IoCounter::kHelloMissing},
     {.key = "hello_refused", .io = IoCounter::kHelloRefused},
     {.key = "unsupported", .io = IoCounter::kUnsupportedRequests},
+    {.key = "not_permitted", .io = IoCounter::kNotPermitted},
     {.key = "questions", .io = IoCounter::kQueriesRefused},
 };
 constexpr Counted kConnectionCounts[] = {

@@ -125,6 +125,7 @@ ServerConfig DaemonConfig::server() const {
   http.tcp_address = values_->http.tcp_address;
   http.unix_path = values_->http.unix_path;
   if (http.tcp_address.empty() && http.tcp_port != 0) http.tcp_address = "127.0.0.1";
+  server.identities_file = values_->identities_file;
   server.durable = values_->data.config();
   return server;
 }

@@ -95,8 +95,11 @@ void DaemonConfig::describe_options() {
   });
   add(http_options(v.server.http, v.http.tcp_address, v.http.unix_path));
   add({
-      boolean("server.allow_any_address", "listen beyond loopback, without authentication",
-              v.server.allow_any_address),
+      text("server.identities_file", "who may do what; empty: whoever comes, from loopback alone",
+           v.identities_file),
+      number("server.max_identities", "lines of it at most", v.server.max_identities),
+      boolean("server.serve_anyone", "beyond loopback too whoever comes may do everything",
+              v.server.serve_anyone),
       number("server.max_sessions", "connections at a time, on each endpoint",
              v.server.max_sessions),
       number("server.max_producers", "that will ever be told apart", v.server.max_producers),

@@ -35,6 +35,7 @@ struct DaemonConfig::Values {
   };
   Listen observe, query;
   Listen http{.tcp_address = "", .unix_path = ""};
+  std::string identities_file;
   DataOptions data;
   ProcessOptions process;
 };

@@ -61,7 +61,7 @@ struct HttpWorld {
     observe.begin();
     v1::Request hello;
     hello.mutable_hello()->set_version_max(1);
-    EXPECT_EQ(relayed(frame_of(hello)).status, 200U);
+    EXPECT_EQ(relayed(windhover::frame_of(hello)).status, 200U);
   }
 
   // What the observe endpoint answers to a frame.

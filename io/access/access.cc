@@ -1,0 +1,93 @@
+#include "windhover/io/access/access.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "windhover/io/access/identity_file.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kLongestPath = 4096;
+
+}  // namespace
+
+Access::Access(Arena& arena, std::size_t capacity, std::size_t models) noexcept
+    : everyone_(capacity == 0),
+      models_(arena.make_array<std::string_view>(models)),
+      table_(arena, capacity, models),
+      own_user_(Credential::of_user(::geteuid())) {
+  unsigned char random[32] = {};
+  // The kernel gives so few bytes always, once it has any. Without them nobody has this token.
+  if (::getentropy(random, sizeof random) != 0) return;
+  for (std::size_t i = 0; i < sizeof random; ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    host_token_[2 * i] = kDigits[random[i] >> 4];
+    host_token_[2 * i + 1] = kDigits[random[i] & 15];
+  }
+  host_ = Credential::of_token(host_token());
+}
+
+Result<std::size_t> Access::load(std::string_view path) noexcept {
+  if (everyone_) return std::size_t{0};
+  const std::lock_guard lock(loading_);
+  std::array<char, kLongestPath> name{};
+  IdentityFault fault{"the path of the file is too long", 0, ENAMETOOLONG};
+  if (path.size() < name.size()) {
+    path.copy(name.data(), path.size());
+    IdentityTable::Filler filler(table_, models_);
+    fault = read_identity_file(name.data(), filler);
+    if (fault.sentence == nullptr) filler.exchange();
+  }
+  if (fault.sentence == nullptr) return table_.size();
+  char line[16] = "";
+  if (fault.line > 0) std::snprintf(line, sizeof line, ":%u", fault.line);
+  const char* const system = fault.error != 0 ? ::strerrordesc_np(fault.error) : nullptr;
+  // The sentence must be whole: of a long path the end is enough.
+  const std::size_t shown = std::min<std::size_t>(path.size(), 300);
+  const std::string_view end = path.substr(path.size() - shown);
+  std::snprintf(sentence_.data(), sentence_.size(), "%.*s%s: %s%s%s", static_cast<int>(shown),
+                end.data(), line, fault.sentence, system != nullptr ? ": " : "",
+                system != nullptr ? system : "");
+  return Error{fault.error == 0 ? Status::kInvalidConfig : Status::kIoError, sentence_.data(),
+               std::numeric_limits<double>::quiet_NaN()};
+}
+
+bool Access::may_all(const Credential& who) const noexcept {
+  if (everyone_ || who.kind == Credential::Kind::kHost) return true;
+  return host_.kind == Credential::Kind::kToken && host_.same_as(who);
+}
+
+IdentityTable::Found Access::find(const Credential& who, std::size_t model) const noexcept {
+  if (may_all(who)) return {true, kAllRoles, kAllRoles, kAllRoles};
+  if (who.kind == Credential::Kind::kNone) return {};
+  IdentityTable::Found found = table_.find(who, model);
+  if (!found.known && own_user_.same_as(who)) found = {true, kAllRoles, kAllRoles, kAllRoles};
+  return found;
+}
+
+RoleSet Access::on_model(const Credential& who, std::size_t model) const noexcept {
+  return find(who, model).here;
+}
+RoleSet Access::anywhere(const Credential& who) const noexcept { return find(who, 0).anywhere; }
+RoleSet Access::everywhere(const Credential& who) const noexcept { return find(who, 0).everywhere; }
+
+void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
+  access_ = access;
+  who_ = peer;
+  generation_ = 0;
+}
+
+void PeerRights::show_token(std::string_view token) noexcept {
+  who_ = Credential::of_token(token);
+  generation_ = 0;
+}
+
+}  // namespace windhover

@@ -1,0 +1,96 @@
+// Who may do what at a server's endpoints.
+#ifndef WINDHOVER_IO_ACCESS_ACCESS_H_
+#define WINDHOVER_IO_ACCESS_ACCESS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include "windhover/io/access/credential.h"
+#include "windhover/io/access/identity_table.h"
+#include "windhover/io/access/roles.h"
+#include "windhover/platform/arena.h"
+#include "windhover/platform/result.h"
+
+namespace windhover {
+
+// With a file of identities: what it says, and all for the user whom the server runs as, unless the
+// file has a line for that uid. Without one: all for everybody, whom check(ServerConfig) lets no
+// further than loopback.
+class Access {
+ public:
+  // Takes memory. `capacity`: identities at most; 0: there is no file.
+  Access(Arena& arena, std::size_t capacity, std::size_t models) noexcept;
+
+  bool has_file() const noexcept { return !everyone_; }
+
+  // Before load(), in the order of the models. The name outlives this.
+  void set_model(std::size_t index, std::string_view name) noexcept { models_[index] = name; }
+
+  // Takes up the file; again whenever it may have changed, beside everything else. What is wrong
+  // with it is refused and changes nothing; the sentence is "FILE:LINE: what", in room of this, and
+  // good until the next load(). The value: how many identities there are. No heap call.
+  Result<std::size_t> load(std::string_view path) noexcept;
+
+  // Changes when the answers below may.
+  std::uint64_t generation() const noexcept { return table_.generation(); }
+
+  // Any thread; waits for nothing. On one model, on one at least, and on all of them.
+  RoleSet on_model(const Credential& who, std::size_t model) const noexcept;
+  RoleSet anywhere(const Credential& who) const noexcept;
+  RoleSet everywhere(const Credential& who) const noexcept;
+
+  // What the server's own parts say as their token, to be told from others: all roles.
+  std::string_view host_token() const noexcept { return {host_token_.data(), host_token_.size()}; }
+
+ private:
+  bool may_all(const Credential& who) const noexcept;
+  IdentityTable::Found find(const Credential& who, std::size_t model) const noexcept;
+
+  const bool everyone_;
+  std::span<std::string_view> models_;
+  IdentityTable table_;
+  std::array<char, 64> host_token_{};
+  Credential host_;
+  Credential own_user_;
+  std::mutex loading_;
+  std::array<char, 512> sentence_{};
+};
+
+// What one connection may do, as it goes on. The thread of the connection.
+class PeerRights {
+ public:
+  // A new peer, of whom this is known. `access` null: it may do everything.
+  void begin(const Access* access, const Credential& peer) noexcept;
+  // It has said a token, which stands in place of what was known of it.
+  void show_token(std::string_view token) noexcept;
+
+  RoleSet anywhere() const noexcept {
+    return access_ == nullptr ? kAllRoles : access_->anywhere(who_);
+  }
+  // Looks anew only when the model is another one or identities have changed: a load otherwise.
+  RoleSet on_model(std::size_t model) noexcept {
+    if (access_ == nullptr) return kAllRoles;
+    const std::uint64_t generation = access_->generation();
+    if (generation != generation_ || model != model_) {
+      generation_ = generation;
+      model_ = model;
+      roles_ = access_->on_model(who_, model);
+    }
+    return roles_;
+  }
+
+ private:
+  const Access* access_ = nullptr;
+  Credential who_;
+  std::uint64_t generation_ = 0;  // 0: not looked yet
+  std::size_t model_ = 0;
+  RoleSet roles_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ACCESS_ACCESS_H_

@@ -1,0 +1,44 @@
+#ifndef WINDHOVER_IO_ACCESS_CREDENTIAL_H_
+#define WINDHOVER_IO_ACCESS_CREDENTIAL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace windhover {
+
+using Sha256 = std::array<unsigned char, 32>;
+// Without a heap call.
+Sha256 sha256_of(std::string_view bytes) noexcept;
+
+// How a peer shows who it is. What is secret in it is there as its SHA-256 only.
+struct Credential {
+  enum class Kind : std::uint8_t {
+    kNone,         // nothing is known of the peer
+    kToken,        // it has said a token
+    kUser,         // a process of this machine, of that user
+    kCertificate,  // TLS has verified its certificate of that name
+    kHost,         // a part of the server itself
+  };
+
+  // Of an empty token or one of more than kLongestToken bytes, which no identity has: kNone.
+  static constexpr std::size_t kLongestToken = 256;
+  static Credential of_token(std::string_view token) noexcept;
+  static Credential of_user(std::uint32_t uid) noexcept;
+  static Credential of_certificate(std::string_view name) noexcept;
+  static Credential of_host() noexcept { return {Kind::kHost, {}}; }
+  // What the kernel says of the process at the other end of a Unix-domain socket; of other sockets
+  // kNone.
+  static Credential of_socket(int descriptor) noexcept;
+
+  // In constant time as far as the keys go.
+  bool same_as(const Credential& other) const noexcept;
+
+  Kind kind = Kind::kNone;
+  Sha256 key{};  // of the token or the name; or the uid in front
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ACCESS_CREDENTIAL_H_

@@ -1,0 +1,86 @@
+#include "windhover/io/access/identity_table.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <openssl/crypto.h>
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kBits = 64;
+
+bool bit(std::span<const std::uint64_t> words, std::size_t i) noexcept {
+  return i / kBits < words.size() && (words[i / kBits] >> (i % kBits) & 1) != 0;
+}
+
+}  // namespace
+
+IdentityTable::IdentityTable(Arena& arena, std::size_t capacity, std::size_t models) noexcept
+    : model_count_(models), words_((models + kBits - 1) / kBits) {
+  for (Half& half : halves_) {
+    half.entries = arena.allocate<Entry>(capacity);
+    half.models = arena.allocate<std::uint64_t>(capacity * words_);
+  }
+}
+
+IdentityTable::Found IdentityTable::find(const Credential& who, std::size_t model) const noexcept {
+  Found found;
+  readers_.fetch_add(1);
+  const Half& half = halves_[active_.load()];
+  for (std::size_t i = 0; i < half.used; ++i) {
+    const Entry& entry = half.entries[i];
+    if (!entry.who.same_as(who)) continue;  // and on to the next, also after the one that is
+    const std::span<const std::uint64_t> models = half.models.subspan(i * words_, words_);
+    std::size_t allowed = 0;
+    for (std::size_t m = 0; m < model_count_; ++m) allowed += bit(models, m) ? 1 : 0;
+    found.known = true;
+    if (bit(models, model)) found.here = entry.roles;
+    if (allowed > 0) found.anywhere = entry.roles;
+    if (allowed == model_count_) found.everywhere = entry.roles;
+  }
+  readers_.fetch_sub(1);
+  return found;
+}
+
+IdentityTable::Filler::Filler(IdentityTable& table,
+                              std::span<const std::string_view> models) noexcept
+    : table_(table), models_(models) {
+  table_.halves_[1 - table_.active_.load()].used = 0;
+}
+
+const char* IdentityTable::Filler::take(const IdentityLine& identity) noexcept {
+  Half& half = table_.halves_[1 - table_.active_.load()];
+  for (std::size_t i = 0; i < half.used; ++i) {
+    if (half.entries[i].who.same_as(identity.who)) {
+      return "this token, uid or certificate stands in a line before";
+    }
+  }
+  if (half.used == half.entries.size()) return "there are more identities than max_identities";
+  const std::span<std::uint64_t> bits =
+      half.models.subspan(half.used * table_.words_, table_.words_);
+  std::ranges::fill(bits, identity.models == "*" ? ~std::uint64_t{0} : 0);
+  std::string_view list = identity.models == "*" ? std::string_view() : identity.models;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    const auto known = std::ranges::find(models_, name);
+    if (known == models_.end()) return "the server has no model of that name";
+    const auto i = static_cast<std::size_t>(known - models_.begin());
+    bits[i / kBits] |= std::uint64_t{1} << (i % kBits);
+  }
+  half.entries[half.used++] = {identity.who, identity.roles};
+  return nullptr;
+}
+
+void IdentityTable::Filler::exchange() noexcept {
+  const unsigned before = table_.active_.load();
+  table_.active_.store(1 - before);
+  table_.generation_.fetch_add(1, std::memory_order_release);
+  while (table_.readers_.load() != 0) std::this_thread::yield();
+  Half& old = table_.halves_[before];
+  OPENSSL_cleanse(old.entries.data(), old.used * sizeof(Entry));
+  old.used = 0;
+}
+
+}  // namespace windhover

@@ -1,0 +1,74 @@
+#ifndef WINDHOVER_IO_ACCESS_IDENTITY_TABLE_H_
+#define WINDHOVER_IO_ACCESS_IDENTITY_TABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/access/credential.h"
+#include "windhover/io/access/identity_file.h"
+#include "windhover/io/access/roles.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// Who may do what, in fixed memory: one half is read, the other one is filled and then takes its
+// place. Readers are any threads and wait for nothing; one thread at a time fills.
+//
+// Invariant: the half that is being filled is read by nobody. A reader says that it reads before it
+// looks which half that is, and after the halves have changed places the filling thread waits until
+// nobody reads.
+class IdentityTable {
+ public:
+  // Takes memory, writes nothing into it.
+  IdentityTable(Arena& arena, std::size_t capacity, std::size_t models) noexcept;
+
+  struct Found {
+    bool known = false;
+    RoleSet here;        // on the model asked about
+    RoleSet anywhere;    // on one model at least
+    RoleSet everywhere;  // on all of them
+  };
+  // Compares with every identity, whichever it is. O(capacity). Any thread.
+  Found find(const Credential& who, std::size_t model) const noexcept;
+
+  // Counts exchanges. Who has read it and then finds, finds what was there then, or newer.
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+  std::size_t size() const noexcept { return halves_[active_.load()].used; }  // the filling thread
+
+  // Fills the other half; `models` are the names that a line may have.
+  class Filler final : public IdentitySink {
+   public:
+    Filler(IdentityTable& table, std::span<const std::string_view> models) noexcept;
+    const char* take(const IdentityLine& identity) noexcept override;
+    // From now on the new half is read. Without this nothing has changed.
+    void exchange() noexcept;
+
+   private:
+    IdentityTable& table_;
+    std::span<const std::string_view> models_;
+  };
+
+ private:
+  struct Entry {
+    Credential who;
+    RoleSet roles;
+  };
+  struct Half {
+    std::span<Entry> entries;
+    std::span<std::uint64_t> models;  // words_ an entry, a bit a model
+    std::size_t used = 0;
+  };
+
+  std::size_t model_count_;
+  std::size_t words_;
+  Half halves_[2];
+  std::atomic<unsigned> active_{0};
+  std::atomic<std::uint64_t> generation_{1};
+  mutable std::atomic<std::uint32_t> readers_{0};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ACCESS_IDENTITY_TABLE_H_

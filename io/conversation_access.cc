@@ -1,0 +1,54 @@
+// What the peer of a conversation may do.
+#include "windhover/io/conversation.h"
+
+namespace windhover {
+
+// Who has no role anywhere does not learn which models there are either.
+bool Conversation::may_come(const ModelContext* named) noexcept {
+  return named != nullptr ? roles_on(named).any() : rights_.anywhere().any();
+}
+
+// `needed` is set where it may not; 0 stands for any role.
+bool Conversation::may(RequestKind kind, Role& needed) noexcept {
+  const RoleSet roles = roles_on(about_);
+  switch (kind) {
+    case RequestKind::kObserve:
+    case RequestKind::kProducerStatus:
+      needed = Role::kObserve;
+      return roles.has(needed);
+    case RequestKind::kPredict:
+    case RequestKind::kPosteriorSummary:
+    case RequestKind::kDraws:
+      needed = Role::kQuery;
+      return roles.has(needed);
+    case RequestKind::kTakeCheckpoint:
+    case RequestKind::kChangeModel:
+      needed = Role::kAdmin;
+      return roles.has(needed);
+    default:
+      return roles.any();
+  }
+}
+
+// Who has no role any more is let go.
+TurnEnd Conversation::not_permitted(const RequestView& request, Role needed,
+                                    ReplyBuffer& replies) noexcept {
+  TurnEnd why_not = TurnEnd::kNeedInput;
+  if (!settled(replies, why_not)) return why_not;
+  leave_line();
+  const auto number = static_cast<std::uint64_t>(needed);
+  const Refusal reason = refusal_of(Status::kNotPermitted);
+  const bool closing = !roles_on(about_).any();
+  if (request.kind == RequestKind::kObserve && observes()) {
+    count_refused(request.observe.batch.rows);
+  }
+  context_.state->counters.add(IoCounter::kNotPermitted);
+  if (closing) {
+    refuse_and_close(reason, number, replies, request.id);
+    return TurnEnd::kClose;
+  }
+  refuse(request.id, reason, number, replies);
+  return TurnEnd::kNeedInput;
+}
+
+}  // namespace windhover
