@@ -148,6 +148,8 @@ Result<std::size_t> Server::reload() noexcept {
   return impl_->layout.access.load(impl_->identities_file);
 }
 
+bool Server::asks_who() const noexcept { return impl_->layout.access.has_file(); }
+
 void Server::run_observe() noexcept { Impl::run_observe(impl_.get()); }
 void Server::run_query() noexcept { Impl::run_query(impl_.get()); }
 void Server::run_http() noexcept {

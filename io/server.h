@@ -98,6 +98,8 @@ class Server {
   // with the next request. A file that is wrong changes nothing: the sentence is then
   // "FILE:LINE: what", good until the next call. The value: how many identities there are.
   Result<std::size_t> reload() noexcept;
+  // Whether there is such a file.
+  bool asks_who() const noexcept;
 
   // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
   // After open(), before run_observe().

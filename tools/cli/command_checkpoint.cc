@@ -46,6 +46,9 @@ v1::TakeCheckpointResult ask_for(Client& client, std::uint64_t number) {
   if (response.refusal().reason() == v1::REASON_UNSUPPORTED) {
     throw RunError("the server keeps no folder (data.folder), so there is no checkpoint to take");
   }
+  if (response.refusal().reason() == v1::REASON_NOT_PERMITTED) {
+    throw RunError("the server refuses: taking a checkpoint needs the role admin");
+  }
   throw RunError("the server was started anew and knows nothing of the checkpoint asked for");
 }
 

@@ -7,6 +7,7 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/progress.h"
+#include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/send.h"
 #include "windhover/tools/error.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 struct SendCommand {
   SendOptions send;
+  ServerOptions server;
   bool progress = false;
   bool json = false;
 };
@@ -27,6 +29,8 @@ SendReport send_with_bar(SendCommand& o) {
 }
 
 void run_send(SendCommand& o) {
+  o.send.address = o.server.address;
+  o.send.connection = client_options_of(o.server);
   const SendReport report = send_with_bar(o);
   if (o.json) {
     fmt::print("{}\n", report.to_json().dump(2));
@@ -55,9 +59,7 @@ void add_send(CLI::App& app) {
   auto options = std::make_shared<SendCommand>();
   SendOptions& o = options->send;
   command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
-  command->add_option("--to", o.address, "host:port or unix:/path, the observe endpoint")
-      ->required();
-  command->add_option("--model", o.model, "Of several models the one that is meant, by name");
+  add_server_options(*command, options->server, "host:port or unix:/path, the observe endpoint");
   command->add_option("--schema", o.schema, "TOML schema of the file")->required();
   command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
   command->add_option("--batch", o.batch, "Rows a frame, at a rate a second's rows at most")

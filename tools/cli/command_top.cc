@@ -90,9 +90,8 @@ class Screen {
 // A look, over a connection that is opened anew where it broke.
 class Looker {
  public:
-  explicit Looker(const ServerOptions& server) : address_(server.address) {
-    options_.model = server.model;
-  }
+  explicit Looker(const ServerOptions& server)
+      : address_(server.address), options_(client_options_of(server)) {}
 
   TopLook look() {
     TopLook look;

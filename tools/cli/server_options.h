@@ -1,4 +1,3 @@
-// How a command reaches a server, and of which model it speaks.
 #ifndef WINDHOVER_TOOLS_CLI_SERVER_OPTIONS_H_
 #define WINDHOVER_TOOLS_CLI_SERVER_OPTIONS_H_
 
@@ -9,15 +8,20 @@
 
 namespace windhover {
 
+// How a command reaches a server, and says who asks: the flags of all commands that do.
 struct ServerOptions {
   std::string address;
+  std::string token_file;
   std::string model;  // empty: the server's first
 };
 
-// --to and --model. `options` outlives the command.
-void add_server_options(CLI::App& command, ServerOptions& options);
+// --to, which is required, and the others. `options` outlives the command.
+void add_server_options(CLI::App& command, ServerOptions& options,
+                        const std::string& to = "host:port or unix:/path");
 
-// Connects or throws, as connect_or_throw().
+// UserError for a file that cannot be used.
+ClientOptions client_options_of(const ServerOptions& options);
+
 void connect_or_throw(Client& client, const ServerOptions& options);
 
 }  // namespace windhover

@@ -50,11 +50,9 @@ class Sender {
       if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
         throw UserError("--score needs a server with a logistic model");
       }
-      ClientOptions asking;
-      asking.model = options.model;
       connect_or_throw(questions_,
                        options.score_address.empty() ? options.address : options.score_address,
-                       asking);
+                       options.connection);
       report_.score.emplace(options.score_memory);
     }
   }

@@ -17,7 +17,7 @@ namespace windhover {
 struct SendOptions {
   std::string path;  // "-": standard input
   std::string address;
-  std::string model;  // by the server's name for it; empty: its first
+  ClientOptions connection;  // how it is reached; what is about rows is chosen below
   std::string schema;
   double rate = 0;             // rows a second; 0: as fast as the server takes them
   std::uint64_t batch = 256;   // rows a frame

@@ -19,9 +19,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kOldConnection{5'000};
 
 ClientOptions client_options(const SendOptions& o, std::uint64_t first_sequence) {
-  ClientOptions options;
+  ClientOptions options = o.connection;
   options.producer = o.producer;
-  options.model = o.model;
   options.first_sequence = first_sequence;
   options.durability = o.durable ? v1::DURABILITY_LOGGED : v1::DURABILITY_UNSPECIFIED;
   options.wire_float = o.wire_float;

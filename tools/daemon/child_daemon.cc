@@ -45,7 +45,8 @@ std::vector<std::string> environment_with(const std::string& preload) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     if (text.starts_with(kName) && !preload.empty()) {
-      libraries += ":" + std::string(text.substr(kName.size()));
+      libraries += ':';
+      libraries += text.substr(kName.size());
     } else {
       all.emplace_back(text);
     }

@@ -131,7 +131,20 @@ void Watcher::reload() noexcept {
                            why == 0 ? "reloaded" : "log_not_reopened");
   if (why != 0) line.add("error", strerrordesc_np(why));
   log_.write(line);
+  take_up_identities();
   notifier_.ready();
+}
+
+// Of a file that is wrong nothing is taken up.
+void Watcher::take_up_identities() noexcept {
+  const Result<std::size_t> loaded = server_.reload();
+  LogLine line = log_.line(loaded.ok() ? LogLevel::kInfo : LogLevel::kError,
+                           loaded.ok() ? "identities_reloaded" : "identities_not_reloaded");
+  if (!loaded.ok()) {
+    log_.write(line.add("error", loaded.error().sentence));
+  } else if (server_.asks_who()) {
+    log_.write(line.add("identities", loaded.value()));
+  }
 }
 
 std::uint64_t Watcher::rows() const noexcept {

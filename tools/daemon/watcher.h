@@ -58,8 +58,9 @@ class Watcher {
   Watcher(const Watched& watched, const WatchdogOptions& options, DaemonLog& log,
           Notifier& notifier);
 
-  // Watches until one of `signals` comes, which are blocked: SIGHUP opens the log's file anew, the
-  // others end it; or until a thread stands still and the options say to end then.
+  // Watches until one of `signals` comes, which are blocked: SIGHUP opens the log's file anew and
+  // has the server take up identities, the others end it; or until a thread stands still and the
+  // options say to end then.
   End run(const sigset_t& signals) noexcept;
 
   // After run(): what ended it.
@@ -76,6 +77,7 @@ class Watcher {
   void look_at_answers(WatchedModel& model, std::size_t place) noexcept;
   void look_at_log() noexcept;
   void reload() noexcept;
+  void take_up_identities() noexcept;
   void tell() noexcept;
   std::uint64_t rows() const noexcept;
 
