@@ -29,6 +29,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.law_ratio = p.law_ratio();
   to.prior_conflict = p.prior_conflict();
   to.recovery_target = p.recovery_target();
+  to.coverage_90 = p.coverage_90();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.reason = static_cast<StatusReason>(p.reason());
   to.horizon = static_cast<Horizon>(p.horizon());

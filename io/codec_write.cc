@@ -28,7 +28,7 @@ constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
 
 constexpr std::size_t kHeaderBound =
     kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body
-constexpr std::size_t kProvenanceBound = 256;
+constexpr std::size_t kProvenanceBound = 272;
 
 template <class Fields>
 std::size_t write_response(std::uint64_t id, int body, std::span<std::byte> out,
@@ -76,6 +76,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(24, p.law_ratio);
   out.real(25, p.prior_conflict);
   out.fixed64(26, p.recovery_target);
+  out.real(27, p.coverage_90);
 }
 
 template <class Sink>

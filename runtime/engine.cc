@@ -55,6 +55,8 @@ const char* to_string(StatusReason reason) noexcept {
       return "misfit";
     case StatusReason::kReplay:
       return "replay";
+    case StatusReason::kPredictive:
+      return "predictive";
   }
   return "unknown";
 }

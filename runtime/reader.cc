@@ -5,20 +5,21 @@
 
 namespace windhover {
 
-namespace {
-
-// `target`: the rows that were there before a restart, while they come in again.
-void stamp(const Posterior& posterior, Clock& clock, std::uint64_t target,
-           Provenance& provenance) noexcept {
+// What is of the moment of the answer, not of the snapshot.
+void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
+  const std::uint64_t target = recovery_target.load(std::memory_order_relaxed);
   provenance = posterior.provenance;
   provenance.age_ns = clock.now_ns() - posterior.made_ns;
-  if (provenance.sequence >= target) return;
-  provenance.recovery_target = target;
-  provenance.status = PosteriorStatus::kRecovering;
-  provenance.reason = StatusReason::kReplay;
+  if (scorer != nullptr) provenance.coverage_90 = scorer->recent_coverage();
+  if (provenance.sequence < target) {  // rows of before a restart still come in again
+    provenance.recovery_target = target;
+    provenance.status = PosteriorStatus::kRecovering;
+    provenance.reason = StatusReason::kReplay;
+  } else if (provenance.status == PosteriorStatus::kOk && scorer != nullptr && scorer->failing()) {
+    provenance.status = PosteriorStatus::kDegraded;
+    provenance.reason = StatusReason::kPredictive;
+  }
 }
-
-}  // namespace
 
 Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                        Provenance& provenance) noexcept {
@@ -33,8 +34,7 @@ Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummar
   }
   const Posterior* posterior = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   predictor.predict(*posterior, response, engine.config.seed, request, summaries);
-  stamp(*posterior, engine.clock, engine.recovery_target.load(std::memory_order_relaxed),
-        provenance);
+  engine.stamp(*posterior, provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
   engine.counters.add(RuntimeCounter::kPredictions, request.rows);
   return Status::kOk;
@@ -61,7 +61,7 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
                     of.autocorrelation_time[j],
                     of.prior_precision[j]};
   }
-  stamp(*p, engine.clock, engine.recovery_target.load(std::memory_order_relaxed), provenance);
+  engine.stamp(*p, provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
   return Status::kOk;
 }
@@ -90,7 +90,7 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
     }
     to_raw_features(parameters, held_->transform, theta, theta);
   }
-  stamp(*held_, engine.clock, engine.recovery_target.load(std::memory_order_relaxed), provenance);
+  engine.stamp(*held_, provenance);
   return Status::kOk;
 }
 

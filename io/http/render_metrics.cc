@@ -139,7 +139,7 @@ std::string hexadecimal(std::uint64_t number) {
 constexpr std::array kStates = {PosteriorStatus::kWarmingUp, PosteriorStatus::kOk,
                                 PosteriorStatus::kDegraded, PosteriorStatus::kDrifting,
                                 PosteriorStatus::kRecovering};
-constexpr std::uint8_t kReasons = 14;  // StatusReason is 0 to 13
+constexpr std::uint8_t kReasons = 15;  // StatusReason is 0 to 14
 
 template <class Enum>
 void add_counters(MetricsText& text, std::span<const CounterFamily<Enum>> families,

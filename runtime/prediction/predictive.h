@@ -43,7 +43,8 @@ enum class StatusReason : std::uint8_t {
   kReplayRatio = 8,    // draws_per_observation below 1
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
   kReplay = 13,        // recovering: sequence is below recovery_target
-  kMisfit = 12         // misspecification_index: the rows scatter unlike the model; read sd_robust
+  kMisfit = 12,        // misspecification_index: the rows scatter unlike the model; read sd_robust
+  kPredictive = 14     // coverage_90: intervals hold too few of the outcomes, or too many
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;
@@ -99,6 +100,9 @@ struct Provenance {
   // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
+  // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
+  // from (about the last 1,000 rows scored). NaN: nobody scores, or y is the number of a class.
+  double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   double noise_variance = 0;     // of y: linear, student-t (squared scale); otherwise 0
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };

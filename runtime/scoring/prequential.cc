@@ -115,7 +115,15 @@ void Prequential::score_row(const Posterior& posterior, const double* row) noexc
   score.pit = transform(summary.log_score, summary.pit, y);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
+  // What is warming up promises nothing yet.
+  const bool promises = posterior.provenance.status != PosteriorStatus::kWarmingUp;
+  if (promises && score.pit >= 0) check_.add(score.pit);
   reference_.add(response, y);
+}
+
+double Prequential::recent_coverage() const noexcept {
+  static_assert(kScoredIntervals[2] == 0.90);
+  return averages_[0].coverage(2);
 }
 
 PredictionScores Prequential::scores() const noexcept {

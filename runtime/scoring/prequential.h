@@ -11,6 +11,7 @@
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/scoring/coverage_check.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
 #include "windhover/runtime/scoring/score_average.h"
 #include "windhover/runtime/window/window.h"
@@ -36,7 +37,10 @@ class Prequential {
   // Rows [first, head) of the window are about to be taken in.
   void score(std::uint64_t first, std::uint64_t head) noexcept;
 
-  PredictionScores scores() const noexcept;  // any thread
+  // Any thread.
+  PredictionScores scores() const noexcept;
+  double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
+  bool failing() const noexcept { return check_.failing(); }
 
  private:
   static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
@@ -55,6 +59,7 @@ class Prequential {
   Predictor predictor_;
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
+  CoverageCheck check_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;
   std::int64_t looked_ns_ = 0;  // when the budget was last filled; 0: never

@@ -28,6 +28,12 @@ void ScoreAverage::add(const RowScore& score) noexcept {
   }
 }
 
+double ScoreAverage::coverage(std::size_t interval) const noexcept {
+  return rows_with_pit_.load(std::memory_order_relaxed) > 0
+             ? covered_[interval].load(std::memory_order_relaxed)
+             : std::numeric_limits<double>::quiet_NaN();
+}
+
 ScoreMeans ScoreAverage::means() const noexcept {
   ScoreMeans means;
   means.memory = memory_;
@@ -35,11 +41,7 @@ ScoreMeans ScoreAverage::means() const noexcept {
   means.rows = memory_ == 0 ? rows : std::min(rows, memory_);
   means.log_score = log_score_.load(std::memory_order_relaxed);
   means.reference = reference_.load(std::memory_order_relaxed);
-  const bool any = rows_with_pit_.load(std::memory_order_relaxed) > 0;
-  for (std::size_t i = 0; i < covered_.size(); ++i) {
-    means.coverage[i] = any ? covered_[i].load(std::memory_order_relaxed)
-                            : std::numeric_limits<double>::quiet_NaN();
-  }
+  for (std::size_t i = 0; i < covered_.size(); ++i) means.coverage[i] = coverage(i);
   return means;
 }
 

@@ -27,6 +27,7 @@ class ScoreAverage {
 
   void add(const RowScore& score) noexcept;
   ScoreMeans means() const noexcept;
+  double coverage(std::size_t interval) const noexcept;
 
  private:
   using Number = std::atomic<double>;

@@ -86,7 +86,7 @@ TEST(Codec, NamesOnTheWireAreTheLibrarys) {
     EXPECT_EQ(lower_name(v1::PosteriorState_Name(static_cast<v1::PosteriorState>(i)), 16),
               to_string(static_cast<PosteriorStatus>(i)));
   }
-  ASSERT_EQ(v1::PosteriorReason_MAX, static_cast<int>(StatusReason::kReplay));
+  ASSERT_EQ(v1::PosteriorReason_MAX, static_cast<int>(StatusReason::kPredictive));
   for (int i = 0; i <= v1::PosteriorReason_MAX; ++i) {
     EXPECT_EQ(lower_name(v1::PosteriorReason_Name(static_cast<v1::PosteriorReason>(i)), 17),
               to_string(static_cast<StatusReason>(i)));

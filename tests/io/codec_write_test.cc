@@ -59,6 +59,7 @@ Provenance full_provenance() {
   p.reason = StatusReason::kLostChains;
   p.law_ratio = 1.75;
   p.prior_conflict = 0.25;
+  p.coverage_90 = 0.875;
   p.horizon = Horizon::kAll;
   return p;
 }
@@ -83,6 +84,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.law_ratio(), ours.law_ratio);
   EXPECT_EQ(theirs.prior_conflict(), ours.prior_conflict);
   EXPECT_EQ(theirs.recovery_target(), ours.recovery_target);
+  EXPECT_EQ(theirs.coverage_90(), ours.coverage_90);
   EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 

@@ -97,6 +97,27 @@ TEST(Prequential, AnOverconfidentModelIsSeen) {
   EXPECT_NEAR(all.coverage[2], expected, error_of(expected, all.rows) + 0.002);
 }
 
+// Noise of +1 or -1: mean and variance are right, and so is the posterior; no interval is.
+TEST(Prequential, AnswersSayWhenIntervalsDoNotHold) {
+  ManualClock clock(1);
+  EngineConfig config = scored("linear");
+  config.model.noise_variance = 0;
+  TestEngine engine(config, &clock);
+  Data data = linear_data(6'000, 3, 1.0, 5);
+  const VectorXd sign = normals(11, data.rows());
+  data.y = data.design() * data.truth + sign.cwiseSign();
+  stream(engine, clock, data);
+  const Provenance provenance = engine.provenance();
+  EXPECT_EQ(provenance.status, PosteriorStatus::kDegraded);
+  EXPECT_EQ(provenance.reason, StatusReason::kPredictive) << to_string(provenance.reason);
+  EXPECT_GT(provenance.coverage_90, 0.99);
+  // With noise as the model has it the same rows would be ok.
+  TestEngine good(config, &clock);
+  stream(good, clock, linear_data(6'000, 3, 1.0, 5));
+  EXPECT_EQ(good.provenance().reason, StatusReason::kNone) << to_string(good.provenance().reason);
+  EXPECT_NEAR(good.provenance().coverage_90, 0.9, error_of(0.9, 1'000));
+}
+
 TEST(Prequential, WhoKnowsNothingIsAsGoodAsTheReference) {
   ManualClock clock(1);
   Data data = linear_data(10'000, 3, 1.0, 8);

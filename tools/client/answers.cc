@@ -73,6 +73,7 @@ ordered_json to_json(const Provenance& p) {
           {"snapshot_id", p.snapshot_id},
           {"sequence", p.sequence},
           {"recovery_target", p.recovery_target},
+          {"coverage_90", p.coverage_90},
           {"n_seen", p.n_seen},
           {"n_eff", p.n_eff},
           {"horizon", to_string(p.horizon)},
@@ -257,6 +258,11 @@ std::string reason_text(const Provenance& p) {
           "rows scatter unlike the model, misspecification_index {:.3g}: read sd_robust, or take "
           "another model.name or model.noise_variance",
           p.misspecification_index);
+    case StatusReason::kPredictive:
+      return fmt::format(
+          "{:.0f} % of the outcomes lately fell into their 90 % intervals: the model's intervals "
+          "are not to be relied on, take another model.name, or a shorter memory",
+          100 * p.coverage_90);
     case StatusReason::kReplay:
       return fmt::format("{} of {} rows from before a restart are in", p.sequence,
                          p.recovery_target);

@@ -25,6 +25,8 @@ ReasonNumber number_behind(const Provenance& p) noexcept {
       return {"prior_conflict", p.prior_conflict};
     case StatusReason::kMisfit:
       return {"misspecification_index", p.misspecification_index};
+    case StatusReason::kPredictive:
+      return {"coverage_90", p.coverage_90};
     case StatusReason::kReplay:
       return {"recovery_target", static_cast<double>(p.recovery_target)};
     case StatusReason::kNone:

@@ -1,0 +1,298 @@
+// A day in the life of a daemon, in a minute (ten with --long): rows for several models, questions,
+// scrapes, strangers that misbehave, operators that change things, kills and comebacks. In the end
+// every row is there once.
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "windhover/io/client.h"
+#include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/system/live_daemon.h"
+#include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/daemon/child_daemon.h"
+
+namespace windhover::testing::day_test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using Time = std::chrono::steady_clock::time_point;
+
+Time now() { return std::chrono::steady_clock::now(); }
+
+std::chrono::seconds length_of_day() {
+  const char* asked = std::getenv("WINDHOVER_LONG");
+  return std::chrono::seconds(asked != nullptr && *asked == '1' ? 600 : 60);
+}
+
+// Of one daemon's lives: its sockets keep their names.
+class Place {
+ public:
+  Place() : folder_(temporary_path("day")) {
+    fs::create_directories(folder_);
+    write("all.toml",
+          "[engine]\nwindow_size = 5000\n"
+          "[server]\nmax_sessions = 24\nidentities_file = \"" +
+              identities(0) + "\"\n[server.observe]\ntcp_address = \"\"\nunix_path = \"" +
+              path("observe") + "\"\n[server.query]\ntcp_address = \"\"\nunix_path = \"" +
+              path("query") + "\"\n[server.http]\nunix_path = \"" + path("http") +
+              "\"\n[data]\nfolder = \"" + path("data") +
+              "\"\nlog_bytes = 33554432\nsegment_bytes = 2097152\ncommit_bytes = 524288\n"
+              "checkpoint_period = 3000\n"
+              "[process]\nlog_file = \"" +
+              path("log") +
+              "\"\n[models]\nprice = \"two.toml\"\nclicks = \"labels.toml\"\n"
+              "price-b = {file = \"short.toml\", follows = \"price\"}\n");
+    write("two.toml", "[model]\nfeatures = 2\n");
+    write("labels.toml", "[model]\nfeatures = 1\nname = \"logistic\"\n");
+    write("short.toml", "[model]\nfeatures = 2\n[engine]\nwindow_size = 500\n");
+  }
+  // Who may do what; reader's token is another one each time.
+  std::string identities(int turn) const {
+    return write_identities(
+        "day.identities", token_line("feeder", "observe") + token_line("operator", "admin,query") +
+                              token_line("reader-" + std::to_string(turn), "query"));
+  }
+  void start() { daemon_.emplace(WINDHOVER_DAEMON, std::vector<std::string>{path("all.toml")}); }
+  ChildDaemon& daemon() { return *daemon_; }
+  void end(int signal) {
+    daemon_->stop(signal);
+    daemon_.reset();
+  }
+  std::string address(const std::string& of) const { return "unix:" + path(of); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  fs::path folder_;
+  std::optional<ChildDaemon> daemon_;
+};
+
+ClientOptions as(const std::string& who, const std::string& model, std::uint64_t producer = 0) {
+  ClientOptions options;
+  options.token = who + "-token";
+  options.model = model;
+  options.producer = producer;
+  options.reply_timeout = milliseconds(20'000);
+  return options;
+}
+
+// Sends rows of one producer until it is told to end, whatever becomes of the server.
+class Feeder {
+ public:
+  Feeder(const Place& place, const std::string& model, std::size_t columns)
+      : columns_(columns), address_(place.address("observe")), options_(as("feeder", model, 7)) {
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Feeder() { end(); }
+  Feeder(const Feeder&) = delete;
+  Feeder& operator=(const Feeder&) = delete;
+
+  void end() {
+    ending_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  const ObserveTotals& totals() const { return client_.totals(); }
+  std::uint64_t reconnections() const { return reconnections_; }
+  const std::string& failure() const { return failure_; }
+
+ private:
+  void run() {
+    if (!carry(client_.connect(address_, options_))) return;
+    std::mt19937_64 random(columns_);
+    std::vector<double> x(kRows * columns_);
+    std::vector<double> y(kRows);
+    while (!ending_) {
+      for (double& value : x) value = static_cast<double>(random() % 1000) / 250 - 2;
+      for (double& value : y) value = static_cast<double>(random() % 2);
+      std::size_t done = 0;
+      while (done < kRows) {
+        const std::uint64_t before = client_.totals().sent;
+        const Status status = client_.send_observe(
+            {std::span(x).subspan(done * columns_), std::span(y).subspan(done), {}, {}});
+        done += client_.totals().sent - before;
+        if (!carry(status)) return;
+      }
+      if (!carry(client_.poll_acknowledgements())) return;
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    while (!ok(client_.wait_acknowledged())) {
+      if (!carry(Status::kClosed)) return;
+    }
+  }
+  // False: it cannot go on.
+  bool carry(Status status) {
+    while (status == Status::kClosed || status == Status::kTimeout) {
+      ++reconnections_;
+      status = client_.reconnect();
+    }
+    if (!ok(status)) failure_ = client_.error_text();
+    return ok(status);
+  }
+
+  static constexpr std::size_t kRows = 40;
+  std::size_t columns_;
+  std::string address_;
+  ClientOptions options_;
+  Client client_;
+  std::atomic<bool> ending_{false};
+  std::uint64_t reconnections_ = 0;
+  std::string failure_;
+  std::thread thread_;
+};
+
+// Does something again and again beside the rest.
+class Beside {
+ public:
+  Beside(milliseconds pause, std::function<void(int turn)> act)
+      : thread_([this, pause, act = std::move(act)] {
+          for (int turn = 0; !ending_; ++turn) {
+            act(turn);
+            std::this_thread::sleep_for(pause);
+          }
+        }) {}
+  ~Beside() {
+    ending_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+// A stranger: garbage, a frame that never ends, a token that is none, a connection that says
+// nothing.
+void misbehave(const Place& place, int turn) {
+  const std::string address = place.address(turn % 2 == 0 ? "observe" : "query");
+  if (turn % 4 == 3) {
+    Client client;
+    EXPECT_FALSE(ok(client.connect(address, as("nobody", "price"))));
+    return;
+  }
+  HttpPeer peer(address);  // bytes that are no protocol of ours
+  if (!peer.connected()) return;
+  if (turn % 4 == 1) peer.send(std::string("\xff\xff\x03", 3) + std::string(1000, 'x'));
+  if (turn % 4 == 0) peer.send("GET / HTTP/1.1\r\n\r\n");
+}
+
+TEST(Day, EveryRowIsThereOnceInTheEnd) {
+  Place place;
+  place.start();
+  const auto length = length_of_day();
+  std::atomic<std::uint64_t> answers{0};
+  std::atomic<std::uint64_t> scrapes{0};
+  Feeder price(place, "price", 2);
+  Feeder clicks(place, "clicks", 1);
+  {
+    Client asker;
+    const Beside questions(milliseconds(10), [&](int) {
+      if (!asker.connected() &&
+          !ok(asker.connect(place.address("query"), as("operator", "price")))) {
+        return;
+      }
+      PredictRequest request;
+      const std::vector<double> x = {1, -1};
+      request.rows = 1;
+      request.features = x;
+      std::vector<PredictiveSummary> summaries;
+      Provenance provenance;
+      if (!ok(asker.predict(request, summaries, provenance))) return asker.close();
+      EXPECT_TRUE(std::isfinite(summaries.at(0).mean));
+      ++answers;
+    });
+    const Beside strangers(milliseconds(30), [&](int turn) { misbehave(place, turn); });
+    const Beside scraper(milliseconds(200), [&](int) {
+      HttpPeer peer(place.address("http"));
+      if (!peer.connected()) return;
+      const HttpResponse response =
+          peer.get("/metrics", "Authorization: Bearer operator-token\r\n");
+      if (response.status == 0) return;  // it went meanwhile
+      EXPECT_EQ(response.status, 200) << response.body;
+      EXPECT_NE(response.body.find("windhover_head_rows{model=\"price\"}"), std::string::npos);
+      ++scrapes;
+    });
+    const auto change = [&](const std::string& model, const v1::ChangeModel& what) {
+      Client client;
+      v1::ModelState state;
+      return ok(client.connect(place.address("query"), as("operator", model))) &&
+             ok(client.change_model(what, state));
+    };
+    const Time begin = now();
+    for (int turn = 1; now() - begin < length; ++turn) {
+      std::this_thread::sleep_for(length / 12);
+      v1::ChangeModel what;
+      switch (turn % 6) {
+        case 1:
+          what.set_answered_by("price-b");
+          EXPECT_TRUE(change("price", what));
+          break;
+        case 2:
+          place.end(SIGKILL);
+          place.start();
+          break;
+        case 3:
+          what.set_pause(v1::PAUSE_CHANGE_PAUSE);
+          EXPECT_TRUE(change("clicks", what));
+          place.identities(turn);
+          ASSERT_EQ(::kill(place.daemon().pid(), SIGHUP), 0);
+          break;
+        case 4: {
+          what.set_pause(v1::PAUSE_CHANGE_GO_ON);
+          EXPECT_TRUE(change("clicks", what));
+          Client reader;
+          EXPECT_TRUE(ok(reader.connect(place.address("query"),
+                                        as("reader-" + std::to_string(turn - 1), "clicks"))))
+              << reader.error_text();
+          break;
+        }
+        case 5:
+          place.end(SIGTERM);
+          place.start();
+          break;
+        default:
+          what.set_answered_by("price");
+          EXPECT_TRUE(change("price", what));
+      }
+    }
+  }
+  price.end();
+  clicks.end();
+  EXPECT_GT(answers, 100U);
+  EXPECT_GT(scrapes, 10U);
+  for (const auto& [feeder, model] :
+       {std::pair<const Feeder*, const char*>{&price, "price"}, {&clicks, "clicks"}}) {
+    const ObserveTotals& t = feeder->totals();
+    EXPECT_EQ(feeder->failure(), "") << model;
+    EXPECT_GT(feeder->reconnections(), 0U) << model;
+    EXPECT_EQ(t.lost, 0U) << model;
+    EXPECT_EQ(t.unknown, 0U) << model;
+    EXPECT_EQ(t.refused, 0U) << model;
+    Client client;
+    ASSERT_EQ(client.connect(place.address("observe"), as("feeder", model)), Status::kOk)
+        << client.error_text();
+    v1::ProducerStatusResult where;
+    ASSERT_EQ(client.producer_status(7, where), Status::kOk) << client.error_text();
+    EXPECT_EQ(where.next(), t.sent) << model;
+    EXPECT_EQ(client.welcome().head(), t.sent) << model << ": each row once";
+  }
+  EXPECT_EQ(place.daemon().stop().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace windhover::testing::day_test
