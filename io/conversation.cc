@@ -25,16 +25,18 @@ void Conversation::begin(const Credential& peer) noexcept {
 }
 
 void Conversation::end() noexcept {
+  if (context_.long_predict != nullptr) context_.long_predict->abandon(this);
   if (observes()) about_->producers->release(claims_);
   leave_line();
   producer_ = nullptr;
 }
 
-Conversation::Turn Conversation::handle(std::span<const std::byte> input,
-                                        ReplyBuffer& replies) noexcept {
+Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyBuffer& replies,
+                                        std::int64_t budget) noexcept {
   Counters<IoCounter>& counters = context_.state->counters;
   Turn turn;
-  queries_left_ = kQueriesPerTurn;
+  budget_ = budget;
+  spent_ = 0;
   turn_ends_ns_ = 0;
   turn_ns_ = 0;
   RequestView request;
@@ -64,21 +66,42 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input,
       turn.end = TurnEnd::kClose;
       break;
     }
+    if (!may_cost(request)) {
+      turn.end = TurnEnd::kQuestion;
+      break;
+    }
     turn.end = dispatch(request, replies);
     turn.secret =
         turn.secret || (request.kind == RequestKind::kHello && !request.hello.token.empty());
-    if (turn.end == TurnEnd::kNeedRoom || turn.end == TurnEnd::kWindowFull ||
-        turn.end == TurnEnd::kLogBehind) {
+    if (turn.end != TurnEnd::kNeedInput && turn.end != TurnEnd::kBudget &&
+        turn.end != TurnEnd::kClose) {
       break;
     }
     turn.consumed += scan.consumed;
     counters.add(IoCounter::kFrames);
     if (turn.end != TurnEnd::kNeedInput) break;
   }
+  turn.cost = spent_;
   return turn;
 }
 
+// Whether it may be handled in this turn. Rows may; what is done at once may until a whole turn is
+// spent, also where no question may be answered.
+bool Conversation::may_cost(const RequestView& request) const noexcept {
+  switch (request.kind) {
+    case RequestKind::kObserve:
+      return observes() || spent_ < kTurnNs;
+    case RequestKind::kHello:
+    case RequestKind::kProducerStatus:
+    case RequestKind::kUnknown:
+      return spent_ < kTurnNs;
+    default:
+      return spent_ < budget_ || about_ == nullptr;
+  }
+}
+
 TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies) noexcept {
+  if (request.kind != RequestKind::kObserve || !observes()) spent_ += QuestionCost::kFrameNs;
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
   if (about_ == nullptr) {
     context_.state->counters.add(IoCounter::kHelloMissing);
@@ -175,10 +198,13 @@ QueryHandler& ConversationContext::handler(const ModelContext& about,
 TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies) noexcept {
   if (replies.room().size() < kStatusReplyBound + kSmallReplyBound) return TurnEnd::kNeedRoom;
   const std::span<std::byte> room = replies.room();
+  const std::int64_t begin_ns = context_.state->clock->now_ns();
   replies.append(request.kind == RequestKind::kListModels
                      ? list_models(request.id, request.list_models, context_, rights_, room)
                      : change_model(request.id, request.change_model, *about_, context_, room));
   context_.state->counters.add(IoCounter::kQueries);
+  const std::int64_t end_ns = context_.state->clock->now_ns();
+  spend(end_ns - begin_ns, begin_ns, end_ns);
   return TurnEnd::kNeedInput;
 }
 
@@ -189,11 +215,32 @@ TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) no
   QueryHandler& queries = context_.handler(*about_, request.kind);
   const std::size_t bound = queries.reply_bound(request);
   if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;
+  const std::int64_t cost = queries.cost(request);
+  const bool in_pieces = context_.long_predict != nullptr && request.kind == RequestKind::kPredict;
+  if (in_pieces && cost > kTurnNs) return long_query(queries, request, replies);
   const auto answer = queries.answer(request, this, replies.room());
   replies.append(answer.bytes);
-  if (turn_ends_ns_ == 0) turn_ends_ns_ = answer.begin_ns + kTurnNs;
-  const bool more = --queries_left_ > 0 && answer.end_ns < turn_ends_ns_;
-  return more ? TurnEnd::kNeedInput : TurnEnd::kBudget;
+  spend(cost, answer.begin_ns, answer.end_ns);
+  return TurnEnd::kNeedInput;
+}
+
+TurnEnd Conversation::long_query(QueryHandler& queries, const RequestView& request,
+                                 ReplyBuffer& replies) noexcept {
+  LongPredict& place = *context_.long_predict;
+  if (place.asker() != nullptr && place.asker() != this) return TurnEnd::kPlace;
+  const auto piece =
+      queries.answer_piece(request, place, this, budget_ - spent_, replies.room());
+  spend(piece.cost, piece.begin_ns, piece.end_ns);
+  if (piece.bytes == 0) return TurnEnd::kQuestion;
+  replies.append(piece.bytes);
+  return TurnEnd::kNeedInput;
+}
+
+// The estimate is what is charged; the turn is over as well when it has lasted long enough.
+void Conversation::spend(std::int64_t cost, std::int64_t begin_ns, std::int64_t end_ns) noexcept {
+  spent_ += cost;
+  if (turn_ends_ns_ == 0) turn_ends_ns_ = begin_ns + kTurnNs;
+  if (end_ns >= turn_ends_ns_) budget_ = std::min(budget_, spent_);
 }
 
 void Conversation::refuse(std::uint64_t id, Refusal reason, std::uint64_t number,

@@ -32,6 +32,8 @@ struct ModelContext {
 struct ConversationContext {
   ServerState* state = nullptr;
   std::span<ModelContext> models;  // the first is that of a Hello that names none
+  // Null: every question is answered at once.
+  LongPredict* long_predict = nullptr;
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
   QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
@@ -54,17 +56,14 @@ enum class TurnEnd : std::uint8_t {
   kNeedRoom,    // the next answer does not fit until replies have been sent
   kWindowFull,  // the next Observe has to be tried again a little later
   kLogBehind,   // the next answer has to wait until more is on disk
-  kBudget,      // enough for one turn; others wait
+  kBudget,      // enough rows for one turn; others wait
+  kQuestion,    // a question, or the rest of one, waits for its turn
+  kPlace,       // a long question waits until the one before it is answered
   kClose,       // a refusal that says why is the last reply; send it and close
 };
 
 class Conversation {
  public:
-  // A turn ends after so many questions, or after the one that takes it past so much time: others
-  // wait no longer than that and one question.
-  static constexpr int kQueriesPerTurn = 32;
-  static constexpr std::int64_t kTurnNs = 200'000;
-
   explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
 
   // A new peer, and what is known of who it is.
@@ -72,13 +71,17 @@ class Conversation {
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
   // what is left comes again, with more behind it. Acknowledgements stay pending until
-  // flush_acknowledgements() or the next reply, which they precede.
+  // flush_acknowledgements() or the next reply, which they precede. Questions are answered until
+  // they have cost `budget`, or taken so many nanoseconds: none if that is 0. Rows cost nothing
+  // here, because the window holds their senders up.
   struct Turn {
     TurnEnd end = TurnEnd::kNeedInput;
     std::size_t consumed = 0;
-    bool secret = false;  // there was a token in them: wipe them
+    bool secret = false;    // there was a token in them: wipe them
+    std::int64_t cost = 0;  // to be charged
   };
-  Turn handle(std::span<const std::byte> input, ReplyBuffer& replies) noexcept;
+  Turn handle(std::span<const std::byte> input, ReplyBuffer& replies,
+              std::int64_t budget = kTurnNs) noexcept;
 
   // Appends the pending acknowledgements that fit and whose frames are as durable as they say.
   void flush_acknowledgements(ReplyBuffer& replies) noexcept;
@@ -114,8 +117,12 @@ class Conversation {
   void welcome(std::uint64_t id, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
   TurnEnd producer_status(std::uint64_t id, std::uint64_t producer, ReplyBuffer& replies) noexcept;
+  bool may_cost(const RequestView& request) const noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
   TurnEnd directory(const RequestView& request, ReplyBuffer& replies) noexcept;
+  TurnEnd long_query(QueryHandler& queries, const RequestView& request,
+                     ReplyBuffer& replies) noexcept;
+  void spend(std::int64_t cost, std::int64_t begin_ns, std::int64_t end_ns) noexcept;
   void refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
               ReplyBuffer& replies) noexcept;
   TurnEnd refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,
@@ -136,9 +143,10 @@ class Conversation {
 
   const ConversationContext& context_;
   PeerRights rights_;
-  ModelContext* about_ = nullptr;  // what Hello has named; null before it
-  int queries_left_ = 0;
-  std::int64_t turn_ends_ns_ = 0;
+  ModelContext* about_ = nullptr;                // what Hello has named; null before it
+  std::int64_t budget_ = 0;                      // of this turn
+  std::int64_t spent_ = 0;                       // of it
+  std::int64_t turn_ends_ns_ = 0;                // 0: no question has been answered in it yet
   std::int64_t turn_ns_ = 0;                     // when this turn looked at the clock; 0: not yet
   Durability durability_ = Durability::kMemory;  // what an acknowledgement here stands for
   ProducerClaims claims_;

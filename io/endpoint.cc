@@ -41,6 +41,9 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       deadline_(io_, state.counters),
       duty_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
+  next_memory_.count_in(state.counters);
+  memory_.long_predict.reset();
+  memory_.queue.reset();
   for (Session& session : memory_.sessions) session.bind(io_, *this);
 }
 
@@ -150,6 +153,7 @@ void Endpoint::on_connection(Stream& socket) noexcept {
   if (free == memory_.sessions.end()) return refuse(socket);
   state_.counters.add(IoCounter::kConnectionsAccepted);
   state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
+  memory_.queue.begin(number_of(*free));
   free->begin(std::move(socket));
 }
 

@@ -3,6 +3,7 @@
 #define WINDHOVER_IO_ENDPOINT_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,8 +11,10 @@
 #include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
 #include "windhover/io/conversation_memory.h"
+#include "windhover/io/fair_queue.h"
 #include "windhover/io/handler_memory.h"
 #include "windhover/io/listener.h"
+#include "windhover/io/long_predict.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/session.h"
 #include "windhover/platform/arena.h"
@@ -22,8 +25,14 @@ namespace windhover {
 struct EndpointMemory : ConversationMemory {
   EndpointMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
       : ConversationMemory(arena, limits, model_count),
-        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {}
+        long_predict(arena, limits),
+        queue(arena, limits.max_sessions),
+        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {
+    context.long_predict = &long_predict;
+  }
 
+  LongPredict long_predict;
+  FairQueue queue;
   std::span<Session> sessions;
 };
 
@@ -71,7 +80,17 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Status warm_up();
   void on_connection(Stream& socket) noexcept override;
   void on_pause(Session& session) noexcept override;
+  std::int64_t budget() const noexcept override;
+  void on_cost(Session& session, std::int64_t cost) noexcept override;
+  void on_question(Session& session, bool needs_place) noexcept override;
+  void on_closed(Session& session) noexcept override;
   void on_free(Session& session) noexcept override;
+  std::uint32_t number_of(const Session& session) const noexcept {
+    return static_cast<std::uint32_t>(&session - memory_.sessions.data());
+  }
+  void schedule_next() noexcept;
+  void next_question() noexcept;
+  bool rows_come_first() noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;
   void sweep() noexcept;
@@ -92,12 +111,16 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Descriptor wake_;
   int wake_fd_ = -1;
   HandlerMemory wake_memory_;
+  HandlerMemory next_memory_;
   Alarm sweep_;
   Alarm retry_;
   Alarm deadline_;
   Alarm duty_;
   std::chrono::nanoseconds sweep_period_{};
   std::uint32_t open_sessions_ = 0;
+  std::uint64_t rows_seen_ = 0;        // when a question was last to be answered
+  std::int64_t questions_due_ns_ = 0;  // from when on one comes also before rows
+  bool next_scheduled_ = false;
   bool retry_armed_ = false;
   bool stopping_ = false;
   std::atomic<bool> stop_requested_{false};

@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kSharedForNs = 1'000'000'000;
 constexpr std::int64_t kPagePauseNs = 100'000'000;
 
+constexpr std::size_t kMostRowsAtOnce = 32;  // of a question in pieces, between looks at the clock
+
 LatencyReply latency_of(const Histogram& histogram) noexcept {
   return {histogram.count(), histogram.quantile(0.5), histogram.quantile(0.99),
           histogram.quantile(0.999), histogram.max()};
@@ -65,9 +67,7 @@ auto values_of(const Counters<Enum>& counters) noexcept {
 }  // namespace
 
 QueryScratch::QueryScratch(Arena& arena, const Limits& limits) noexcept
-    : doubles(arena.allocate<double>(limits.frame_cap / sizeof(float))),
-      integers(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
-      summaries(arena.allocate<PredictiveSummary>(limits.max_query_rows)),
+    : predict(arena, limits),
       parameters(arena.allocate<ParameterSummary>(limits.dimension)),
       theta(arena.allocate<double>(limits.page_numbers)) {}
 
@@ -79,7 +79,7 @@ void QueryHandler::bind(ServerState& state, EndpointKind kind, ServedModel& mode
   scratch_ = &scratch;
   reader_ = reader;
   paging_ = paging;
-  std::uninitialized_default_construct(scratch.summaries.begin(), scratch.summaries.end());
+  scratch.predict.reset();
   std::uninitialized_default_construct(scratch.parameters.begin(), scratch.parameters.end());
 }
 
@@ -127,53 +127,74 @@ QueryHandler::Answer QueryHandler::answer(const RequestView& request, const void
       bytes = status(request.id, out);
   }
   const std::int64_t end_ns = state_->clock->now_ns();
-  state_->counters.add(IoCounter::kQueries);
-  state_->of(kind_).query_latency.record(end_ns - begin_ns);
+  count(end_ns - begin_ns);
   return {bytes, begin_ns, end_ns};
 }
 
-std::span<const double> QueryHandler::to_doubles(const PackedArray& array, Scalar scalar) noexcept {
-  WINDHOVER_CHECK(array.count <= scratch_->doubles.size() - doubles_used_);
-  const std::span<double> copy = scratch_->doubles.subspan(doubles_used_, array.count);
-  doubles_used_ += array.count;
-  if (array.count == 0) return copy;
-  if (scalar == Scalar::kFloat64) {
-    std::memcpy(copy.data(), array.data, copy.size_bytes());
-  } else {
-    for (std::size_t i = 0; i < array.count; ++i) {
-      float value;
-      std::memcpy(&value, array.data + i * sizeof value, sizeof value);
-      copy[i] = static_cast<double>(value);
-    }
-  }
-  return copy;
+void QueryHandler::count(std::int64_t lasted_ns) noexcept {
+  state_->counters.add(IoCounter::kQueries);
+  state_->of(kind_).query_latency.record(lasted_ns);
 }
 
-std::span<const std::uint32_t> QueryHandler::to_integers(const PackedArray& array) noexcept {
-  WINDHOVER_CHECK(array.count <= scratch_->integers.size() - integers_used_);
-  const std::span<std::uint32_t> copy = scratch_->integers.subspan(integers_used_, array.count);
-  integers_used_ += array.count;
-  if (array.count != 0) std::memcpy(copy.data(), array.data, copy.size_bytes());
-  return copy;
+QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, LongPredict& place,
+                                               const void* asker, std::int64_t most,
+                                               std::span<std::byte> out) noexcept {
+  WINDHOVER_CHECK(reader_in_pieces_ && (place.asker() == nullptr || place.asker() == asker));
+  const QuestionCost& cost = model_->limits.cost;
+  Piece piece;
+  piece.begin_ns = piece.end_ns = state_->clock->now_ns();
+  if (place.asker() == nullptr) {
+    piece.cost = QuestionCost::kFrameNs;
+    const Status status =
+        too_large(request.predict)
+            ? Status::kTooLarge
+            : place.begin(*reader_in_pieces_, request.predict, asker, piece.begin_ns);
+    if (!ok(status)) {
+      piece.bytes = refuse(request.id, status, 0, out);
+      count(0);
+      return piece;
+    }
+  }
+  // The clock is looked at so often that an estimate which is far too low does not matter.
+  const std::int64_t row_ns = cost.of_row(request.predict);
+  const auto rows = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(kTurnNs / 4 / row_ns, cost.rows_together, kMostRowsAtOnce));
+  do {
+    piece.cost += static_cast<std::int64_t>(place.advance(rows)) * row_ns;
+    piece.end_ns = state_->clock->now_ns();
+  } while (!place.is_answered() && piece.cost < most && piece.end_ns - piece.begin_ns < most);
+  if (!place.is_answered()) return piece;
+  const std::int64_t begun_ns = place.begun_ns();
+  Provenance provenance;
+  const PredictReply reply = place.end(provenance);
+  piece.bytes = write(request.id, encode(request.id, reply, out), out);
+  piece.end_ns = state_->clock->now_ns();
+  count(piece.end_ns - begun_ns);
+  return piece;
+}
+
+std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
+  const QuestionCost& cost = model_->limits.cost;
+  switch (request.kind) {
+    case RequestKind::kPredict:
+      return too_large(request.predict) ? QuestionCost::kFrameNs : cost.of(request.predict);
+    case RequestKind::kPosteriorSummary:
+      return cost.parameters_ns;
+    case RequestKind::kDraws:
+      return QuestionCost::kFrameNs + cost.draw_ns * model_->limits.page_draws;
+    case RequestKind::kTakeCheckpoint:
+      return QuestionCost::kFrameNs;
+    default:
+      return QuestionCost::kStatusNs + cost.parameters_ns;
+  }
 }
 
 std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
                                   std::span<std::byte> out) noexcept {
   if (too_large(query)) return refuse(id, Status::kTooLarge, model_->limits.max_query_rows, out);
-  doubles_used_ = integers_used_ = 0;
-  PredictRequest request;
-  request.rows = query.rows;
-  request.features = to_doubles(query.features, query.scalar);
-  request.indices = to_integers(query.indices);
-  request.row_ends = to_integers(query.row_ends);
-  request.quantile_probabilities = to_doubles(query.quantile_probabilities, Scalar::kFloat64);
-  request.thresholds = to_doubles(query.thresholds, Scalar::kFloat64);
-  request.outcomes = to_doubles(query.outcomes, Scalar::kFloat64);
-  request.interval_probability = query.interval_probability;
-  request.thompson_id = query.thompson_id;
-
+  const PredictRequest request = scratch_->predict.load(query);
   Provenance provenance;
-  const std::span<PredictiveSummary> summaries = scratch_->summaries.first(query.rows);
+  const std::span<PredictiveSummary> summaries = scratch_->predict.summaries(query.rows);
   const Status status = reader_->predict(request, summaries, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   return write(id,

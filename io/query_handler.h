@@ -8,7 +8,9 @@
 #include <optional>
 #include <span>
 
+#include "windhover/io/long_predict.h"
 #include "windhover/io/messages.h"
+#include "windhover/io/predict_scratch.h"
 #include "windhover/io/server_state.h"
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
@@ -20,10 +22,7 @@ struct QueryScratch {
   // Takes memory, writes nothing but itself.
   QueryScratch(Arena& arena, const Limits& limits) noexcept;
 
-  // Arrays in a frame have any alignment; here they are copied. A frame cannot hold more.
-  std::span<double> doubles;
-  std::span<std::uint32_t> integers;
-  std::span<PredictiveSummary> summaries;
+  PredictScratch predict;
   std::span<ParameterSummary> parameters;
   std::span<double> theta;  // one page of draws
 };
@@ -37,8 +36,13 @@ class QueryHandler {
   void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
             Reader reader, Reader paging) noexcept;
 
+  // Before use, where long questions are answered in pieces: with a reader for these alone.
+  void set_reader_in_pieces(Reader reader) noexcept { reader_in_pieces_ = reader; }
+
   // Of the model's newest answer.
   Status provenance(Provenance& provenance) noexcept;
+  // What it will cost, see QuestionCost. O(1).
+  std::int64_t cost(const RequestView& request) const noexcept;
 
   // No answer to this request is larger; at most the model's reply_cap. O(1).
   // REQUIRES: request.kind is one of the questions, ProducerStatus apart.
@@ -53,7 +57,21 @@ class QueryHandler {
   // reply_bound(request) bytes.
   Answer answer(const RequestView& request, const void* asker, std::span<std::byte> out) noexcept;
 
+  // Answers a Predict a piece at a time: rows until they have cost `most` or as many nanoseconds
+  // have passed, one at least. The first piece takes `place`; until the last, which gives the
+  // answer or a refusal and frees it, `bytes` is 0. REQUIRES: place.asker() is null or `asker`;
+  // set_reader_in_pieces().
+  struct Piece {
+    std::size_t bytes = 0;
+    std::int64_t cost = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+  Piece answer_piece(const RequestView& request, LongPredict& place, const void* asker,
+                     std::int64_t most, std::span<std::byte> out) noexcept;
+
  private:
+  void count(std::int64_t lasted_ns) noexcept;
   std::size_t predict(std::uint64_t id, const PredictQuery& query,
                       std::span<std::byte> out) noexcept;
   std::size_t posterior(std::uint64_t id, std::span<std::byte> out) noexcept;
@@ -65,17 +83,14 @@ class QueryHandler {
   std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
                      std::span<std::byte> out) noexcept;
   std::size_t write(std::uint64_t id, std::size_t bytes, std::span<std::byte> out) noexcept;
-  std::span<const double> to_doubles(const PackedArray& array, Scalar scalar) noexcept;
-  std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
   bool too_large(const PredictQuery& query) const noexcept;
 
   ServerState* state_ = nullptr;
   ServedModel* model_ = nullptr;
   QueryScratch* scratch_ = nullptr;
-  std::size_t doubles_used_ = 0;
-  std::size_t integers_used_ = 0;
   EndpointKind kind_ = EndpointKind::kQuery;
   std::optional<Reader> reader_;
+  std::optional<Reader> reader_in_pieces_;
   std::optional<Reader> paging_;
   struct Paging {
     std::uint64_t snapshot = 0;

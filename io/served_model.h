@@ -12,6 +12,7 @@
 #include "windhover/io/durable/log_progress.h"
 #include "windhover/io/messages.h"
 #include "windhover/io/producer_table.h"
+#include "windhover/io/question_cost.h"
 #include "windhover/runtime/engine.h"
 
 namespace windhover {
@@ -27,6 +28,7 @@ struct ModelLimits {
   std::uint32_t retained_draws = 0;
   std::uint32_t page_draws = 0;  // draws of one DrawsResult
   std::uint32_t reply_cap = 0;   // the largest answer, its prefix included
+  QuestionCost cost;
 };
 
 // REQUIRES: check(engine) is ok.

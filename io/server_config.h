@@ -48,7 +48,7 @@ struct ServerConfig {
 };
 
 // Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more.
-inline constexpr std::uint32_t kServerReaders = 4;
+inline constexpr std::uint32_t kServerReaders = 6;
 inline std::uint32_t readers_of(const ServerConfig& config) noexcept {
   return kServerReaders + (config.http.enabled() ? kHttpReaders : 0);
 }

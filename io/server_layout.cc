@@ -160,6 +160,10 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
     if (!reader.ok()) return reader.error();
     if (!paging.ok()) return paging.error();
     memory_of->bind(layout.state, kind, index, model, reader.value(), paging.value());
+    if (kind == EndpointKind::kHttp) continue;  // nobody else waits for its thread
+    const Result<Reader> in_pieces = engine.reader();
+    if (!in_pieces.ok()) return in_pieces.error();
+    memory_of->queries[index].set_reader_in_pieces(in_pieces.value());
   }
   if (hosted.follows.empty()) layout.observe.models[index].producers = &memory.producers;
   return true;

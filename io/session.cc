@@ -106,10 +106,11 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
 
 // --- Handling
 
-void Session::turn() noexcept {
-  const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_);
+void Session::turn(std::int64_t budget) noexcept {
+  const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_, budget);
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
+  if (turn.cost > 0) host_->on_cost(*this, turn.cost);
   stopped_by_ = turn.end;
   const bool waits = turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind;
   waiting_since_ns_ = !waits ? 0 : waiting_since_ns_ != 0 ? waiting_since_ns_ : now();
@@ -133,6 +134,10 @@ void Session::turn() noexcept {
       host_->on_pause(*this);
       break;
     case TurnEnd::kLogBehind:  // on_durable() goes on
+      break;
+    case TurnEnd::kQuestion:
+    case TurnEnd::kPlace:
+      host_->on_question(*this, turn.end == TurnEnd::kPlace);
       break;
     default:
       schedule_turn();
@@ -158,6 +163,10 @@ void Session::resume() noexcept {
   if (stopped_by_ != TurnEnd::kWindowFull) return;
   heard_ns_ = now();  // the peer is not silent, we do not listen
   turn();
+}
+
+void Session::take_turn() noexcept {
+  if (state_ == State::kOpen) turn(kTurnNs);
 }
 
 void Session::on_durable() noexcept {

@@ -23,6 +23,15 @@ class SessionHost {
   // Nothing can go on for now (the window is full, bytes are on their way): call session.resume() a
   // little later.
   virtual void on_pause(Session& session) noexcept = 0;
+  // What questions of it may cost without a wait; 0: others wait already.
+  virtual std::int64_t budget() const noexcept = 0;
+  // Its turn has cost so much.
+  virtual void on_cost(Session& session, std::int64_t cost) noexcept = 0;
+  // A question waits: call session.take_turn() when it is its turn, for a long one when the place
+  // is free.
+  virtual void on_question(Session& session, bool needs_place) noexcept = 0;
+  // It is closed, waits for no turn any more, and keeps no place.
+  virtual void on_closed(Session& session) noexcept = 0;
   // The session is free again; none of its operations is under way.
   virtual void on_free(Session& session) noexcept = 0;
 
@@ -56,6 +65,8 @@ class Session {
 
   // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;
+  // Goes on after on_question().
+  void take_turn() noexcept;
   // More is on disk: sends what waited for that, and goes on.
   void on_durable() noexcept;
 
@@ -92,7 +103,8 @@ class Session {
     std::int64_t until_ns = 0;
   };
 
-  void turn() noexcept;
+  void turn() noexcept { turn(host_->budget()); }
+  void turn(std::int64_t budget) noexcept;
   void read() noexcept;
   void read_now() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;

@@ -57,6 +57,7 @@ void Session::abort() noexcept {
   ErrorCode ignored;
   socket_->close(ignored);
   conversation_.end();
+  host_->on_closed(*this);
   context_.state->counters.add(IoCounter::kConnectionsClosed);
   settle();
 }

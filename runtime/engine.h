@@ -51,6 +51,18 @@ class Reader {
   Status predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                  Provenance& provenance) noexcept;
 
+  // The same answer, to the last bit, in pieces between which its thread does other things: begin,
+  // then the rows in order, however many at a time, then end. All of them are answered from the
+  // snapshot that begin_predict() pins; refused, nothing is pinned. Meanwhile the request stays as
+  // it is, and this reader answers nothing else (kUnavailable). `summaries` are the request's.
+  Status begin_predict(const PredictRequest& request) noexcept;
+  void predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
+                    std::span<PredictiveSummary> summaries) noexcept;
+  void end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
+                   Provenance& provenance) noexcept;
+  // Instead of the end: nobody wants the answer any more. Nothing if none has begun.
+  void abandon_predict() noexcept;
+
   // One entry a parameter, the intercept last; `summaries` holds dimension() of them.
   Status posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept;
 
@@ -67,7 +79,8 @@ class Reader {
   Reader(Engine* engine, std::uint32_t id) : engine_(engine), id_(id) {}
   Engine* engine_;
   std::uint32_t id_;
-  const Posterior* held_ = nullptr;
+  const Posterior* held_ = nullptr;   // by draws()
+  const Posterior* asked_ = nullptr;  // by a predict in pieces
 };
 
 class Engine {

@@ -1,4 +1,5 @@
 // Answers from the newest snapshot.
+#include "windhover/platform/check.h"
 #include "windhover/runtime/engine_layout.h"
 #include "windhover/runtime/learning/units.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
@@ -23,26 +24,60 @@ void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) n
 
 Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                        Provenance& provenance) noexcept {
+  const Status status = begin_predict(request);
+  if (!ok(status)) return status;
+  if (summaries.size() < request.rows) {
+    abandon_predict();
+    engine_->layout_->counters.add(RuntimeCounter::kPredictionsRefused);
+    return Status::kInvalidArgument;
+  }
+  predict_rows(request, 0, request.rows, summaries);
+  end_predict(request, summaries, provenance);
+  return Status::kOk;
+}
+
+Status Reader::begin_predict(const PredictRequest& request) noexcept {
+  if (asked_ != nullptr) return Status::kUnavailable;
   Engine::Layout& engine = *engine_->layout_;
   Predictor& predictor = engine.parts.predictors[id_];
   const Response response = engine.parts.model->response();
-  Status status = predictor.check(request, response);
-  if (ok(status) && summaries.size() < request.rows) status = Status::kInvalidArgument;
+  const Status status = predictor.check(request, response);
   if (!ok(status)) {
     engine.counters.add(RuntimeCounter::kPredictionsRefused);
     return status;
   }
-  const Posterior* posterior = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
-  predictor.predict(*posterior, response, engine.config.seed, request, summaries);
-  engine.stamp(*posterior, provenance);
-  if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
-  engine.counters.add(RuntimeCounter::kPredictions, request.rows);
+  asked_ = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
+  predictor.begin(*asked_, response, engine.config.seed, request);
   return Status::kOk;
+}
+
+void Reader::predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
+                          std::span<PredictiveSummary> summaries) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  WINDHOVER_CHECK(asked_ != nullptr && first + count <= request.rows);
+  engine.parts.predictors[id_].rows(*asked_, engine.parts.model->response(), request, first, count,
+                                    summaries);
+}
+
+void Reader::end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
+                         Provenance& provenance) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  WINDHOVER_CHECK(asked_ != nullptr);
+  engine.parts.predictors[id_].end(engine.parts.model->response(), request, summaries);
+  engine.stamp(*asked_, provenance);
+  abandon_predict();
+  engine.counters.add(RuntimeCounter::kPredictions, request.rows);
+}
+
+void Reader::abandon_predict() noexcept {
+  if (asked_ != nullptr && held_ == nullptr) engine_->layout_->parts.snapshots.unpin(id_);
+  asked_ = nullptr;
 }
 
 Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept {
   Engine::Layout& engine = *engine_->layout_;
   if (summaries.size() < engine.config.model.dimension()) return Status::kInvalidArgument;
+  if (asked_ != nullptr) return Status::kUnavailable;
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   const ParameterColumns& of = p->parameters;
   const double z = normal_quantile(0.95);
@@ -74,6 +109,7 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
   if (first > draws || count > draws - first || out.size() < count * dimension) {
     return Status::kInvalidArgument;
   }
+  if (asked_ != nullptr) return Status::kUnavailable;
   if (snapshot_id == 0) {
     release();
     held_ = engine.parts.snapshots.pin(id_);

@@ -123,8 +123,8 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 }
 
 // What the rows of a request share.
-void Predictor::prepare(const Posterior& p, Response response, std::uint64_t seed,
-                        const PredictRequest& r) noexcept {
+void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
+                      const PredictRequest& r) noexcept {
   const auto set = [](NormalLevel& level, double probability) {
     if (level.p != probability) level = NormalLevel(probability);
   };
@@ -143,12 +143,11 @@ void Predictor::prepare(const Posterior& p, Response response, std::uint64_t see
   }
 }
 
-void Predictor::predict(const Posterior& p, Response response, std::uint64_t seed,
-                        const PredictRequest& request,
-                        std::span<PredictiveSummary> summaries) noexcept {
-  prepare(p, response, seed, request);
-  for (std::size_t first = 0; first < request.rows; first += block_) {
-    const std::size_t count = std::min(block_, request.rows - first);
+void Predictor::rows(const Posterior& p, Response response, const PredictRequest& request,
+                     std::size_t first, std::size_t count,
+                     std::span<PredictiveSummary> summaries) noexcept {
+  for (const std::size_t end = first + count; first < end; first += count) {
+    count = std::min(block_, end - first);
     for (std::size_t i = 0; i < count; ++i) load_row(request, first + i, p, x_ + i * stride_);
     if (!network_ && response != Response::kCategorical) {
       predict_linear(p, response, request, first, count, summaries);
@@ -167,6 +166,10 @@ void Predictor::predict(const Posterior& p, Response response, std::uint64_t see
       compare_row(response, request, row, s);
     }
   }
+}
+
+void Predictor::end(Response response, const PredictRequest& request,
+                    std::span<PredictiveSummary> summaries) noexcept {
   if (request.rows > 1 && response != Response::kCategorical) compare(request, summaries);
 }
 

@@ -32,9 +32,22 @@ class Predictor {
   // quantiles, thresholds and Thompson draws of a class number.
   Status check(const PredictRequest& request, Response response) const noexcept;
 
-  // Fills one summary a row. The request has passed check().
+  // One request, which has passed check(), from one posterior: begin(), then its rows in order,
+  // however many at a time, then end(). `summaries` are those of the whole request, one a row. How
+  // the rows are cut changes no bit.
+  void begin(const Posterior& posterior, Response response, std::uint64_t seed,
+             const PredictRequest& request) noexcept;
+  void rows(const Posterior& posterior, Response response, const PredictRequest& request,
+            std::size_t first, std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
+  void end(Response response, const PredictRequest& request,
+           std::span<PredictiveSummary> summaries) noexcept;
+  // All of that at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
-               const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+               const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept {
+    begin(posterior, response, seed, request);
+    rows(posterior, response, request, 0, request.rows, summaries);
+    end(response, request, summaries);
+  }
 
  private:
   // How far a learned scale of Student's t may be off, for the posterior at hand.
@@ -51,8 +64,6 @@ class Predictor {
   // Rows at a time: a factor too large for the caches is then read once for so many.
   static constexpr std::size_t kBlock = 32;
 
-  void prepare(const Posterior& posterior, Response response, std::uint64_t seed,
-               const PredictRequest& request) noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,

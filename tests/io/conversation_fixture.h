@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "windhover/io/conversation.h"
+#include "windhover/io/fair_queue.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
 
@@ -26,6 +27,8 @@ struct Shared {
         arena(block.bytes()),
         limits(limits_of(small_server(), with_defaults(small_engine()))),
         scratch(arena, limits),
+        long_predict(arena, limits),
+        queue(arena, kPlaces),
         producers(arena, known) {
     EXPECT_FALSE(arena.exhausted());
     state.limits = limits;
@@ -37,10 +40,15 @@ struct Shared {
     model.producers = &producers;
     producers.reset();
     queries.bind(state, kind, model, scratch, engine->reader().value(), engine->reader().value());
+    queries.set_reader_in_pieces(engine->reader().value());
+    long_predict.reset();
+    queue.reset();
     about = {&model, &queries, kind == EndpointKind::kObserve ? &producers : nullptr, nullptr};
-    context = {&state, {&about, 1}};
+    context = {&state, {&about, 1}, &long_predict};
     clock.advance_ns(kSecond);
   }
+
+  static constexpr std::size_t kPlaces = 64;  // of the queue
 
   std::uint64_t count(IoCounter id) const { return state.counters.get(id); }
 
@@ -54,6 +62,8 @@ struct Shared {
   ServedModel model;
   QueryScratch scratch;
   QueryHandler queries;
+  LongPredict long_predict;
+  FairQueue queue;
   ProducerTable producers;
   ModelContext about;
   ConversationContext context;
@@ -72,6 +82,18 @@ inline v1::Request observe_of(std::uint64_t producer, std::uint64_t first, std::
   return request;
 }
 
+// A Predict of so many rows; `broad`: with all the quantiles that there may be.
+inline v1::Request predict_of(std::uint32_t rows, bool broad) {
+  v1::Request request;
+  v1::Predict* predict = request.mutable_predict();
+  predict->set_rows(rows);
+  for (std::uint32_t i = 0; i < rows * kFeatures; ++i) predict->add_features_f64(0.01 * i);
+  for (std::uint32_t i = 1; broad && i <= kMaxQuantiles; ++i) {
+    predict->add_quantile_probabilities(i / (kMaxQuantiles + 1.0));
+  }
+  return request;
+}
+
 class Peer {
  public:
   explicit Peer(Shared& shared, v1::Durability durability = v1::DURABILITY_UNSPECIFIED)
@@ -86,14 +108,25 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // In one turn, acknowledged at its end.
-  std::vector<v1::Response> ask_all(const std::vector<v1::Request>& requests) {
-    std::string bytes;
-    for (v1::Request request : requests) {
-      request.set_id(++id_);
-      bytes += RawPeer::framed(request);
-    }
-    end = talk_.handle(std::as_bytes(std::span(bytes)), replies_).end;
+  // In one turn, acknowledged at its end. What had been sent before and not handled is forgotten.
+  std::vector<v1::Response> ask_all(const std::vector<v1::Request>& requests,
+                                    std::int64_t budget = kTurnNs) {
+    input_.clear();
+    for (const v1::Request& request : requests) add(request);
+    return take_turn(budget);
+  }
+  // For a later turn.
+  void add(v1::Request request) {
+    request.set_id(++id_);
+    input_ += RawPeer::framed(request);
+  }
+  // Goes on with what has been sent and not been handled.
+  std::vector<v1::Response> take_turn(std::int64_t budget) {
+    const Conversation::Turn turn =
+        talk_.handle(std::as_bytes(std::span(input_)), replies_, budget);
+    input_.erase(0, turn.consumed);
+    end = turn.end;
+    cost = turn.cost;
     talk_.flush_acknowledgements(replies_);
     std::vector<v1::Response> responses;
     while (!replies_.empty()) {
@@ -131,8 +164,10 @@ class Peer {
 
   v1::Response welcome;
   TurnEnd end = TurnEnd::kNeedInput;
+  std::int64_t cost = 0;  // of the last turn
 
  private:
+  std::string input_;  // that has not been handled
   std::vector<std::byte> room_;
   ReplyBuffer replies_;
   Conversation talk_;

@@ -1,0 +1,65 @@
+// Whose question an endpoint answers next, and when.
+#include "windhover/io/endpoint.h"
+
+namespace windhover {
+namespace {
+
+// While rows come in, questions on the observe endpoint have this share of its thread.
+constexpr std::int64_t kRowsBeforeQuestions = 9;
+
+}  // namespace
+
+// On the query endpoint a question is answered as it is read unless somebody waits.
+std::int64_t Endpoint::budget() const noexcept {
+  return kind_ == EndpointKind::kQuery && memory_.queue.empty() ? kTurnNs : 0;
+}
+
+void Endpoint::on_cost(Session& session, std::int64_t cost) noexcept {
+  memory_.queue.charge(number_of(session), cost);
+}
+
+void Endpoint::on_question(Session& session, bool needs_place) noexcept {
+  const auto line = needs_place ? FairQueue::Line::kForPlace : FairQueue::Line::kAny;
+  memory_.queue.wait(number_of(session), line);
+  schedule_next();
+}
+
+void Endpoint::on_closed(Session& session) noexcept {
+  memory_.queue.leave(number_of(session));
+  if (!memory_.queue.empty()) schedule_next();
+}
+
+// Behind what the sockets have for us meanwhile: between two turns new questions are seen.
+void Endpoint::schedule_next() noexcept {
+  if (next_scheduled_) return;
+  next_scheduled_ = true;
+  asio::post(io_, with_memory(next_memory_, [this] {
+               next_scheduled_ = false;
+               next_question();
+             }));
+}
+
+void Endpoint::next_question() noexcept {
+  if (memory_.queue.empty()) return;
+  if (rows_come_first()) return schedule_next();
+  const std::uint32_t who = memory_.queue.next(memory_.long_predict.asker() == nullptr);
+  // Otherwise whoever has the place reads no more just now: it goes on, or goes.
+  if (who == FairQueue::kNobody) return;
+  memory_.sessions[who].take_turn();
+  if (kind_ == EndpointKind::kObserve) {
+    questions_due_ns_ = state_.clock->now_ns() + kRowsBeforeQuestions * kTurnNs;
+  }
+  if (!memory_.queue.empty()) schedule_next();
+}
+
+// On the observe endpoint, as long as every look at the sockets brings some; but a question comes
+// between often enough to be answered.
+bool Endpoint::rows_come_first() noexcept {
+  if (kind_ != EndpointKind::kObserve) return false;
+  const std::uint64_t rows = state_.counters.get(IoCounter::kRowsReceived);
+  if (rows == rows_seen_) return false;
+  rows_seen_ = rows;
+  return state_.clock->now_ns() < questions_due_ns_;
+}
+
+}  // namespace windhover

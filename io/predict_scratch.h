@@ -1,0 +1,45 @@
+// The arrays of one Predict where they can be computed with.
+#ifndef WINDHOVER_IO_PREDICT_SCRATCH_H_
+#define WINDHOVER_IO_PREDICT_SCRATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/messages.h"
+#include "windhover/io/server_state.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// Arrays in a frame have any alignment; here they are copied. A frame cannot hold more. One thread.
+class PredictScratch {
+ public:
+  // Takes memory, writes nothing but itself.
+  PredictScratch(Arena& arena, const Limits& limits) noexcept;
+
+  // Before use.
+  void reset() noexcept;
+
+  // What is loaded stays until the next is.
+  PredictRequest load(const PredictQuery& query) noexcept;
+
+  // REQUIRES: rows <= Limits::max_query_rows.
+  std::span<PredictiveSummary> summaries(std::size_t rows) noexcept {
+    return summaries_.first(rows);
+  }
+
+ private:
+  std::span<const double> to_doubles(const PackedArray& array, Scalar scalar) noexcept;
+  std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
+
+  std::span<double> doubles_;
+  std::span<std::uint32_t> integers_;
+  std::span<PredictiveSummary> summaries_;
+  std::size_t doubles_used_ = 0;
+  std::size_t integers_used_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_PREDICT_SCRATCH_H_

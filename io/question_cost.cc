@@ -1,0 +1,55 @@
+#include "windhover/io/question_cost.h"
+
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+namespace {
+
+// A quantile is found by steps of Newton's method, each of which sums over the mixture that y is.
+struct Prices {
+  std::int64_t quantile;
+  std::int64_t threshold;
+};
+
+Prices prices_of(Response response, bool network) noexcept {
+  switch (response) {
+    case Response::kGaussian:
+      return network ? Prices{23'000, 2'000} : Prices{1'600, 400};
+    case Response::kStudent:
+      return {18'000, 2'000};
+    case Response::kCount:
+      return {7'000, 1'500};
+    default:
+      return {10, 0};
+  }
+}
+
+}  // namespace
+
+std::int64_t QuestionCost::of_row(const PredictQuery& query) const noexcept {
+  const auto quantiles = static_cast<std::int64_t>(query.quantile_probabilities.count) + 2;
+  const auto thresholds = static_cast<std::int64_t>(query.thresholds.count);
+  return row_ns + quantiles * quantile_ns + thresholds * threshold_ns;
+}
+
+QuestionCost question_cost(const EngineConfig& engine) noexcept {
+  const ModelEntry& model = *find_model(engine.model.name);
+  const std::int64_t dimension = engine.model.dimension();
+  const std::int64_t draws = engine.retained_draws;
+  const bool categorical = model.response == Response::kCategorical;
+  const std::int64_t classes = categorical ? engine.model.classes : 1;
+  const std::int64_t factor = dimension * dimension / 2;
+  const Prices prices = prices_of(model.response, model.network);
+  QuestionCost cost;
+  cost.row_ns =
+      600 + (model.network ? 2 * draws * dimension : classes * (draws * dimension + factor) / 16);
+  if (categorical) cost.row_ns += 1024 * classes * (classes + 8);
+  cost.quantile_ns = prices.quantile;
+  cost.threshold_ns = prices.threshold;
+  cost.parameters_ns = 1'000 + 40 * dimension;
+  cost.draw_ns = 3 * dimension;
+  if (!model.network && factor / 16 > kTurnNs / 4) cost.rows_together = 4;
+  return cost;
+}
+
+}  // namespace windhover
