@@ -43,10 +43,13 @@ class AckQueue {
     return reply;
   }
 
-  // The oldest, if it may be sent now that frames below `durable` are on disk; otherwise null.
+  // Whether the oldest may be sent now that frames below `durable` are on disk.
+  bool is_ready(std::uint64_t durable) const noexcept {
+    return size_ > 0 && pending_[first_].after <= durable;
+  }
+  // That one, or null.
   ObserveAckReply* ready(std::uint64_t durable) noexcept {
-    if (size_ == 0 || pending_[first_].after > durable) return nullptr;
-    return &pending_[first_].reply;
+    return is_ready(durable) ? &pending_[first_].reply : nullptr;
   }
   // REQUIRES: not empty().
   void pop() noexcept {

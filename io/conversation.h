@@ -86,9 +86,21 @@ class Conversation {
   // Appends the pending acknowledgements that fit and whose frames are as durable as they say.
   void flush_acknowledgements(ReplyBuffer& replies) noexcept;
   // Whether one waits for the disk.
-  bool waits_for_log() noexcept {
-    return !acks_.empty() && acks_.ready(durable_frames()) == nullptr;
+  bool waits_for_log() const noexcept {
+    return !acks_.empty() && !acks_.is_ready(durable_frames());
   }
+
+  // What has come to the disk of what this is about.
+  std::uint64_t durable_frames() const noexcept {
+    return about_ != nullptr && about_->feed != nullptr ? about_->feed->durable_frames() : 0;
+  }
+  bool is_greeted() const noexcept { return about_ != nullptr; }
+
+  // Why a frame that waits for room does: the window is full, or the log is.
+  Refusal why_it_waits() const noexcept;
+  // Refuses as below, and forgets the acknowledgements that still wait for the disk: their rows
+  // have been taken, and nobody was told.
+  void give_up(Refusal reason, ReplyBuffer& replies) noexcept;
 
   // Appends a refusal after which the connection closes, if it fits.
   void refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
@@ -136,9 +148,6 @@ class Conversation {
   void acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept;
   bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
   bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
-  std::uint64_t durable_frames() const noexcept {
-    return about_ != nullptr && about_->feed != nullptr ? about_->feed->durable_frames() : 0;
-  }
   std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;

@@ -51,6 +51,18 @@ bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& 
   return false;
 }
 
+Refusal Conversation::why_it_waits() const noexcept {
+  const bool log =
+      waits_for_log() || (observes() && about_->feed != nullptr && !about_->feed->has_room(1));
+  return refusal_of(log ? Status::kLogFull : Status::kWindowFull);
+}
+
+void Conversation::give_up(Refusal reason, ReplyBuffer& replies) noexcept {
+  flush_acknowledgements(replies);
+  acks_.clear();
+  refuse_and_close(reason, 0, replies);
+}
+
 // Hands the rows that are not duplicates to the engine. False: the window has no room, or others
 // wait for it.
 bool Conversation::judge(const ObserveRequest& request, JudgedFrame& frame,

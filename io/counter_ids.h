@@ -15,7 +15,8 @@ enum class IoCounter : std::uint8_t {
   kConnectionsRefused,  // no session was free
   kConnectionsClosed,   // by either side, in order or not
   kAcceptErrors,        // each is followed by a pause
-  kTimeouts,            // sessions freed because the peer neither sent nor read
+  kTimeouts,            // sessions freed because the peer was silent, too slow, or did not read
+  kWaitTimeouts,        // and refused because the window stayed full or the log did not go on
   kMalformedFrames,     // each closes its connection
   kOversizedFrames,     // likewise
   kHelloMissing,        // likewise
@@ -53,6 +54,7 @@ struct CounterLabels<IoCounter> {
       "connections_closed",
       "accept_errors",
       "timeouts",
+      "wait_timeouts",
       "malformed_frames",
       "oversized_frames",
       "hello_missing",

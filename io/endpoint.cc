@@ -66,7 +66,9 @@ Endpoint::~Endpoint() {
 }
 
 Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& listen) {
-  const milliseconds shortest = std::min(config.idle_timeout, config.write_timeout);
+  const milliseconds shortest =
+      std::min({config.hello_timeout, config.frame_timeout, config.idle_timeout,
+                config.write_timeout, config.answer_timeout, config.wait_timeout});
   sweep_period_ = std::clamp(shortest / 4, milliseconds(10), milliseconds(1000));
 
   wake_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -179,8 +179,9 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
   static_assert(kServerReaders == 6 && kHttpReaders == 3);  // as the sentences say
   const Result<bool> durable = check_durable(config.durable, config.frame_cap, engine);
   if (!durable.ok()) return durable.error();
-  for (const auto timeout :
-       {config.idle_timeout, config.write_timeout, config.drain_timeout, config.producer_timeout}) {
+  for (const auto timeout : {config.hello_timeout, config.frame_timeout, config.idle_timeout,
+                             config.write_timeout, config.answer_timeout, config.wait_timeout,
+                             config.drain_timeout, config.producer_timeout}) {
     if (timeout.count() < 1 || timeout > std::chrono::hours(24 * 365)) {
       return Error{Status::kInvalidConfig, "timeouts must be from 1 to 31536000000 milliseconds",
                    static_cast<double>(timeout.count())};
@@ -227,8 +228,12 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   limits.frame_cap = config.frame_cap;
   limits.max_sessions = config.max_sessions;
   limits.read_buffer = std::max(config.frame_cap + kMaxFrameHeader, kTurnBytes);
+  limits.hello_timeout_ns = nanoseconds(config.hello_timeout).count();
+  limits.frame_timeout_ns = nanoseconds(config.frame_timeout).count();
   limits.idle_timeout_ns = nanoseconds(config.idle_timeout).count();
   limits.write_timeout_ns = nanoseconds(config.write_timeout).count();
+  limits.answer_timeout_ns = nanoseconds(config.answer_timeout).count();
+  limits.wait_timeout_ns = nanoseconds(config.wait_timeout).count();
   limits.drain_timeout_ns = nanoseconds(config.drain_timeout).count();
   include(limits, limits_of(engine));
   return limits;

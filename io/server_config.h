@@ -31,9 +31,17 @@ struct ServerConfig {
   std::uint32_t max_producers_per_connection = 16;  // that it may speak for at one time; 1 to 64
   std::uint32_t frame_cap = 64 * 1024;  // bytes of one request; must hold the largest row
 
-  std::chrono::milliseconds idle_timeout{60'000};   // without a byte from the peer
-  std::chrono::milliseconds write_timeout{10'000};  // with an answer waiting and no byte taken
-  std::chrono::milliseconds drain_timeout{2'000};   // how long stopping may take
+  // What a connection may take before it is closed, looked at every quarter of the shortest of
+  // these (10 ms to 1 s).
+  std::chrono::milliseconds hello_timeout{5'000};    // from connecting to a whole Hello
+  std::chrono::milliseconds frame_timeout{10'000};   // from a frame's first byte to its last
+  std::chrono::milliseconds idle_timeout{60'000};    // without a byte from the peer
+  std::chrono::milliseconds write_timeout{10'000};   // with an answer waiting and no byte taken
+  std::chrono::milliseconds answer_timeout{30'000};  // until every byte of an answer is taken
+  // For a window that stays full, or a log that does not go on: refused then, and its rows have not
+  // been acknowledged.
+  std::chrono::milliseconds wait_timeout{600'000};
+  std::chrono::milliseconds drain_timeout{2'000};  // how long stopping may take
   // Without a row of a producer from the connection that speaks for it, after which another may.
   std::chrono::milliseconds producer_timeout{60'000};
 

@@ -29,8 +29,12 @@ struct Limits {
   std::size_t page_numbers = 0;
   std::size_t read_buffer = 0;   // bytes a session
   std::size_t reply_buffer = 0;  // likewise
+  std::int64_t hello_timeout_ns = 0;
+  std::int64_t frame_timeout_ns = 0;
   std::int64_t idle_timeout_ns = 0;
   std::int64_t write_timeout_ns = 0;
+  std::int64_t answer_timeout_ns = 0;
+  std::int64_t wait_timeout_ns = 0;
   std::int64_t drain_timeout_ns = 0;
 };
 

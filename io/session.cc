@@ -40,8 +40,9 @@ void Session::begin(Stream&& socket) noexcept {
   drain_ = {};
   stopped_by_ = TurnEnd::kNeedInput;
   peer_finished_ = false;
-  heard_ns_ = written_ns_ = now();
-  waiting_since_ns_ = 0;
+  begun_ns_ = heard_ns_ = written_ns_ = now();
+  waiting_since_ns_ = frame_since_ns_ = log_waiting_since_ns_ = 0;
+  owed_bytes_ = 0;
   state_ = State::kOpen;
   read();
 }
@@ -112,6 +113,10 @@ void Session::turn(std::int64_t budget) noexcept {
   input_.consume(turn.consumed);
   if (turn.cost > 0) host_->on_cost(*this, turn.cost);
   stopped_by_ = turn.end;
+  if (turn.consumed > 0 || input_.pending().empty()) frame_since_ns_ = 0;
+  if (turn.end == TurnEnd::kNeedInput && frame_since_ns_ == 0 && !input_.pending().empty()) {
+    frame_since_ns_ = heard_ns_;
+  }
   const bool waits = turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind;
   waiting_since_ns_ = !waits ? 0 : waiting_since_ns_ != 0 ? waiting_since_ns_ : now();
   if (turn.end == TurnEnd::kClose) return say_goodbye();
@@ -192,6 +197,10 @@ void Session::write() noexcept {
     if (error == asio::error::would_block) {
       context_.state->counters.add(IoCounter::kWriteStalls);
       written_ns_ = now();
+      if (owed_bytes_ == 0) {
+        owed_bytes_ = bytes.size();
+        owed_since_ns_ = written_ns_;
+      }
       write_.under_way = true;
       socket_->async_write_some(
           asio::buffer(bytes.data(), bytes.size()),
@@ -200,17 +209,21 @@ void Session::write() noexcept {
       return;
     }
     if (error) return fail();
-    context_.state->counters.add(IoCounter::kBytesSent, sent);
-    replies_.consume(sent);
+    has_taken(sent);
   }
+}
+
+void Session::has_taken(std::size_t bytes) noexcept {
+  context_.state->counters.add(IoCounter::kBytesSent, bytes);
+  replies_.consume(bytes);
+  owed_bytes_ -= std::min(bytes, owed_bytes_);
 }
 
 void Session::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
   write_.under_way = false;
   if (state_ == State::kClosed) return settle();
   if (error && error != asio::error::operation_aborted) return fail();
-  context_.state->counters.add(IoCounter::kBytesSent, bytes);
-  replies_.consume(bytes);
+  has_taken(bytes);
   heard_ns_ = now();
   write();
   if (write_.under_way || state_ == State::kClosed) return;

@@ -80,6 +80,9 @@ class Session {
   void abort() noexcept;
 
  private:
+  // How long a peer may take to notice that we said goodbye. Closing with unread bytes would reset
+  // the connection, and the peer might lose the refusal that says why.
+  static constexpr std::int64_t kLingerNs = 1'000'000'000;
   static constexpr std::int64_t kQuietNs = 100'000'000;  // a peer silent for so long is quiet
 
   enum class State : std::uint8_t {
@@ -114,6 +117,10 @@ class Session {
   void say_goodbye() noexcept;
   void linger_when_settled() noexcept;
   bool peer_is_gone(std::int64_t now_ns) noexcept;
+  bool peer_is_late(std::int64_t now_ns) const noexcept;
+  bool peer_does_not_read(std::int64_t now_ns) const noexcept;
+  bool has_waited_long(std::int64_t now_ns) noexcept;
+  void has_taken(std::size_t bytes) noexcept;
   void linger() noexcept;
   void fail() noexcept;
   void settle() noexcept;
@@ -136,6 +143,14 @@ class Session {
   std::int64_t heard_ns_ = 0;                 // when the peer last sent or let us go on
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
+  std::int64_t begun_ns_ = 0;
+  std::int64_t frame_since_ns_ = 0;  // when the frame that is not whole began to come; 0: none
+  // Bytes of replies that had to wait at one time, of which so many are left; those that came
+  // behind them are looked at when these are taken.
+  std::size_t owed_bytes_ = 0;
+  std::int64_t owed_since_ns_ = 0;
+  std::uint64_t log_seen_ = 0;  // where the log stood when an acknowledgement was found waiting
+  std::int64_t log_waiting_since_ns_ = 0;  // 0: none does
   Drain drain_;
 };
 

@@ -28,7 +28,10 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kAcceptErrors, "accept_errors", "", "",
      "Failures to accept a connection, each followed by a pause."},
     {Io::kTimeouts, "session_timeouts", "", "",
-     "Sessions freed because the peer neither sent nor read."},
+     "Sessions freed because the peer was silent, too slow, or did not read."},
+    {Io::kWaitTimeouts, "session_wait_timeouts", "", "",
+     "Sessions refused because the window stayed full, or the log did not go on, for "
+     "wait_timeout."},
     {Io::kMalformedFrames, "frames_malformed", "", "",
      "Frames that are no request; each closes its connection."},
     {Io::kOversizedFrames, "frames_oversized", "", "",

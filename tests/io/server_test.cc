@@ -49,6 +49,10 @@ TEST(Server, ImpossibleConfigurationsAreRefusedWithASentence) {
   EXPECT_TRUE(check(small_server(), engine).ok());
   EXPECT_EQ(status_with([](ServerConfig& c) { c.frame_cap = 100; }), Status::kInvalidConfig);
   EXPECT_EQ(status_with([](ServerConfig& c) { c.max_sessions = 0; }), Status::kInvalidConfig);
+  for (const auto timeout : {&ServerConfig::hello_timeout, &ServerConfig::frame_timeout,
+                             &ServerConfig::answer_timeout, &ServerConfig::wait_timeout}) {
+    EXPECT_EQ(status_with([timeout](ServerConfig& c) { c.*timeout = {}; }), Status::kInvalidConfig);
+  }
   EXPECT_EQ(status_with([](ServerConfig& c) { c.idle_timeout = {}; }), Status::kInvalidConfig);
   EXPECT_EQ(status_with([](ServerConfig& c) { c.query.tcp_address = "localhost"; }),
             Status::kInvalidConfig);

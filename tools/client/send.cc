@@ -232,7 +232,8 @@ class Sender {
     const Status status = action();
     if (ok(status)) return;
     const bool broken = status == Status::kClosed || status == Status::kIoError ||
-                        status == Status::kTimeout || status == Status::kUnavailable;
+                        status == Status::kTimeout || status == Status::kUnavailable ||
+                        status == Status::kWindowFull || status == Status::kLogFull;
     if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
     connect_again();
   }

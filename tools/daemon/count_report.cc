@@ -38,6 +38,7 @@ constexpr Counted kConnectionCounts[] = {
     {.key = "no_session_free", .io = IoCounter::kConnectionsRefused},
     {.key = "accept_errors", .io = IoCounter::kAcceptErrors},
     {.key = "timeouts", .io = IoCounter::kTimeouts},
+    {.key = "wait_timeouts", .io = IoCounter::kWaitTimeouts},
 };
 constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},

@@ -109,8 +109,15 @@ void DaemonConfig::describe_options() {
              "ms without its rows, then another may speak for a producer",
              v.server.producer_timeout),
       number("server.frame_cap", "bytes of one request", v.server.frame_cap),
+      number("server.hello_timeout", "ms from connecting to a whole Hello", v.server.hello_timeout),
+      number("server.frame_timeout", "ms from a frame's first byte to its last",
+             v.server.frame_timeout),
       number("server.idle_timeout", "ms without a byte from the peer", v.server.idle_timeout),
       number("server.write_timeout", "ms with an answer not taken", v.server.write_timeout),
+      number("server.answer_timeout", "ms until every byte of an answer is taken",
+             v.server.answer_timeout),
+      number("server.wait_timeout", "ms that rows wait for a full window or the log, then refused",
+             v.server.wait_timeout),
       number("server.drain_timeout", "ms that stopping may take", v.server.drain_timeout),
   });
   add(data_options(v.data));

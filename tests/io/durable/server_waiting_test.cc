@@ -146,6 +146,23 @@ TEST_F(ServerPeers, OneThatWaitsForTheDiskLongerThanItMayBeSilentIsNotLetGo) {
   EXPECT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();
 }
 
+// A disk that neither confirms nor fails: the row is there, and was not acknowledged.
+TEST_F(ServerPeers, OneThatWaitsForTheDiskLongerThanItMayIsRefusedAndItsRowKept) {
+  ServerLife life(one_place_, exact_engine());
+  {
+    RawPeer peer(life.observe());
+    ASSERT_NO_FATAL_FAILURE(send_and_wait(life, faulty_, peer, false));
+    ASSERT_TRUE(eventually([&] {
+      life.clock().step(one_place_.wait_timeout);
+      return life.server().counters().get(IoCounter::kWaitTimeouts) == 1;
+    }));
+    EXPECT_TRUE(peer.refused_and_closed(v1::REASON_LOG_FULL));
+  }
+  life.clock().step(std::chrono::seconds(10));  // it need not linger
+  ASSERT_TRUE(eventually([&] { return sessions(life) == 0; }));
+  expect_row_is_kept(life, faulty_);
+}
+
 class ServerStop : public ServerWaiting {
  protected:
   // Told to stop while a call waits, it ends when the call comes back. `before` is called while the
