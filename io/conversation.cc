@@ -100,6 +100,20 @@ bool Conversation::may_cost(const RequestView& request) const noexcept {
   }
 }
 
+// Whether this endpoint answers such questions.
+bool Conversation::answers(RequestKind kind) const noexcept {
+  switch (kind) {
+    case RequestKind::kUnknown:
+    case RequestKind::kObserve:
+    case RequestKind::kProducerStatus:
+      return false;
+    case RequestKind::kStatus:
+      return true;
+    default:
+      return !context_.rows_only;
+  }
+}
+
 TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies) noexcept {
   if (request.kind != RequestKind::kObserve || !observes()) spent_ += QuestionCost::kFrameNs;
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
@@ -115,8 +129,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
   if (request.kind == RequestKind::kProducerStatus && observes()) {
     return producer_status(request.id, request.producer_status.producer, replies);
   }
-  if (request.kind == RequestKind::kObserve || request.kind == RequestKind::kProducerStatus ||
-      request.kind == RequestKind::kUnknown) {
+  if (!answers(request.kind)) {
     context_.state->counters.add(IoCounter::kUnsupportedRequests);
     refuse(request.id, refusal_of(Status::kUnsupported), kProtocolVersion, replies);
     return TurnEnd::kNeedInput;

@@ -34,6 +34,7 @@ struct ConversationContext {
   std::span<ModelContext> models;  // the first is that of a Hello that names none
   // Null: every question is answered at once.
   LongPredict* long_predict = nullptr;
+  bool rows_only = false;  // no questions but Status and ProducerStatus
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
   QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
@@ -118,6 +119,7 @@ class Conversation {
   }
 
  private:
+  bool answers(RequestKind kind) const noexcept;
   TurnEnd dispatch(const RequestView& request, ReplyBuffer& replies) noexcept;
   RoleSet roles_on(const ModelContext* model) noexcept {
     return rights_.on_model(static_cast<std::size_t>(model - context_.models.data()));

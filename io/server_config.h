@@ -25,6 +25,9 @@ struct ServerConfig {
   // Without a file addresses that are not loopback are refused, unless this is said: then whoever
   // reaches the server may do everything.
   bool serve_anyone = false;
+  // The observe endpoint then refuses questions (REASON_UNSUPPORTED) but for Status and
+  // ProducerStatus: these are for the query endpoint, and rows wait for none.
+  bool observe_rows_only = false;
 
   std::uint32_t max_sessions = 64;       // connections at one time, on each endpoint
   std::uint32_t max_producers = 65'536;  // that will ever be told apart; they are never forgotten

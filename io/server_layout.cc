@@ -166,6 +166,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
     memory_of->queries[index].set_reader_in_pieces(in_pieces.value());
   }
   if (hosted.follows.empty()) layout.observe.models[index].producers = &memory.producers;
+  layout.observe.context.rows_only = config.observe_rows_only;
   return true;
 }
 

@@ -7,6 +7,7 @@ namespace {
 using testing::kSecond;
 using testing::observe_of;
 using testing::Peer;
+using testing::predict_of;
 using testing::Shared;
 
 // --- Producers
@@ -201,6 +202,30 @@ TEST(Conversation, AcknowledgementsOfManyProducersFindRoomOrWait) {
   EXPECT_GT(turns, 1);
   EXPECT_EQ(acknowledged, frames.size());
   EXPECT_EQ(shared.engine->head(), frames.size());
+}
+
+// --- Rows only
+
+TEST(Conversation, EndpointForRowsOnlyRefusesQuestionsButStatus) {
+  Shared shared;
+  shared.context.rows_only = true;
+  Peer peer(shared);
+  EXPECT_EQ(peer.send(7, 0, 3).observe_ack().accepted(), 3U);
+  EXPECT_EQ(peer.where(7).next(), 3U);
+  v1::Request request;
+  request.mutable_status();
+  EXPECT_TRUE(peer.ask(request).has_status_result());
+  std::vector<v1::Request> refused = {predict_of(1, false), {}, {}, {}};
+  refused[1].mutable_posterior_summary();
+  refused[2].mutable_draws();
+  refused[3].mutable_take_checkpoint();
+  for (const v1::Request& question : refused) {
+    const v1::Response answer = peer.ask(question);
+    EXPECT_EQ(answer.refusal().reason(), v1::REASON_UNSUPPORTED) << question.ShortDebugString();
+    EXPECT_FALSE(answer.refusal().closing());
+  }
+  EXPECT_EQ(shared.count(IoCounter::kUnsupportedRequests), 4U);
+  EXPECT_EQ(peer.send(7, 3, 3).observe_ack().accepted(), 3U);
 }
 
 }  // namespace

@@ -201,5 +201,20 @@ TEST(Server, TwoClientsPagingThroughDrawsBothFinish) {
   for (std::thread& pager : pagers) pager.join();
 }
 
+TEST(Server, OneForRowsOnlyAnswersOnItsQueryEndpoint) {
+  ServerConfig config = small_server();
+  config.observe_rows_only = true;
+  TestServer server(config);
+  std::vector<ParameterSummary> parameters;
+  Provenance provenance;
+  Client sender;
+  ASSERT_EQ(sender.connect(server.observe_address()), Status::kOk);
+  EXPECT_EQ(sender.posterior(parameters, provenance), Status::kUnsupported);
+  EXPECT_EQ(sender.observe(TestRows(10).rows()), Status::kOk) << sender.error_text();
+  Client asker;
+  ASSERT_EQ(asker.connect(server.query_address()), Status::kOk);
+  EXPECT_EQ(asker.posterior(parameters, provenance), Status::kOk);
+}
+
 }  // namespace
 }  // namespace windhover

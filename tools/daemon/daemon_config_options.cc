@@ -89,6 +89,8 @@ void DaemonConfig::describe_options() {
       text("server.observe.tcp_address", "numeric; empty: no TCP", v.observe.tcp_address),
       number("server.observe.tcp_port", "0: any free one", v.server.observe.tcp_port),
       text("server.observe.unix_path", "empty: none", v.observe.unix_path),
+      boolean("server.observe.rows_only", "the observe endpoint refuses questions but Status",
+              v.server.observe_rows_only),
       text("server.query.tcp_address", "numeric; empty: no TCP", v.query.tcp_address),
       number("server.query.tcp_port", "0: any free one", v.server.query.tcp_port),
       text("server.query.unix_path", "empty: none", v.query.unix_path),
