@@ -16,8 +16,9 @@ ModelContext* ConversationContext::find(std::string_view name) const noexcept {
   return found == models.end() ? nullptr : &*found;
 }
 
-void Conversation::begin(const Credential& peer) noexcept {
+void Conversation::begin(const Credential& peer, bool status_only) noexcept {
   rights_.begin(context_.state->access, peer);
+  status_only_ = status_only;
   about_ = nullptr;
   producer_ = nullptr;
   durability_ = Durability::kMemory;
@@ -120,6 +121,11 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
   if (about_ == nullptr) {
     context_.state->counters.add(IoCounter::kHelloMissing);
     refuse_and_close(Refusal::kHelloRequired, 0, replies, request.id);
+    return TurnEnd::kClose;
+  }
+  if (status_only_ && request.kind != RequestKind::kStatus) {
+    refuse_and_close(refusal_of(Status::kUnavailable), context_.state->limits.max_sessions, replies,
+                     request.id);
     return TurnEnd::kClose;
   }
   if (Role needed{}; !may(request.kind, needed)) return not_permitted(request, needed, replies);

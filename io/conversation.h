@@ -67,8 +67,9 @@ class Conversation {
  public:
   explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
 
-  // A new peer, and what is known of who it is.
-  void begin(const Credential& peer = {}) noexcept;
+  // A new peer, and what is known of who it is. `status_only`: it may say Hello and ask Status, and
+  // anything else ends it.
+  void begin(const Credential& peer = {}, bool status_only = false) noexcept;
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
   // what is left comes again, with more behind it. Acknowledgements stay pending until
@@ -154,7 +155,8 @@ class Conversation {
 
   const ConversationContext& context_;
   PeerRights rights_;
-  ModelContext* about_ = nullptr;                // what Hello has named; null before it
+  ModelContext* about_ = nullptr;  // what Hello has named; null before it
+  bool status_only_ = false;
   std::int64_t budget_ = 0;                      // of this turn
   std::int64_t spent_ = 0;                       // of it
   std::int64_t turn_ends_ns_ = 0;                // 0: no question has been answered in it yet

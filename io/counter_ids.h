@@ -12,15 +12,16 @@ namespace windhover {
 
 enum class IoCounter : std::uint8_t {
   kConnectionsAccepted,
-  kConnectionsRefused,  // no session was free
-  kConnectionsClosed,   // by either side, in order or not
-  kAcceptErrors,        // each is followed by a pause
-  kTimeouts,            // sessions freed because the peer was silent, too slow, or did not read
-  kWaitTimeouts,        // and refused because the window stayed full or the log did not go on
-  kMalformedFrames,     // each closes its connection
-  kOversizedFrames,     // likewise
-  kHelloMissing,        // likewise
-  kHelloRefused,        // version, model or fingerprint; likewise
+  kConnectionsRefused,   // no session was free
+  kOperatorConnections,  // accepted on the place kept for Status, when no other was free
+  kConnectionsClosed,    // by either side, in order or not
+  kAcceptErrors,         // each is followed by a pause
+  kTimeouts,             // sessions freed because the peer was silent, too slow, or did not read
+  kWaitTimeouts,         // and refused because the window stayed full or the log did not go on
+  kMalformedFrames,      // each closes its connection
+  kOversizedFrames,      // likewise
+  kHelloMissing,         // likewise
+  kHelloRefused,         // version, model or fingerprint; likewise
   kUnsupportedRequests,
   kNotPermitted,  // Hellos and requests of peers without the role for it
   kFrames,        // requests read, whatever became of them
@@ -51,6 +52,7 @@ struct CounterLabels<IoCounter> {
   static constexpr std::array<const char*, static_cast<std::size_t>(IoCounter::kCount)> kLabels = {
       "connections_accepted",
       "connections_refused",
+      "operator_connections",
       "connections_closed",
       "accept_errors",
       "timeouts",

@@ -33,6 +33,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       memory_(memory),
       state_(state),
       io_(1),
+      operator_place_(memory.sessions.last(OperatorPlace::kSessions)),
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),
       wake_(io_),
@@ -150,20 +151,27 @@ void Endpoint::wake() noexcept {
 }
 
 void Endpoint::on_connection(Stream& socket) noexcept {
-  const auto free = std::find_if(memory_.sessions.begin(), memory_.sessions.end(),
-                                 [](const Session& session) { return session.is_free(); });
-  if (free == memory_.sessions.end()) return refuse(socket);
+  const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
+  const auto free = std::ranges::find_if(everybodys, &Session::is_free);
+  if (free != everybodys.end()) return begin(*free, socket, false);
+  Session* const kept = operator_place_.take(socket, state_.clock->now_ns());
+  if (kept == nullptr) return refuse(socket);
+  state_.counters.add(IoCounter::kOperatorConnections);
+  begin(*kept, socket, true);
+}
+
+void Endpoint::begin(Session& session, Stream& socket, bool for_operator) noexcept {
   state_.counters.add(IoCounter::kConnectionsAccepted);
   state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
-  memory_.queue.begin(number_of(*free));
-  free->begin(std::move(socket));
+  memory_.queue.begin(number_of(session));
+  session.begin(std::move(socket), for_operator);
 }
 
 void Endpoint::refuse(Stream& socket) noexcept {
   state_.counters.add(IoCounter::kConnectionsRefused);
   std::array<std::byte, 64> bytes;
   const std::size_t size = encode(
-      0, RefusalReply{refusal_of(Status::kUnavailable), memory_.sessions.size(), true}, bytes);
+      0, RefusalReply{refusal_of(Status::kUnavailable), state_.limits.max_sessions, true}, bytes);
   ErrorCode ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(bytes.data(), size), ignored);

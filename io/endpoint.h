@@ -15,6 +15,7 @@
 #include "windhover/io/handler_memory.h"
 #include "windhover/io/listener.h"
 #include "windhover/io/long_predict.h"
+#include "windhover/io/operator_place.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/session.h"
 #include "windhover/platform/arena.h"
@@ -26,14 +27,15 @@ struct EndpointMemory : ConversationMemory {
   EndpointMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
       : ConversationMemory(arena, limits, model_count),
         long_predict(arena, limits),
-        queue(arena, limits.max_sessions),
-        sessions(arena.make_array<Session>(limits.max_sessions, arena, limits, context)) {
+        queue(arena, limits.max_sessions + OperatorPlace::kSessions),
+        sessions(arena.make_array<Session>(limits.max_sessions + OperatorPlace::kSessions, arena,
+                                           limits, context)) {
     context.long_predict = &long_predict;
   }
 
   LongPredict long_predict;
   FairQueue queue;
-  std::span<Session> sessions;
+  std::span<Session> sessions;  // the last ones are the operator's
 };
 
 // What else the observe thread does for the server beside its connections. On that thread.
@@ -91,6 +93,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   void schedule_next() noexcept;
   void next_question() noexcept;
   bool rows_come_first() noexcept;
+  void begin(Session& session, Stream& socket, bool for_operator) noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;
   void sweep() noexcept;
@@ -106,6 +109,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   ServerState& state_;
   EndpointDuties* duties_ = nullptr;
   IoContext io_;
+  OperatorPlace operator_place_;
   Listener tcp_;
   Listener unix_;
   Descriptor wake_;

@@ -28,13 +28,19 @@ void Session::bind(IoContext& io, SessionHost& host) {
   }
 }
 
-void Session::begin(Stream&& socket) noexcept {
+bool Session::is_mute() noexcept {
+  ErrorCode ignored;
+  return heard_ns_ == begun_ns_ && input_.pending().empty() && socket_->available(ignored) == 0;
+}
+
+void Session::begin(Stream&& socket, bool for_operator) noexcept {
   WINDHOVER_CHECK(is_free());
   *socket_ = std::move(socket);
   ErrorCode ignored;
   socket_->non_blocking(true, ignored);
   socket_->set_option(asio::ip::tcp::no_delay(true), ignored);  // refused by Unix-domain sockets
-  conversation_.begin(Credential::of_socket(socket_->native_handle()));
+  conversation_.begin(Credential::of_socket(socket_->native_handle()), for_operator);
+  for_operator_ = for_operator;
   replies_.clear();
   input_.clear();
   drain_ = {};

@@ -52,9 +52,16 @@ class Session {
   void bind(IoContext& io, SessionHost& host);
 
   bool is_free() const noexcept { return state_ == State::kFree; }
+  bool is_open() const noexcept { return state_ == State::kOpen; }
 
-  // Takes a connected socket over. REQUIRES: is_free().
-  void begin(Stream&& socket) noexcept;
+  // Takes a connected socket over. `for_operator`: on the place kept for Status, see
+  // operator_place.h. REQUIRES: is_free().
+  void begin(Stream&& socket, bool for_operator = false) noexcept;
+
+  bool is_greeted() const noexcept { return conversation_.is_greeted(); }
+  // Whether its peer has not sent a byte yet.
+  bool is_mute() noexcept;
+  std::int64_t begun_ns() const noexcept { return begun_ns_; }
 
   // Whether it waits for the window, and before all others: see ServedModel::first_in_line.
   bool waits_for_window() const noexcept {
@@ -139,8 +146,9 @@ class Session {
   Operation turn_;                            // that is scheduled
   TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
   std::int64_t waiting_since_ns_ = 0;         // for the window or the disk; 0: not
-  bool peer_finished_ = false;                // the peer has closed its direction
-  std::int64_t heard_ns_ = 0;                 // when the peer last sent or let us go on
+  bool for_operator_ = false;
+  bool peer_finished_ = false;   // the peer has closed its direction
+  std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
   std::int64_t begun_ns_ = 0;

@@ -23,6 +23,9 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kConnectionsAccepted, "connections", "outcome", "accepted",
      "Connections to the observe and query endpoints; refused: max_sessions were open."},
     {Io::kConnectionsRefused, "connections", "outcome", "refused", ""},
+    {Io::kOperatorConnections, "operator_connections", "", "",
+     "Of the accepted connections, those on the place kept for Status when max_sessions were "
+     "open."},
     {Io::kConnectionsClosed, "connections_closed", "", "",
      "Connections closed, by either side, in order or not."},
     {Io::kAcceptErrors, "accept_errors", "", "",

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <thread>
 
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/server_options.h"
@@ -33,9 +36,22 @@ void print_latency(const char* name, const v1::HandlerLatency& l) {
              text(l.p50_ns()), text(l.p99_ns()), text(l.p999_ns()), text(l.max_ns()));
 }
 
+// In a crowd the place that a server keeps for this may be taken for a moment.
+void connect_in_a_crowd(Client& client, const ServerOptions& server) {
+  constexpr int kAttempts = 60;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (client.connect(server.address, client_options_of(server)) != Status::kUnavailable ||
+        client.refusal() != v1::REASON_UNAVAILABLE) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  if (!client.connected()) connect_or_throw(client, server);
+}
+
 void run_status(const StatusOptions& o) {
   Client client;
-  connect_or_throw(client, o.server);
+  connect_in_a_crowd(client, o.server);
   v1::StatusResult s;
   check_reply(client, client.status(s), "asking for the status");
   const Provenance provenance = provenance_of(s.provenance());
