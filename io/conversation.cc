@@ -27,6 +27,7 @@ void Conversation::begin(const Credential& peer, bool status_only) noexcept {
 
 void Conversation::end() noexcept {
   if (context_.long_predict != nullptr) context_.long_predict->abandon(this);
+  if (about_ != nullptr) about_->queries->forget(this);
   if (observes()) about_->producers->release(claims_);
   leave_line();
   producer_ = nullptr;

@@ -12,12 +12,6 @@
 namespace windhover {
 namespace {
 
-// Connections that page at the same time share a snapshot, or they would take it from each other
-// for ever: whoever begins gets the pinned one if that is younger than the first, and somebody else
-// asked for a page of it, not the last, within the second.
-constexpr std::int64_t kSharedForNs = 1'000'000'000;
-constexpr std::int64_t kPagePauseNs = 100'000'000;
-
 constexpr std::size_t kMostRowsAtOnce = 32;  // of a question in pieces, between looks at the clock
 
 LatencyReply latency_of(const Histogram& histogram) noexcept {
@@ -78,7 +72,7 @@ void QueryHandler::bind(ServerState& state, EndpointKind kind, ServedModel& mode
   model_ = &model;
   scratch_ = &scratch;
   reader_ = reader;
-  paging_ = paging;
+  paging_.add(paging);
   scratch.predict.reset();
   std::uninitialized_default_construct(scratch.parameters.begin(), scratch.parameters.end());
 }
@@ -227,22 +221,13 @@ std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const
   const std::uint32_t count =
       std::min({wanted, model_->limits.page_draws, model_->limits.retained_draws - first});
 
-  const std::int64_t now_ns = state_->clock->now_ns();
-  std::uint64_t snapshot = query.snapshot_id;
-  const bool pinned_by_other = page_.pinned_by != nullptr && page_.pinned_by != asker;
-  const std::int64_t other_ns = pinned_by_other ? page_.pinner_ns : page_.others_ns;
-  if (snapshot == 0 && page_.pinned_by != nullptr && now_ns - page_.pinned_ns < kSharedForNs &&
-      other_ns != 0 && now_ns - other_ns < kPagePauseNs) {
-    snapshot = page_.snapshot;
-  }
+  const bool last = first + count >= model_->limits.retained_draws;
   Provenance provenance;
   const std::span<double> theta =
       scratch_->theta.first(std::size_t{count} * model_->limits.dimension);
-  const Status status = paging_->draws(snapshot, first, count, theta, provenance);
+  const Status status = paging_.draws({query.snapshot_id, first, count, last}, asker,
+                                      state_->clock->now_ns(), theta, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
-  if (snapshot == 0) page_ = {provenance.snapshot_id, asker, now_ns, 0, 0};
-  const bool last = first + count >= model_->limits.retained_draws;
-  (page_.pinned_by == asker ? page_.pinner_ns : page_.others_ns) = last ? 0 : now_ns;
   provenance.draws = model_->limits.retained_draws;
   return write(id, encode(id, DrawsReply{&provenance, model_->limits.dimension, first, theta}, out),
                out);

@@ -10,6 +10,7 @@
 
 #include "windhover/io/long_predict.h"
 #include "windhover/io/messages.h"
+#include "windhover/io/paging_table.h"
 #include "windhover/io/predict_scratch.h"
 #include "windhover/io/server_state.h"
 #include "windhover/platform/arena.h"
@@ -31,10 +32,15 @@ class QueryHandler {
  public:
   QueryHandler() noexcept = default;
 
-  // Before use. `paging` keeps the snapshot that is being paged through pinned and is therefore a
+  // Before use. `paging` keeps a snapshot that is being paged through pinned and is therefore a
   // reader of its own. All outlive this.
   void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
             Reader reader, Reader paging) noexcept;
+
+  // Before use: one more snapshot may be paged through at the same time.
+  void add_paging(Reader reader) noexcept { paging_.add(reader); }
+  // A connection has ended, or pages no more.
+  void forget(const void* asker) noexcept { paging_.leave(asker); }
 
   // Before use, where long questions are answered in pieces: with a reader for these alone.
   void set_reader_in_pieces(Reader reader) noexcept { reader_in_pieces_ = reader; }
@@ -91,15 +97,7 @@ class QueryHandler {
   EndpointKind kind_ = EndpointKind::kQuery;
   std::optional<Reader> reader_;
   std::optional<Reader> reader_in_pieces_;
-  std::optional<Reader> paging_;
-  struct Paging {
-    std::uint64_t snapshot = 0;
-    const void* pinned_by = nullptr;
-    std::int64_t pinned_ns = 0;
-    std::int64_t pinner_ns = 0;  // when the one who pinned it had a page that was not the last
-    std::int64_t others_ns = 0;  // and when somebody else had
-  };
-  Paging page_;
+  PagingTable paging_;
 };
 
 }  // namespace windhover

@@ -172,11 +172,11 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
   if (engine.max_readers < readers_of(config)) {
     return Error{Status::kInvalidConfig,
                  config.http.enabled()
-                     ? "max_readers must be at least 9, which the server takes with http"
-                     : "max_readers must be at least 6, which the server takes",
+                     ? "max_readers must be at least 12, which the server takes with http"
+                     : "max_readers must be at least 9, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
-  static_assert(kServerReaders == 6 && kHttpReaders == 3);  // as the sentences say
+  static_assert(kServerReaders == 9 && kHttpReaders == 3);  // as the sentences say
   const Result<bool> durable = check_durable(config.durable, config.frame_cap, engine);
   if (!durable.ok()) return durable.error();
   for (const auto timeout : {config.hello_timeout, config.frame_timeout, config.idle_timeout,

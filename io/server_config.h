@@ -58,8 +58,10 @@ struct ServerConfig {
   std::uint64_t instance_id = 0;
 };
 
-// Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more.
-inline constexpr std::uint32_t kServerReaders = 6;
+// Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more: on
+// each endpoint one for questions, one for long ones and one to page through draws, on the query
+// endpoint PagingTable::kMost of these.
+inline constexpr std::uint32_t kServerReaders = 9;
 inline std::uint32_t readers_of(const ServerConfig& config) noexcept {
   return kServerReaders + (config.http.enabled() ? kHttpReaders : 0);
 }

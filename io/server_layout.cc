@@ -164,6 +164,11 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
     const Result<Reader> in_pieces = engine.reader();
     if (!in_pieces.ok()) return in_pieces.error();
     memory_of->queries[index].set_reader_in_pieces(in_pieces.value());
+    for (std::size_t more = 1; kind == EndpointKind::kQuery && more < PagingTable::kMost; ++more) {
+      const Result<Reader> another = engine.reader();
+      if (!another.ok()) return another.error();
+      memory_of->queries[index].add_paging(another.value());
+    }
   }
   if (hosted.follows.empty()) layout.observe.models[index].producers = &memory.producers;
   layout.observe.context.rows_only = config.observe_rows_only;

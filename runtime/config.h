@@ -75,7 +75,7 @@ struct EngineConfig {
   std::uint32_t learner_threads = 1;
 
   std::uint32_t retained_draws = 64;  // draws in every snapshot
-  std::uint32_t max_readers = 6;
+  std::uint32_t max_readers = 9;
   std::uint32_t max_query_rows = 256;  // rows of one predict() call
   std::uint64_t seed = 1;
   std::uint64_t schema_fingerprint = 0;  // of feature names and encodings, where there are any
