@@ -8,10 +8,15 @@ bool parse_address(std::string_view text, Address& address) {
   if (text.starts_with("unix:")) {
     text.remove_prefix(5);
     if (text.empty()) return false;
-    address = {"", 0, std::string(text)};
+    address = {"", 0, std::string(text), false};
     return true;
   }
-  if (text.starts_with("tcp:")) text.remove_prefix(4);
+  const bool tls = text.starts_with("tls://");
+  if (tls) {
+    text.remove_prefix(6);
+  } else if (text.starts_with("tcp:")) {
+    text.remove_prefix(4);
+  }
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
   std::string_view host = text.substr(0, colon);
@@ -23,7 +28,7 @@ bool parse_address(std::string_view text, Address& address) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc() || end != digits.data() + digits.size() || port == 0) return false;
-  address = {std::string(host), port, ""};
+  address = {std::string(host), port, "", tls};
   return true;
 }
 

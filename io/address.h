@@ -8,11 +8,12 @@
 
 namespace windhover {
 
-// "host:port", "tcp:host:port", "[v6]:port", "tcp:[v6]:port" or "unix:/path".
+// "host:port", "tcp:host:port", "[v6]:port", "tcp:[v6]:port", "tls://host:port" or "unix:/path".
 struct Address {
   std::string host;  // empty for a Unix-domain socket
   std::uint16_t port = 0;
   std::string unix_path;
+  bool tls = false;
 };
 
 // False when the text is none of these; `address` is then unchanged.

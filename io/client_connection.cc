@@ -72,7 +72,8 @@ Status ClientConnection::open(const Address& address, const ClientOptions& optio
   close();
   reply_timeout_ = options.reply_timeout;
   std::string why;
-  if (const Status status = channel_.connect(address, options.connect_timeout, why); !ok(status)) {
+  if (const Status status = channel_.connect(address, options.connect_timeout, why, options.tls);
+      !ok(status)) {
     return fail(status, "cannot connect: " + why);
   }
   v1::Request request;

@@ -41,8 +41,28 @@ Status ClientSocket::connect_one(int family, const void* address, unsigned size,
   return Status::kOk;
 }
 
+Status ClientSocket::shake_hands(const Address& address, std::chrono::milliseconds timeout,
+                                 const ClientTlsOptions& options, std::string& why) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  auto tls = std::make_unique<ClientTls>();
+  Status status = tls->begin(descriptor_, options, address.host, why);
+  if (ok(status)) status = tls->handshake(why);
+  while (status == Status::kNotReady) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    pollfd ready{descriptor_, static_cast<short>(tls->wait_for_room() ? POLLOUT : POLLIN), 0};
+    if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) == 0) {
+      why = "no answer to the TLS handshake";
+      return Status::kTimeout;
+    }
+    status = tls->handshake(why);
+  }
+  if (ok(status)) tls_ = std::move(tls);
+  return status;
+}
+
 Status ClientSocket::connect(const Address& address, std::chrono::milliseconds timeout,
-                             std::string& why) {
+                             std::string& why, const ClientTlsOptions& tls) {
   Status status = Status::kUnavailable;
   if (!address.unix_path.empty()) {
     sockaddr_un local{};
@@ -71,11 +91,16 @@ Status ClientSocket::connect(const Address& address, std::chrono::milliseconds t
   if (!ok(status)) {
     why = status == Status::kTimeout ? "no answer" : std::generic_category().message(errno);
     close();
+  } else if (address.unix_path.empty() && (address.tls || tls.on)) {
+    status = shake_hands(address, timeout, tls, why);
+    if (!ok(status)) close();
   }
   return status;
 }
 
 void ClientSocket::close() noexcept {
+  if (tls_ != nullptr) tls_->say_goodbye();
+  tls_.reset();
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
 }
@@ -83,6 +108,7 @@ void ClientSocket::close() noexcept {
 Status ClientSocket::send_some(const char* data, std::size_t size, std::size_t& sent) noexcept {
   sent = 0;
   if (!is_open()) return Status::kClosed;
+  if (tls_ != nullptr) return tls_->send_some(data, size, sent);
   const ssize_t n = ::send(descriptor_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n >= 0) {
     sent = static_cast<std::size_t>(n);
@@ -95,6 +121,7 @@ Status ClientSocket::send_some(const char* data, std::size_t size, std::size_t& 
 Status ClientSocket::receive_some(char* data, std::size_t size, std::size_t& received) noexcept {
   received = 0;
   if (!is_open()) return Status::kClosed;
+  if (tls_ != nullptr) return tls_->receive_some(data, size, received);
   const ssize_t n = ::recv(descriptor_, data, size, MSG_DONTWAIT);
   if (n > 0) {
     received = static_cast<std::size_t>(n);
@@ -107,6 +134,7 @@ Status ClientSocket::receive_some(char* data, std::size_t size, std::size_t& rec
 
 Status ClientSocket::wait(bool to_send, std::chrono::milliseconds timeout) noexcept {
   if (!is_open()) return Status::kClosed;
+  if (tls_ != nullptr && tls_->has_pending()) return Status::kOk;
   pollfd ready{descriptor_, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
   const int events = ::poll(&ready, 1, static_cast<int>(timeout.count()));
   if (events == 0) return Status::kTimeout;

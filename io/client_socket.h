@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "windhover/io/address.h"
+#include "windhover/io/tls/client_tls.h"
 #include "windhover/platform/status.h"
 
 namespace windhover {
@@ -21,7 +23,9 @@ class ClientSocket {
 
   // kUnavailable: nobody listens there; kTimeout; kInvalidArgument: no such host; kIoError. `why`
   // then says so in words.
-  Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why);
+  // Of TLS also kNotPermitted: the certificate of the other side is not good.
+  Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why,
+                 const ClientTlsOptions& tls = {});
   void close() noexcept;
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
@@ -37,7 +41,11 @@ class ClientSocket {
   Status connect_one(int family, const void* address, unsigned size,
                      std::chrono::milliseconds timeout);
 
+  Status shake_hands(const Address& address, std::chrono::milliseconds timeout,
+                     const ClientTlsOptions& options, std::string& why);
+
   int descriptor_ = -1;
+  std::unique_ptr<ClientTls> tls_;  // null: in the clear
 };
 
 }  // namespace windhover

@@ -36,7 +36,7 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   close();
   if (!parse_address(address, address_)) {
     return fail(Status::kInvalidArgument,
-                std::string(address) + ": expected host:port, [v6]:port or unix:/path");
+                std::string(address) + ": expected host:port, [v6]:port, tls://host:port or unix:/path");
   }
   options_ = options;
   frames_.clear();

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "windhover/io/tls/client_tls.h"
 #include "windhover/io/windhover.pb.h"
 #include "windhover/platform/status.h"
 
@@ -23,6 +24,7 @@ struct ClientOptions {
   v1::Durability durability = v1::DURABILITY_UNSPECIFIED;
   std::string model = {};         // by the server's name for it; empty: its first
   std::string token = {};         // says who asks, of a server with identities
+  ClientTlsOptions tls = {};      // for addresses with tls://
   std::uint64_t fingerprint = 0;  // what this client believes a row means; 0: do not check
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going

@@ -42,6 +42,10 @@ enum class IoCounter : std::uint8_t {
   kQueriesRefused,
   kWriteStalls,  // a peer's socket was full
   kSocketErrors,
+  kTlsHandshakes,         // that succeeded
+  kTlsFailures,           // no TLS as it is spoken here, or a bad certificate; each closes
+  kTlsTimeouts,           // handshakes that took too long; likewise
+  kTlsRefused,            // connections for which OpenSSL's memory had no room; likewise
   kEndpointFaults,        // an endpoint's loop was left by an exception, and begun again
   kHandlerHeapFallbacks,  // 0, or the promise of no heap calls is broken
   kCount,
@@ -81,6 +85,10 @@ struct CounterLabels<IoCounter> {
       "queries_refused",
       "write_stalls",
       "socket_errors",
+      "tls_handshakes",
+      "tls_failures",
+      "tls_timeouts",
+      "tls_refused",
       "endpoint_faults",
       "handler_heap_fallbacks",
   };

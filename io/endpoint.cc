@@ -36,6 +36,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       operator_place_(memory.sessions.last(OperatorPlace::kSessions)),
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),
+      inner_(io_, *this, state.counters),
       wake_(io_),
       sweep_(io_, state.counters),
       retry_(io_, state.counters),
@@ -51,6 +52,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
 Endpoint::~Endpoint() {
   tcp_.close();
   unix_.close();
+  inner_.close();
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
@@ -100,11 +102,17 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
   return true;
 }
 
+Result<bool> Endpoint::open_inner(std::string& path) {
+  Result<bool> opened = inner_.open_inner(path);
+  if (opened.ok()) inner_.start();
+  return opened;
+}
+
 Status Endpoint::warm_up() {
   {
     // As many as there can be at one time: the sessions', and one more of each listener.
     std::vector<Stream> sockets;
-    for (std::size_t i = 0; i < memory_.sessions.size() + 2; ++i) {
+    for (std::size_t i = 0; i < memory_.sessions.size() + 3; ++i) {
       sockets.emplace_back(io_);
       ErrorCode error;
       sockets.back().open(asio::ip::tcp::v4(), error);
@@ -115,9 +123,11 @@ Status Endpoint::warm_up() {
   for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
   tcp_.warm_up();
   unix_.warm_up();
+  inner_.warm_up();
   for (Alarm* alarm : alarms) alarm->cancel();
   tcp_.cool_down();
   unix_.cool_down();
+  inner_.cool_down();
   io_.poll();
   io_.restart();
   return Status::kOk;
@@ -169,6 +179,9 @@ void Endpoint::begin(Session& session, Stream& socket, bool for_operator) noexce
 
 void Endpoint::refuse(Stream& socket) noexcept {
   state_.counters.add(IoCounter::kConnectionsRefused);
+  // Under TLS a refusal would come after a handshake, which is what there is no place for.
+  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
+  if (state_.tls != nullptr && !local) return;
   std::array<std::byte, 64> bytes;
   const std::size_t size = encode(
       0, RefusalReply{refusal_of(Status::kUnavailable), state_.limits.max_sessions, true}, bytes);
@@ -246,6 +259,7 @@ void Endpoint::stop() noexcept {
   stopping_ = true;
   tcp_.close();
   unix_.close();
+  inner_.close();
   deadline_.after(nanoseconds(state_.limits.drain_timeout_ns), [this](const ErrorCode& error) {
     if (error) return;
     for (Session& session : memory_.sessions) session.abort();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
@@ -63,6 +64,8 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   // Listens, and has Asio allocate all it will ever need: for each descriptor there may be at one
   // time, and for each timer.
   Result<bool> open(const ServerConfig& config, const ListenConfig& listen);
+  // Before run(), after open(): where the server's own parts reach it, in the clear.
+  Result<bool> open_inner(std::string& path);
   // Before run().
   void set_duties(EndpointDuties& duties) noexcept { duties_ = &duties; }
 
@@ -112,6 +115,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   OperatorPlace operator_place_;
   Listener tcp_;
   Listener unix_;
+  Listener inner_;
   Descriptor wake_;
   int wake_fd_ = -1;
   HandlerMemory wake_memory_;

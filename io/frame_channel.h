@@ -23,8 +23,9 @@ std::string_view append_frame(const v1::Request& request, std::string& out);
 class FrameChannel {
  public:
   // As ClientSocket::connect(). REQUIRES: closed.
-  Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why) {
-    return socket_.connect(address, timeout, why);
+  Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why,
+                 const ClientTlsOptions& tls) {
+    return socket_.connect(address, timeout, why, tls);
   }
   void close() noexcept;
   bool is_open() const noexcept { return socket_.is_open(); }

@@ -91,6 +91,26 @@ Result<bool> Listener::open_unix(const char* name, std::string_view path, bool f
   return true;
 }
 
+Result<bool> Listener::open_inner(std::string& path) {
+  ErrorCode error;
+  acceptor_.open(asio::local::stream_protocol(), error);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socklen_t size = sizeof(sa_family_t);
+  const auto* const unnamed = reinterpret_cast<const sockaddr*>(&address);
+  if (error || ::bind(acceptor_.native_handle(), unnamed, size) != 0) {
+    return failed("the inner socket", " cannot be bound", error ? error.value() : errno);
+  }
+  acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  size = sizeof address;
+  auto* const named = reinterpret_cast<sockaddr*>(&address);
+  if (error || ::getsockname(acceptor_.native_handle(), named, &size) != 0) {
+    return failed("the inner socket", " cannot be listened on", error ? error.value() : errno);
+  }
+  path.assign(address.sun_path, size - sizeof(sa_family_t));
+  return true;
+}
+
 void Listener::warm_up() {
   expire_after(pause_, std::chrono::hours(1));
   pause_.async_wait(with_memory(pause_memory_, [](const ErrorCode&) {}));

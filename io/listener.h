@@ -40,6 +40,9 @@ class Listener {
   // is replaced.
   Result<bool> open_tcp(const char* name, std::string_view address, std::uint16_t port);
   Result<bool> open_unix(const char* name, std::string_view path, bool for_others = false);
+  // For the process itself: a Unix-domain socket without a file, whose name the kernel chooses and
+  // `path` gets.
+  Result<bool> open_inner(std::string& path);
   bool is_open() const noexcept { return acceptor_.is_open(); }
   std::uint16_t port() const noexcept { return port_; }  // 0 unless TCP
 

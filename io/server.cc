@@ -10,6 +10,8 @@
 #include "windhover/io/endpoint.h"
 #include "windhover/io/http/http_server.h"
 #include "windhover/io/server_layout.h"
+#include "windhover/io/tls/tls_context.h"
+#include "windhover/io/tls/tls_memory.h"
 
 namespace windhover {
 
@@ -32,6 +34,9 @@ struct Server::Impl {
         http_address(from.http.listen.tcp_address),
         http_path(from.http.listen.unix_path),
         identities_file(from.identities_file),
+        tls_certificate(from.tls.certificate),
+        tls_key(from.tls.key),
+        tls_client_ca(from.tls.client_ca),
         layout(in_block),
         observe(EndpointKind::kObserve, in_block.observe, in_block.state),
         query(EndpointKind::kQuery, in_block.query, in_block.state) {
@@ -39,6 +44,9 @@ struct Server::Impl {
     config.query = pointing_to(from.query, query_address, query_path);
     config.http.listen = pointing_to(from.http.listen, http_address, http_path);
     config.identities_file = identities_file;
+    config.tls = {tls_certificate, tls_key, tls_client_ca, from.tls.memory_bytes};
+    if (config.tls.enabled()) layout.state.tls = &tls;
+    if (tls_memory() != nullptr) layout.state.footprint_bytes += tls_memory()->capacity();
     config.durable.folder = {};  // Keeping has a copy
     if (from.durable.enabled()) keeping.emplace(from.durable, models, in_block, observe);
     if (from.http.enabled()) {
@@ -65,7 +73,8 @@ struct Server::Impl {
 
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
-  std::string identities_file;
+  std::string identities_file, tls_certificate, tls_key, tls_client_ca;
+  TlsContext tls;
   ServerLayout& layout;
   Endpoint observe;
   Endpoint query;
@@ -134,6 +143,12 @@ Result<bool> Server::open() noexcept {
     if (!query.ok() || !impl_->http) return query;
     ListenConfig listens = impl_->config.observe;
     listens.tcp_port = impl_->observe.port();
+    std::string inner;
+    if (impl_->config.tls.enabled()) {
+      const Result<bool> opened = impl_->observe.open_inner(inner);
+      if (!opened.ok()) return opened;
+      listens = {.tcp_address = {}, .tcp_port = 0, .unix_path = inner};
+    }
     impl_->http->point_to(listens);
     return impl_->http->open();
   } catch (const std::bad_alloc&) {
@@ -145,7 +160,14 @@ Result<bool> Server::open() noexcept {
 }
 
 Result<std::size_t> Server::reload() noexcept {
-  return impl_->layout.access.load(impl_->identities_file);
+  TlsSettings settings;
+  if (impl_->config.tls.enabled()) {
+    const Result<bool> read = impl_->tls.read(impl_->config.tls, settings);
+    if (!read.ok()) return read.error();
+  }
+  const Result<std::size_t> loaded = impl_->layout.access.load(impl_->identities_file);
+  if (loaded.ok() && impl_->config.tls.enabled()) impl_->tls.use(std::move(settings));
+  return loaded;
 }
 
 bool Server::asks_who() const noexcept { return impl_->layout.access.has_file(); }

@@ -93,10 +93,11 @@ class Server {
   // server; the number is errno, or 0.
   Result<bool> open() noexcept;
 
-  // Takes up the file of identities as it is now (access/identity_file.h). Beside everything else,
-  // from any thread but those of the endpoints; no connection ends. Who has lost a role loses it
-  // with the next request. A file that is wrong changes nothing: the sentence is then
-  // "FILE:LINE: what", good until the next call. The value: how many identities there are.
+  // Takes up identities (access/identity_file.h) and certificates as their files are now. Beside
+  // everything else, from any thread but those of the endpoints; no connection ends. Who has lost a
+  // role loses it with the next request; new connections get the new certificate. A file that is
+  // wrong changes nothing: the sentence is then "FILE:LINE: what", good until the next call. The
+  // value: how many identities there are.
   Result<std::size_t> reload() noexcept;
   // Whether there is such a file.
   bool asks_who() const noexcept;

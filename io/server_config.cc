@@ -92,6 +92,21 @@ Result<bool> check_identities(const ServerConfig& config) noexcept {
     return Error{Status::kInvalidConfig,
                  "serve_anyone = true and an identities_file contradict each other", kNoNumber};
   }
+  const TlsConfig& tls = config.tls;
+  if (tls.certificate.empty() != tls.key.empty()) {
+    return Error{Status::kInvalidConfig, "tls.certificate and tls.key go together", kNoNumber};
+  }
+  if (tls.memory_bytes != 0 && tls.memory_bytes < kTlsBaseBytes + kTlsConnectionBytes) {
+    return Error{Status::kInvalidConfig, "tls.memory_bytes must be 0, or at least 2195456",
+                 static_cast<double>(tls.memory_bytes)};
+  }
+  static_assert(kTlsBaseBytes + kTlsConnectionBytes == 2'195'456);  // as the sentence says
+  if (!tls.client_ca.empty() && (!tls.enabled() || config.identities_file.empty())) {
+    return Error{Status::kInvalidConfig,
+                 "tls.client_ca needs a tls.certificate, and an identities_file that says what the "
+                 "clients may do",
+                 kNoNumber};
+  }
   return true;
 }
 
@@ -188,6 +203,13 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     }
   }
   return true;
+}
+
+std::size_t tls_memory_bytes(const ServerConfig& config) noexcept {
+  if (!config.tls.enabled()) return 0;
+  if (config.tls.memory_bytes > 0) return config.tls.memory_bytes;
+  const std::size_t http = config.http.enabled() ? config.http.max_connections : 0;
+  return kTlsBaseBytes + (2 * std::size_t{config.max_sessions} + http) * kTlsConnectionBytes;
 }
 
 bool is_model_name(std::string_view name) noexcept {

@@ -10,6 +10,7 @@
 #include "windhover/io/durable/durable_config.h"
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/listen_config.h"
+#include "windhover/io/tls/tls_config.h"
 #include "windhover/platform/result.h"
 #include "windhover/runtime/config.h"
 
@@ -48,6 +49,11 @@ struct ServerConfig {
   // Without a row of a producer from the connection that speaks for it, after which another may.
   std::chrono::milliseconds producer_timeout{60'000};
 
+  // With a certificate all TCP speaks TLS, HTTP too. OpenSSL's memory is the heap of the process
+  // unless the host gives it a block: install_tls_memory(tls_memory_bytes(config), ...), first
+  // thing.
+  TlsConfig tls;
+
   HttpConfig http;  // off unless it is said where to listen
 
   // What is kept on disk; EngineConfig::checkpoints and, with a log, a follower are needed for it.
@@ -65,6 +71,9 @@ inline constexpr std::uint32_t kServerReaders = 9;
 inline std::uint32_t readers_of(const ServerConfig& config) noexcept {
   return kServerReaders + (config.http.enabled() ? kHttpReaders : 0);
 }
+
+// For OpenSSL, with as many connections as there can be; 0 without TLS.
+std::size_t tls_memory_bytes(const ServerConfig& config) noexcept;
 
 // Judges the server's part, given an engine configuration that check(engine) accepts. Complexity
 // O(1) but for the addresses. kOk, or a sentence naming the first field that is wrong, and its

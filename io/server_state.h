@@ -44,6 +44,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 void include(Limits& limits, const ModelLimits& model) noexcept;
 
 class Access;
+class TlsContext;
 
 struct ServerState {
   struct PerEndpoint {
@@ -56,7 +57,8 @@ struct ServerState {
 
   Limits limits;
   Clock* clock = nullptr;
-  const Access* access = nullptr;  // null: everybody may do everything
+  const Access* access = nullptr;   // null: everybody may do everything
+  const TlsContext* tls = nullptr;  // null: all is in the clear
   std::int64_t started_ns = 0;
   std::uint64_t footprint_bytes = 0;  // the blocks of server and engines
   Counters<IoCounter> counters;

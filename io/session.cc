@@ -22,24 +22,20 @@ Session::Session(Arena& arena, const Limits& limits, const ConversationContext& 
 
 void Session::bind(IoContext& io, SessionHost& host) {
   host_ = &host;
-  socket_.emplace(io);
+  socket_.emplace(io, context_.state->counters);
   for (Operation* operation : {&read_, &write_, &turn_}) {
     operation->memory.count_in(context_.state->counters);
   }
 }
 
 bool Session::is_mute() noexcept {
-  ErrorCode ignored;
-  return heard_ns_ == begun_ns_ && input_.pending().empty() && socket_->available(ignored) == 0;
+  return heard_ns_ == begun_ns_ && input_.pending().empty() && socket_->available() == 0;
 }
 
 void Session::begin(Stream&& socket, bool for_operator) noexcept {
   WINDHOVER_CHECK(is_free());
-  *socket_ = std::move(socket);
-  ErrorCode ignored;
-  socket_->non_blocking(true, ignored);
-  socket_->set_option(asio::ip::tcp::no_delay(true), ignored);  // refused by Unix-domain sockets
-  conversation_.begin(Credential::of_socket(socket_->native_handle()), for_operator);
+  const bool begun = socket_->begin(std::move(socket), context_.state->tls, now());
+  conversation_.begin({}, for_operator);
   for_operator_ = for_operator;
   replies_.clear();
   input_.clear();
@@ -50,6 +46,7 @@ void Session::begin(Stream&& socket, bool for_operator) noexcept {
   waiting_since_ns_ = frame_since_ns_ = log_waiting_since_ns_ = 0;
   owed_bytes_ = 0;
   state_ = State::kOpen;
+  if (!begun) return abort();
   read();
 }
 
@@ -59,10 +56,9 @@ void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
   const std::span<std::byte> room = input_.make_room(kReadBytes);
   read_.under_way = true;
-  socket_->async_read_some(
-      asio::buffer(room.data(), room.size()),
-      with_memory(read_.memory,
-                  [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
+  socket_->async_read_some(room, read_.memory, [this](const ErrorCode& error, std::size_t bytes) {
+    on_read(error, bytes);
+  });
 }
 
 // While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
@@ -71,7 +67,7 @@ void Session::read() noexcept {
 void Session::read_now() noexcept {
   const std::span<std::byte> room = input_.make_room(kReadBytes);
   ErrorCode error;
-  const std::size_t bytes = socket_->read_some(asio::buffer(room.data(), room.size()), error);
+  const std::size_t bytes = socket_->read_some(room, error);
   if (error == asio::error::would_block &&
       now() - std::max(heard_ns_, drain_.since_ns) < kGraceNs &&
       drain_.since_ns - heard_ns_ < kQuietNs) {
@@ -114,6 +110,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
 // --- Handling
 
 void Session::turn(std::int64_t budget) noexcept {
+  if (Credential who; socket_->tells_who(who)) conversation_.begin(who, for_operator_);
   const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_, budget);
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
@@ -199,7 +196,7 @@ void Session::write() noexcept {
     if (replies_.empty()) return;
     const std::span<const std::byte> bytes = replies_.pending();
     ErrorCode error;
-    const std::size_t sent = socket_->write_some(asio::buffer(bytes.data(), bytes.size()), error);
+    const std::size_t sent = socket_->write_some(bytes, error);
     if (error == asio::error::would_block) {
       context_.state->counters.add(IoCounter::kWriteStalls);
       written_ns_ = now();
@@ -208,10 +205,8 @@ void Session::write() noexcept {
         owed_since_ns_ = written_ns_;
       }
       write_.under_way = true;
-      socket_->async_write_some(
-          asio::buffer(bytes.data(), bytes.size()),
-          with_memory(write_.memory,
-                      [this](const ErrorCode& e, std::size_t n) { on_written(e, n); }));
+      socket_->async_write_some(bytes, write_.memory,
+                                [this](const ErrorCode& e, std::size_t n) { on_written(e, n); });
       return;
     }
     if (error) return fail();

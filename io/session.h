@@ -9,6 +9,7 @@
 #include "windhover/io/asio_types.h"
 #include "windhover/io/conversation.h"
 #include "windhover/io/handler_memory.h"
+#include "windhover/io/peer_socket.h"
 #include "windhover/io/read_buffer.h"
 #include "windhover/io/reply_buffer.h"
 #include "windhover/platform/arena.h"
@@ -135,7 +136,7 @@ class Session {
 
   const ConversationContext& context_;
   SessionHost* host_ = nullptr;
-  std::optional<Stream> socket_;
+  std::optional<PeerSocket> socket_;
   Conversation conversation_;
   ReadBuffer input_;
   ReplyBuffer replies_;

@@ -55,6 +55,10 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
   if (state_ == State::kLingering && now_ns - lingering_since_ns_ > kLingerNs) return abort();
   if (state_ != State::kOpen && state_ != State::kLastWords) return;
   Counters<IoCounter>& counters = context_.state->counters;
+  if (state_ == State::kOpen && socket_->shakes_hands_too_long(now_ns)) {
+    counters.add(IoCounter::kTlsTimeouts);
+    return abort();
+  }
   if (has_waited_long(now_ns)) {
     counters.add(IoCounter::kWaitTimeouts);
     conversation_.give_up(conversation_.why_it_waits(), replies_);

@@ -9,9 +9,8 @@ void Session::drain() noexcept {
   drain_.since_ns = now();
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
-  ErrorCode ignored;
   drain_.until_ns = now() + context_.state->limits.drain_timeout_ns / 2;
-  socket_->cancel(ignored);
+  socket_->cancel();
 }
 
 void Session::say_goodbye() noexcept {
@@ -26,13 +25,12 @@ void Session::linger_when_settled() noexcept {
 }
 
 void Session::linger() noexcept {
-  ErrorCode ignored;
   // A peer that has long been quiet is not about to send, so closing at once resets nothing.
-  const bool quiet = drain_.on && now() - heard_ns_ > kQuietNs && socket_->available(ignored) == 0;
+  const bool quiet = drain_.on && now() - heard_ns_ > kQuietNs && socket_->available() == 0;
   if (peer_finished_ || quiet) return abort();
   state_ = State::kLingering;
   lingering_since_ns_ = now();
-  socket_->shutdown(Stream::shutdown_send, ignored);
+  socket_->shutdown_send();
   input_.clear();
   if (!read_.under_way) read();
 }
@@ -45,8 +43,7 @@ void Session::fail() noexcept {
 void Session::abort() noexcept {
   if (state_ == State::kFree || state_ == State::kClosed) return;
   state_ = State::kClosed;
-  ErrorCode ignored;
-  socket_->close(ignored);
+  socket_->close();
   conversation_.end();
   host_->on_closed(*this);
   context_.state->counters.add(IoCounter::kConnectionsClosed);

@@ -72,6 +72,12 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kQueriesRefused, "queries_refused", "", "", "Questions refused, HTTP's included."},
     {Io::kWriteStalls, "write_stalls", "", "", "Times that a peer's socket was full."},
     {Io::kSocketErrors, "socket_errors", "", "", "Errors of sockets."},
+    {Io::kTlsHandshakes, "tls_handshakes", "outcome", "done",
+     "Handshakes of TLS, HTTP's included, by what became of them; failed: also records after one; "
+     "refused: OpenSSL's memory had no room."},
+    {Io::kTlsFailures, "tls_handshakes", "outcome", "failed", ""},
+    {Io::kTlsTimeouts, "tls_handshakes", "outcome", "timed_out", ""},
+    {Io::kTlsRefused, "tls_handshakes", "outcome", "refused", ""},
     {Io::kEndpointFaults, "endpoint_faults", "", "",
      "Times that an endpoint's loop was left by an exception, and begun again."},
     {Io::kHandlerHeapFallbacks, "handler_heap_fallbacks", "", "",

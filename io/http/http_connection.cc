@@ -15,28 +15,29 @@ std::int64_t to_ns(std::chrono::milliseconds time) noexcept {
 }  // namespace
 
 HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler,
-                               Clock& clock, Counters<IoCounter>& counters,
-                               std::deque<ObserveLink>& links, HttpConnectionHost& host)
+                               ServerState& state, std::deque<ObserveLink>& links,
+                               HttpConnectionHost& host)
     : config_(config),
       handler_(handler),
-      clock_(clock),
+      state_of_server_(state),
+      clock_(*state.clock),
       links_(links),
       host_(host),
-      socket_(io),
+      socket_(io, state.counters),
       conversation_(config, handler),
       memory_(std::max<std::size_t>(config.header_cap, 16 * 1024)),
       input_(memory_) {
-  handler_memory_.count_in(counters);
+  handler_memory_.count_in(state.counters);
 }
 
 void HttpConnection::begin(Stream&& socket) noexcept {
-  socket_ = std::move(socket);
-  ErrorCode ignored;
-  socket_.non_blocking(true, ignored);
-  conversation_.begin(Credential::of_socket(socket_.native_handle()));
+  const bool begun = socket_.begin(std::move(socket), state_of_server_.tls, clock_.now_ns());
+  conversation_.begin();
   input_.clear();
   first_ = true;
   since_ns_ = clock_.now_ns();
+  state_ = State::kReading;
+  if (!begun) return abort();
   read();
 }
 
@@ -50,6 +51,10 @@ std::int64_t HttpConnection::allowed_ns() const noexcept {
 
 void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
   if (state_ == State::kFree || state_ == State::kClosed) return;
+  if (state_ == State::kReading && socket_.shakes_hands_too_long(now_ns)) {
+    state_of_server_.counters.add(IoCounter::kTlsTimeouts);
+    return abort();
+  }
   if (now_ns - since_ns_ < allowed_ns()) return;
   if (state_ != State::kLingering) handler_.counters().add(HttpCounter::kTimeouts);
   if (state_ != State::kWaiting) return abort();
@@ -61,6 +66,7 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
 }
 
 void HttpConnection::turn() noexcept {
+  if (Credential who; socket_.tells_who(who)) conversation_.begin(who);
   output_.bytes.clear();
   output_.sent = 0;
   const bool had_begun = conversation_.has_begun();
@@ -113,10 +119,9 @@ void HttpConnection::read() noexcept {
   const auto room = input_.make_room(memory_.size());
   if (room.empty()) return abort();  // the parser takes heads of header_cap bytes at most
   under_way_ = true;
-  socket_.async_read_some(
-      asio::buffer(room.data(), room.size()),
-      with_memory(handler_memory_,
-                  [this](const ErrorCode& error, std::size_t bytes) { on_read(error, bytes); }));
+  socket_.async_read_some(room, handler_memory_, [this](const ErrorCode& error, std::size_t bytes) {
+    on_read(error, bytes);
+  });
 }
 
 void HttpConnection::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
@@ -134,10 +139,10 @@ void HttpConnection::on_read(const ErrorCode& error, std::size_t bytes) noexcept
 void HttpConnection::write() noexcept {
   state_ = State::kWriting;
   under_way_ = true;
+  const std::span<const char> rest = std::span(output_.bytes).subspan(output_.sent);
   socket_.async_write_some(
-      asio::buffer(output_.bytes.data() + output_.sent, output_.bytes.size() - output_.sent),
-      with_memory(handler_memory_,
-                  [this](const ErrorCode& error, std::size_t sent) { on_written(error, sent); }));
+      std::as_bytes(rest), handler_memory_,
+      [this](const ErrorCode& error, std::size_t sent) { on_written(error, sent); });
 }
 
 void HttpConnection::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
@@ -158,8 +163,7 @@ void HttpConnection::on_written(const ErrorCode& error, std::size_t bytes) noexc
 
 // Closing with unread bytes would reset the connection, and the peer might lose the answer.
 void HttpConnection::linger() noexcept {
-  ErrorCode ignored;
-  socket_.shutdown(Stream::shutdown_send, ignored);
+  socket_.shutdown_send();
   state_ = State::kLingering;
   since_ns_ = clock_.now_ns();
   input_.clear();
@@ -176,8 +180,7 @@ void HttpConnection::abort() noexcept {
   if (state_ == State::kFree || state_ == State::kClosed) return;
   if (state_ == State::kWaiting) link_->forget(*this);
   state_ = State::kClosed;
-  ErrorCode ignored;
-  socket_.close(ignored);
+  socket_.close();
   if (!under_way_) settle();
 }
 

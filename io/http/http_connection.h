@@ -12,7 +12,9 @@
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/http/http_conversation.h"
 #include "windhover/io/http/observe_link.h"
+#include "windhover/io/peer_socket.h"
 #include "windhover/io/read_buffer.h"
+#include "windhover/io/server_state.h"
 #include "windhover/platform/clock.h"
 
 namespace windhover {
@@ -33,9 +35,8 @@ class HttpConnectionHost {
 // neither. The HTTP thread's. Its buffer is made once; a request costs heap calls.
 class HttpConnection final : private ObserveAsker {
  public:
-  HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler, Clock& clock,
-                 Counters<IoCounter>& counters, std::deque<ObserveLink>& links,
-                 HttpConnectionHost& host);
+  HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler, ServerState& state,
+                 std::deque<ObserveLink>& links, HttpConnectionHost& host);
 
   bool is_free() const noexcept { return state_ == State::kFree; }
 
@@ -72,11 +73,12 @@ class HttpConnection final : private ObserveAsker {
 
   const HttpConfig config_;
   HttpHandler& handler_;
+  ServerState& state_of_server_;
   Clock& clock_;
   std::deque<ObserveLink>& links_;  // one a model
   ObserveLink* link_ = nullptr;     // that is waited for
   HttpConnectionHost& host_;
-  Stream socket_;
+  PeerSocket socket_;
   HttpConversation conversation_;
   std::vector<std::byte> memory_;
   ReadBuffer input_;

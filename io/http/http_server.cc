@@ -50,8 +50,8 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
   }
   auto& host = static_cast<HttpConnectionHost&>(*this);
   for (std::uint32_t i = 0; i < config.max_connections; ++i) {
-    connections_.push_back(std::make_unique<HttpConnection>(io_, config_, handler_, *state.clock,
-                                                            state.counters, links_, host));
+    connections_.push_back(
+        std::make_unique<HttpConnection>(io_, config_, handler_, state, links_, host));
   }
 }
 
@@ -154,6 +154,8 @@ void HttpServer::on_connection(Stream& socket) noexcept {
 
 void HttpServer::refuse(Stream& socket) noexcept {
   handler_.counters().add(HttpCounter::kConnectionsRefused);
+  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
+  if (state_.tls != nullptr && !local) return;
   ErrorCode ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);

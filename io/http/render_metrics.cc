@@ -7,6 +7,7 @@
 #include <string>
 
 #include "windhover/io/http/counter_families.h"
+#include "windhover/io/tls/tls_memory.h"
 
 namespace windhover {
 namespace {
@@ -268,6 +269,14 @@ void add_server(MetricsText& text, const ServerMetrics& m) {
           from_count(m.block_bytes));
   add_one(text, "windhover_resident_bytes", "Memory of the process that is in RAM.",
           m.resident_bytes == 0 ? kUnknown : from_count(m.resident_bytes));
+  if (const PiecePool* const tls = tls_memory()) {
+    add_one(text, "windhover_tls_memory_bytes", "OpenSSL's block, fixed.",
+            from_count(tls->capacity()));
+    add_one(text, "windhover_tls_memory_used_bytes", "Of it, what is in use now.",
+            from_count(tls->in_use()));
+    add_one(text, "windhover_tls_memory_touched_bytes", "Of it, what was ever in use.",
+            from_count(tls->capacity() - tls->untouched()));
+  }
   add_one(text, "windhover_stopping", "1 once the server was asked to stop.",
           m.stopping ? 1.0 : 0.0);
   text.family(MetricType::kGauge, "windhover_sessions", "Connections open now.");

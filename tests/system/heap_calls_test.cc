@@ -1,6 +1,8 @@
 // No heap call from ready on, over the whole daemon, counted inside it and from outside.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -15,7 +17,9 @@
 
 #include "windhover/io/client.h"
 #include "windhover/io/framing.h"
+#include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/io/tls/certificates.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/bench/frame_source.h"
@@ -181,6 +185,61 @@ TEST(HeapCalls, MixedLoadFromReadyOn_None) {
   ASSERT_TRUE(stopped.heap_calls.has_value());
   EXPECT_EQ(*stopped.heap_calls, 0U) << "counted inside";
   EXPECT_GE(stopped.observations, 500'000U);
+}
+
+// Handshakes good and bad, rows, questions, and the files taken up anew.
+void load_under_tls(ChildDaemon& daemon, const ClientOptions& options) {
+  const std::string observe = "tls://" + daemon.observe_address();
+  const std::string query = "tls://" + daemon.query_address();
+  const std::vector<double> x(200 * kFeatures, 0.1);
+  const std::vector<double> y(200, 1.0);
+  Client feeder;
+  ASSERT_EQ(feeder.connect(observe, options), Status::kOk) << feeder.error_text();
+  for (int turn = 0; turn < 60; ++turn) {
+    ASSERT_EQ(feeder.observe({x, y, {}, {}}), Status::kOk) << feeder.error_text();
+    Client client;
+    ASSERT_EQ(client.connect(query, options), Status::kOk) << client.error_text();
+    std::vector<ParameterSummary> parameters;
+    std::vector<double> draws;
+    Provenance provenance;
+    ASSERT_EQ(client.posterior(parameters, provenance), Status::kOk) << client.error_text();
+    ASSERT_EQ(client.draws(draws, provenance), Status::kOk) << client.error_text();
+    testing::RawPeer plain(daemon.query_address());
+    plain.hello();
+    testing::RawPeer garbage(daemon.query_address());
+    garbage.send(std::string(static_cast<std::size_t>(1 + 37 * turn), static_cast<char>(turn)));
+    testing::RawPeer begun(daemon.observe_address());
+    begun.send(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11));
+    if (turn % 20 == 0) {
+      ClientOptions distrustful = options;
+      distrustful.tls.server_name = "other.example";
+      EXPECT_EQ(client.connect(query, distrustful), Status::kNotPermitted);
+      ASSERT_EQ(kill(daemon.pid(), SIGHUP), 0);
+      burst(daemon.query_address());
+    }
+  }
+}
+
+TEST(HeapCalls, UnderTls_None) {
+  const testing::TestCertificate root("heap-authority", "", nullptr);
+  const testing::TestCertificate own("heap-server", "IP:127.0.0.1", &root);
+  const testing::TestCertificate ada("ada", "", &root);
+  const std::string identities =
+      testing::write_identities("heap.identities", "cert:ada query,observe *\n");
+  std::vector<std::string> arguments = kArguments;
+  arguments.insert(arguments.end(),
+                   {"--server.tls.certificate", own.certificate(), "--server.tls.key", own.key(),
+                    "--server.tls.client_ca", root.certificate(), "--server.identities_file",
+                    identities, "--server.write_timeout", "2000"});
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments, WINDHOVER_HEAP_COUNTER_PRELOAD);
+  ClientOptions options;
+  options.tls = {true, root.certificate(), "", ada.certificate(), ada.key()};
+  load_under_tls(daemon, options);
+  const ChildDaemon::Stopped stopped = daemon.stop();
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_EQ(stopped.observations, 60U * 200U);
+  ASSERT_TRUE(stopped.heap_calls.has_value());
+  EXPECT_EQ(*stopped.heap_calls, 0U);
 }
 
 // The HTTP thread looks at its clock eighty times a second meanwhile.

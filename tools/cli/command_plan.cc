@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "windhover/io/server.h"
+#include "windhover/io/tls/tls_memory.h"
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/cli/commands.h"
@@ -103,6 +104,8 @@ void print(const DaemonModels& models, Regions server, std::size_t server_bytes)
   }
   print("server", server, server_bytes);
   print_line("block", models.block_bytes());
+  const std::size_t tls = tls_memory_bytes(models.common().server());
+  if (tls > 0) print_line("OpenSSL's, beside it", tls);
   if (disk.checkpoint > 0) print(disk);
 }
 
@@ -123,6 +126,7 @@ void run_plan(const PlanOptions& o) {
   out["server"] = to_json(arena.regions());
   out["server_bytes"] = server;
   out["block_bytes"] = models.block_bytes();
+  out["tls_bytes"] = tls_memory_bytes(models.common().server());
   out["disk_log_bytes"] = log;
   out["disk_checkpoints_bytes"] = checkpoints;
   fmt::print("{}\n", out.dump(2));

@@ -59,7 +59,8 @@ void add_send(CLI::App& app) {
   auto options = std::make_shared<SendCommand>();
   SendOptions& o = options->send;
   command->add_option("FILE", o.path, "CSV, plain or .gz; -: standard input")->required();
-  add_server_options(*command, options->server, "host:port or unix:/path, the observe endpoint");
+  add_server_options(*command, options->server,
+                     "host:port, tls://host:port or unix:/path, the observe endpoint");
   command->add_option("--schema", o.schema, "TOML schema of the file")->required();
   command->add_option("--rate", o.rate, "Rows a second; 0: as fast as the server takes them");
   command->add_option("--batch", o.batch, "Rows a frame, at a rate a second's rows at most")

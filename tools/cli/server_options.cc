@@ -42,12 +42,23 @@ void add_server_options(CLI::App& command, ServerOptions& options, const std::st
                   "The file with the token that says who asks, for its owner alone")
       ->envname("WINDHOVER_TOKEN_FILE");
   command.add_option("--model", options.model, "Of several models the one that is meant, by name");
+  ClientTlsOptions& tls = options.tls;
+  command.add_option("--ca", tls.ca_file,
+                     "tls://: who vouches for the server, PEM; nothing: the system's");
+  command.add_option("--server-name", tls.server_name,
+                     "tls://: in its certificate; nothing: the host");
+  auto* key = command.add_option("--key", tls.key, "tls://: of --certificate, PEM");
+  auto* own =
+      command.add_option("--certificate", tls.certificate, "tls://: that says who asks, PEM");
+  own->needs(key);
+  key->needs(own);
 }
 
 ClientOptions client_options_of(const ServerOptions& options) {
   ClientOptions client;
   client.model = options.model;
   if (!options.token_file.empty()) client.token = token_in(options.token_file);
+  client.tls = options.tls;
   return client;
 }
 

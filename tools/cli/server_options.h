@@ -12,12 +12,13 @@ namespace windhover {
 struct ServerOptions {
   std::string address;
   std::string token_file;
+  ClientTlsOptions tls;
   std::string model;  // empty: the server's first
 };
 
 // --to, which is required, and the others. `options` outlives the command.
 void add_server_options(CLI::App& command, ServerOptions& options,
-                        const std::string& to = "host:port or unix:/path");
+                        const std::string& to = "host:port, tls://host:port or unix:/path");
 
 // UserError for a file that cannot be used.
 ClientOptions client_options_of(const ServerOptions& options);

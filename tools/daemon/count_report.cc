@@ -39,6 +39,9 @@ constexpr Counted kConnectionCounts[] = {
     {.key = "accept_errors", .io = IoCounter::kAcceptErrors},
     {.key = "timeouts", .io = IoCounter::kTimeouts},
     {.key = "wait_timeouts", .io = IoCounter::kWaitTimeouts},
+    {.key = "tls_failures", .io = IoCounter::kTlsFailures},
+    {.key = "tls_timeouts", .io = IoCounter::kTlsTimeouts},
+    {.key = "tls_no_memory", .io = IoCounter::kTlsRefused},
 };
 constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},

@@ -126,6 +126,8 @@ ServerConfig DaemonConfig::server() const {
   http.unix_path = values_->http.unix_path;
   if (http.tcp_address.empty() && http.tcp_port != 0) http.tcp_address = "127.0.0.1";
   server.identities_file = values_->identities_file;
+  server.tls = {values_->tls.certificate, values_->tls.key, values_->tls.client_ca,
+                values_->tls.memory_bytes};
   server.durable = values_->data.config();
   return server;
 }

@@ -121,6 +121,13 @@ void DaemonConfig::describe_options() {
       number("server.wait_timeout", "ms that rows wait for a full window or the log, then refused",
              v.server.wait_timeout),
       number("server.drain_timeout", "ms that stopping may take", v.server.drain_timeout),
+      text("server.tls.certificate", "PEM, the server's and those above; empty: all in the clear",
+           v.tls.certificate),
+      text("server.tls.key", "of the certificate, PEM, for its owner alone", v.tls.key),
+      text("server.tls.client_ca", "PEM, who vouches for clients; empty: none shows a certificate",
+           v.tls.client_ca),
+      number("server.tls.memory_bytes", "of OpenSSL; 0: enough for all connections",
+             v.tls.memory_bytes),
   });
   add(data_options(v.data));
   add(process_options(v.process, v.engine));

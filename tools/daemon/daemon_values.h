@@ -36,6 +36,10 @@ struct DaemonConfig::Values {
   Listen observe, query;
   Listen http{.tcp_address = "", .unix_path = ""};
   std::string identities_file;
+  struct {
+    std::string certificate, key, client_ca;
+    std::size_t memory_bytes = 0;
+  } tls;
   DataOptions data;
   ProcessOptions process;
 };

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "windhover/io/server.h"
+#include "windhover/io/tls/tls_memory.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
@@ -196,6 +197,14 @@ struct Block {
   bool locked = false;
 };
 
+// Before anything of OpenSSL runs, which then never calls the heap.
+void take_memory_for_tls(const ServerConfig& config, const ProcessOptions& process) {
+  const std::size_t bytes = tls_memory_bytes(config);
+  if (bytes == 0 || ok(install_tls_memory(bytes, process.prefault))) return;
+  throw RunError(
+      fmt::format("no memory of {} for OpenSSL", bytes_text(static_cast<double>(bytes))));
+}
+
 std::vector<Engine*> create_engines(const DaemonModels& models, Block& block, Clock& clock) {
   std::vector<Engine*> engines;
   for (const DaemonModels::Model& model : models.all()) {
@@ -262,6 +271,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   Notifier notifier;
   DaemonLog log(process.log);
   log_start(log, models, file);
+  take_memory_for_tls(config, process);
   Block block(models);
   if (!block.locked) {
     warn(log,
@@ -271,6 +281,9 @@ void serve(const DaemonModels& models, const std::string& file) {
   const std::vector<Engine*> engines = create_engines(models, block, clock);
   const std::unique_ptr<Server> server = create_server(models, engines, block, clock);
   for (std::size_t i = 0; i < engines.size(); ++i) warn(log, server->recovery_remarks(i));
+  if (server->asks_who() && !config.tls.enabled()) {
+    warn(log, "tokens travel in the clear over TCP: server.tls.certificate is not set");
+  }
   restore_answers(models, *server);
   Learners learners;
   start_threads(models, engines, *server, learners, log);

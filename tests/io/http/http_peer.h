@@ -45,11 +45,11 @@ inline bool take_response(std::string& bytes, HttpResponse& response, bool with_
 
 class HttpPeer {
  public:
-  explicit HttpPeer(const std::string& address) {
+  explicit HttpPeer(const std::string& address, const ClientTlsOptions& tls = {}) {
     Address parsed;
     std::string why;
     connected_ = parse_address(address, parsed) &&
-                 ok(socket_.connect(parsed, std::chrono::seconds(30), why));
+                 ok(socket_.connect(parsed, std::chrono::seconds(30), why, tls));
   }
   bool connected() const { return connected_; }
 

@@ -1,0 +1,141 @@
+// The socket of a peer, in the clear or under TLS.
+#ifndef WINDHOVER_IO_PEER_SOCKET_H_
+#define WINDHOVER_IO_PEER_SOCKET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "windhover/io/access/credential.h"
+#include "windhover/io/asio_types.h"
+#include "windhover/io/counter_ids.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/tls/tls_channel.h"
+#include "windhover/io/tls/tls_context.h"
+
+namespace windhover {
+
+// TCP is under TLS where the server has a certificate; Unix-domain sockets never are. The handshake
+// is part of the first reads. The thread of the endpoint.
+class PeerSocket {
+ public:
+  PeerSocket(IoContext& io, Counters<IoCounter>& counters) : socket_(io), counters_(counters) {}
+
+  // Takes a connected socket over. `tls`: null where all is in the clear. False, counted: there is
+  // no memory for TLS; then close().
+  bool begin(Stream&& socket, const TlsContext* tls, std::int64_t now_ns) noexcept;
+  void close() noexcept;
+
+  // A handshake that has gone on for longer than kHandshakeNs.
+  static constexpr std::int64_t kHandshakeNs = 5'000'000'000;
+  bool shakes_hands() const noexcept { return channel_.is_on() && !established_; }
+  bool shakes_hands_too_long(std::int64_t now_ns) const noexcept {
+    return shakes_hands() && now_ns - since_ns_ > kHandshakeNs;
+  }
+
+  // Who the peer is, once it is known: true once, before its first byte.
+  bool tells_who(Credential& who) noexcept {
+    if (!news_) return false;
+    news_ = false;
+    who = who_;
+    return true;
+  }
+
+  // As those of Asio's socket, with `error` would_block where the socket must be waited for. What
+  // is no TLS ends the connection as the peer's end does (eof), and is counted.
+  std::size_t read_some(std::span<std::byte> room, ErrorCode& error) noexcept;
+  std::size_t write_some(std::span<const std::byte> bytes, ErrorCode& error) noexcept;
+  // The memory is that of one chain of operations, handler(error, bytes).
+  template <class Handler>
+  void async_read_some(std::span<std::byte> room, HandlerMemory& memory, Handler handler);
+  template <class Handler>
+  void async_write_some(std::span<const std::byte> bytes, HandlerMemory& memory, Handler handler);
+
+  // Nothing more is sent. What comes from here on is read as it is, to be thrown away.
+  void shutdown_send() noexcept;
+  void cancel() noexcept {
+    ErrorCode ignored;
+    socket_.cancel(ignored);
+  }
+  std::size_t available() const noexcept {
+    ErrorCode ignored;
+    return socket_.available(ignored);
+  }
+  int native_handle() noexcept { return socket_.native_handle(); }
+  auto get_executor() noexcept { return socket_.get_executor(); }
+
+ private:
+  template <class Handler>
+  void wait_to_read(std::span<std::byte> room, HandlerMemory& memory, Handler handler);
+  template <class Handler>
+  void wait_to_write(std::span<const std::byte> bytes, HandlerMemory& memory, Handler handler);
+  std::size_t told(TlsResult result, ErrorCode& error) noexcept;
+  std::size_t read_tls(std::span<std::byte> room, ErrorCode& error) noexcept;
+
+  Stream socket_;
+  Counters<IoCounter>& counters_;
+  TlsChannel channel_;
+  bool established_ = false;
+  bool secret_ = false;  // bytes go through the channel
+  bool news_ = false;
+  Stream::wait_type waits_for_ = Stream::wait_read;
+  std::int64_t since_ns_ = 0;
+  Credential who_;
+};
+
+template <class Handler>
+void PeerSocket::async_read_some(std::span<std::byte> room, HandlerMemory& memory,
+                                 Handler handler) {
+  if (!secret_) {
+    socket_.async_read_some(asio::buffer(room.data(), room.size()), with_memory(memory, handler));
+    return;
+  }
+  // Bytes may be there already, and then no wait of the socket's ends. Never called from in here.
+  ErrorCode error;
+  const std::size_t bytes = read_tls(room, error);
+  if (error == asio::error::would_block) return wait_to_read(room, memory, handler);
+  asio::post(socket_.get_executor(),
+             with_memory(memory, [handler, error, bytes]() mutable { handler(error, bytes); }));
+}
+
+template <class Handler>
+void PeerSocket::wait_to_read(std::span<std::byte> room, HandlerMemory& memory, Handler handler) {
+  socket_.async_wait(waits_for_, with_memory(memory, [this, room, &memory,
+                                                      handler](const ErrorCode& waited) mutable {
+                       ErrorCode error = waited;
+                       std::size_t bytes = 0;
+                       if (!error && secret_) bytes = read_tls(room, error);
+                       if (error == asio::error::would_block) {
+                         return wait_to_read(room, memory, handler);
+                       }
+                       handler(error, bytes);
+                     }));
+}
+
+template <class Handler>
+void PeerSocket::async_write_some(std::span<const std::byte> bytes, HandlerMemory& memory,
+                                  Handler handler) {
+  if (secret_) return wait_to_write(bytes, memory, handler);
+  socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()), with_memory(memory, handler));
+}
+
+template <class Handler>
+void PeerSocket::wait_to_write(std::span<const std::byte> bytes, HandlerMemory& memory,
+                               Handler handler) {
+  socket_.async_wait(
+      Stream::wait_write,
+      with_memory(memory, [this, bytes, &memory, handler](const ErrorCode& waited) mutable {
+        ErrorCode error = waited;
+        std::size_t written = 0;
+        if (!error) written = write_some(bytes, error);
+        if (error == asio::error::would_block) {
+          return wait_to_write(bytes, memory, handler);
+        }
+        handler(error, written);
+      }));
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_PEER_SOCKET_H_

@@ -1,0 +1,69 @@
+#include "windhover/io/tls/tls_context.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "windhover/io/tls/pem_file.h"
+
+namespace windhover {
+
+TlsSettings::~TlsSettings() { SSL_CTX_free(context_); }
+
+Error TlsContext::failed(std::string_view file, const char* what) noexcept {
+  const std::size_t shown = std::min<std::size_t>(file.size(), 300);
+  const std::string_view end = file.substr(file.size() - shown);
+  std::snprintf(sentence_.data(), sentence_.size(), "%.*s: %s", static_cast<int>(shown), end.data(),
+                what);
+  ERR_clear_error();
+  return {Status::kInvalidConfig, sentence_.data(), std::numeric_limits<double>::quiet_NaN()};
+}
+
+Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) noexcept {
+  // What the C library reads once of time zones, before a certificate's dates are looked at.
+  const std::time_t now = 0;
+  std::tm broken_down{};
+  (void)::gmtime_r(&now, &broken_down);
+  TlsSettings fresh(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX* const context = fresh.get();
+  if (context == nullptr) return failed("TLS", "OpenSSL has no memory");
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+                                   SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // Of TLS 1.2; those of 1.3 are all of this kind.
+  if (SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return failed("TLS", "OpenSSL has none of the ciphers");
+  }
+  if (const char* const wrong = use_certificates(context, config.certificate)) {
+    return failed(config.certificate, wrong);
+  }
+  if (const char* const wrong = use_key(context, config.key)) return failed(config.key, wrong);
+  if (!config.client_ca.empty()) {
+    if (const char* const wrong = trust(context, config.client_ca, true)) {
+      return failed(config.client_ca, wrong);
+    }
+    // One that is shown has to be good; none has to be shown, a token will do.
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  }
+  settings = std::move(fresh);
+  return true;
+}
+
+void TlsContext::use(TlsSettings settings) noexcept {
+  const std::lock_guard lock(mutex_);
+  settings_ = std::move(settings);
+}
+
+ssl_st* TlsContext::new_connection() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return SSL_new(settings_.get());
+}
+
+}  // namespace windhover

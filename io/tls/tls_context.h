@@ -1,0 +1,59 @@
+// What a server's connections have in common under TLS: its certificate and its rules.
+#ifndef WINDHOVER_IO_TLS_TLS_CONTEXT_H_
+#define WINDHOVER_IO_TLS_TLS_CONTEXT_H_
+
+#include <array>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "windhover/io/tls/tls_config.h"
+#include "windhover/platform/result.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace windhover {
+
+// Owns a configuration of OpenSSL, or none.
+class TlsSettings {
+ public:
+  TlsSettings() noexcept = default;
+  explicit TlsSettings(ssl_ctx_st* owned) noexcept : context_(owned) {}
+  TlsSettings(TlsSettings&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
+  TlsSettings& operator=(TlsSettings&& other) noexcept {
+    std::swap(context_, other.context_);
+    return *this;
+  }
+  ~TlsSettings();
+
+  ssl_ctx_st* get() const noexcept { return context_; }
+
+ private:
+  ssl_ctx_st* context_ = nullptr;
+};
+
+// TLS 1.2 and 1.3, forward secrecy and AEAD alone; no compression, renegotiation, session tickets
+// or sessions kept.
+class TlsContext {
+ public:
+  // Reads the files, and changes nothing yet. The sentence of an error is "FILE: what", in room of
+  // this, and good until the next call. No heap call but OpenSSL's own. One thread at a time.
+  Result<bool> read(const TlsConfig& config, TlsSettings& settings) noexcept;
+  // New connections have these from now on; those that there are keep theirs.
+  void use(TlsSettings settings) noexcept;
+
+  // For a connection that was accepted; null: OpenSSL has no memory for it. Any thread.
+  ssl_st* new_connection() const noexcept;
+
+ private:
+  Error failed(std::string_view file, const char* what) noexcept;
+
+  mutable std::mutex mutex_;
+  TlsSettings settings_;
+  std::array<char, 512> sentence_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_TLS_TLS_CONTEXT_H_

@@ -1,0 +1,365 @@
+// TLS between a server and its clients, over real sockets.
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/io/tls/certificates.h"
+
+namespace windhover {
+namespace tls_server_test {
+
+using testing::eventually;
+using testing::RawPeer;
+using testing::small_engine;
+using testing::small_server;
+using testing::TestCertificate;
+using testing::TestRows;
+using testing::TestServer;
+using testing::token_line;
+using testing::write_identities;
+
+struct Authority {
+  TestCertificate root{"authority", "", nullptr};
+  TestCertificate server{"server", "DNS:localhost,IP:127.0.0.1", &root};
+
+  ServerConfig config() const {
+    ServerConfig config = small_server();
+    config.tls.certificate = server.certificate();
+    config.tls.key = server.key();
+    return config;
+  }
+  ClientOptions options() const {
+    ClientOptions options;
+    options.tls.ca_file = root.certificate();
+    options.reply_timeout = std::chrono::seconds(20);
+    return options;
+  }
+};
+
+std::string tls(const std::string& address) { return "tls://" + address; }
+
+TEST(Tls, RowsAndQuestionsGoThrough) {
+  const Authority authority;
+  TestServer server(authority.config());
+  Client client;
+  ASSERT_EQ(client.connect(tls(server.observe_address()), authority.options()), Status::kOk)
+      << client.error_text();
+  // More than a record, than the socket's buffers, and than the window.
+  const TestRows rows(50'000);
+  ASSERT_EQ(client.observe(rows.rows()), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.totals().accepted, 50'000U);
+  std::vector<double> draws;
+  Provenance provenance;
+  ASSERT_EQ(client.draws(draws, provenance), Status::kOk) << client.error_text();
+  EXPECT_EQ(draws.size(), provenance.draws * 4);
+  Client other;
+  ASSERT_EQ(other.connect(tls(server.query_address()), authority.options()), Status::kOk);
+  std::vector<ParameterSummary> parameters;
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(other.posterior(parameters, provenance), Status::kOk) << other.error_text();
+  }
+  EXPECT_EQ(server.counter(IoCounter::kTlsHandshakes), 2U);
+  other.close();
+  client.close();
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kConnectionsClosed) == 2; }));
+  EXPECT_EQ(server.counter(IoCounter::kTlsFailures), 0U);
+  EXPECT_EQ(server.counter(IoCounter::kSocketErrors), 0U);
+}
+
+TEST(Tls, ServerMustHaveTheNameAndTheAuthority) {
+  const Authority authority;
+  const TestCertificate stranger("stranger", "", nullptr);
+  TestServer server(authority.config());
+  const std::string address = tls(server.query_address());
+  Client client;
+  ClientOptions options = authority.options();
+  options.tls.server_name = "localhost";
+  EXPECT_EQ(client.connect(address, options), Status::kOk) << client.error_text();
+  options.tls.server_name = "other.example";
+  EXPECT_EQ(client.connect(address, options), Status::kNotPermitted);
+  EXPECT_NE(client.error_text().find("certificate is not good"), std::string::npos)
+      << client.error_text();
+  options = authority.options();
+  options.tls.ca_file = stranger.certificate();
+  EXPECT_EQ(client.connect(address, options), Status::kNotPermitted);
+  options.tls.ca_file = {};  // those whom the system trusts do not know it
+  EXPECT_EQ(client.connect(address, options), Status::kNotPermitted);
+  options.tls.ca_file = "no such file";
+  EXPECT_EQ(client.connect(address, options), Status::kInvalidArgument);
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kTlsFailures) == 3; }));
+}
+
+TEST(Tls, ExpiredServerIsNotTrusted) {
+  const Authority authority;
+  const TestCertificate expired("expired", "IP:127.0.0.1", &authority.root, -3600);
+  ServerConfig config = authority.config();
+  config.tls.certificate = expired.certificate();
+  config.tls.key = expired.key();
+  TestServer server(config);
+  Client client;
+  EXPECT_EQ(client.connect(tls(server.query_address()), authority.options()),
+            Status::kNotPermitted);
+  EXPECT_NE(client.error_text().find("expired"), std::string::npos) << client.error_text();
+}
+
+// No plain text by accident, in either direction.
+TEST(Tls, PlainAndSecretDoNotMix) {
+  const Authority authority;
+  TestServer secret(authority.config());
+  TestServer plain;
+  RawPeer peer(secret.query_address());
+  EXPECT_FALSE(peer.hello());
+  EXPECT_TRUE(peer.ends());
+  Client client;
+  EXPECT_NE(client.connect(tls(plain.query_address()), authority.options()), Status::kOk);
+  EXPECT_NE(client.connect(secret.query_address()), Status::kOk);
+  EXPECT_EQ(secret.counter(IoCounter::kFrames), 0U);
+  EXPECT_GE(secret.counter(IoCounter::kTlsFailures), 1U);
+}
+
+TEST(Tls, CertificateOfAClientIsAnIdentity) {
+  const Authority authority;
+  const TestCertificate clients("clients", "", nullptr);
+  const TestCertificate ada("ada", "", &clients);
+  const TestCertificate bob("other-name", "DNS:bob.example", &clients);
+  const TestCertificate nobody("nobody", "", &clients);
+  const TestCertificate stranger("ada", "", &authority.root);
+  const std::string file =
+      write_identities("certificates", "cert:ada query *\ncert:bob.example observe *\n" +
+                                           token_line("eve", "query"));
+  ServerConfig config = authority.config();
+  config.identities_file = file;
+  config.tls.client_ca = clients.certificate();
+  TestServer server(config);
+  const auto as = [&](const TestCertificate& own) {
+    ClientOptions options = authority.options();
+    options.tls.certificate = own.certificate();
+    options.tls.key = own.key();
+    return options;
+  };
+  const std::string address = tls(server.observe_address());
+  Client client;
+  std::vector<ParameterSummary> parameters;
+  Provenance provenance;
+  // The names of files are those of certificates: the stranger's were written last.
+  const TestCertificate again("ada", "", &clients);
+  ASSERT_EQ(client.connect(address, as(again)), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.posterior(parameters, provenance), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.observe(TestRows(3).rows()), Status::kNotPermitted);
+  ASSERT_EQ(client.connect(address, as(bob)), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.observe(TestRows(3).rows()), Status::kOk);
+  EXPECT_EQ(client.connect(address, as(nobody)), Status::kNotPermitted);
+  EXPECT_EQ(client.connect(address, authority.options()), Status::kNotPermitted);
+  // A token does without.
+  ClientOptions token = authority.options();
+  token.token = "eve-token";
+  EXPECT_EQ(client.connect(address, token), Status::kOk) << client.error_text();
+  const TestCertificate false_ada("ada", "", &authority.root);
+  EXPECT_NE(client.connect(address, as(false_ada)), Status::kOk);
+}
+
+TEST(Tls, NewCertificateIsForNewConnections) {
+  const Authority authority;
+  TestServer server(authority.config());
+  const std::string address = tls(server.query_address());
+  Client old;
+  ASSERT_EQ(old.connect(address, authority.options()), Status::kOk);
+  Provenance provenance;
+  std::vector<ParameterSummary> parameters;
+  // A key that does not fit changes nothing.
+  const TestCertificate root("second-authority", "", nullptr);
+  { const TestCertificate unfit("server", "IP:127.0.0.1", &root); }
+  const TestCertificate other("other", "IP:127.0.0.1", &root);
+  std::rename(other.key().c_str(), authority.server.key().c_str());
+  const auto refused = server.server().reload();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(std::string(refused.error().sentence).find(authority.server.key()), 0U);
+  Client again;
+  ASSERT_EQ(again.connect(address, authority.options()), Status::kOk) << again.error_text();
+  std::rename(other.certificate().c_str(), authority.server.certificate().c_str());
+  ASSERT_TRUE(server.server().reload().ok());
+  EXPECT_EQ(old.posterior(parameters, provenance), Status::kOk);
+  EXPECT_EQ(again.connect(address, authority.options()), Status::kNotPermitted);
+  ClientOptions second = authority.options();
+  second.tls.ca_file = root.certificate();
+  EXPECT_EQ(again.connect(address, second), Status::kOk) << again.error_text();
+}
+
+TEST(Tls, FilesThatAreWrongAreNamedAtTheStart) {
+  const Authority authority;
+  const auto sentence_with = [&](auto change) {
+    ServerConfig config = authority.config();
+    change(config);
+    RealClock clock;
+    MappedBlock engine_block(Engine::footprint(small_engine()).value());
+    Engine* engine = Engine::create(small_engine(), engine_block.bytes(), clock).value();
+    MappedBlock block(Server::footprint(config, small_engine()).value());
+    auto server = Server::create(config, *engine, block.bytes(), clock);
+    return std::string(server.value()->open().error().sentence);
+  };
+  EXPECT_EQ(sentence_with([](ServerConfig& c) { c.tls.key = "none"; }).find("none: "), 0U);
+  EXPECT_NE(
+      sentence_with([](ServerConfig& c) { c.tls.certificate = c.tls.key; }).find("no certificate"),
+      std::string::npos);
+  ::chmod(authority.server.key().c_str(), 0640);
+  EXPECT_NE(sentence_with([](ServerConfig&) {}).find("chmod 600"), std::string::npos);
+  ServerConfig half = authority.config();
+  half.tls.key = {};
+  EXPECT_EQ(check(half, small_engine()).status(), Status::kInvalidConfig);
+  ServerConfig unnamed = authority.config();
+  unnamed.tls.client_ca = authority.root.certificate();
+  EXPECT_EQ(check(unnamed, small_engine()).status(), Status::kInvalidConfig);
+}
+
+// Rows go on to the observe endpoint inside, where there is no TLS.
+TEST(Tls, HttpSpeaksItWithTheSameCertificate) {
+  const Authority authority;
+  ServerConfig config = authority.config();
+  config.http.listen.tcp_address = "127.0.0.1";
+  EngineConfig engine = small_engine();
+  engine.max_readers = kServerReaders + kHttpReaders + 1;
+  TestServer server(config, engine);
+  const std::string address = "127.0.0.1:" + std::to_string(server.server().http_port());
+  testing::HttpPeer peer(tls(address), authority.options().tls);
+  ASSERT_TRUE(peer.connected());
+  EXPECT_EQ(peer.get("/readyz").status, 200);
+  const testing::HttpResponse metrics = peer.get("/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_GT(metrics.body.size(), 16'384U);  // more than a record
+  const std::string json = "Content-Type: application/json\r\n";
+  for (int i = 0; i < 5; ++i) {
+    const testing::HttpResponse rows = peer.ask(
+        "POST", "/v1/observe", json, R"({"rows":1,"features_f64":[1,2,3],"targets_f64":[1]})");
+    EXPECT_EQ(rows.status, 200) << rows.body;
+  }
+  EXPECT_EQ(server.counter(IoCounter::kRowsAccepted), 5U);
+  testing::HttpPeer plain(address);
+  EXPECT_TRUE(plain.send("GET /healthz HTTP/1.1\r\n\r\n"));
+  EXPECT_EQ(plain.receive().status, 0);
+}
+
+// --- Peers that do not behave
+
+// What a client of OpenSSL's says first.
+std::string client_hello() {
+  SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
+  SSL* const connection = SSL_new(context);
+  SSL_set_connect_state(connection);
+  SSL_set_bio(connection, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+  (void)SSL_do_handshake(connection);
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(SSL_get_wbio(connection), &bytes);
+  std::string hello(bytes, static_cast<std::size_t>(size));
+  SSL_free(connection);
+  SSL_CTX_free(context);
+  return hello;
+}
+
+TEST(Tls, EveryPrefixOfAHandshakeAndGarbageEndInOrder) {
+  const Authority authority;
+  TestServer server(authority.config());
+  const std::string hello = client_hello();
+  std::uint64_t peers = 0;
+  for (std::size_t size = 0; size <= hello.size(); size += 1 + hello.size() / 64) {
+    RawPeer peer(server.observe_address());
+    ASSERT_TRUE(peer.connected());
+    EXPECT_TRUE(peer.send(hello.substr(0, size)));
+    ++peers;
+  }
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes = hello;
+    if (i % 3 == 0) bytes.assign(1 + random() % 3000, '\0');
+    for (char& byte : bytes) {
+      if (random() % (i % 3 == 0 ? 1 : 40) == 0) byte = static_cast<char>(random());
+    }
+    RawPeer peer(server.observe_address());
+    ASSERT_TRUE(peer.connected());
+    // In pieces.
+    const std::size_t half = random() % bytes.size();
+    peer.send(std::string_view(bytes).substr(0, half));
+    peer.send(std::string_view(bytes).substr(half));
+    ++peers;
+  }
+  EXPECT_TRUE(eventually([&] {
+    return server.server().observe_sessions() == 0 &&
+           server.counter(IoCounter::kConnectionsAccepted) +
+                   server.counter(IoCounter::kConnectionsRefused) ==
+               peers;
+  }));
+  EXPECT_EQ(server.counter(IoCounter::kTlsHandshakes), 0U);
+  EXPECT_EQ(server.counter(IoCounter::kFrames), 0U);
+  Client client;
+  EXPECT_EQ(client.connect(tls(server.observe_address()), authority.options()), Status::kOk)
+      << client.error_text();
+}
+
+TEST(Tls, HandshakeThatDoesNotEndIsEnded) {
+  const Authority authority;
+  TestServer server(authority.config());
+  RawPeer silent(server.query_address());
+  RawPeer begun(server.query_address());
+  EXPECT_TRUE(begun.send(client_hello().substr(0, 20)));
+  EXPECT_TRUE(silent.ends());
+  EXPECT_TRUE(begun.ends());
+  EXPECT_EQ(server.counter(IoCounter::kTlsTimeouts), 2U);
+}
+
+// Records of one byte, the socket's bytes one by one, and a pause in the middle of each.
+TEST(Tls, RecordsMayComeInPieces) {
+  const Authority authority;
+  TestServer server(authority.config());
+  Address address;
+  ASSERT_TRUE(parse_address(server.query_address(), address));
+  testing::RawPeer peer(server.query_address());
+  SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
+  SSL* const connection = SSL_new(context);
+  SSL_set_connect_state(connection);
+  BIO* const in = BIO_new(BIO_s_mem());
+  BIO* const out = BIO_new(BIO_s_mem());
+  SSL_set_bio(connection, in, out);
+  const auto send_all = [&] {
+    char byte = 0;
+    while (BIO_read(out, &byte, 1) == 1) ASSERT_TRUE(peer.send(std::string_view(&byte, 1)));
+  };
+  const auto receive = [&] {
+    char bytes[4096];
+    std::size_t got = 0;
+    ASSERT_EQ(peer.socket().wait(false, std::chrono::seconds(10)), Status::kOk);
+    ASSERT_EQ(peer.socket().receive_some(bytes, sizeof bytes, got), Status::kOk);
+    BIO_write(in, bytes, static_cast<int>(got));
+  };
+  while (SSL_do_handshake(connection) != 1) {
+    send_all();
+    receive();
+  }
+  send_all();
+  v1::Request request;
+  request.mutable_hello()->set_version_max(1);
+  for (const char byte : RawPeer::framed(request)) {
+    EXPECT_EQ(SSL_write(connection, &byte, 1), 1);
+    send_all();
+  }
+  char answer[4096];
+  int size = 0;
+  while ((size = SSL_read(connection, answer, sizeof answer)) <= 0) receive();
+  const auto bytes = std::as_bytes(std::span(answer, static_cast<std::size_t>(size)));
+  const FrameScan scan = scan_frame(bytes, 1U << 20);
+  ASSERT_EQ(scan.kind, FrameScan::kFrame);
+  v1::Response response;
+  ASSERT_TRUE(response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())));
+  EXPECT_TRUE(response.has_welcome());
+  SSL_free(connection);
+  SSL_CTX_free(context);
+}
+
+}  // namespace tls_server_test
+}  // namespace windhover
