@@ -1,16 +1,22 @@
 // A whole conversation with an engine: whatever comes in, in whatever pieces, every reply is a
 // response that a generated parser reads, every row sent is counted once, an acknowledgement names
-// the producer whose rows it counts, and no sequence number goes back.
+// the producer whose rows it counts, and no sequence number goes back. Hellos say tokens, good ones
+// and others.
 #include "windhover/io/conversation.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/framing.h"
 #include "windhover/platform/memory.h"
 #include "windhover/tests/fuzz/driver.h"
+#include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/random_messages.h"
 
 namespace windhover::testing {
@@ -37,6 +43,21 @@ ServerConfig server_config() {
   return config;
 }
 
+// Of all roles, of one each, and one that nobody has.
+constexpr std::array kTokens = {"all-token", "observe-token", "query-token", "no-token"};
+
+// Reads what stands in `lines`, in a file that no other process can see.
+void load_identities(Access& access, const std::string& lines) {
+  char name[] = "/tmp/windhover-fuzz-XXXXXX";
+  const int file = ::mkstemp(name);
+  require(file >= 0 &&
+          ::write(file, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
+  access.set_model(0, "default");
+  require(access.load(name).ok());
+  ::close(file);
+  ::unlink(name);
+}
+
 struct World {
   World()
       : engine_block(Engine::footprint(engine_config()).value()),
@@ -44,6 +65,7 @@ struct World {
         block(1 << 20),
         arena(block.bytes()),
         limits(limits_of(server_config(), with_defaults(engine_config()))),
+        access(arena, 8, 1),
         scratch(arena, limits),
         producers(arena, server_config().max_producers),
         replies(arena.allocate<std::byte>(limits.reply_buffer)),
@@ -51,6 +73,9 @@ struct World {
         other(context) {
     state.limits = limits;
     state.clock = &clock;
+    load_identities(access, token_line("all", "observe,query,admin") +
+                                token_line("observe", "observe") + token_line("query", "query"));
+    state.access = &access;
     model.set_name("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
@@ -67,6 +92,7 @@ struct World {
   MappedBlock block;
   Arena arena;
   Limits limits;
+  Access access;
   ServerState state;
   ServedModel model;
   QueryScratch scratch;
@@ -122,7 +148,7 @@ void greet_other(World& world, std::size_t choice) {
   std::string bytes;
   if (choice % 3 == 0) {
     world.other.end();
-    world.other.begin();
+    world.other.begin(Credential::of_host());
     v1::Request hello;
     hello.mutable_hello()->set_version_max(1);
     add_frame(bytes, hello);
@@ -184,6 +210,8 @@ std::string make_case(std::mt19937_64& random) {
   if (random() % 8 != 0) {
     v1::Request hello;
     hello.mutable_hello()->set_version_max(1);
+    if (random() % 8 != 0)
+      hello.mutable_hello()->set_token(kTokens[random() % 8 != 0 ? 0 : random() % 4]);
     add_frame(bytes, hello);
   }
   for (std::uint64_t n = random() % 12; n > 0; --n) add_frame(bytes, random_request(random));
@@ -197,7 +225,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto world = [] {
     auto made = std::make_unique<World>();
     made->producers.reset({.claims_per_connection = 2, .silence_ns = 1'000'000});
-    made->other.begin();
+    made->other.begin(windhover::Credential::of_host());
     return made;
   }();
   converse(*world, std::as_bytes(std::span(data, size)), 1 + size % 200);
