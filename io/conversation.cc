@@ -39,6 +39,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
   Turn turn;
   budget_ = budget;
   spent_ = 0;
+  questions_ = 0;
   turn_ends_ns_ = 0;
   turn_ns_ = 0;
   RequestView request;
@@ -80,10 +81,12 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
       break;
     }
     turn.consumed += scan.consumed;
+    ++turn.frames;
     counters.add(IoCounter::kFrames);
     if (turn.end != TurnEnd::kNeedInput) break;
   }
   turn.cost = spent_;
+  turn.questions = questions_;
   return turn;
 }
 
@@ -240,6 +243,7 @@ TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) no
   if (in_pieces && cost > kTurnNs) return long_query(queries, request, replies);
   const auto answer = queries.answer(request, this, replies.room());
   replies.append(answer.bytes);
+  ++questions_;
   spend(cost, answer.begin_ns, answer.end_ns);
   return TurnEnd::kNeedInput;
 }
@@ -253,6 +257,7 @@ TurnEnd Conversation::long_query(QueryHandler& queries, const RequestView& reque
   spend(piece.cost, piece.begin_ns, piece.end_ns);
   if (piece.bytes == 0) return TurnEnd::kQuestion;
   replies.append(piece.bytes);
+  ++questions_;
   return TurnEnd::kNeedInput;
 }
 

@@ -79,8 +79,10 @@ class Conversation {
   struct Turn {
     TurnEnd end = TurnEnd::kNeedInput;
     std::size_t consumed = 0;
-    bool secret = false;    // there was a token in them: wipe them
-    std::int64_t cost = 0;  // to be charged
+    bool secret = false;          // there was a token in them: wipe them
+    std::int64_t cost = 0;        // to be charged
+    std::uint32_t frames = 0;     // that are done with
+    std::uint32_t questions = 0;  // among them
   };
   Turn handle(std::span<const std::byte> input, ReplyBuffer& replies,
               std::int64_t budget = kTurnNs) noexcept;
@@ -95,6 +97,10 @@ class Conversation {
   // What has come to the disk of what this is about.
   std::uint64_t durable_frames() const noexcept {
     return about_ != nullptr && about_->feed != nullptr ? about_->feed->durable_frames() : 0;
+  }
+  // Whether it has the place of a long question.
+  bool is_answering() const noexcept {
+    return context_.long_predict != nullptr && context_.long_predict->asker() == this;
   }
   bool is_greeted() const noexcept { return about_ != nullptr; }
 
@@ -159,6 +165,7 @@ class Conversation {
   bool status_only_ = false;
   std::int64_t budget_ = 0;                      // of this turn
   std::int64_t spent_ = 0;                       // of it
+  std::uint32_t questions_ = 0;                  // answered in it
   std::int64_t turn_ends_ns_ = 0;                // 0: no question has been answered in it yet
   std::int64_t turn_ns_ = 0;                     // when this turn looked at the clock; 0: not yet
   Durability durability_ = Durability::kMemory;  // what an acknowledgement here stands for

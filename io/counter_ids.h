@@ -37,6 +37,7 @@ enum class IoCounter : std::uint8_t {
   kProducersTakenOver,      // silent for producer_timeout, and then another connection's
   kWindowFullWaits,
   kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
+  kLimitWaits,      // times that a connection was not read because it was over its limits
   kAcknowledgements,
   kQueries,
   kQueriesRefused,
@@ -80,6 +81,7 @@ struct CounterLabels<IoCounter> {
       "producers_taken_over",
       "window_full_waits",
       "log_behind_waits",
+      "limit_waits",
       "acknowledgements",
       "queries",
       "queries_refused",

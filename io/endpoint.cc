@@ -22,6 +22,7 @@ using std::chrono::nanoseconds;
 // How soon a frame that found the window full is tried again; the learner advances its lease at
 // least every millisecond.
 constexpr auto kRetryAfter = std::chrono::microseconds(500);
+constexpr auto kTokensAfter = milliseconds(5);  // how soon one over its limits is looked at again
 constexpr auto kDutyPause = std::chrono::microseconds(100);
 // After a fault, which may come again at once.
 constexpr auto kFaultPause = milliseconds(10);
@@ -41,7 +42,8 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       sweep_(io_, state.counters),
       retry_(io_, state.counters),
       deadline_(io_, state.counters),
-      duty_(io_, state.counters) {
+      duty_(io_, state.counters),
+      tokens_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
   next_memory_.count_in(state.counters);
   memory_.long_predict.reset();
@@ -56,7 +58,7 @@ Endpoint::~Endpoint() {
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &tokens_}) alarm->cancel();
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -119,7 +121,7 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_};
+  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &tokens_};
   for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
   tcp_.warm_up();
   unix_.warm_up();
@@ -205,6 +207,16 @@ void Endpoint::on_pause(Session&) noexcept {
   });
 }
 
+void Endpoint::on_throttle(Session&) noexcept {
+  if (tokens_armed_) return;
+  tokens_armed_ = true;
+  tokens_.after(kTokensAfter, [this](const ErrorCode& error) {
+    tokens_armed_ = false;
+    if (error) return;
+    for (Session& session : memory_.sessions) session.read_on();
+  });
+}
+
 // From the session that is first in line on, round about: every one has its turn.
 void Endpoint::retry() noexcept {
   const std::span<Session> sessions = memory_.sessions;
@@ -271,7 +283,7 @@ void Endpoint::stop() noexcept {
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
   if (open_sessions_ > 0) return;
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &tokens_}) alarm->cancel();
   ErrorCode ignored;
   wake_.cancel(ignored);
 }

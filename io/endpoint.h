@@ -85,6 +85,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Status warm_up();
   void on_connection(Stream& socket) noexcept override;
   void on_pause(Session& session) noexcept override;
+  void on_throttle(Session& session) noexcept override;
   std::int64_t budget() const noexcept override;
   void on_cost(Session& session, std::int64_t cost) noexcept override;
   void on_question(Session& session, bool needs_place) noexcept override;
@@ -124,12 +125,14 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Alarm retry_;
   Alarm deadline_;
   Alarm duty_;
+  Alarm tokens_;
   std::chrono::nanoseconds sweep_period_{};
   std::uint32_t open_sessions_ = 0;
   std::uint64_t rows_seen_ = 0;        // when a question was last to be answered
   std::int64_t questions_due_ns_ = 0;  // from when on one comes also before rows
   bool next_scheduled_ = false;
   bool retry_armed_ = false;
+  bool tokens_armed_ = false;
   bool stopping_ = false;
   std::atomic<bool> stop_requested_{false};
 };

@@ -250,6 +250,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   limits.frame_cap = config.frame_cap;
   limits.max_sessions = config.max_sessions;
   limits.read_buffer = std::max(config.frame_cap + kMaxFrameHeader, kTurnBytes);
+  limits.connection = config.limits;
   limits.hello_timeout_ns = nanoseconds(config.hello_timeout).count();
   limits.frame_timeout_ns = nanoseconds(config.frame_timeout).count();
   limits.idle_timeout_ns = nanoseconds(config.idle_timeout).count();

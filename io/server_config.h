@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "windhover/io/connection_limits.h"
 #include "windhover/io/durable/durable_config.h"
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/listen_config.h"
@@ -53,6 +54,8 @@ struct ServerConfig {
   // unless the host gives it a block: install_tls_memory(tls_memory_bytes(config), ...), first
   // thing.
   TlsConfig tls;
+
+  ConnectionLimits limits;  // off; of each connection to the two endpoints
 
   HttpConfig http;  // off unless it is said where to listen
 

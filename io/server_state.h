@@ -29,6 +29,7 @@ struct Limits {
   std::size_t page_numbers = 0;
   std::size_t read_buffer = 0;   // bytes a session
   std::size_t reply_buffer = 0;  // likewise
+  ConnectionLimits connection;
   std::int64_t hello_timeout_ns = 0;
   std::int64_t frame_timeout_ns = 0;
   std::int64_t idle_timeout_ns = 0;

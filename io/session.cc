@@ -42,6 +42,8 @@ void Session::begin(Stream&& socket, bool for_operator) noexcept {
   drain_ = {};
   stopped_by_ = TurnEnd::kNeedInput;
   peer_finished_ = false;
+  meter_.begin(context_.state->limits.connection);
+  throttled_since_ns_ = 0;
   begun_ns_ = heard_ns_ = written_ns_ = now();
   waiting_since_ns_ = frame_since_ns_ = log_waiting_since_ns_ = 0;
   owed_bytes_ = 0;
@@ -54,11 +56,36 @@ void Session::begin(Stream&& socket, bool for_operator) noexcept {
 
 void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
-  const std::span<std::byte> room = input_.make_room(kReadBytes);
+  const std::span<std::byte> room = input_.make_room(meter_.most_bytes(kReadBytes));
   read_.under_way = true;
   socket_->async_read_some(room, read_.memory, [this](const ErrorCode& error, std::size_t bytes) {
     on_read(error, bytes);
   });
+}
+
+// A peer over its limits fills its own buffers, and waits.
+bool Session::is_over_limits() noexcept {
+  if (!meter_.is_on() || drain_.on) return false;
+  // What others wait for is not held up: room in the window, the place of a long question.
+  if (waiting_since_ns_ != 0 || conversation_.is_answering()) return false;
+  const std::int64_t now_ns = now();
+  if (meter_.wait_ns(now_ns) == 0) return false;
+  if (throttled_since_ns_ == 0) {
+    throttled_since_ns_ = now_ns;
+    context_.state->counters.add(IoCounter::kLimitWaits);
+  }
+  host_->on_throttle(*this);
+  return true;
+}
+
+void Session::read_on() noexcept {
+  if (state_ != State::kOpen || throttled_since_ns_ == 0) return;
+  const std::int64_t now_ns = now();
+  if (is_over_limits()) return;
+  throttled_since_ns_ = 0;
+  heard_ns_ = now_ns;  // the peer is not silent, we do not listen
+  if (frame_since_ns_ != 0) frame_since_ns_ = now_ns;
+  turn();
 }
 
 // While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
@@ -103,6 +130,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
   if (error) return fail();
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
   heard_ns_ = now();
+  meter_.read(bytes, heard_ns_);
   input_.received(bytes);
   turn();
 }
@@ -111,10 +139,13 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
 
 void Session::turn(std::int64_t budget) noexcept {
   if (Credential who; socket_->tells_who(who)) conversation_.begin(who, for_operator_);
+  if (is_over_limits()) return;
+  throttled_since_ns_ = 0;
   const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_, budget);
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
   if (turn.cost > 0) host_->on_cost(*this, turn.cost);
+  meter_.handled(turn.frames, turn.questions, heard_ns_);
   stopped_by_ = turn.end;
   if (turn.consumed > 0 || input_.pending().empty()) frame_since_ns_ = 0;
   if (turn.end == TurnEnd::kNeedInput && frame_since_ns_ == 0 && !input_.pending().empty()) {
@@ -128,7 +159,7 @@ void Session::turn(std::int64_t budget) noexcept {
   switch (turn.end) {
     case TurnEnd::kNeedInput:
       if (!drain_.on) {
-        read();
+        if (!is_over_limits()) read();
       } else if (now() < drain_.until_ns) {
         read_now();
       } else {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "windhover/io/asio_types.h"
+#include "windhover/io/connection_meter.h"
 #include "windhover/io/conversation.h"
 #include "windhover/io/handler_memory.h"
 #include "windhover/io/peer_socket.h"
@@ -24,6 +25,8 @@ class SessionHost {
   // Nothing can go on for now (the window is full, bytes are on their way): call session.resume() a
   // little later.
   virtual void on_pause(Session& session) noexcept = 0;
+  // It is over its limits: call session.read_on() now and then.
+  virtual void on_throttle(Session& session) noexcept = 0;
   // What questions of it may cost without a wait; 0: others wait already.
   virtual std::int64_t budget() const noexcept = 0;
   // Its turn has cost so much.
@@ -73,6 +76,8 @@ class Session {
 
   // Goes on after on_pause(); nothing for other sessions.
   void resume() noexcept;
+  // Goes on after on_throttle(), if it has tokens again.
+  void read_on() noexcept;
   // Goes on after on_question().
   void take_turn() noexcept;
   // More is on disk: sends what waited for that, and goes on.
@@ -117,6 +122,7 @@ class Session {
   void turn() noexcept { turn(host_->budget()); }
   void turn(std::int64_t budget) noexcept;
   void read() noexcept;
+  bool is_over_limits() noexcept;
   void read_now() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;
   void write() noexcept;
@@ -140,12 +146,14 @@ class Session {
   Conversation conversation_;
   ReadBuffer input_;
   ReplyBuffer replies_;
+  ConnectionMeter meter_;
 
   State state_ = State::kFree;
   Operation read_;
   Operation write_;
   Operation turn_;                            // that is scheduled
   TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
+  std::int64_t throttled_since_ns_ = 0;       // 0: it is read
   std::int64_t waiting_since_ns_ = 0;         // for the window or the disk; 0: not
   bool for_operator_ = false;
   bool peer_finished_ = false;   // the peer has closed its direction

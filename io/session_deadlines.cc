@@ -10,11 +10,12 @@ namespace windhover {
 // that is gone, or has said all it had to say and waits longer than it might be silent, keeps no
 // place.
 bool Session::peer_is_gone(std::int64_t now_ns) noexcept {
-  if (state_ != State::kOpen || waiting_since_ns_ == 0) return false;
+  const std::int64_t since_ns = waiting_since_ns_ != 0 ? waiting_since_ns_ : throttled_since_ns_;
+  if (state_ != State::kOpen || since_ns == 0) return false;
   pollfd peer{socket_->native_handle(), POLLRDHUP, 0};
   if (::poll(&peer, 1, 0) <= 0) return false;
   if ((peer.revents & (POLLHUP | POLLERR)) != 0) return true;
-  return now_ns - waiting_since_ns_ > context_.state->limits.idle_timeout_ns;
+  return now_ns - since_ns > context_.state->limits.idle_timeout_ns;
 }
 
 // While it waits for the window, for room or for its turn the session does not listen.

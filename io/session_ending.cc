@@ -11,6 +11,10 @@ void Session::drain() noexcept {
   // window, for room or for its place in the queue goes on by itself.
   drain_.until_ns = now() + context_.state->limits.drain_timeout_ns / 2;
   socket_->cancel();
+  if (throttled_since_ns_ != 0) {
+    throttled_since_ns_ = 0;
+    schedule_turn();
+  }
 }
 
 void Session::say_goodbye() noexcept {

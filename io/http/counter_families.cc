@@ -67,6 +67,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
      "Frames that waited because the window was full: the learner is behind."},
     {Io::kLogBehindWaits, "log_behind_waits", "", "",
      "Frames that waited because the log, or recovery, was behind."},
+    {Io::kLimitWaits, "limit_waits", "", "",
+     "Times that a connection was not read because it was over server.limits."},
     {Io::kAcknowledgements, "acknowledgements", "", "", "Acknowledgements of rows sent."},
     {Io::kQueries, "queries", "", "", "Questions answered or refused, HTTP's included."},
     {Io::kQueriesRefused, "queries_refused", "", "", "Questions refused, HTTP's included."},

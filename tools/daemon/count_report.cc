@@ -46,6 +46,7 @@ constexpr Counted kConnectionCounts[] = {
 constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},
     {.key = "log_behind", .io = IoCounter::kLogBehindWaits},
+    {.key = "over_limits", .io = IoCounter::kLimitWaits},
     {.key = "peer_does_not_read", .io = IoCounter::kWriteStalls},
     {.key = "producers_taken_over", .io = IoCounter::kProducersTakenOver},
 };

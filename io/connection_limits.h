@@ -1,0 +1,21 @@
+// How much one connection may send and ask.
+#ifndef WINDHOVER_IO_CONNECTION_LIMITS_H_
+#define WINDHOVER_IO_CONNECTION_LIMITS_H_
+
+#include <cstdint>
+
+namespace windhover {
+
+// A second, each on the average of one; 0: no limit. A connection over one of them is not read
+// until it has tokens again: its peer waits, and nothing is lost.
+struct ConnectionLimits {
+  std::uint64_t frames = 0;     // requests of any kind
+  std::uint64_t bytes = 0;      // received
+  std::uint64_t questions = 0;  // of the frames, those that ask the posterior or the status
+
+  bool any() const noexcept { return frames != 0 || bytes != 0 || questions != 0; }
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CONNECTION_LIMITS_H_

@@ -1,0 +1,53 @@
+// What one connection has sent and asked, against its limits.
+#ifndef WINDHOVER_IO_CONNECTION_METER_H_
+#define WINDHOVER_IO_CONNECTION_METER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/io/connection_limits.h"
+#include "windhover/io/token_bucket.h"
+
+namespace windhover {
+
+// One thread. Costs nothing where there are no limits.
+class ConnectionMeter {
+ public:
+  // A new connection. `limits` outlives it.
+  void begin(const ConnectionLimits& limits) noexcept {
+    limits_ = &limits;
+    frames_.reset();
+    bytes_.reset();
+    questions_.reset();
+  }
+
+  // No read is so large that the next one is more than a second away.
+  std::size_t most_bytes(std::size_t wanted) const noexcept {
+    return limits_->bytes == 0 ? wanted : std::min<std::size_t>(wanted, limits_->bytes);
+  }
+
+  void read(std::size_t bytes, std::int64_t now_ns) noexcept {
+    bytes_.take(bytes, limits_->bytes, now_ns);
+  }
+  void handled(std::uint32_t frames, std::uint32_t questions, std::int64_t now_ns) noexcept {
+    frames_.take(frames, limits_->frames, now_ns);
+    questions_.take(questions, limits_->questions, now_ns);
+  }
+
+  // How long it is not to be read; 0: it may be.
+  std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
+    return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns)});
+  }
+  bool is_on() const noexcept { return limits_->any(); }
+
+ private:
+  const ConnectionLimits* limits_ = nullptr;
+  TokenBucket frames_;
+  TokenBucket bytes_;
+  TokenBucket questions_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_CONNECTION_METER_H_

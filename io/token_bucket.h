@@ -1,0 +1,39 @@
+// How much of something may be had a second, on the average of a second.
+#ifndef WINDHOVER_IO_TOKEN_BUCKET_H_
+#define WINDHOVER_IO_TOKEN_BUCKET_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace windhover {
+
+// A bucket that holds a second's worth of tokens and is filled evenly; kept as the moment at which
+// it will be full, so that nothing has to fill it. More may be taken than there is: then it takes
+// so much longer. Sums are those of its rate, whatever the pieces. One thread.
+class TokenBucket {
+ public:
+  static constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+  // Full.
+  void reset() noexcept { full_ns_ = 0; }
+
+  // `rate`: tokens a second; 0: no limit.
+  void take(std::uint64_t tokens, std::uint64_t rate, std::int64_t now_ns) noexcept {
+    if (rate == 0 || tokens == 0) return;
+    const double lasts_ns =
+        static_cast<double>(tokens) * static_cast<double>(kSecondNs) / static_cast<double>(rate);
+    full_ns_ = std::max(full_ns_, now_ns) + static_cast<std::int64_t>(lasts_ns);
+  }
+
+  // How long until there is a token; 0: there is one.
+  std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
+    return std::max<std::int64_t>(0, full_ns_ - kSecondNs - now_ns);
+  }
+
+ private:
+  std::int64_t full_ns_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_TOKEN_BUCKET_H_
