@@ -27,6 +27,7 @@ bool PeerSocket::begin(Stream&& socket, const TlsContext* tls, std::int64_t now_
 
 void PeerSocket::close() noexcept {
   if (channel_.is_on()) {
+    if (secret_) channel_.say_goodbye();
     channel_.end();
     end_tls_connection();
   }
