@@ -1,0 +1,80 @@
+"""Client of Windhover: rows to a live posterior, predictions with uncertainty back.
+
+    with windhover.connect("127.0.0.1:7171", model="clicks", producer=7) as m:
+        m.observe(X, y)
+        lower, upper = m.predict(X).interval(0.9)
+
+`windhover.aio` has the same for asyncio, `windhover.sklearn` and `windhover.river` have estimators.
+"""
+
+from .client import Client, connect
+from .core import ProducerState, Totals
+from .errors import (
+    Disconnected,
+    InvalidInput,
+    NotPermitted,
+    PosteriorWarning,
+    ProducerBusy,
+    ProtocolError,
+    Reason,
+    Refused,
+    RowsMissing,
+    RowsRefused,
+    RowsRefusedWarning,
+    TimedOut,
+    UnknownModel,
+    Unreachable,
+    WindhoverError,
+    WindhoverWarning,
+)
+from .results import (
+    Checkpoint,
+    Draws,
+    Horizon,
+    ModelKind,
+    ModelState,
+    Posterior,
+    PosteriorReason,
+    PosteriorStatus,
+    Predictions,
+    PredictionScore,
+    Provenance,
+    ServerStatus,
+)
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "Checkpoint",
+    "Client",
+    "Disconnected",
+    "Draws",
+    "Horizon",
+    "InvalidInput",
+    "ModelKind",
+    "ModelState",
+    "NotPermitted",
+    "Posterior",
+    "PosteriorReason",
+    "PosteriorStatus",
+    "PosteriorWarning",
+    "PredictionScore",
+    "Predictions",
+    "ProducerBusy",
+    "ProducerState",
+    "ProtocolError",
+    "Provenance",
+    "Reason",
+    "Refused",
+    "RowsMissing",
+    "RowsRefused",
+    "RowsRefusedWarning",
+    "ServerStatus",
+    "TimedOut",
+    "Totals",
+    "UnknownModel",
+    "Unreachable",
+    "WindhoverError",
+    "WindhoverWarning",
+    "connect",
+]

@@ -1,0 +1,299 @@
+"""The blocking client."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal
+
+from .core import Connection, Effect, Options, ProducerState, Resolve, Sleep, Steps, T, Totals, Wait
+from .results import Checkpoint, Draws, ModelState, Posterior, Predictions, ServerStatus
+from .shared import RefusedRows, Shared, options_from
+
+
+def connect(
+    address: str,
+    *,
+    query: str | None = None,
+    model: str = "",
+    token: str = "",
+    producer: int = 0,
+    first_sequence: int | Literal["next"] = 0,
+    begins_here: bool = False,
+    durable: bool | None = None,
+    fingerprint: int = 0,
+    connect_timeout: float = 5.0,
+    reply_timeout: float = 10.0,
+    single_precision: bool | None = None,
+    max_rows_per_frame: int = 0,
+    resend_bytes: int = 16 << 20,
+    retry_for: float = 60.0,
+    reconnect: bool = True,
+    refused_rows: RefusedRows = "raise",
+) -> Client:
+    """Connects to a server and says Hello.
+
+    Args:
+        address: `host:port`, `tcp:host:port`, `[v6]:port` or `unix:/path`. The observe endpoint takes
+            rows and answers questions too, unless its server says otherwise.
+        query: address of the query endpoint, for all questions; None: they go to `address`.
+        model: by the server's name for it; empty: its first.
+        token: says who asks, of a server with identities.
+        producer: not 0: rows survive a broken connection exactly once. A number of this stream's own.
+        first_sequence: number of the first row this client sends. 0: rows that the server has
+            already are counted as duplicate. "next": this client's rows come after those.
+        begins_here: the rows before first_sequence are not to be had: a server that does not know
+            the producer begins there. Otherwise it refuses, unless first_sequence is 0.
+        durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
+            once. None: whatever the server offers.
+        fingerprint: what this client believes a row means; 0: do not check.
+        connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
+        single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
+        max_rows_per_frame: 0: as many as the server takes.
+        resend_bytes: with a producer, bytes of rows kept to be sent again: those on their way, for
+            which observe() waits when they are more, and as many acknowledged ones as there is room
+            for until the server has them on disk.
+        retry_for: seconds for which connecting again goes on trying; 0: once.
+        reconnect: connect again without being asked when the connection has broken. Rows then go on
+            by themselves with a producer; without one the call that notices raises, and the next
+            connects. Questions are asked again.
+        refused_rows: what wait() does when rows were refused: "raise" RowsRefused, "warn" with
+            RowsRefusedWarning, or "keep" them for take_refused_rows().
+
+    Raises:
+        Unreachable, TimedOut: nobody listens there, or nobody answers.
+        Refused: the server refuses; NotPermitted, UnknownModel and ProducerBusy are kinds of it.
+        InvalidInput: an argument that cannot be.
+    """
+    options = options_from(
+        first_sequence,
+        model=model,
+        token=token,
+        producer=producer,
+        begins_here=begins_here,
+        durable=durable,
+        fingerprint=fingerprint,
+        connect_timeout=connect_timeout,
+        reply_timeout=reply_timeout,
+        single_precision=single_precision,
+        max_rows_per_frame=max_rows_per_frame,
+        resend_bytes=resend_bytes,
+        retry_for=retry_for,
+        reconnect=reconnect,
+    )
+    return Client(address, query, refused_rows, options)
+
+
+class Client(Shared):
+    """A blocking connection to a server. Made by `connect`.
+
+    Threads may share it: each call waits for its turn. As a context manager it waits at the end until
+    every row is acknowledged, unless an exception is on its way.
+    """
+
+    def __init__(
+        self, address: str, query: str | None, refused_rows: RefusedRows, options: Options
+    ) -> None:
+        super().__init__(address, query, refused_rows, options)
+        self._turns = {id(self._rows): threading.RLock()}
+        self._turns.setdefault(id(self._questions), threading.RLock())
+        try:
+            self._run(self._rows, self._connect_steps())
+        except BaseException:
+            self._close_all()
+            raise
+
+    def _run(self, place: Connection, steps: Steps[T]) -> T:
+        with self._turns[id(place)]:
+            return run(steps)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None and (self.outstanding_rows or self._rows._refused_count):
+                self.wait()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Closes the connections at once; rows on their way may or may not be learned: wait() first."""
+        self._close_all()
+
+    def observe(self, X: Any, y: Any) -> int:
+        """Sends rows, pipelined: returns once they are handed over, not once they are learned.
+
+        Args:
+            X: shape (n, features): array, data frame, or SciPy sparse matrix. One row may be 1-D.
+            y: shape (n,). Classes count from 0.
+
+        Returns:
+            The number of the first of these rows, counted over all rows this client has sent.
+
+        Raises:
+            InvalidInput: X and y do not belong together or to the model; nothing was sent.
+            Refused: the server refuses a whole frame, of this call or an earlier one.
+            Disconnected: without a producer; see `totals` for what is unknown.
+            RowsMissing: after a reconnection; rows of this call from `next_sequence` on were not
+                handed over.
+            TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
+        """
+        return self._run(self._rows, self._observe_steps(X, y))
+
+    def wait(self) -> Totals:
+        """Waits until all rows are acknowledged: durable ones are on the server's disk then.
+
+        Raises:
+            RowsRefused: rows were refused since this was last said; all are acknowledged.
+            Refused, Disconnected, RowsMissing, TimedOut: as observe().
+        """
+        self._run(self._rows, self._rows.wait_acknowledged())
+        self._settle_refused(stacklevel=2)
+        return self.totals
+
+    def reconnect(self) -> None:
+        """Connects again, at once and then after pauses of 50 ms to 2 s, for `retry_for` seconds.
+
+        With a producer every row that was not acknowledged is sent again, and so is what was
+        acknowledged and the server no longer has, as far as it is kept.
+
+        Raises:
+            RowsMissing: rows are missing that are no longer kept; the connection is open.
+            Unreachable, TimedOut, Disconnected, Refused: it gave up.
+        """
+        self._run(self._rows, self._rows.reconnect())
+        if self._questions is not self._rows and not self._questions.connected:
+            self._run(self._questions, self._questions.reconnect())
+
+    def leave_missing(self) -> None:
+        """After RowsMissing: nobody has these rows. They count as lost, and the stream goes on.
+
+        Raises:
+            Refused: the server knows an earlier part of the stream and takes no gap.
+        """
+        self._run(self._rows, self._rows.leave_missing())
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        interval: float = 0.9,
+        quantiles: Sequence[float] = (),
+        thresholds: Sequence[float] = (),
+        outcomes: Any = None,
+        thompson_id: int = 0,
+    ) -> Predictions:
+        """Asks what the model predicts for each row of X.
+
+        More rows than one question takes are asked in several. Warns with PosteriorWarning where the
+        posterior's status is not ok.
+
+        Args:
+            X: shape (n, features), as for observe().
+            interval: probability of the central interval.
+            quantiles, thresholds: probabilities; numbers t of which P(y > t) is wanted.
+            outcomes: shape (n,): score the predictions on these.
+            thompson_id: not 0: a fresh Thompson draw, the same for the same id.
+
+        Raises:
+            InvalidInput: X does not belong to the model, or there are too many quantiles.
+            Refused: with the server's reason.
+            Unreachable, Disconnected, TimedOut: no answer.
+        """
+        steps = self._predict_steps(X, interval, quantiles, thresholds, outcomes, thompson_id)
+        results = self._run(self._questions, steps)
+
+        def another(interval: float, quantiles: Sequence[float]) -> Predictions:
+            steps = self._predict_steps(X, interval, quantiles, (), None, 0)
+            results = self._run(self._questions, steps)
+            return self._predictions(results, interval, quantiles, another, stacklevel=4)
+
+        return self._predictions(results, interval, quantiles, another, stacklevel=2)
+
+    def posterior(self) -> Posterior:
+        """Marginals of the parameters. Warns, and raises, as predict()."""
+        answer = self._run(self._questions, self._posterior_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    def draws(self) -> Draws:
+        """All retained draws of one snapshot. Warns, and raises, as predict()."""
+        answer = self._run(self._questions, self._draws_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    def status(self) -> ServerStatus:
+        """How the server and the model spoken of stand."""
+        return self._run(self._questions, self._status_steps())
+
+    def models(self) -> list[ModelState]:
+        """All models of the server."""
+        return self._run(self._questions, self._models_steps())
+
+    def producer_status(self, producer: int) -> ProducerState:
+        """Where any producer stands. Claims nothing. REQUIRES: an observe endpoint."""
+        return self._run(self._rows, self._producer_steps(producer))
+
+    def pause(self) -> ModelState:
+        """The model learns nothing from now on; its rows wait. Needs the role admin."""
+        return self._run(self._questions, self._change_steps(True, ""))
+
+    def resume(self) -> ModelState:
+        """The model goes on learning."""
+        return self._run(self._questions, self._change_steps(False, ""))
+
+    def answer_by(self, model: str) -> ModelState:
+        """Questions about this model are answered by another that follows it, or by itself."""
+        return self._run(self._questions, self._change_steps(None, model))
+
+    def take_checkpoint(self, timeout: float = 60.0) -> Checkpoint:
+        """Has the server write a checkpoint and waits for it, `timeout` seconds at most.
+
+        Raises:
+            Refused: the server keeps no folder.
+        """
+        end = time.monotonic() + timeout
+        state = self._run(self._questions, self._checkpoint_steps(0))
+        while not state.answered and time.monotonic() < end:
+            time.sleep(0.01)
+            state = self._run(self._questions, self._checkpoint_steps(state.request))
+        return state
+
+
+def run(steps: Steps[T]) -> T:
+    """Takes the steps, blocking where they wait."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                answer = _perform(effect)
+            except BaseException as error:
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(answer)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+def _perform(effect: Effect) -> Any:
+    if isinstance(effect, Wait):
+        poller = select.poll()
+        events = select.POLLIN | (select.POLLOUT if effect.to_send else 0)
+        poller.register(effect.sock, events)
+        return bool(poller.poll(effect.timeout * 1000))
+    if isinstance(effect, Sleep):
+        return time.sleep(effect.seconds)
+    if isinstance(effect, Resolve):
+        return socket.getaddrinfo(effect.host, effect.port, type=socket.SOCK_STREAM)
+    raise AssertionError(effect)

@@ -1,0 +1,206 @@
+"""A `windhoverd` of one's own, as a child process that listens on Unix-domain sockets alone."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from .errors import InvalidInput, WindhoverError
+
+
+class DaemonFailed(WindhoverError):
+    """The daemon did not start, or has ended; the text has what it said last."""
+
+
+def find_program(program: str | os.PathLike[str] | None = None) -> str:
+    """The daemon's path: the one given, that of the environment variable WINDHOVERD, or in PATH.
+
+    Raises:
+        DaemonFailed: there is none.
+    """
+    wanted = os.fspath(program) if program else os.environ.get("WINDHOVERD") or "windhoverd"
+    found = shutil.which(wanted)
+    if found is None:
+        raise DaemonFailed(
+            f"{wanted} is not a program that is found: set WINDHOVERD to the path of windhoverd, or "
+            "give the address of a server that runs"
+        )
+    return found
+
+
+class Daemon:
+    """Runs from its construction on until stop(), or until this process ends, however that happens.
+
+    Attributes:
+        observe, query: addresses for `windhover.connect`.
+        pid: of the process.
+        ready: the line that it said when it served.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, object],
+        *,
+        program: str | os.PathLike[str] | None = None,
+        timeout: float = 60.0,
+    ) -> None:
+        """Starts it and waits until it serves.
+
+        Args:
+            options: what `windhoverd --print-config` lists, by dotted name: `{"model.features": 10}`.
+                True and False are written as the daemon reads them.
+            program: its path; see find_program().
+            timeout: seconds to wait for its first line.
+
+        Raises:
+            DaemonFailed: it cannot be found, did not start, or refuses an option.
+        """
+        self._program = find_program(program)
+        self._folder = tempfile.mkdtemp(prefix="windhover-")
+        self.observe = f"unix:{self._folder}/observe"
+        self.query = f"unix:{self._folder}/query"
+        own: dict[str, object] = {
+            "server.observe.tcp_address": "",
+            "server.query.tcp_address": "",
+            "server.observe.unix_path": self.observe[5:],
+            "server.query.unix_path": self.query[5:],
+        }
+        self._arguments: list[str] = []
+        for name, value in {**own, **options}.items():
+            self._arguments += [f"--{name}", _text(value)]
+        self._log = Path(self._folder, "log")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._warden: subprocess.Popen[bytes] | None = None
+        self.ready = ""
+        try:
+            self.start(timeout)
+        except BaseException:
+            self.stop()
+            raise
+        self._finalizer = weakref.finalize(self, _end, self._process, self._warden, self._folder)
+
+    def start(self, timeout: float = 60.0) -> None:
+        """Starts it again with the same options, after kill()."""
+        for path in (self.observe[5:], self.query[5:]):
+            Path(path).unlink(missing_ok=True)
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(
+                [self._program, *self._arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # an interrupt from the terminal is for this process
+            )
+        # Ends the daemon when this process is gone, also by a signal: its input is closed then.
+        self._warden = subprocess.Popen(
+            ["sh", "-c", 'read -r _; kill -TERM "$0"', str(self._process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        self.ready = _first_line(self._process.stdout, timeout).strip()
+        if not self.ready.startswith("ready"):
+            said = self._log.read_text(errors="replace").strip()[-2000:]
+            raise DaemonFailed(f"{self._program} did not start: {said or 'it said nothing'}")
+        if hasattr(self, "_finalizer"):
+            self._finalizer.detach()
+            self._finalizer = weakref.finalize(
+                self, _end, self._process, self._warden, self._folder
+            )
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise DaemonFailed("the daemon does not run")
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """Ends it as a crash would."""
+        _end_processes(self._process, self._warden, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ends it in order and removes its sockets."""
+        if hasattr(self, "_finalizer"):
+            self._finalizer()
+        else:
+            _end(self._process, self._warden, self._folder)
+
+    def __enter__(self) -> Daemon:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    if "\n" in text:
+        raise InvalidInput(f"{text!r}: an option is one line")
+    return text
+
+
+def _first_line(stream: IO[bytes], timeout: float) -> str:
+    end = time.monotonic() + timeout
+    line = b""
+    while not line.endswith(b"\n"):
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([stream], [], [], left)[0]:
+            break
+        more = os.read(stream.fileno(), 4096)
+        if not more:
+            break
+        line += more
+    return line.decode(errors="replace")
+
+
+def _end_processes(
+    process: subprocess.Popen[bytes] | None,
+    warden: subprocess.Popen[bytes] | None,
+    how: signal.Signals,
+) -> None:
+    if warden is not None:  # first, or it would send its signal to a number used anew
+        warden.kill()
+        warden.wait()
+        if warden.stdin is not None:
+            warden.stdin.close()
+    if process is None:
+        return
+    if process.poll() is None:
+        process.send_signal(how)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _end(
+    process: subprocess.Popen[bytes] | None, warden: subprocess.Popen[bytes] | None, folder: str
+) -> None:
+    _end_processes(process, warden, signal.SIGTERM)
+    shutil.rmtree(folder, ignore_errors=True)

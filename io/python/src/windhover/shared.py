@@ -1,0 +1,342 @@
+"""What the blocking client and that of asyncio have in common: everything but the waiting."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from . import frames as wire
+from . import windhover_pb2 as pb
+from .core import Connection, Options, ProducerState, Steps, Stream, Totals
+from .errors import (
+    InvalidInput,
+    PosteriorWarning,
+    ProtocolError,
+    Reason,
+    Refused,
+    RowsMissing,
+    RowsRefused,
+    RowsRefusedWarning,
+)
+from .results import (
+    POSTERIOR_ARRAYS,
+    Checkpoint,
+    Draws,
+    ModelKind,
+    ModelState,
+    Posterior,
+    Predictions,
+    Provenance,
+    ServerStatus,
+    kind_of,
+)
+
+RefusedRows = Literal["raise", "warn", "keep"]
+DRAW_ATTEMPTS = 5
+
+
+class Shared:
+    """Where it is connected to, what it knows of the model, and the steps of every request."""
+
+    def __init__(
+        self, address: str, query: str | None, refused_rows: RefusedRows, options: Options
+    ) -> None:
+        if refused_rows not in ("raise", "warn", "keep"):
+            raise InvalidInput(f'refused_rows={refused_rows!r}: "raise", "warn" or "keep"')
+        if not 0 <= options.producer < 2**64:
+            raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
+        if not options.token.isascii() or len(options.token) > 256:
+            raise InvalidInput("a token is ASCII, at most 256 bytes")
+        self._refused_policy = refused_rows
+        self._rows = Stream(address, options)
+        self._questions: Connection = (
+            self._rows if query is None else Connection(query, options)
+        )
+
+    # --- What is known without asking
+
+    @property
+    def connected(self) -> bool:
+        """Whether the connection that takes rows is open, as far as is known."""
+        return self._rows.connected
+
+    @property
+    def model(self) -> str:
+        """Name of the model spoken of."""
+        return str(self._rows.welcome.model_name)
+
+    @property
+    def kind(self) -> ModelKind:
+        """Its likelihood."""
+        return kind_of(self._rows.welcome.model)
+
+    @property
+    def features(self) -> int:
+        """Columns of a row, without the intercept."""
+        return int(self._rows.welcome.features)
+
+    @property
+    def dimension(self) -> int:
+        """Parameters: features, and the intercept if there is one."""
+        return int(self._rows.welcome.dimension)
+
+    @property
+    def classes(self) -> int:
+        """Classes of a softmax model, whose targets count from 0; otherwise 0."""
+        return int(self._rows.welcome.classes)
+
+    @property
+    def instance_id(self) -> int:
+        """The life of the server's history: another one when rows that it had accepted are gone."""
+        return int(self._rows.welcome.instance_id)
+
+    @property
+    def durable(self) -> bool:
+        """Whether an acknowledgement means that rows are on the server's disk."""
+        return bool(self._rows.welcome.durability == pb.DURABILITY_LOGGED)
+
+    @property
+    def totals(self) -> Totals:
+        """What became of the rows, as of the newest acknowledgement taken in."""
+        return self._rows.totals_now()
+
+    @property
+    def next_sequence(self) -> int:
+        """Sequence number of the next row handed in."""
+        return self._rows.next_sequence
+
+    @property
+    def producer(self) -> ProducerState:
+        """What the server said of this client's producer on connecting."""
+        return self._rows.producer
+
+    @property
+    def missing(self) -> RowsMissing | None:
+        """The rows that go_back() or leave_missing() has to deal with, if there are any."""
+        return self._rows.missing
+
+    @property
+    def outstanding_rows(self) -> int:
+        """Rows on their way: sent, or about to be, and not acknowledged."""
+        return self._rows.frames.rows_on_the_way
+
+    def go_back(self, sequence: int) -> None:
+        """After RowsMissing: the caller still has the missing rows from `sequence` on.
+
+        That is the number of the next row handed in. Rows kept here are dropped, and those that were
+        on their way no longer count as sent; missing rows before `sequence` count as lost.
+
+        Raises:
+            InvalidInput: nothing is missing, or `sequence` is not one of the missing.
+            Refused: the server knows an earlier part of the stream and takes no gap.
+        """
+        self._rows.go_back(sequence)
+
+    def take_refused_rows(self) -> RowsRefused | None:
+        """The refused rows since wait() or this said so last; None: there were none."""
+        return self._rows.take_refused()
+
+    def _parameter_names(self) -> tuple[str, ...]:
+        columns = [f"x{i}" for i in range(self.features)]
+        if self.dimension == self.features:
+            return tuple(columns)
+        if self.dimension == self.features + 1:
+            return (*columns, "intercept")
+        return tuple(f"theta{i}" for i in range(self.dimension))
+
+    # --- Steps
+
+    def _connect_steps(self) -> Steps[None]:
+        yield from self._rows.connect()
+        if self._questions is not self._rows:
+            yield from self._questions.connect()
+
+    def _close_all(self) -> None:
+        self._rows.close()
+        self._questions.close()
+
+    def _taken(self, x: Any, y: Any, single_precision: bool | None) -> wire.Rows:
+        welcome = self._rows.welcome
+        return wire.rows_of(
+            x,
+            y,
+            columns=welcome.features,
+            sparse=welcome.max_nonzeros > 0,
+            single_precision=single_precision,
+        )
+
+    def _observe_steps(self, x: Any, y: Any) -> Steps[int]:
+        if not self._rows.welcome.observes:
+            raise InvalidInput("this endpoint answers questions and takes no rows")
+        return self._rows.observe(self._taken(x, y, self._rows.options.single_precision))
+
+    def _settle_refused(self, stacklevel: int) -> None:
+        if self._refused_policy == "keep":
+            return
+        refused = self._rows.take_refused()
+        if refused is None:
+            return
+        if self._refused_policy == "raise":
+            raise refused
+        warnings.warn(RowsRefusedWarning(str(refused)), stacklevel=stacklevel + 1)
+
+    def _ask(self, request: Any, arm: str) -> Steps[Any]:
+        place = self._questions
+        return place.through(lambda: place.ask(request, arm), question=True)
+
+    def _ask_rows(self, request: Any, arm: str) -> Steps[Any]:
+        """On the connection that takes rows."""
+        place = self._rows
+        return place.through(lambda: place.ask(request, arm), question=True)
+
+    def _predict_steps(
+        self,
+        x: Any,
+        interval: float,
+        quantiles: Sequence[float],
+        thresholds: Sequence[float],
+        outcomes: Any,
+        thompson_id: int,
+    ) -> Steps[list[Any]]:
+        for name, values in (("interval", [interval]), ("quantiles", quantiles)):
+            if not all(0 < value < 1 for value in values):
+                raise InvalidInput(f"{name}={values}: between 0 and 1, neither of them")
+        place = self._questions
+        welcome = place.welcome
+        for name, values, most in (
+            ("quantiles", quantiles, welcome.max_quantiles),
+            ("thresholds", thresholds, welcome.max_thresholds),
+        ):
+            if len(values) > most:
+                raise InvalidInput(f"{len(values)} {name}; the server takes {most}")
+        precision = False if outcomes is not None else place.options.single_precision
+        rows = self._taken(x, outcomes, precision)
+        if rows.count == 0:
+            raise InvalidInput("X has no rows")
+        tail: list[wire.Buffer] = []
+        tail += wire.packed(6, np.asarray(quantiles, dtype="<f8"))
+        tail += wire.packed(7, np.asarray(thresholds, dtype="<f8"))
+        tail.append(wire.varint(9 << 3 | 1) + struct.pack("<d", interval))
+        tail.append(wire.field(10, thompson_id))
+        room = welcome.frame_cap - wire.FRAME_OVERHEAD - sum(map(len, tail))
+
+        results: list[Any] = []
+        for begin, end in list(rows.pieces(welcome.max_query_rows, room)):
+            parts = [
+                wire.field(1, end - begin),
+                # A 64-bit array has the number after that of the 32-bit one: outcomes are 8.
+                *rows.parts(begin, end, features=2, targets=7, indices=4),
+                *tail,
+            ]
+
+            def ask(parts: list[wire.Buffer] = parts) -> Steps[Any]:
+                request_id = place.next_id()
+                return place.ask_bytes(request_id, wire.framed(request_id, 4, parts), "predict_result")
+
+            result = yield from place.through(ask, question=True)
+            if len(result.predictions) != end - begin:
+                raise ProtocolError("the server answers for another number of rows")
+            results.append(result)
+        return results
+
+    def _posterior_steps(self) -> Steps[Posterior]:
+        request = pb.Request(posterior_summary=pb.PosteriorSummary())
+        result = yield from self._ask(request, "posterior_summary_result")
+        arrays = {name: np.array(getattr(result, name)) for name in POSTERIOR_ARRAYS}
+        if len({len(array) for array in arrays.values()}) != 1:
+            raise ProtocolError("the server's arrays differ in length")
+        names = self._parameter_names()
+        return Posterior(Provenance.of(result.provenance), names=names, **arrays)
+
+    def _draws_steps(self) -> Steps[Draws]:
+        attempt = 1
+        while True:
+            try:
+                return (yield from self._draw_pages())
+            except Refused as error:  # the snapshot has gone meanwhile: from the newest again
+                if error.reason is not Reason.UNAVAILABLE or attempt == DRAW_ATTEMPTS:
+                    raise
+                attempt += 1
+
+    def _draw_pages(self) -> Steps[Draws]:
+        pages = []
+        first = snapshot = 0
+        while True:
+            request = pb.Request(draws=pb.Draws(snapshot_id=snapshot, first=first))
+            page = yield from self._ask(request, "draws_result")
+            theta = np.array(page.theta, dtype=np.float64)
+            if not page.dimension or not len(theta) or len(theta) % page.dimension or page.first != first:
+                raise ProtocolError("the server's page of draws is not the one asked for")
+            pages.append(theta.reshape(-1, page.dimension))
+            first += len(pages[-1])
+            snapshot = page.provenance.snapshot_id
+            if first >= page.provenance.draws:
+                where = Provenance.of(page.provenance)
+                return Draws(where, np.concatenate(pages), self._parameter_names())
+
+    def _status_steps(self) -> Steps[ServerStatus]:
+        result = yield from self._ask(pb.Request(status=pb.StatusRequest()), "status_result")
+        return ServerStatus.of(result)
+
+    def _models_steps(self) -> Steps[list[ModelState]]:
+        states: list[ModelState] = []
+        while True:
+            request = pb.Request(list_models=pb.ListModels(first=len(states)))
+            result = yield from self._ask(request, "list_models_result")
+            states += [ModelState.of(state) for state in result.states]
+            if not result.states or len(states) >= result.models:
+                return states
+
+    def _producer_steps(self, producer: int) -> Steps[ProducerState]:
+        place = self._rows
+        return place.through(lambda: place.ask_producer(producer), question=True)
+
+    def _change_steps(self, pause: bool | None, answered_by: str) -> Steps[ModelState]:
+        how = {
+            None: pb.PAUSE_CHANGE_UNSPECIFIED,
+            True: pb.PAUSE_CHANGE_PAUSE,
+            False: pb.PAUSE_CHANGE_GO_ON,
+        }
+        change = pb.ChangeModel(answered_by=answered_by, pause=how[pause])
+        result = yield from self._ask(pb.Request(change_model=change), "change_model_result")
+        return ModelState.of(result.state)
+
+    def _checkpoint_steps(self, number: int) -> Steps[Checkpoint]:
+        request = pb.Request(take_checkpoint=pb.TakeCheckpoint(request=number))
+        r = yield from self._ask(request, "take_checkpoint_result")
+        failed = r.answered and r.status != pb.REASON_OK
+        return Checkpoint(r.request, r.answered, r.taken, Reason(r.status).words if failed else "")
+
+    # --- Answers
+
+    def _predictions(
+        self,
+        results: list[Any],
+        interval: float,
+        quantiles: Sequence[float],
+        ask: Callable[[float, Sequence[float]], Predictions] | None,
+        stacklevel: int,
+    ) -> Predictions:
+        answer = Predictions(results, interval, quantiles, ask)
+        self._warn(answer.provenance, stacklevel + 1)
+        return answer
+
+    def _warn(self, provenance: Provenance, stacklevel: int) -> None:
+        if provenance.ok:
+            return
+        # The same words every time: Python keeps each text that it has shown for ever.
+        of = f" of {self.model}" if self.model else ""
+        text = f"the posterior{of} is {provenance.status}, because of {provenance.reason}"
+        warnings.warn(PosteriorWarning(text), stacklevel=stacklevel + 1)
+
+
+def options_from(first_sequence: int | Literal["next"], **named: Any) -> Options:
+    if isinstance(first_sequence, str) and first_sequence != "next":
+        raise InvalidInput(f'first_sequence={first_sequence!r}: a number or "next"')
+    if first_sequence == "next":
+        return Options(first_sequence=None, **named)
+    return Options(first_sequence=int(first_sequence), **named)

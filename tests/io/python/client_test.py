@@ -1,0 +1,364 @@
+"""The blocking client against a daemon."""
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import windhover
+
+
+def connect(daemon, **options):
+    return windhover.connect(daemon.observe, query=daemon.query, **options)
+
+
+def test_rows_go_in_and_predictions_come_out(daemon, rows, settled):
+    X, y = rows(5000)
+    with connect(daemon()) as m:
+        assert (m.features, m.dimension, m.kind, m.model) == (3, 4, "linear", "default")
+        assert m.observe(X[:4000], y[:4000]) == 0
+        assert m.observe(X[4000:], y[4000:]) == 4000
+        totals = m.wait()
+        assert (totals.sent, totals.accepted, totals.refused) == (5000, 5000, 0)
+        settled(m)
+        answer = m.predict(X[:600], interval=0.8, quantiles=[0.1, 0.9], thresholds=[0.0, 1.0])
+        assert len(answer) == 600 and len(answer.provenances) == 3  # 256 rows a question
+        np.testing.assert_allclose(answer.mean, X[:600] @ [1, 2, 3] + 0.5, atol=0.05)
+        np.testing.assert_allclose(answer.sd, 0.1, rtol=0.1)
+        lower, upper = answer.interval(0.8)
+        np.testing.assert_allclose([lower, upper], answer.quantile([0.1, 0.9]).T, atol=0.02)
+        assert answer.exceedance.shape == (600, 2)
+        assert (answer.exceedance[:, 0] >= answer.exceedance[:, 1]).all()
+        assert answer.probs.shape == (600, 0)
+        assert answer.age > 0 and answer.provenance.sequence == 5000
+
+
+def test_intervals_and_quantiles_not_asked_for_are_asked_when_wanted(daemon, rows, settled):
+    X, y = rows(2000)
+    with connect(daemon()) as m:
+        m.observe(X, y)
+        m.wait()
+        settled(m)
+        answer = m.predict(X[:4])
+        narrow, wide = answer.interval(0.5), answer.interval()
+        assert (narrow[0] > wide[0]).all() and (narrow[1] < wide[1]).all()
+        assert answer.quantile(0.5).shape == (4,)
+        assert answer.quantile([0.25, 0.75]).shape == (4, 2)
+        scored = m.predict(X[:4], outcomes=y[:4], thompson_id=3)
+        assert (scored.crps > 0).all() and scored.thompson.any()
+        with pytest.raises(windhover.InvalidInput, match="between 0 and 1"):
+            m.predict(X[:4], interval=1.0)
+        with pytest.raises(windhover.InvalidInput, match="the server takes 16"):
+            m.predict(X[:4], quantiles=np.linspace(0.01, 0.99, 17))
+        with pytest.raises(windhover.InvalidInput, match="no rows"):
+            m.predict(X[:0])
+
+
+def test_posterior_draws_status_and_models(daemon, rows, settled):
+    X, y = rows(3000)
+    with connect(daemon()) as m:
+        m.observe(X, y)
+        m.wait()
+        status = settled(m)
+        assert status.head == 3000 and status.runtime_counters["rows_accepted"] == 3000
+        assert status.query_latency.count > 0 and not status.durable.keeps_folder
+        posterior = m.posterior()
+        np.testing.assert_allclose(posterior.mean, [1, 2, 3, 0.5], atol=0.02)
+        assert posterior.names == ("x0", "x1", "x2", "intercept")
+        pandas = pytest.importorskip("pandas")
+        frame = posterior.to_dataframe()
+        assert isinstance(frame, pandas.DataFrame) and frame.loc["x1", "mean"] == posterior.mean[1]
+        draws = m.draws()
+        assert draws.theta.shape == (draws.provenance.draws, 4)
+        np.testing.assert_allclose(draws.theta.mean(axis=0), posterior.mean, atol=0.05)
+        assert list(draws.to_dataframe().columns) == list(posterior.names)
+        (model,) = m.models()
+        assert (model.name, model.head, model.paused) == ("default", 3000, False)
+        assert m.pause().paused and not m.resume().paused
+
+
+def test_draws_become_inference_data(daemon, rows, settled):
+    pytest.importorskip("arviz")
+    X, y = rows(1000)
+    with connect(daemon()) as m:
+        m.observe(X, y)
+        m.wait()
+        settled(m)
+        data = m.draws().to_inferencedata()
+        assert data.posterior["theta"].shape == (1, 64, 4)
+
+
+def test_a_posterior_that_is_not_ok_is_warned_of_where_it_was_asked_for(daemon, rows):
+    X, y = rows(10)
+    with connect(daemon()) as m:
+        with pytest.warns(windhover.PosteriorWarning, match="warming_up") as caught:
+            answer = m.predict(X)
+            answer.interval(0.5)
+        assert answer.status == "warming_up" and answer.reason == "few_draws"
+        assert [one.filename for one in caught] == [__file__] * 2
+
+
+def test_refused_rows_are_told_by_their_index(daemon, rows):
+    X, y = rows(2000)
+    X[7, 1] = np.nan
+    y[1500] = np.inf
+    with connect(daemon()) as m:
+        m.observe(X[:1000], y[:1000])
+        with pytest.raises(windhover.RowsRefused, match="row 7: a number is NaN") as refused:
+            m.wait()
+        assert refused.value.rows.tolist() == [7]
+        first = m.observe(X[1000:], y[1000:])
+        with pytest.raises(windhover.RowsRefused) as refused:
+            m.wait()
+        assert (refused.value.rows - first).tolist() == [500]
+        assert refused.value.reasons == [windhover.Reason.NOT_FINITE]
+        totals = m.wait()  # said once
+        assert (totals.sent, totals.accepted, totals.refused) == (2000, 1998, 2)
+    with connect(daemon(), refused_rows="warn") as m:
+        m.observe(X[:10], y[:10])
+        with pytest.warns(windhover.RowsRefusedWarning, match="1 row"):
+            m.wait()
+    with connect(daemon(), refused_rows="keep") as m:
+        m.observe(X[:10], y[:10])
+        m.wait()
+        assert m.take_refused_rows().rows.tolist() == [7] and m.take_refused_rows() is None
+
+
+def test_leaving_the_block_waits_and_says_what_was_refused(daemon):
+    with pytest.raises(windhover.RowsRefused):
+        with connect(daemon()) as m:
+            m.observe([[np.nan, 0, 0]], [1.0])
+    with pytest.raises(ZeroDivisionError):
+        with connect(daemon()) as m:
+            m.observe([[np.nan, 0, 0]], [1.0])
+            1 / 0
+
+
+def test_a_wrong_dimension_is_refused_before_anything_is_sent(daemon):
+    with connect(daemon()) as m:
+        with pytest.raises(windhover.InvalidInput, match="4 columns, the model has 3"):
+            m.observe(np.ones((5, 4)), np.ones(5))
+        with pytest.raises(ValueError):
+            m.predict(np.ones((5, 2)))
+        assert m.totals.sent == 0
+
+
+def test_targets_outside_their_domain_are_refused(daemon):
+    with connect(daemon(model__name="logistic")) as m:
+        m.observe(np.ones((4, 3)), [0, 1, 2, 1])
+        with pytest.raises(windhover.RowsRefused, match="row 2: the target is not one"):
+            m.wait()
+        assert m.kind == "logistic"
+
+
+def test_softmax_has_a_column_a_class(daemon, rows, settled):
+    X, y = rows(3000)
+    labels = np.digitize(y, [-1, 2])
+    with connect(daemon(model__name="softmax", model__classes=3)) as m:
+        m.observe(X, labels)
+        m.wait()
+        settled(m)
+        answer = m.predict(X[:50])
+        assert m.classes == 3 and answer.probs.shape == (50, 3)
+        np.testing.assert_allclose(answer.probs.sum(axis=1), 1)
+        lower, upper = answer.interval()
+        assert (lower <= answer.probs).all() and (answer.probs <= upper).all()
+        assert (answer.probs.argmax(axis=1) == labels[:50]).mean() > 0.9
+
+
+def test_sparse_rows_teach_what_dense_ones_do(daemon, rows, settled):
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    X, y = rows(3000)
+    X[np.abs(X) < 0.5] = 0
+    y = X @ [1.0, 2, 3]
+    with connect(daemon(model__max_nonzeros=3)) as m:
+        m.observe(scipy_sparse.csr_matrix(X[:2000]), y[:2000])
+        m.observe(X[2000:], y[2000:])
+        assert m.wait().accepted == 3000
+        settled(m)
+        np.testing.assert_allclose(m.posterior().mean, [1, 2, 3, 0], atol=0.01)
+        np.testing.assert_allclose(
+            m.predict(X[:5]).mean, m.predict(scipy_sparse.csr_matrix(X[:5])).mean
+        )
+
+
+def test_floats_go_over_the_wire_as_floats(daemon, rows):
+    X, y = rows(1000)
+    server = daemon()
+    received = []
+    for given in ((X, y), (X.astype("f4"), y.astype("f4"))):
+        with connect(server) as m:
+            before = m.status().io_counters["bytes_received"]
+            m.observe(*given)
+            m.wait()
+            received.append(m.status().io_counters["bytes_received"] - before)
+    assert received[1] < 0.6 * received[0]
+
+
+def test_one_address_will_do(daemon, rows):
+    X, y = rows(100)
+    with windhover.connect(daemon().observe) as m:
+        m.observe(X, y)
+        assert len(m.predict(X[:2])) == 2 and m.wait().accepted == 100
+
+
+def test_a_query_endpoint_takes_no_rows(daemon):
+    with windhover.connect(daemon().query, producer=3) as m:
+        with pytest.raises(windhover.InvalidInput, match="takes no rows"):
+            m.observe(np.ones((1, 3)), [1.0])
+        assert m.status().head == 0
+
+
+def test_threads_share_a_client(daemon, rows):
+    X, y = rows(1000)
+    with connect(daemon()) as m:
+
+        def work():
+            for _ in range(20):
+                m.observe(X[:50], y[:50])
+                m.predict(X[:3])
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert m.wait().accepted == 4000
+
+
+# --- Several models, tokens
+
+
+@pytest.fixture
+def two_models(daemon, tmp_path):
+    (tmp_path / "price.toml").write_text("[model]\nfeatures = 3\n")
+    (tmp_path / "clicks.toml").write_text('[model]\nfeatures = 2\nname = "logistic"\n')
+    config = tmp_path / "server.toml"
+    config.write_text('[models]\nprice = "price.toml"\nclicks = "clicks.toml"\n')
+
+    def start(**options):
+        from windhover.daemon import Daemon
+
+        named = {name.replace("__", "."): value for name, value in options.items()}
+        return Daemon({"config": config, **named})
+
+    started = []
+    yield lambda **options: started.append(start(**options)) or started[-1]
+    for one in started:
+        one.stop()
+
+
+def test_models_are_told_apart_by_name(windhoverd, two_models, rows):
+    server = two_models()
+    X, y = rows(100)
+    with connect(server) as price, connect(server, model="clicks") as clicks:
+        assert (price.model, price.features) == ("price", 3)
+        assert (clicks.model, clicks.features, clicks.kind) == ("clicks", 2, "logistic")
+        price.observe(X, y)
+        clicks.observe(X[:50, :2], y[:50] > 0)
+        assert price.wait().accepted == 100 and clicks.wait().accepted == 50
+        assert {one.name: one.head for one in clicks.models()} == {"price": 100, "clicks": 50}
+    with pytest.raises(windhover.UnknownModel, match="it has 2 models"):
+        connect(server, model="weather")
+
+
+def test_tokens_say_who_may_do_what(daemon, tmp_path, rows):
+    import hashlib
+
+    identities = tmp_path / "identities"
+    lines = []
+    for name, roles in (("feeder", "observe"), ("asker", "query")):
+        digest = hashlib.sha256(f"token-of-{name}".encode()).hexdigest()
+        lines.append(f"{name} {roles} * {digest}")
+    identities.write_text("\n".join(lines) + "\n")
+    identities.chmod(0o600)
+    server = daemon(server__identities_file=identities)
+    X, y = rows(50)
+    with connect(server, token="token-of-feeder") as feeder:
+        feeder.observe(X, y)
+        assert feeder.wait().accepted == 50
+        with pytest.raises(windhover.NotPermitted, match="has not the role query"):
+            feeder.predict(X)
+        feeder.status()
+    with connect(server, token="token-of-asker") as asker:
+        assert len(asker.predict(X)) == 50
+        with pytest.raises(PermissionError, match="has not the role observe"):
+            asker.observe(X, y)
+            asker.wait()
+        with pytest.raises(windhover.NotPermitted, match="has not the role admin"):
+            asker.pause()
+    with pytest.raises(windhover.NotPermitted, match="knows no identity"):
+        connect(server, token="somebody-else")
+    with pytest.raises(windhover.InvalidInput, match="ASCII"):
+        connect(server, token="schlüssel")
+
+
+# --- What goes wrong
+
+
+@pytest.mark.parametrize(
+    "text", ["", "host", "host:", ":7171", "host:0", "host:70000", "::1:7171", "unix:", "host:7a"]
+)
+def test_addresses_that_are_none(text):
+    with pytest.raises(windhover.InvalidInput, match="expected host:port"):
+        windhover.connect(text)
+
+
+def test_addresses_that_are_some():
+    from windhover.address import Address, parse
+
+    assert parse("localhost:7171") == parse("tcp:localhost:7171") == Address("localhost", 7171)
+    assert parse("[::1]:7171") == Address("::1", 7171)
+    assert parse("unix:/run/w") == Address(unix_path="/run/w")
+
+
+def test_nobody_listens(tmp_path):
+    with pytest.raises(windhover.Unreachable, match="No such file"):
+        windhover.connect(f"unix:{tmp_path}/nobody")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(ConnectionError, match="refused"):
+            windhover.connect(f"127.0.0.1:{taken.getsockname()[1]}")
+
+
+def test_a_server_that_does_not_answer():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(TimeoutError, match="does not answer"):
+            windhover.connect(address, reply_timeout=0.2)
+        assert 0.2 <= time.monotonic() - began < 2
+
+
+def test_an_answer_that_cannot_be_read():
+    def answer(server):
+        peer, _ = server.accept()
+        with peer:
+            peer.recv(1000)
+            peer.sendall(b"\x03\xff\xff\xff")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer, args=(server,))
+        thread.start()
+        with pytest.raises(windhover.ProtocolError, match="cannot be read"):
+            windhover.connect(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+
+
+def test_over_tcp(windhoverd, rows):
+    from windhover.daemon import Daemon
+
+    options = {"model.features": 3, "server.observe.tcp_address": "127.0.0.1"}
+    with Daemon(options) as server:
+        address = server.ready.split("observe=")[1].split(",")[0]
+        with windhover.connect(address) as m:
+            m.observe(*rows(100))
+            assert m.wait().accepted == 100
+
+
+def test_a_fingerprint_that_differs(daemon):
+    with pytest.raises(windhover.Refused) as refused:
+        connect(daemon(), fingerprint=1)
+    assert refused.value.reason is windhover.Reason.FINGERPRINT_MISMATCH
