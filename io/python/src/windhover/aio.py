@@ -1,0 +1,258 @@
+"""The client for asyncio: the same calls, awaited.
+
+    async with windhover.aio.connect("127.0.0.1:7171", query="127.0.0.1:7172") as m:
+        await m.observe(X, y)
+        answer = await m.predict(X, quantiles=[0.25, 0.75])
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Generator, Sequence
+from types import TracebackType
+from typing import Any, Literal
+
+from .core import Connection, Effect, Options, ProducerState, Resolve, Sleep, Steps, T, Totals, Wait
+from .results import Checkpoint, Draws, ModelState, Posterior, Predictions, ServerStatus
+from .shared import RefusedRows, Shared, options_from
+
+
+class _Connecting:
+    """To be awaited, or entered with `async with`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __await__(self) -> Generator[Any, None, Client]:
+        return self._client._opened().__await__()
+
+    async def __aenter__(self) -> Client:
+        return await self._client._opened()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._client.__aexit__(kind, error, trace)
+
+
+def connect(
+    address: str,
+    *,
+    query: str | None = None,
+    model: str = "",
+    token: str = "",
+    producer: int = 0,
+    first_sequence: int | Literal["next"] = 0,
+    begins_here: bool = False,
+    durable: bool | None = None,
+    fingerprint: int = 0,
+    connect_timeout: float = 5.0,
+    reply_timeout: float = 10.0,
+    single_precision: bool | None = None,
+    max_rows_per_frame: int = 0,
+    resend_bytes: int = 16 << 20,
+    retry_for: float = 60.0,
+    reconnect: bool = True,
+    refused_rows: RefusedRows = "raise",
+) -> _Connecting:
+    """As `windhover.connect`, to be awaited or entered with `async with`."""
+    options = options_from(
+        first_sequence,
+        model=model,
+        token=token,
+        producer=producer,
+        begins_here=begins_here,
+        durable=durable,
+        fingerprint=fingerprint,
+        connect_timeout=connect_timeout,
+        reply_timeout=reply_timeout,
+        single_precision=single_precision,
+        max_rows_per_frame=max_rows_per_frame,
+        resend_bytes=resend_bytes,
+        retry_for=retry_for,
+        reconnect=reconnect,
+    )
+    return _Connecting(Client(address, query, refused_rows, options))
+
+
+class Client(Shared):
+    """A connection to a server in an event loop. Made by `connect`.
+
+    Tasks may share it: each call waits for its turn. A call that is cancelled leaves the connection
+    usable: an answer that comes later is passed over, and of rows `next_sequence` says how many were
+    handed over. Arguments, answers and errors are those of `windhover.Client`.
+    """
+
+    def __init__(
+        self, address: str, query: str | None, refused_rows: RefusedRows, options: Options
+    ) -> None:
+        super().__init__(address, query, refused_rows, options)
+        self._turns = {id(self._rows): asyncio.Lock()}
+        self._turns.setdefault(id(self._questions), asyncio.Lock())
+
+    async def _opened(self) -> Client:
+        try:
+            await self._run(self._rows, self._connect_steps())
+        except BaseException:
+            self._close_all()
+            raise
+        return self
+
+    async def _run(self, place: Connection, steps: Steps[T]) -> T:
+        async with self._turns[id(place)]:
+            return await run(steps)
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None and (self.outstanding_rows or self._rows._refused_count):
+                await self.wait()
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections at once; rows on their way may or may not be learned."""
+        self._close_all()
+
+    async def observe(self, X: Any, y: Any) -> int:
+        """Sends rows, pipelined; the number of the first of them. Lets other tasks run in between."""
+        first = await self._run(self._rows, self._observe_steps(X, y))
+        await asyncio.sleep(0)
+        return first
+
+    async def wait(self) -> Totals:
+        """Waits until all rows are acknowledged."""
+        await self._run(self._rows, self._rows.wait_acknowledged())
+        self._settle_refused(stacklevel=2)
+        return self.totals
+
+    async def reconnect(self) -> None:
+        """Connects again, for `retry_for` seconds."""
+        await self._run(self._rows, self._rows.reconnect())
+        if self._questions is not self._rows and not self._questions.connected:
+            await self._run(self._questions, self._questions.reconnect())
+
+    async def leave_missing(self) -> None:
+        """After RowsMissing: nobody has these rows. They count as lost, and the stream goes on."""
+        await self._run(self._rows, self._rows.leave_missing())
+
+    async def predict(
+        self,
+        X: Any,
+        *,
+        interval: float = 0.9,
+        quantiles: Sequence[float] = (),
+        thresholds: Sequence[float] = (),
+        outcomes: Any = None,
+        thompson_id: int = 0,
+    ) -> Predictions:
+        """What the model predicts for each row of X. Only the interval and the quantiles given here
+        can be had of the answer."""
+        steps = self._predict_steps(X, interval, quantiles, thresholds, outcomes, thompson_id)
+        results = await self._run(self._questions, steps)
+        return self._predictions(results, interval, quantiles, None, stacklevel=2)
+
+    async def posterior(self) -> Posterior:
+        """Marginals of the parameters."""
+        answer = await self._run(self._questions, self._posterior_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    async def draws(self) -> Draws:
+        """All retained draws of one snapshot."""
+        answer = await self._run(self._questions, self._draws_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    async def status(self) -> ServerStatus:
+        """How the server and the model spoken of stand."""
+        return await self._run(self._questions, self._status_steps())
+
+    async def models(self) -> list[ModelState]:
+        """All models of the server."""
+        return await self._run(self._questions, self._models_steps())
+
+    async def producer_status(self, producer: int) -> ProducerState:
+        """Where any producer stands. REQUIRES: an observe endpoint."""
+        return await self._run(self._rows, self._producer_steps(producer))
+
+    async def pause(self) -> ModelState:
+        """The model learns nothing from now on; its rows wait."""
+        return await self._run(self._questions, self._change_steps(True, ""))
+
+    async def resume(self) -> ModelState:
+        """The model goes on learning."""
+        return await self._run(self._questions, self._change_steps(False, ""))
+
+    async def answer_by(self, model: str) -> ModelState:
+        """Questions about this model are answered by another that follows it, or by itself."""
+        return await self._run(self._questions, self._change_steps(None, model))
+
+    async def take_checkpoint(self, timeout: float = 60.0) -> Checkpoint:
+        """Has the server write a checkpoint and waits for it, `timeout` seconds at most."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        state = await self._run(self._questions, self._checkpoint_steps(0))
+        while not state.answered and loop.time() < end:
+            await asyncio.sleep(0.01)
+            state = await self._run(self._questions, self._checkpoint_steps(state.request))
+        return state
+
+
+async def run(steps: Steps[T]) -> T:
+    """Takes the steps, letting other tasks run where they wait."""
+    loop = asyncio.get_running_loop()
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                answer = await _perform(loop, effect)
+            except BaseException as error:
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(answer)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+async def _perform(loop: asyncio.AbstractEventLoop, effect: Effect) -> Any:
+    if isinstance(effect, Wait):
+        return await _ready(loop, effect)
+    if isinstance(effect, Sleep):
+        return await asyncio.sleep(effect.seconds)
+    if isinstance(effect, Resolve):
+        return await loop.getaddrinfo(effect.host, effect.port, type=socket.SOCK_STREAM)
+    raise AssertionError(effect)
+
+
+async def _ready(loop: asyncio.AbstractEventLoop, wait: Wait) -> bool:
+    ready: asyncio.Future[bool] = loop.create_future()
+
+    def end(outcome: bool) -> None:
+        if not ready.done():
+            ready.set_result(outcome)
+
+    number = wait.sock.fileno()
+    timer = loop.call_later(wait.timeout, end, False)
+    loop.add_reader(number, end, True)
+    if wait.to_send:
+        loop.add_writer(number, end, True)
+    try:
+        return await ready
+    finally:
+        timer.cancel()
+        loop.remove_reader(number)
+        if wait.to_send:
+            loop.remove_writer(number)
