@@ -46,8 +46,11 @@ TEST(DaemonLogs, TellALifeFromStartToStop) {
   Client client;
   ASSERT_EQ(client.connect(daemon.observe()), Status::kOk) << client.error_text();
   send_rows(client, 1000, true);
-  ASSERT_TRUE(daemon.logs("rows_refused"));
-  EXPECT_EQ(daemon.events("rows_refused")[0]["rows"], 100);
+  // A line of the model's, which says why, and one of the server's.
+  ASSERT_TRUE(testing::comes_true([&] { return daemon.events("rows_refused").size() == 2; }));
+  EXPECT_EQ(daemon.events("rows_refused")[0]["model"], "default");
+  EXPECT_EQ(daemon.events("rows_refused")[0]["not_finite"], 100);
+  EXPECT_EQ(daemon.events("rows_refused")[1]["rows"], 100);
   ASSERT_TRUE(testing::comes_true([&] {
     const auto changes = daemon.events("status_changed");
     return !changes.empty() && changes.back()["to"] != "warming_up";

@@ -26,7 +26,7 @@ class Configuration {
     fs::create_directories(folder_);
     std::ofstream(folder_ / "all.toml") << "[engine]\nwindow_size = 2000\n"
                                            "[server]\nobserve.tcp_port = 0\nquery.tcp_port = 0\n"
-                                           "[process]\nlog_level = \"info\"\nlog_file = \""
+                                           "[process]\nlog_file = \""
                                         << log() << "\"\n[models]\nprice = \"price.toml\"\n"
                                         << "clicks = \"clicks.toml\"\n";
     std::ofstream(folder_ / "price.toml") << "[model]\nfeatures = 2\n";
@@ -43,7 +43,7 @@ class Configuration {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string log() const { return (folder_ / "log").string(); }
   std::vector<std::string> arguments(bool keeps = false) const {
-    std::vector<std::string> all = {path("all.toml")};
+    std::vector<std::string> all = {path("all.toml"), "--process.log_level", "info"};
     if (keeps) {
       all.insert(all.end(), {"--data.folder", path("data"), "--data.log_bytes", "16777216",
                              "--data.segment_bytes", "2097152", "--data.commit_bytes", "524288"});

@@ -138,6 +138,8 @@ TEST(Notify, MakesNoHeapCall) {
   ASSERT_TRUE(daemon.ready()) << daemon.error();
   Client client;
   ASSERT_EQ(client.connect(daemon.observe()), Status::kOk) << client.error_text();
+  Client at_the_operators_place;
+  EXPECT_EQ(at_the_operators_place.connect(daemon.observe()), Status::kOk);
   Client another;
   EXPECT_NE(another.connect(daemon.observe()), Status::kOk);
   ASSERT_TRUE(daemon.logs("connections_refused"));

@@ -54,6 +54,12 @@ feature_shift = [1, 2.5, -3]
 feature_scale = [1.0, 2, 4]
 [server]
 idle_timeout = 1500
+hello_timeout = 700
+wait_timeout = 90000
+[server.observe]
+rows_only = true
+[server.limits]
+questions = 12
 [server.query]
 unix_path = "/tmp/w.sock"
 tcp_address = ""
@@ -70,6 +76,11 @@ tcp_address = ""
   EXPECT_EQ(engine.sampler.cycle_steps, 500U);
   EXPECT_EQ(engine.feature_shift[1], 2.5);
   EXPECT_EQ(config.server().idle_timeout, 1500ms);
+  EXPECT_EQ(config.server().hello_timeout, 700ms);
+  EXPECT_EQ(config.server().wait_timeout, 90s);
+  EXPECT_TRUE(config.server().observe_rows_only);
+  EXPECT_EQ(config.server().limits.questions, 12U);
+  EXPECT_EQ(config.server().limits.frames, 0U);
   EXPECT_EQ(config.server().query.unix_path, "/tmp/w.sock");
   EXPECT_EQ(config.server().query.tcp_address, "");
 }

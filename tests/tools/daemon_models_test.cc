@@ -93,9 +93,10 @@ TEST(DaemonModels, WhatIsWrongIsSaidWithItsPlace) {
   files.write("all.toml", "[models]\n");
   EXPECT_EQ(files.refusal(), all + ":1:1: models names no model");
   files.write("all.toml", "[models]\n\n\".a\" = \"own.toml\"\n");
-  EXPECT_EQ(files.refusal(), all +
-                                 ":3:1: models..a: a name is 1 to 63 letters, digits, '_', '-' "
-                                 "and '.', and begins with no '.'");
+  EXPECT_EQ(files.refusal(),
+            all +
+                ":3:1: models..a is no name: 1 to 63 letters, digits, '_', '-' and "
+                "'.', no '.' first");
   files.write("all.toml", "[models]\na = 3\n");
   EXPECT_EQ(files.refusal(), all + ":2:1: models.a must be the path of a TOML file");
   files.write("all.toml", "[models]\na = \"nowhere.toml\"\n");
