@@ -210,6 +210,19 @@ class Client(Shared):
             Refused: with the server's reason.
             Unreachable, Disconnected, TimedOut: no answer.
         """
+        return self._asked(X, interval, quantiles, thresholds, outcomes, thompson_id, stacklevel=3)
+
+    def _asked(
+        self,
+        X: Any,
+        interval: float = 0.9,
+        quantiles: Sequence[float] = (),
+        thresholds: Sequence[float] = (),
+        outcomes: Any = None,
+        thompson_id: int = 0,
+        *,
+        stacklevel: int,
+    ) -> Predictions:
         steps = self._predict_steps(X, interval, quantiles, thresholds, outcomes, thompson_id)
         results = self._run(self._questions, steps)
 
@@ -218,7 +231,7 @@ class Client(Shared):
             results = self._run(self._questions, steps)
             return self._predictions(results, interval, quantiles, another, stacklevel=4)
 
-        return self._predictions(results, interval, quantiles, another, stacklevel=2)
+        return self._predictions(results, interval, quantiles, another, stacklevel)
 
     def posterior(self) -> Posterior:
         """Marginals of the parameters. Warns, and raises, as predict()."""

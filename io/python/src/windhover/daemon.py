@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 from .errors import InvalidInput, WindhoverError
 
@@ -87,7 +87,11 @@ class Daemon:
         except BaseException:
             self.stop()
             raise
-        self._finalizer = weakref.finalize(self, _end, self._process, self._warden, self._folder)
+        self._finalizer = self._at_the_end()
+
+    def _at_the_end(self) -> Any:
+        owner = os.getpid()
+        return weakref.finalize(self, _end, owner, self._process, self._warden, self._folder)
 
     def start(self, timeout: float = 60.0) -> None:
         """Starts it again with the same options, after kill()."""
@@ -116,9 +120,7 @@ class Daemon:
             raise DaemonFailed(f"{self._program} did not start: {said or 'it said nothing'}")
         if hasattr(self, "_finalizer"):
             self._finalizer.detach()
-            self._finalizer = weakref.finalize(
-                self, _end, self._process, self._warden, self._folder
-            )
+            self._finalizer = self._at_the_end()
 
     @property
     def pid(self) -> int:
@@ -139,7 +141,7 @@ class Daemon:
         if hasattr(self, "_finalizer"):
             self._finalizer()
         else:
-            _end(self._process, self._warden, self._folder)
+            _end(os.getpid(), self._process, self._warden, self._folder)
 
     def __enter__(self) -> Daemon:
         return self
@@ -200,7 +202,12 @@ def _end_processes(
 
 
 def _end(
-    process: subprocess.Popen[bytes] | None, warden: subprocess.Popen[bytes] | None, folder: str
+    owner: int,
+    process: subprocess.Popen[bytes] | None,
+    warden: subprocess.Popen[bytes] | None,
+    folder: str,
 ) -> None:
+    if os.getpid() != owner:  # a fork of the process that started it
+        return
     _end_processes(process, warden, signal.SIGTERM)
     shutil.rmtree(folder, ignore_errors=True)

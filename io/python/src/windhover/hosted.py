@@ -1,0 +1,162 @@
+"""A model behind an estimator: in a daemon of its own, or on a server that runs."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from .client import Client, connect
+from .daemon import Daemon
+from .errors import InvalidInput, WindhoverError
+from .results import Predictions
+
+PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused
+REST = 0.01  # seconds between two looks at whether the learner rests
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an estimator wants of its model.
+
+    Attributes:
+        columns: of a row.
+        likelihood: as `model.name` of the daemon.
+        classes: of softmax; otherwise 0.
+        address, query, model, token, producer: of a server that runs; address None: a daemon.
+        options: of the daemon, by dotted name; what is not given is its default.
+        settle: seconds that settle() waits at most.
+    """
+
+    columns: int
+    likelihood: str
+    classes: int = 0
+    address: str | None = None
+    query: str | None = None
+    model: str = ""
+    token: str = ""
+    producer: int = 0
+    options: Mapping[str, object] | None = None
+    settle: float = 10.0
+
+
+class Hosted:
+    """Takes rows and gives predictions. `saved` starts a daemon where save() left another."""
+
+    def __init__(self, wanted: Wanted, saved: Mapping[str, bytes] | None = None) -> None:
+        self.wanted = wanted
+        self._daemon: Daemon | None = None
+        self._dirty = saved is not None
+        address, query = wanted.address, wanted.query
+        if address is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="windhover-"))
+            self._finalizer = weakref.finalize(self, rmtree, self._folder, True)
+            for name, content in (saved or {}).items():
+                (self._folder / name).write_bytes(content)
+            self._daemon = Daemon(self._daemon_options())
+            address, query = self._daemon.observe, self._daemon.query
+        try:
+            self.client: Client = connect(
+                address,
+                query=query,
+                model=wanted.model,
+                token=wanted.token,
+                producer=wanted.producer,
+                first_sequence="next" if wanted.producer else 0,
+            )
+            weakref.finalize(self, self.client.close)
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def _daemon_options(self) -> dict[str, object]:
+        wanted = self.wanted
+        options: dict[str, object] = {
+            "model.features": wanted.columns,
+            "model.name": wanted.likelihood,
+            "process.prefault": False,
+            "process.log_level": "error",
+            "server.drain_timeout": 50,  # nobody else speaks to it
+            # For save() alone: written when it is asked for.
+            "data.folder": self._folder,
+            "data.durability": "memory",
+            "data.checkpoint_period": 0,
+        }
+        if wanted.classes:
+            options["model.classes"] = wanted.classes
+        options.update(wanted.options or {})
+        return options
+
+    def _check(self) -> None:
+        client, wanted = self.client, self.wanted
+        if client.features != wanted.columns:
+            raise InvalidInput(f"the model has {client.features} columns, X has {wanted.columns}")
+        if wanted.classes and client.classes != wanted.classes:
+            raise InvalidInput(
+                f"the model has {client.classes} classes, the estimator {wanted.classes}"
+            )
+        if not wanted.classes and wanted.likelihood == "logistic" and client.kind != "logistic":
+            raise InvalidInput(f"the model is {client.kind}, two classes want logistic")
+
+    def learn(self, X: Any, y: Any, *, afresh: bool = False) -> None:
+        """Sends rows. `afresh`: the first ones: they are learned from all at once, so that the same
+        rows lead to the same posterior."""
+        self._dirty = True
+        if not (afresh and self._daemon is not None and 1 < len(y) <= PAUSED_AT_MOST):
+            self.client.observe(X, y)
+            return
+        self.client.pause()
+        try:
+            self.client.observe(X, y)
+            self.client.wait()
+        finally:
+            self.client.resume()
+
+    def settle(self) -> None:
+        """Waits until answers have all rows sent, and with a daemon of its own until its learner
+        rests or `settle` seconds are over."""
+        if not self._dirty:
+            return
+        totals = self.client.wait()
+        end = time.monotonic() + self.wanted.settle
+        before: tuple[int, int] | None = None
+        while True:
+            status = self.client.status()
+            where = (status.provenance.snapshot_id, status.provenance.steps)
+            complete = status.provenance.sequence >= totals.head and status.status != "recovering"
+            if complete and (self._daemon is None or where == before):
+                break
+            if time.monotonic() >= end:
+                break
+            before = where
+            time.sleep(REST)
+        self._dirty = False
+
+    def predict(self, X: Any, stacklevel: int, **asked: Any) -> Predictions:
+        """After settling. A warning is for who stands `stacklevel` calls above."""
+        self.settle()
+        return self.client._asked(X, **asked, stacklevel=stacklevel + 2)
+
+    def save(self) -> dict[str, bytes]:
+        """The daemon's checkpoint, for another Hosted; nothing of a server that runs."""
+        if self._daemon is None:
+            return {}
+        self.settle()
+        checkpoint = self.client.take_checkpoint()
+        if not checkpoint.answered or checkpoint.failure:
+            raise WindhoverError(f"the daemon took no checkpoint: {checkpoint.failure or 'no answer'}")
+        newest = max(self._folder.glob("checkpoint-*"))
+        return {newest.name: newest.read_bytes()}
+
+    def close(self) -> None:
+        if hasattr(self, "client"):
+            self.client.close()
+        if self._daemon is not None:
+            self._daemon.stop()
+            self._finalizer()

@@ -1,0 +1,302 @@
+"""Estimators for scikit-learn. Without an address each starts a `windhoverd` of its own.
+
+    model = StreamingRegressor().fit(X, y)
+    lower, upper = model.predict_interval(X, 0.9)
+    model.partial_fit(more_X, more_y)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from .client import Client
+from .errors import InvalidInput
+from .hosted import Hosted, Wanted
+from .results import FloatArray, Predictions
+
+try:
+    from sklearn.utils.validation import validate_data  # from 1.6 on
+except ImportError:
+
+    def validate_data(estimator: Any, *arrays: Any, **how: Any) -> Any:
+        return estimator._validate_data(*arrays, **how)
+
+
+MOST_CLASSES = 32
+
+
+class _Streaming(BaseEstimator):  # type: ignore[misc]
+    """What both estimators have in common."""
+
+    address: str | None
+    query: str | None
+    model: str
+    token: str
+    producer: int
+    window_size: int
+    horizon: str
+    random_state: Any
+    options: Mapping[str, object] | None
+    settle: float
+    n_features_in_: int
+    hosted_: Hosted
+
+    def _wanted(self, likelihood: str, classes: int) -> Wanted:
+        options: dict[str, object] = {
+            "engine.horizon": self.horizon,
+            "engine.window_size": self.window_size,
+        }
+        if self.address is None:
+            options["engine.seed"] = int(check_random_state(self.random_state).randint(1, 2**31 - 1))
+        return Wanted(
+            columns=self.n_features_in_,
+            likelihood=likelihood,
+            classes=classes,
+            address=self.address,
+            query=self.query,
+            model=self.model,
+            token=self.token,
+            producer=self.producer,
+            options={**options, **(self.options or {})},
+            settle=self.settle,
+        )
+
+    def close(self) -> None:
+        """Ends the daemon, or the connection. fit() and partial_fit() start anew."""
+        if "hosted_" in self.__dict__:
+            self.hosted_.close()
+            del self.hosted_
+
+    def _start(self, likelihood: str, classes: int) -> None:
+        self.close()
+        self.hosted_ = Hosted(self._wanted(likelihood, classes))
+
+    @property
+    def client_(self) -> Client:
+        """The client behind it: posterior(), draws(), status()."""
+        check_is_fitted(self)
+        return self._hosted().client
+
+    def _hosted(self) -> Hosted:
+        if "hosted_" not in self.__dict__:  # after unpickling
+            self.hosted_ = Hosted(self._saved_wanted, self._saved)
+            del self._saved, self._saved_wanted
+        return self.hosted_
+
+    def _ask(self, X: Any, **asked: Any) -> Predictions:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._hosted().predict(X, stacklevel=3, **asked)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "hosted_" in self.__dict__ or "_saved" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With a daemon of its own its checkpoint is in the pickle; of a server only the address."""
+        state = dict(super().__getstate__())
+        hosted = state.pop("hosted_", None)
+        if hosted is not None:
+            state["_saved"] = hosted.save()
+            state["_saved_wanted"] = hosted.wanted
+        return state
+
+    _saved: dict[str, bytes]
+    _saved_wanted: Wanted
+
+    def predictions(self, X: Any, **asked: Any) -> Predictions:
+        """All that the model says of X: as `windhover.Client.predict`, with the same arguments."""
+        return self._ask(X, **asked)
+
+
+class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
+    """Bayesian regression on a stream.
+
+    Rows are learned from while they come. Predictions wait until they have all rows that were given to
+    this estimator. `close()`, or the end of the process, ends the daemon.
+
+    Args:
+        likelihood: "linear", "student-t" or "poisson"; or "mlp-linear".
+        address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
+            address None: a daemon of its own. fit() cannot empty a server: its rows come after
+            those that the server has.
+        window_size: the posterior is that of the last so many rows.
+        horizon: "window", "forgetting" or "all": which rows it stands on.
+        random_state: seed of the daemon's random numbers.
+        options: of the daemon, by dotted name, `{"model.prior_precision": 1.0}`.
+        settle: seconds that a prediction waits at most for the learner to rest.
+
+    Attributes:
+        n_features_in_: columns.
+        client_: the `windhover.Client` behind it.
+    """
+
+    def __init__(
+        self,
+        likelihood: str = "linear",
+        *,
+        address: str | None = None,
+        query: str | None = None,
+        model: str = "",
+        token: str = "",
+        producer: int = 0,
+        window_size: int = 100_000,
+        horizon: str = "window",
+        random_state: Any = 1,
+        options: Mapping[str, object] | None = None,
+        settle: float = 10.0,
+    ) -> None:
+        self.likelihood = likelihood
+        self.address = address
+        self.query = query
+        self.model = model
+        self.token = token
+        self.producer = producer
+        self.window_size = window_size
+        self.horizon = horizon
+        self.random_state = random_state
+        self.options = options
+        self.settle = settle
+
+    def fit(self, X: Any, y: Any) -> StreamingRegressor:
+        """Starts anew and learns from X, shape (n, features), and y, shape (n,)."""
+        X, y = self._validated(X, y, first=True)
+        self._start(self.likelihood, 0)
+        self.hosted_.learn(X, y, afresh=True)
+        self.hosted_.settle()
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> StreamingRegressor:
+        """Learns from more rows. Returns once they are handed over."""
+        first = not self.__sklearn_is_fitted__()
+        X, y = self._validated(X, y, first)
+        if first:
+            self._start(self.likelihood, 0)
+        self._hosted().learn(X, y, afresh=first)
+        return self
+
+    def _validated(self, X: Any, y: Any, first: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+        kinds = [np.float64, np.float32]
+        X, y = validate_data(self, X, y, reset=first, dtype=kinds, y_numeric=True)
+        return X, y
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Means of y, shape (n,); with `return_std` also its standard deviations."""
+        answer = self._ask(X)
+        return (answer.mean, answer.sd) if return_std else answer.mean
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central interval that holds y with this probability, each of shape (n,)."""
+        return self._ask(X, interval=coverage).interval()
+
+
+class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
+    """Bayesian classification on a stream: logistic for two classes, softmax for up to 32.
+
+    Arguments and behaviour are those of StreamingRegressor. On a server that runs, class k is the
+    k-th of `classes_`.
+
+    Attributes:
+        classes_: the labels, sorted.
+        n_features_in_: columns.
+        client_: the `windhover.Client` behind it.
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        address: str | None = None,
+        query: str | None = None,
+        model: str = "",
+        token: str = "",
+        producer: int = 0,
+        window_size: int = 100_000,
+        horizon: str = "window",
+        random_state: Any = 1,
+        options: Mapping[str, object] | None = None,
+        settle: float = 10.0,
+    ) -> None:
+        self.address = address
+        self.query = query
+        self.model = model
+        self.token = token
+        self.producer = producer
+        self.window_size = window_size
+        self.horizon = horizon
+        self.random_state = random_state
+        self.options = options
+        self.settle = settle
+
+    def fit(self, X: Any, y: Any) -> StreamingClassifier:
+        """Starts anew and learns from X, shape (n, features), and labels y, shape (n,)."""
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        self._learn(X, y, np.unique(y), first=True)
+        self.hosted_.settle()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> StreamingClassifier:
+        """Learns from more rows. Returns once they are handed over.
+
+        Args:
+            X, y: shape (n, features) and (n,).
+            classes: all labels there will be; at the first call, otherwise those of its y.
+        """
+        first = not self.__sklearn_is_fitted__()
+        X, y = validate_data(self, X, y, reset=first, dtype=[np.float64, np.float32])
+        if classes is not None:
+            labels = np.unique(classes)
+            if not first and not np.array_equal(labels, self.classes_):
+                raise InvalidInput(f"classes={labels}: at the first call they were {self.classes_}")
+        else:
+            labels = np.unique(y) if first else self.classes_
+        self._learn(X, y, labels, first)
+        return self
+
+    def _learn(self, X: Any, y: Any, labels: NDArray[Any], first: bool) -> None:
+        check_classification_targets(y)
+        if len(labels) > MOST_CLASSES:
+            raise InvalidInput(f"{len(labels)} classes; a model has at most {MOST_CLASSES}")
+        places = np.searchsorted(labels, y)
+        known = places < len(labels)
+        known[known] = labels[places[known]] == np.asarray(y)[known]
+        if not known.all():
+            raise InvalidInput(f"y has labels that are not among the classes {labels}")
+        if first:
+            self.classes_ = labels
+            several = len(labels) > 2
+            self._start("softmax" if several else "logistic", len(labels) if several else 0)
+        self._hosted().learn(X, places.astype(X.dtype), afresh=first)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, shape (n, classes)."""
+        return self._proba(self._ask(X))
+
+    def _proba(self, answer: Predictions) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(answer), 1))
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - answer.epred_mean, answer.epred_mean])
+        return answer.probs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each row, shape (n,)."""
+        chosen = self._proba(self._ask(X)).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[chosen]
+        return labels
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central posterior interval of each class's probability, (n, classes)."""
+        lower, upper = self._ask(X, interval=coverage).interval()
+        if lower.ndim == 2:
+            return lower, upper
+        if len(self.classes_) == 1:
+            return np.ones((len(lower), 1)), np.ones((len(lower), 1))
+        return np.column_stack([1 - upper, lower]), np.column_stack([1 - lower, upper])

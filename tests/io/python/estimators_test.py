@@ -1,0 +1,270 @@
+"""Estimators for scikit-learn and in the manner of River, and the daemon behind them."""
+
+import copy
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import windhover
+from windhover.daemon import Daemon, DaemonFailed, find_program
+
+sklearn = pytest.importorskip("sklearn")
+from sklearn.model_selection import cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+from windhover.river import Classifier, Regressor  # noqa: E402
+from windhover.sklearn import StreamingClassifier, StreamingRegressor  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("windhoverd")
+
+
+def gone(pid, seconds=5.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        with open(f"/proc/{pid}/stat") as stat:
+            if stat.read().rpartition(")")[2].split()[0] == "Z":
+                return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks' own, on purpose
+@parametrize_with_checks([StreamingRegressor(), StreamingClassifier()])
+def test_the_checks_of_scikit_learn_hold(estimator, check):
+    check(estimator)
+    gc.collect()
+
+
+def test_a_regressor_knows_how_sure_it_is(rows):
+    X, y = rows(4000)
+    model = StreamingRegressor().fit(X, y)
+    test_X, test_y = rows(4000, seed=2)
+    assert model.score(test_X, test_y) > 0.99
+    lower, upper = model.predict_interval(test_X, 0.8)
+    assert abs(((lower <= test_y) & (test_y <= upper)).mean() - 0.8) < 0.03  # 4.7 sd of 4000 rows
+    mean, sd = model.predict(test_X[:10], return_std=True)
+    assert mean.shape == sd.shape == (10,) and np.allclose(sd, 0.1, rtol=0.1)
+    assert model.client_.posterior().status == "ok"
+    assert model.predictions(test_X[:10], quantiles=[0.5]).quantile(0.5).shape == (10,)
+    model.close()
+
+
+def test_the_same_rows_lead_to_the_same_bits(rows):
+    X, y = rows(3000)
+    one, other = (StreamingRegressor(random_state=3).fit(X, y) for _ in range(2))
+    assert (one.predict(X[:50]) == other.predict(X[:50])).all()
+    assert (one.client_.draws().theta == other.client_.draws().theta).all()
+
+
+def test_predictions_wait_for_the_rows_of_partial_fit(rows):
+    X, y = rows(10_000)
+    model = StreamingRegressor(window_size=2000)
+    for begin in range(0, 10_000, 500):
+        model.partial_fit(X[begin : begin + 500], y[begin : begin + 500])
+    answer = model.predictions(X[:3])
+    assert answer.provenance.sequence == 10_000 and answer.provenance.n_eff == 2000
+    model.partial_fit(X[:1000], y[:1000] + 1)
+    model.partial_fit(X[:1000], y[:1000] + 1)
+    np.testing.assert_allclose(model.predict(X[:3]), X[:3] @ [1, 2, 3] + 1.5, atol=0.1)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [3, 5, 9]])
+def test_a_classifier_has_a_column_a_label(rows, labels):
+    X, y = rows(4000)
+    chosen = np.array(labels)[np.digitize(y, [0, 3][: len(labels) - 1])]
+    model = StreamingClassifier().fit(X, chosen)
+    assert model.score(*[X, chosen]) > 0.95 and model.classes_.tolist() == labels
+    proba = model.predict_proba(X[:20])
+    assert proba.shape == (20, len(labels)) and np.allclose(proba.sum(axis=1), 1)
+    lower, upper = model.predict_interval(X[:20], 0.9)
+    assert (lower <= proba).all() and (proba <= upper).all()
+
+
+def test_a_classifier_learns_labels_that_come_later(rows):
+    X, y = rows(2000)
+    chosen = (y > 0).astype(int)
+    model = StreamingClassifier()
+    model.partial_fit(X[chosen == 0], chosen[chosen == 0], classes=[0, 1])
+    model.partial_fit(X[chosen == 1], chosen[chosen == 1])
+    assert model.score(X, chosen) > 0.95
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X[:2], [0, 7])
+    with pytest.raises(ValueError, match="at the first call"):
+        model.partial_fit(X[:2], [0, 1], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="at most 32"):
+        StreamingClassifier().fit(np.ones((66, 1)), np.arange(66) // 2)
+
+
+def test_a_copy_and_a_pickle_go_on_with_the_same_posterior(rows):
+    X, y = rows(3000)
+    model = StreamingRegressor().fit(X[:2000], y[:2000])
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert (other.predict(X[:20]) == model.predict(X[:20])).all()
+        other.partial_fit(X[2000:], y[2000:])
+        assert other.predictions(X[:1]).provenance.sequence == 3000
+    assert model.predictions(X[:1]).provenance.sequence == 2000
+
+
+def test_it_stands_in_pipelines_and_cross_validation(rows):
+    X, y = rows(1500)
+    model = make_pipeline(StandardScaler(), StreamingRegressor())
+    assert cross_val_score(model, X * 50 + 7, y, cv=3).min() > 0.99
+
+
+def test_counts_and_outliers_have_their_likelihood(rows):
+    X, y = rows(3000)
+    counts = np.random.default_rng(1).poisson(np.exp(0.3 * X[:, 0] + 1))
+    poisson = StreamingRegressor("poisson").fit(X, counts)
+    np.testing.assert_allclose(poisson.client_.posterior().mean, [0.3, 0, 0, 1], atol=0.1)
+    y[::20] += 100
+    robust = StreamingRegressor("student-t").fit(X, y)
+    np.testing.assert_allclose(robust.client_.posterior().mean, [1, 2, 3, 0.5], atol=0.05)
+
+
+def test_an_estimator_speaks_to_a_server_that_runs(daemon, rows):
+    X, y = rows(2000)
+    server = daemon()
+    model = StreamingRegressor(address=server.observe, query=server.query, producer=4)
+    model.fit(X, y)
+    assert model.predictions(X[:2]).provenance.sequence == 2000
+    model.close()
+    model.fit(X[:100], y[:100])  # its rows come after those that are there
+    assert model.client_.status().head == 2100
+    with pytest.raises(ValueError, match="the model has 3 columns, X has 2"):
+        StreamingRegressor(address=server.observe).fit(X[:, :2], y)
+    with pytest.raises(ValueError, match="two classes want logistic"):
+        StreamingClassifier(address=server.observe).fit(X, y > 0)
+
+
+def test_options_of_the_daemon_and_what_it_says_of_wrong_ones(rows):
+    X, y = rows(500)
+    model = StreamingRegressor(options={"model.intercept": False}).fit(X, y)
+    assert model.client_.dimension == 3
+    with pytest.raises(DaemonFailed, match="retained_draws"):
+        StreamingRegressor(options={"engine.retained_draws": 0}).fit(X, y)
+    with pytest.raises(DaemonFailed, match="did not start"):
+        StreamingRegressor("gaussian-process").fit(X, y)
+
+
+@pytest.mark.filterwarnings("always::windhover.PosteriorWarning")
+def test_warnings_point_at_who_asked(rows):
+    X, y = rows(20)
+    model = StreamingRegressor().fit(X, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict(X)
+        model.predict_interval(X)
+        model.predictions(X)
+    assert [one.filename for one in caught] == [__file__] * 3
+    assert all(one.category is windhover.PosteriorWarning for one in caught)
+
+
+# --- In the manner of River
+
+
+def test_a_row_at_a_time_as_dicts(rows):
+    X, y = rows(3000)
+    with Regressor() as model:
+        assert model.predict_one({"a": 1.0}) == 0.0
+        for x, target in zip(X, y):
+            model.learn_one(dict(zip("abc", x)), target)
+        model.client.wait()
+        end = time.monotonic() + 10
+        while model.client.status().provenance.sequence < 3000 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert abs(model.predict_one({"a": 1, "b": 1, "c": 1}) - 6.5) < 0.1
+        assert abs(model.predict_one({"b": 1}) - 2.5) < 0.1
+        lower, upper = model.predict_interval_one({"c": 1, "b": 0})
+        assert lower < 3.5 < upper
+        with pytest.raises(windhover.InvalidInput, match="feature 'd': the model knows a, b, c"):
+            model.learn_one({"d": 1}, 0)
+
+
+@pytest.mark.parametrize("labels", [(False, True), ("low", "middle", "high")])
+def test_labels_a_row_at_a_time(rows, labels):
+    X, y = rows(3000)
+    places = np.digitize(y, [0, 3][: len(labels) - 1])
+    with Classifier(labels, features="abc") as model:
+        assert model.predict_one({"a": 0}) is None
+        assert sum(model.predict_proba_one({"a": 0}).values()) == pytest.approx(1)
+        for x, place in zip(X, places):
+            model.learn_one(dict(zip("abc", x)), labels[place])
+        model.client.wait()
+        end = time.monotonic() + 10
+        while model.client.status().provenance.sequence < 3000 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert model.predict_one({"c": 5}) == labels[-1]
+        assert model.predict_proba_one({"c": -5})[labels[0]] > 0.9
+        with pytest.raises(windhover.InvalidInput, match="the classes are"):
+            model.learn_one({"a": 1}, "none of them")
+
+
+# --- The daemon
+
+
+def test_a_daemon_ends_with_what_held_it(rows):
+    model = StreamingRegressor().fit(*rows(100))
+    pid = model.hosted_._daemon.pid
+    del model
+    gc.collect()
+    assert gone(pid)
+    with Daemon({"model.features": 2}) as server:
+        folder = os.path.dirname(server.observe[5:])
+        assert server.running and os.path.isdir(folder)
+    assert not server.running and not os.path.exists(folder)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, None])
+def test_a_daemon_ends_with_the_process_that_started_it(how):
+    program = (
+        "import sys, time\n"
+        "from windhover.daemon import Daemon\n"
+        "server = Daemon({'model.features': 2})\n"
+        "print(server.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+    ) as process:
+        pid = int(process.stdout.readline())
+        if how is None:
+            process.stdin.close()
+        else:
+            process.send_signal(how)
+        process.wait()
+    assert gone(pid)
+
+
+def test_a_fork_leaves_the_daemon_alone():
+    with Daemon({"model.features": 2}) as server:
+        child = os.fork()
+        if child == 0:
+            server.stop()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert server.running
+        windhover.connect(server.observe).close()
+
+
+def test_a_daemon_that_is_not_there(monkeypatch):
+    monkeypatch.setenv("WINDHOVERD", "/nowhere/windhoverd")
+    with pytest.raises(DaemonFailed, match="set WINDHOVERD"):
+        find_program()
