@@ -79,6 +79,7 @@ def test_posterior_draws_status_and_models(daemon, rows, settled):
         assert m.pause().paused and not m.resume().paused
 
 
+@pytest.mark.filterwarnings("ignore")  # arviz's own
 def test_draws_become_inference_data(daemon, rows, settled):
     pytest.importorskip("arviz")
     X, y = rows(1000)
@@ -86,8 +87,9 @@ def test_draws_become_inference_data(daemon, rows, settled):
         m.observe(X, y)
         m.wait()
         settled(m)
-        data = m.draws().to_inferencedata()
-        assert data.posterior["theta"].shape == (1, 64, 4)
+        theta = m.draws().to_inferencedata()["posterior"]["theta"]
+        assert theta.dims == ("chain", "draw", "parameter") and theta.shape == (1, 64, 4)
+        assert theta.coords["parameter"].values.tolist() == ["x0", "x1", "x2", "intercept"]
 
 
 def test_a_posterior_that_is_not_ok_is_warned_of_where_it_was_asked_for(daemon, rows):

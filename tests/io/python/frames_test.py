@@ -8,6 +8,7 @@ from windhover import windhover_pb2 as pb
 from windhover.core import SentFrame, SentFrames
 from windhover.errors import InvalidInput, ProtocolError, Reason, _WORDS
 from windhover.results import (
+    Draws,
     Horizon,
     ModelKind,
     Posterior,
@@ -160,3 +161,25 @@ def test_coverage_is_nan_where_a_server_sends_none():
     assert Provenance.of(pb.Provenance(coverage_90=0.8)).coverage_90 == 0.8
     none = pb.Provenance(reason=pb.POSTERIOR_REASON_PREDICTIVE)
     assert Provenance.of(none).coverage_90 == 0.0
+
+
+@pytest.mark.parametrize("version", ["0.17.1", "1.2.0"])
+def test_inference_data_is_asked_for_in_the_words_of_either_arviz(monkeypatch, version):
+    import sys
+    from types import ModuleType, SimpleNamespace
+
+    asked = {}
+
+    def from_dict(groups=None, *, posterior=None, coords, dims):
+        assert (groups is None) == version.startswith("0")
+        asked.update(groups or {"posterior": posterior}, coords=coords, dims=dims)
+        return {"posterior": SimpleNamespace(attrs=asked)}
+
+    arviz = ModuleType("arviz")
+    arviz.__version__, arviz.from_dict = version, from_dict
+    monkeypatch.setitem(sys.modules, "arviz", arviz)
+    theta = np.arange(6.0).reshape(3, 2)
+    Draws(Provenance.of(pb.Provenance()), theta, ("x0", "intercept")).to_inferencedata()
+    assert (asked["posterior"]["theta"] == theta[np.newaxis]).all()
+    assert asked["coords"] == {"parameter": ["x0", "intercept"]}
+    assert asked["dims"] == {"theta": ["parameter"]} and asked["status"] == "warming_up"

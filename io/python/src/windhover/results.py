@@ -396,12 +396,14 @@ class Draws(_Answer):
         """
         import arviz
 
-        return arviz.from_dict(
-            posterior={"theta": self.theta[np.newaxis]},
-            coords={"parameter": list(self.names)},
-            dims={"theta": ["parameter"]},
-            attrs={"status": str(self.status), "reason": str(self.reason)},
-        )
+        groups = {"posterior": {"theta": self.theta[np.newaxis]}}
+        named = {"coords": {"parameter": list(self.names)}, "dims": {"theta": ["parameter"]}}
+        if int(arviz.__version__.split(".")[0]) >= 1:
+            data = arviz.from_dict(groups, **named)
+        else:
+            data = arviz.from_dict(**groups, **named)
+        data["posterior"].attrs.update(status=str(self.status), reason=str(self.reason))
+        return data
 
 
 @dataclass(frozen=True)
