@@ -1,4 +1,4 @@
-"""Rows a second that observe() sends from numpy, beside `windhover bench ingest` in the same minute.
+"""Rows a second that observe() sends, beside `windhover bench ingest` in the same minute.
 
     python3 io/python/bench.py [--rows 1024] [--columns 10] [--seconds 1.5] [--unix] [--producer]
 
@@ -26,12 +26,16 @@ def rows_per_second(options):
     pool = 64 * options.rows  # the learner is to see rows that differ
     X = random.normal(size=(pool, options.columns))
     y = X.sum(axis=1) + random.normal(size=pool)
-    calls = [(X[i : i + options.rows], y[i : i + options.rows]) for i in range(0, pool, options.rows)]
+    calls = [
+        (X[i : i + options.rows], y[i : i + options.rows]) for i in range(0, pool, options.rows)
+    ]
     settings = {"model.features": options.columns, "sampler.chains": 4}
     if not options.unix:
         settings["server.observe.tcp_address"] = "127.0.0.1"
     with Daemon(settings) as server:
-        address = server.observe if options.unix else server.ready.split("observe=")[1].split(",")[0]
+        address = (
+            server.observe if options.unix else server.ready.split("observe=")[1].split(",")[0]
+        )
         with windhover.connect(address, query=server.query, producer=options.producer) as m:
             end = time.monotonic() + 10
             while m.status().status == "warming_up" and time.monotonic() < end:
@@ -58,7 +62,15 @@ def command_rows_per_second(options):
     if not command:
         return None, "windhover is not found: set WINDHOVER"
     arguments = ["--dimension", str(options.columns + 1), "--rows-per-frame", str(options.rows)]
-    arguments += ["--connections", "1", "--seconds", str(options.seconds), "--chains", "4", "--json"]
+    arguments += [
+        "--connections",
+        "1",
+        "--seconds",
+        str(options.seconds),
+        "--chains",
+        "4",
+        "--json",
+    ]
     if options.unix:
         arguments.append("--unix")
     done = subprocess.run(

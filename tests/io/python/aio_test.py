@@ -79,7 +79,9 @@ def test_a_call_that_is_cancelled_leaves_the_connection_usable(daemon, rows, fre
 
 
 def test_every_row_once_over_a_restart(daemon, rows, tmp_path):
-    server = daemon(data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22)
+    server = daemon(
+        data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22
+    )
     X, y = rows(20_000)
 
     async def work():

@@ -1,8 +1,8 @@
 """Tests of Windhover's Python client against a real daemon.
 
 WINDHOVERD is the daemon's path and WINDHOVER its command's; without them they are looked for in the
-build folder. The package is the one that Python finds, or is built from the checkout into a folder of
-its own.
+build folder. The package is the one that Python finds, or is built from the checkout into a folder
+of its own.
 """
 
 import importlib.util

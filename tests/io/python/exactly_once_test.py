@@ -76,7 +76,9 @@ def test_every_row_once_over_daemons_killed_and_started_again(
 
 
 def test_rows_go_on_by_themselves_while_the_daemon_is_away(daemon, rows, tmp_path):
-    server = daemon(data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22)
+    server = daemon(
+        data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22
+    )
     X, y = rows(20_000)
     with connect(server, producer=3) as m:
         m.observe(X[:10_000], y[:10_000])
@@ -89,7 +91,9 @@ def test_rows_go_on_by_themselves_while_the_daemon_is_away(daemon, rows, tmp_pat
 
 
 def test_a_client_that_comes_back_goes_on_where_the_server_stands(daemon, rows, tmp_path):
-    server = daemon(data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22)
+    server = daemon(
+        data__folder=tmp_path / "data", data__log_bytes=1 << 26, data__segment_bytes=1 << 22
+    )
     X, y = rows(1000)
     with connect(server, producer=9) as m:
         m.observe(X[:600], y[:600])
@@ -339,7 +343,9 @@ def test_a_reason_for_closing_is_told(daemon):
         peer, _ = listener.accept()
         with peer:
             peer.recv(1000)
-            answer = pb.Response(refusal=pb.Refusal(reason=pb.REASON_UNAVAILABLE, number=64, closing=True))
+            answer = pb.Response(
+                refusal=pb.Refusal(reason=pb.REASON_UNAVAILABLE, number=64, closing=True)
+            )
             body = answer.SerializeToString()
             peer.sendall(varint(len(body)) + body)
 

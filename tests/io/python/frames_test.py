@@ -5,18 +5,17 @@ import pytest
 
 from windhover import frames as wire
 from windhover import windhover_pb2 as pb
-from windhover.core import SentFrame, SentFrames
 from windhover.errors import InvalidInput, ProtocolError, Reason, _WORDS
-from windhover.results import (
-    Draws,
+from windhover.provenance import (
     Horizon,
     ModelKind,
-    Posterior,
     PosteriorReason,
     PosteriorStatus,
-    PredictionScore,
     Provenance,
 )
+from windhover.results import Draws, Posterior
+from windhover.sent_frames import SentFrame, SentFrames
+from windhover.status import PredictionScore
 
 
 def parsed(frame):
@@ -41,7 +40,9 @@ def test_dense_rows_are_the_message(kind):
     X = np.arange(12, dtype=kind).reshape(4, 3)
     y = np.arange(4, dtype=kind)
     rows = rows_of(X, y)
-    frame = wire.framed(5, 3, [wire.field(3, 2), *rows.parts(1, 3, features=4, targets=6, indices=8)])
+    frame = wire.framed(
+        5, 3, [wire.field(3, 2), *rows.parts(1, 3, features=4, targets=6, indices=8)]
+    )
     observe = parsed(frame).observe
     bits = "f32" if kind is np.float32 else "f64"
     assert parsed(frame).id == 5 and observe.rows == 2

@@ -8,7 +8,6 @@
 """
 
 from .client import Client, connect
-from .core import ProducerState, Totals
 from .errors import (
     Disconnected,
     InvalidInput,
@@ -27,20 +26,10 @@ from .errors import (
     WindhoverError,
     WindhoverWarning,
 )
-from .results import (
-    Checkpoint,
-    Draws,
-    Horizon,
-    ModelKind,
-    ModelState,
-    Posterior,
-    PosteriorReason,
-    PosteriorStatus,
-    Predictions,
-    PredictionScore,
-    Provenance,
-    ServerStatus,
-)
+from .options import ProducerState, Totals
+from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
+from .results import Draws, Posterior, Predictions
+from .status import Checkpoint, ModelState, PredictionScore, ServerStatus
 
 __version__ = "0.2.0"
 

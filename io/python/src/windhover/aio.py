@@ -13,9 +13,12 @@ from collections.abc import Generator, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
-from .core import Connection, Effect, Options, ProducerState, Resolve, Sleep, Steps, T, Totals, Wait
-from .results import Checkpoint, Draws, ModelState, Posterior, Predictions, ServerStatus
+from .connection import Connection
+from .options import Options, ProducerState, Totals
+from .results import Draws, Posterior, Predictions
 from .shared import RefusedRows, Shared, options_from
+from .status import Checkpoint, ModelState, ServerStatus
+from .steps import Effect, Resolve, Sleep, Steps, T, Wait
 
 
 class _Connecting:
@@ -83,8 +86,8 @@ class Client(Shared):
     """A connection to a server in an event loop. Made by `connect`.
 
     Tasks may share it: each call waits for its turn. A call that is cancelled leaves the connection
-    usable: an answer that comes later is passed over, and of rows `next_sequence` says how many were
-    handed over. Arguments, answers and errors are those of `windhover.Client`.
+    usable: an answer that comes later is passed over, and of rows `next_sequence` says how many
+    were handed over. Arguments, answers and errors are those of `windhover.Client`.
     """
 
     def __init__(
@@ -126,7 +129,8 @@ class Client(Shared):
         self._close_all()
 
     async def observe(self, X: Any, y: Any) -> int:
-        """Sends rows, pipelined; the number of the first of them. Lets other tasks run in between."""
+        """Sends rows, pipelined; the number of the first of them. Lets other tasks run in
+        between."""
         first = await self._run(self._rows, self._observe_steps(X, y))
         await asyncio.sleep(0)
         return first

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Literal
 
-from .core import Connection, Effect, Options, ProducerState, Resolve, Sleep, Steps, T, Totals, Wait
-from .results import Checkpoint, Draws, ModelState, Posterior, Predictions, ServerStatus
+from .connection import Connection
+from .options import Options, ProducerState, Totals
+from .results import Draws, Posterior, Predictions
 from .shared import RefusedRows, Shared, options_from
+from .status import Checkpoint, ModelState, ServerStatus
+from .steps import Effect, Resolve, Sleep, Steps, T, Wait
 
 
 def connect(
@@ -38,12 +41,13 @@ def connect(
     """Connects to a server and says Hello.
 
     Args:
-        address: `host:port`, `tcp:host:port`, `[v6]:port` or `unix:/path`. The observe endpoint takes
-            rows and answers questions too, unless its server says otherwise.
+        address: `host:port`, `tcp:host:port`, `[v6]:port` or `unix:/path`. The observe endpoint
+            takes rows and answers questions too, unless its server says otherwise.
         query: address of the query endpoint, for all questions; None: they go to `address`.
         model: by the server's name for it; empty: its first.
         token: says who asks, of a server with identities.
-        producer: not 0: rows survive a broken connection exactly once. A number of this stream's own.
+        producer: not 0, a number of this stream's own: rows survive a broken connection exactly
+            once.
         first_sequence: number of the first row this client sends. 0: rows that the server has
             already are counted as duplicate. "next": this client's rows come after those.
         begins_here: the rows before first_sequence are not to be had: a server that does not know
@@ -91,8 +95,8 @@ def connect(
 class Client(Shared):
     """A blocking connection to a server. Made by `connect`.
 
-    Threads may share it: each call waits for its turn. As a context manager it waits at the end until
-    every row is acknowledged, unless an exception is on its way.
+    Threads may share it: each call waits for its turn. As a context manager it waits at the end
+    until every row is acknowledged, unless an exception is on its way.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class Client(Shared):
             self.close()
 
     def close(self) -> None:
-        """Closes the connections at once; rows on their way may or may not be learned: wait() first."""
+        """Closes the connections at once; whether rows on their way are learned is open."""
         self._close_all()
 
     def observe(self, X: Any, y: Any) -> int:
@@ -195,8 +199,8 @@ class Client(Shared):
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
-        More rows than one question takes are asked in several. Warns with PosteriorWarning where the
-        posterior's status is not ok.
+        More rows than one question takes are asked in several. Warns with PosteriorWarning where
+        the posterior's status is not ok.
 
         Args:
             X: shape (n, features), as for observe().

@@ -32,8 +32,8 @@ def find_program(program: str | os.PathLike[str] | None = None) -> str:
     found = shutil.which(wanted)
     if found is None:
         raise DaemonFailed(
-            f"{wanted} is not a program that is found: set WINDHOVERD to the path of windhoverd, or "
-            "give the address of a server that runs"
+            f"{wanted} is not a program that is found: set WINDHOVERD to the path of windhoverd, "
+            "or give the address of a server that runs"
         )
     return found
 
@@ -57,7 +57,8 @@ class Daemon:
         """Starts it and waits until it serves.
 
         Args:
-            options: what `windhoverd --print-config` lists, by dotted name: `{"model.features": 10}`.
+            options: what `windhoverd --print-config` lists, by dotted name, as in
+                `{"model.features": 10}`.
                 True and False are written as the daemon reads them.
             program: its path; see find_program().
             timeout: seconds to wait for its first line.

@@ -89,7 +89,7 @@ _WORDS = {
     Reason.TABLE_FULL: "the server knows as many producers as it can",
     Reason.FINGERPRINT_MISMATCH: "rows mean something else to the server than to this client",
     Reason.HELLO_REQUIRED: "the conversation has not begun with Hello",
-    Reason.UNKNOWN_PRODUCER: "the server does not know the producer, so its first row must be row 0",
+    Reason.UNKNOWN_PRODUCER: "the server does not know the producer: its first row must be row 0",
     Reason.TOO_MANY_PRODUCERS: "this connection speaks for as many producers as it may",
     Reason.NOT_DURABLE: "the server keeps no log on disk",
     Reason.UNKNOWN_MODEL: "the server has no model of that name",
@@ -135,7 +135,9 @@ class Refused(WindhoverError):
         self.reason = reason
         self.number = number
         self.closing = closing
-        super().__init__(text or f"the server refuses ({reason.name.lower()}): {_helped(reason, number)}")
+        super().__init__(
+            text or f"the server refuses ({reason.name.lower()}): {_helped(reason, number)}"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _refused, (self.reason, self.number, self.closing, str(self))
@@ -156,8 +158,8 @@ class ProducerBusy(Refused):
 class RowsMissing(WindhoverError):
     """After a reconnection: rows that neither the server nor this client has any more.
 
-    The connection is open. `go_back(sequence)` comes next where the caller still has them, otherwise
-    `leave_missing()`.
+    The connection is open. `go_back(sequence)` comes next where the caller still has them,
+    otherwise `leave_missing()`.
 
     Attributes:
         first: sequence number of the first missing row.
@@ -168,8 +170,8 @@ class RowsMissing(WindhoverError):
         self.first = first
         self.count = count
         super().__init__(
-            f"the server no longer has {times(count, 'row')} of this producer, from sequence number "
-            f"{first} on, nor are they kept here: go_back() or leave_missing()"
+            f"the server no longer has {times(count, 'row')} of this producer, from sequence "
+            f"number {first} on, nor are they kept here: go_back() or leave_missing()"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -180,8 +182,9 @@ class RowsRefused(WindhoverError):
     """The server refused some rows; the others were learned.
 
     Attributes:
-        rows: int64, shape (n,): which, counted over all rows this client has sent, from 0. `observe`
-            returns the number of its first row, so `rows - first` are indices into that call's X.
+        rows: int64, shape (n,): which, counted over all rows this client has sent, from 0.
+            `observe` returns the number of its first row, so `rows - first` are indices into that
+            call's X.
         reasons: n reasons.
         count: how many were refused; more than n where the server did not list all of them.
     """

@@ -19,12 +19,15 @@ from .errors import InvalidInput, ProtocolError
 
 LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
-MOST_ID_BYTES = 16  # of a request: tag and varint, and the tag and length of its body
+OBSERVE, PREDICT = 3, 4  # fields of Request
+_ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 Buffer = Union[bytes, memoryview]
 
 
 def varint(value: int) -> bytes:
+    if value < 128:
+        return _ONE_BYTE[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -133,11 +136,13 @@ class Rows:
         cost = (ends + np.arange(1, len(ends) + 1)) * (item + 4)
         return int(np.searchsorted(cost, most_bytes, side="right"))
 
-    def parts(self, begin: int, end: int, *, features: int, targets: int, indices: int) -> list[Buffer]:
+    def parts(
+        self, begin: int, end: int, *, features: int, targets: int, indices: int
+    ) -> list[Buffer]:
         """Rows `begin` to `end` as packed fields.
 
-        `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that of
-        the 64-bit one; `indices` is followed by the row ends.
+        `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that
+        of the 64-bit one; `indices` is followed by the row ends.
         """
         wide = self.features.itemsize == 8
         out: list[Buffer] = []
@@ -154,9 +159,7 @@ class Rows:
         return out
 
 
-def rows_of(
-    x: Any, y: Any, *, columns: int, sparse: bool, single_precision: bool | None
-) -> Rows:
+def rows_of(x: Any, y: Any, *, columns: int, sparse: bool, single_precision: bool | None) -> Rows:
     """Takes arrays, data frames and SciPy's sparse matrices.
 
     `single_precision` None: 32-bit numbers where x and y have no more themselves.

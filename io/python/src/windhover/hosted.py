@@ -150,7 +150,9 @@ class Hosted:
         self.settle()
         checkpoint = self.client.take_checkpoint()
         if not checkpoint.answered or checkpoint.failure:
-            raise WindhoverError(f"the daemon took no checkpoint: {checkpoint.failure or 'no answer'}")
+            raise WindhoverError(
+                f"the daemon took no checkpoint: {checkpoint.failure or 'no answer'}"
+            )
         newest = max(self._folder.glob("checkpoint-*"))
         return {newest.name: newest.read_bytes()}
 

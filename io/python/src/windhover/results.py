@@ -1,196 +1,21 @@
-"""What a server answers, as numpy arrays and small records."""
+"""Predictions, posteriors and draws as numpy arrays."""
 
 from __future__ import annotations
 
-import enum
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InvalidInput
+from .provenance import Answer, Provenance
 
 if TYPE_CHECKING:
     import pandas
 
 FloatArray = NDArray[np.float64]
-
-
-class PosteriorStatus(str, enum.Enum):
-    """Whether to believe an answer. Compares equal to its word: `status == "ok"`."""
-
-    WARMING_UP = "warming_up"
-    OK = "ok"
-    DEGRADED = "degraded"
-    DRIFTING = "drifting"
-    RECOVERING = "recovering"
-    UNKNOWN = "unknown"  # of a newer server
-
-    def __str__(self) -> str:
-        return self.value
-
-
-class PosteriorReason(str, enum.Enum):
-    """Why a status is not ok; the protocol says with which number."""
-
-    NONE = "none"
-    FEW_DRAWS = "few_draws"
-    DRIFT = "drift"
-    DEPENDENT_ROWS = "dependent_rows"
-    NETWORK = "network"
-    LOST_CHAINS = "lost_chains"
-    SAMPLERS_LAW = "samplers_law"
-    SPREAD = "spread"
-    REPLAY_RATIO = "replay_ratio"
-    NOT_DEFINITE = "not_definite"
-    PRIOR = "prior"
-    LAW_UNKNOWN = "law_unknown"
-    MISFIT = "misfit"
-    REPLAY = "replay"
-    PREDICTIVE = "predictive"
-    UNKNOWN = "unknown"  # of a newer server
-
-    def __str__(self) -> str:
-        return self.value
-
-
-class Horizon(str, enum.Enum):
-    """Which observations the posterior stands on."""
-
-    WINDOW = "window"
-    FORGETTING = "forgetting"
-    ALL = "all"
-    UNKNOWN = "unknown"  # of a newer server
-
-    def __str__(self) -> str:
-        return self.value
-
-
-class ModelKind(str, enum.Enum):
-    """The likelihood; of a network, its head."""
-
-    OTHER = "other"
-    LINEAR = "linear"
-    LOGISTIC = "logistic"
-    POISSON = "poisson"
-    STUDENT_T = "student-t"
-    SOFTMAX = "softmax"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-_E = TypeVar("_E", bound=enum.Enum)
-
-
-def _nth(kind: type[_E], number: int, otherwise: _E) -> _E:
-    members: list[_E] = list(kind)
-    return members[number] if 0 <= number < len(members) else otherwise
-
-
-def kind_of(number: int) -> ModelKind:
-    return _nth(ModelKind, number, ModelKind.OTHER)
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where an answer comes from, and whether to believe it.
-
-    Attributes:
-        status, reason: whether, and if not, why.
-        age: seconds since the snapshot was made.
-        coverage_90: share of the outcomes lately within their 90 % intervals, each predicted before
-            it was learned from. NaN: nobody scores, or the server is from before this number.
-        snapshot_id: 1, 2, ... within the life of the server.
-        sequence: all observations below this one are included.
-        n_seen, n_eff: observations taken in, and how many the posterior stands on.
-        steps: of all chains together.
-        draws: retained draws behind quantiles and probabilities.
-
-    The others are named and documented as in the protocol's message of this name.
-    """
-
-    status: PosteriorStatus
-    reason: PosteriorReason
-    age: float
-    coverage_90: float
-    horizon: Horizon
-    snapshot_id: int
-    sequence: int
-    n_seen: int
-    n_eff: int
-    steps: int
-    draws: int
-    divergences: int
-    recovery_target: int
-    ess_bulk: float
-    ess_tail: float
-    r_hat: float
-    draws_per_observation: float
-    ou_ratio: float
-    misspecification_index: float
-    noise_variance: float
-    noise_variance_sd: float
-    autocorrelation_time: float
-    score_autocorrelation: float
-    drift_score: float
-    repeated_rows: float
-    law_ratio: float
-    prior_conflict: float
-
-    @property
-    def ok(self) -> bool:
-        return self.status is PosteriorStatus.OK
-
-    @classmethod
-    def of(cls, message: Any) -> Provenance:
-        """Takes the message of the wire."""
-        status = _nth(PosteriorStatus, message.state, PosteriorStatus.UNKNOWN)
-        reason = _nth(PosteriorReason, message.reason, PosteriorReason.UNKNOWN)
-        # proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
-        coverage = getattr(message, "coverage_90", 0.0)
-        if coverage == 0.0 and reason is not PosteriorReason.PREDICTIVE:
-            coverage = math.nan
-        return cls(
-            status=status,
-            reason=reason,
-            age=message.age_ns * 1e-9,
-            coverage_90=coverage,
-            horizon=_nth(Horizon, message.horizon, Horizon.UNKNOWN),
-            **{name: getattr(message, name) for name in _SAME},
-        )
-
-
-_SAME = tuple(Provenance.__dataclass_fields__)[5:]
-
-
-class _Answer:
-    """What stands on every answer."""
-
-    provenance: Provenance
-
-    @property
-    def status(self) -> PosteriorStatus:
-        """Whether to believe it."""
-        return self.provenance.status
-
-    @property
-    def reason(self) -> PosteriorReason:
-        """Why the status is not ok."""
-        return self.provenance.reason
-
-    @property
-    def age(self) -> float:
-        """Seconds since its snapshot was made."""
-        return self.provenance.age
-
-    @property
-    def coverage_90(self) -> float:
-        """Share of the outcomes lately within their 90 % intervals, or NaN."""
-        return self.provenance.coverage_90
 
 
 class _Column:
@@ -215,11 +40,11 @@ class _Table(_Column):
         return instance._arrays(self._name)
 
 
-class Predictions(_Answer):
+class Predictions(Answer):
     """Predictions for n rows: arrays of shape (n,), of a softmax model also (n, classes).
 
-    What does not apply to the model is 0, or has no columns. `provenance` is that of the answer; where
-    X was asked in several pieces, that of the worst of them, and `provenances` has all.
+    What does not apply to the model is 0, or has no columns. `provenance` is that of the answer;
+    where X was asked in several pieces, that of the worst of them, and `provenances` has all.
     """
 
     mean = _Column("Of y.")
@@ -296,9 +121,7 @@ class Predictions(_Answer):
 
     def _another(self, interval: float, quantiles: Sequence[float]) -> Predictions:
         if self._ask is None:
-            raise InvalidInput(
-                "this was not asked for: give interval= and quantiles= to predict()"
-            )
+            raise InvalidInput("this was not asked for: give interval= and quantiles= to predict()")
         return self._ask(interval, quantiles)
 
     def _numbers(self, name: str) -> FloatArray:
@@ -311,12 +134,14 @@ class Predictions(_Answer):
         if name not in self._kept:
             rows = [getattr(row, name) for row in self._rows]
             table = np.array([np.fromiter(row, np.float64, len(row)) for row in rows])
-            self._kept[name] = table.reshape(len(rows), -1) if table.size else np.empty((len(rows), 0))
+            self._kept[name] = (
+                table.reshape(len(rows), -1) if table.size else np.empty((len(rows), 0))
+            )
         return self._kept[name]
 
 
 @dataclass(frozen=True, repr=False)
-class Posterior(_Answer):
+class Posterior(Answer):
     """Marginals of the parameters: each array has one number a parameter, the intercept last.
 
     Attributes:
@@ -363,7 +188,7 @@ POSTERIOR_ARRAYS = tuple(Posterior.__dataclass_fields__)[1:-1]
 
 
 @dataclass(frozen=True, repr=False)
-class Draws(_Answer):
+class Draws(Answer):
     """All retained draws of one snapshot.
 
     Attributes:
@@ -404,196 +229,3 @@ class Draws(_Answer):
             data = arviz.from_dict(**groups, **named)
         data["posterior"].attrs.update(status=str(self.status), reason=str(self.reason))
         return data
-
-
-@dataclass(frozen=True)
-class PredictionScore:
-    """What predictions were worth, each made before its row was learned from.
-
-    Attributes:
-        memory: rows that it looks back on, older ones counting less; 0: all.
-        rows: that it is worth.
-        log_score: mean log p(y | x), nats.
-        reference_log_score: of who knows no x.
-        coverage_50, coverage_80, coverage_90, coverage_95: shares of the outcomes within central
-            intervals; NaN of classes.
-    """
-
-    memory: int
-    rows: int
-    log_score: float
-    reference_log_score: float
-    coverage_50: float
-    coverage_80: float
-    coverage_90: float
-    coverage_95: float
-
-    @classmethod
-    def of(cls, message: Any) -> PredictionScore:
-        return cls(*(getattr(message, name) for name in cls.__dataclass_fields__))
-
-
-@dataclass(frozen=True)
-class Latency:
-    """Seconds between a question being found in the server's buffer and its answer standing there."""
-
-    count: int
-    p50: float
-    p99: float
-    p999: float
-    max: float
-
-    @classmethod
-    def of(cls, message: Any) -> Latency:
-        parts = (message.p50_ns, message.p99_ns, message.p999_ns, message.max_ns)
-        return cls(message.count, *(part * 1e-9 for part in parts))
-
-
-@dataclass(frozen=True)
-class Durable:
-    """What the server keeps on disk; rows count like `head`, over restarts.
-
-    Attributes:
-        keeps_folder: without one the rest is 0.
-        logged: rows are acknowledged when they are on disk.
-        checkpoint_age: seconds since the newest; -1: this start has taken none.
-
-    The others are named as in the protocol.
-    """
-
-    keeps_folder: bool
-    logged: bool
-    instance_id: int
-    durable_through: int
-    recovering_through: int
-    log_used_bytes: int
-    log_capacity_bytes: int
-    log_failures: int
-    checkpoints_taken: int
-    checkpoint_failures: int
-    checkpoint_head: int
-    checkpoint_age: float
-    producers_known: int
-
-
-_DURABLE_SAME = set(Durable.__dataclass_fields__) - {"logged", "checkpoint_age"}
-
-
-@dataclass(frozen=True)
-class ServerStatus(_Answer):
-    """How the server and the model spoken of stand.
-
-    Attributes:
-        provenance: of the newest posterior.
-        head: observations accepted so far.
-        uptime: seconds.
-        observe_sessions, query_sessions: connections open now.
-        footprint_bytes, resident_bytes: the memory block; of the process, 0 if unknown.
-        runtime_counters, io_counters: by their labels.
-        observe_latency, query_latency: of the questions on each endpoint.
-        scores: of the predictions of the last 1,000, the last 10,000 and all rows; empty: nobody scores.
-        scores_offered: rows that came since the start, scored or not.
-    """
-
-    provenance: Provenance
-    head: int
-    uptime: float
-    observe_sessions: int
-    query_sessions: int
-    footprint_bytes: int
-    resident_bytes: int
-    runtime_counters: dict[str, int]
-    io_counters: dict[str, int]
-    observe_latency: Latency
-    query_latency: Latency
-    durable: Durable
-    scores: tuple[PredictionScore, ...]
-    scores_offered: int
-
-    @classmethod
-    def of(cls, m: Any) -> ServerStatus:
-        d = m.durable
-        same: dict[str, Any] = {name: getattr(d, name) for name in _DURABLE_SAME}
-        durable = Durable(
-            logged=d.durability == 2,
-            checkpoint_age=d.checkpoint_age_ns * 1e-9 if d.checkpoint_age_ns >= 0 else -1.0,
-            **same,
-        )
-        return cls(
-            provenance=Provenance.of(m.provenance),
-            head=m.head,
-            uptime=m.uptime_ns * 1e-9,
-            observe_sessions=m.observe_sessions,
-            query_sessions=m.query_sessions,
-            footprint_bytes=m.footprint_bytes,
-            resident_bytes=m.resident_bytes,
-            runtime_counters={c.label: c.value for c in m.runtime_counters},
-            io_counters={c.label: c.value for c in m.io_counters},
-            observe_latency=Latency.of(m.observe_latency),
-            query_latency=Latency.of(m.query_latency),
-            durable=durable,
-            scores=tuple(PredictionScore.of(s) for s in m.scores),
-            scores_offered=m.scores_offered,
-        )
-
-
-@dataclass(frozen=True)
-class ModelState(_Answer):
-    """One model of the server.
-
-    Attributes:
-        name, kind: its name, and its likelihood.
-        features, dimension: columns of a row, without the intercept; parameters.
-        fingerprint: changes when the meaning of a row does.
-        head: observations accepted so far.
-        provenance: of its own newest answer.
-        follows: the model that its rows come from; empty: they come from senders.
-        answered_by: the model whose posterior answers questions about this one.
-        paused: it learns nothing, and its rows wait.
-        score: over its last 10,000 rows; None: nobody scores.
-    """
-
-    name: str
-    kind: ModelKind
-    features: int
-    dimension: int
-    fingerprint: int
-    head: int
-    provenance: Provenance
-    follows: str
-    answered_by: str
-    paused: bool
-    score: PredictionScore | None
-
-    @classmethod
-    def of(cls, m: Any) -> ModelState:
-        return cls(
-            name=m.name,
-            kind=kind_of(m.model),
-            features=m.features,
-            dimension=m.dimension,
-            fingerprint=m.fingerprint,
-            head=m.head,
-            provenance=Provenance.of(m.provenance),
-            follows=m.follows,
-            answered_by=m.answered_by,
-            paused=m.paused,
-            score=PredictionScore.of(m.score) if m.HasField("score") else None,
-        )
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """How a checkpoint that was asked for fares.
-
-    Attributes:
-        request: the number to ask after.
-        answered: it has been taken, or has failed.
-        taken: checkpoints since the server's start.
-        failure: why it failed, in words; empty: it did not.
-    """
-
-    request: int
-    answered: bool
-    taken: int
-    failure: str

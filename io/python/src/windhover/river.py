@@ -5,8 +5,8 @@
         guess = model.predict_one(x)
         model.learn_one(x, y)
 
-The names in the first row are the columns, or `features=` says them. A row without one of them has 0
-there, one with another is refused. River itself is not needed.
+The names in the first row are the columns, or `features=` says them. A row without one of them has
+0 there, one with another is refused. River itself is not needed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _One:
     ) -> None:
         self._names = tuple(features) if features is not None else None
         self._place: dict[str, int] = {}
-        self._server = {
+        self._server: dict[str, Any] = {
             "address": address,
             "query": query,
             "model": model,
@@ -83,7 +83,8 @@ class _One:
         if self._hosted is None:
             self._names = self._names or tuple(x)
             self._place = {name: i for i, name in enumerate(self._names)}
-            wanted = Wanted(len(self._names), self._likelihood, self._classes, **self._server)  # type: ignore[arg-type]
+            columns = len(self._names)
+            wanted = Wanted(columns, self._likelihood, self._classes, **self._server)
             self._hosted = Hosted(wanted)
         self._hosted.client.observe(self._row(x), [y])
 
@@ -102,7 +103,7 @@ class _One:
 
 
 class Regressor(_One):
-    """Regression, a row at a time. Answers are of the newest posterior there is: they wait for none."""
+    """Regression, a row at a time. Answers are of the newest posterior; they wait for none."""
 
     def __init__(self, likelihood: str = "linear", **named: Any) -> None:
         super().__init__(**named)
@@ -119,7 +120,8 @@ class Regressor(_One):
         return float(answer.mean[0]) if answer is not None else 0.0
 
     def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:
-        """Ends of the central interval that holds y with this probability; before the first row NaN."""
+        """Ends of the central interval that holds y with this probability; NaN before the
+        first row."""
         answer = self._ask(x, interval=coverage)
         if answer is None:
             return float("nan"), float("nan")

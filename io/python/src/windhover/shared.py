@@ -11,7 +11,7 @@ import numpy as np
 
 from . import frames as wire
 from . import windhover_pb2 as pb
-from .core import Connection, Options, ProducerState, Steps, Stream, Totals
+from .connection import Connection
 from .errors import (
     InvalidInput,
     PosteriorWarning,
@@ -22,18 +22,12 @@ from .errors import (
     RowsRefused,
     RowsRefusedWarning,
 )
-from .results import (
-    POSTERIOR_ARRAYS,
-    Checkpoint,
-    Draws,
-    ModelKind,
-    ModelState,
-    Posterior,
-    Predictions,
-    Provenance,
-    ServerStatus,
-    kind_of,
-)
+from .options import Options, ProducerState, Totals
+from .provenance import ModelKind, Provenance, kind_of
+from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
+from .status import Checkpoint, ModelState, ServerStatus
+from .steps import Steps
+from .stream import Stream
 
 RefusedRows = Literal["raise", "warn", "keep"]
 DRAW_ATTEMPTS = 5
@@ -53,9 +47,7 @@ class Shared:
             raise InvalidInput("a token is ASCII, at most 256 bytes")
         self._refused_policy = refused_rows
         self._rows = Stream(address, options)
-        self._questions: Connection = (
-            self._rows if query is None else Connection(query, options)
-        )
+        self._questions: Connection = self._rows if query is None else Connection(query, options)
 
     # --- What is known without asking
 
@@ -127,8 +119,8 @@ class Shared:
     def go_back(self, sequence: int) -> None:
         """After RowsMissing: the caller still has the missing rows from `sequence` on.
 
-        That is the number of the next row handed in. Rows kept here are dropped, and those that were
-        on their way no longer count as sent; missing rows before `sequence` count as lost.
+        That is the number of the next row handed in. Rows kept here are dropped, and those that
+        were on their way no longer count as sent; missing rows before `sequence` count as lost.
 
         Raises:
             InvalidInput: nothing is missing, or `sequence` is not one of the missing.
@@ -235,7 +227,9 @@ class Shared:
 
             def ask(parts: list[wire.Buffer] = parts) -> Steps[Any]:
                 request_id = place.next_id()
-                return place.ask_bytes(request_id, wire.framed(request_id, 4, parts), "predict_result")
+                return place.ask_bytes(
+                    request_id, wire.framed(request_id, wire.PREDICT, parts), "predict_result"
+                )
 
             result = yield from place.through(ask, question=True)
             if len(result.predictions) != end - begin:
@@ -269,7 +263,12 @@ class Shared:
             request = pb.Request(draws=pb.Draws(snapshot_id=snapshot, first=first))
             page = yield from self._ask(request, "draws_result")
             theta = np.array(page.theta, dtype=np.float64)
-            if not page.dimension or not len(theta) or len(theta) % page.dimension or page.first != first:
+            if (
+                not page.dimension
+                or not len(theta)
+                or len(theta) % page.dimension
+                or page.first != first
+            ):
                 raise ProtocolError("the server's page of draws is not the one asked for")
             pages.append(theta.reshape(-1, page.dimension))
             first += len(pages[-1])

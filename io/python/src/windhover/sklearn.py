@@ -54,7 +54,9 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             "engine.window_size": self.window_size,
         }
         if self.address is None:
-            options["engine.seed"] = int(check_random_state(self.random_state).randint(1, 2**31 - 1))
+            options["engine.seed"] = int(
+                check_random_state(self.random_state).randint(1, 2**31 - 1)
+            )
         return Wanted(
             columns=self.n_features_in_,
             likelihood=likelihood,
@@ -99,7 +101,8 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
         return "hosted_" in self.__dict__ or "_saved" in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
-        """With a daemon of its own its checkpoint is in the pickle; of a server only the address."""
+        """With a daemon of its own its checkpoint is in the pickle; of a server only the
+        address."""
         state = dict(super().__getstate__())
         hosted = state.pop("hosted_", None)
         if hosted is not None:
@@ -118,8 +121,8 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
 class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
     """Bayesian regression on a stream.
 
-    Rows are learned from while they come. Predictions wait until they have all rows that were given to
-    this estimator. `close()`, or the end of the process, ends the daemon.
+    Rows are learned from while they come. Predictions wait until they have all rows that were given
+    to this estimator. `close()`, or the end of the process, ends the daemon.
 
     Args:
         likelihood: "linear", "student-t" or "poisson"; or "mlp-linear".

@@ -1,0 +1,182 @@
+"""Where an answer comes from, and whether to believe it."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+
+class PosteriorStatus(str, enum.Enum):
+    """Whether to believe an answer. Compares equal to its word: `status == "ok"`."""
+
+    WARMING_UP = "warming_up"
+    OK = "ok"
+    DEGRADED = "degraded"
+    DRIFTING = "drifting"
+    RECOVERING = "recovering"
+    UNKNOWN = "unknown"  # of a newer server
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class PosteriorReason(str, enum.Enum):
+    """Why a status is not ok; the protocol says with which number."""
+
+    NONE = "none"
+    FEW_DRAWS = "few_draws"
+    DRIFT = "drift"
+    DEPENDENT_ROWS = "dependent_rows"
+    NETWORK = "network"
+    LOST_CHAINS = "lost_chains"
+    SAMPLERS_LAW = "samplers_law"
+    SPREAD = "spread"
+    REPLAY_RATIO = "replay_ratio"
+    NOT_DEFINITE = "not_definite"
+    PRIOR = "prior"
+    LAW_UNKNOWN = "law_unknown"
+    MISFIT = "misfit"
+    REPLAY = "replay"
+    PREDICTIVE = "predictive"
+    UNKNOWN = "unknown"  # of a newer server
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Horizon(str, enum.Enum):
+    """Which observations the posterior stands on."""
+
+    WINDOW = "window"
+    FORGETTING = "forgetting"
+    ALL = "all"
+    UNKNOWN = "unknown"  # of a newer server
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class ModelKind(str, enum.Enum):
+    """The likelihood; of a network, its head."""
+
+    OTHER = "other"
+    LINEAR = "linear"
+    LOGISTIC = "logistic"
+    POISSON = "poisson"
+    STUDENT_T = "student-t"
+    SOFTMAX = "softmax"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_E = TypeVar("_E", bound=enum.Enum)
+
+
+def _nth(kind: type[_E], number: int, otherwise: _E) -> _E:
+    members: list[_E] = list(kind)
+    return members[number] if 0 <= number < len(members) else otherwise
+
+
+def kind_of(number: int) -> ModelKind:
+    return _nth(ModelKind, number, ModelKind.OTHER)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where an answer comes from, and whether to believe it.
+
+    Attributes:
+        status, reason: whether, and if not, why.
+        age: seconds since the snapshot was made.
+        coverage_90: share of the outcomes lately within their 90 % intervals, each predicted before
+            it was learned from. NaN: nobody scores, or the server is from before this number.
+        snapshot_id: 1, 2, ... within the life of the server.
+        sequence: all observations below this one are included.
+        n_seen, n_eff: observations taken in, and how many the posterior stands on.
+        steps: of all chains together.
+        draws: retained draws behind quantiles and probabilities.
+
+    The others are named and documented as in the protocol's message of this name.
+    """
+
+    status: PosteriorStatus
+    reason: PosteriorReason
+    age: float
+    coverage_90: float
+    horizon: Horizon
+    snapshot_id: int
+    sequence: int
+    n_seen: int
+    n_eff: int
+    steps: int
+    draws: int
+    divergences: int
+    recovery_target: int
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float
+    draws_per_observation: float
+    ou_ratio: float
+    misspecification_index: float
+    noise_variance: float
+    noise_variance_sd: float
+    autocorrelation_time: float
+    score_autocorrelation: float
+    drift_score: float
+    repeated_rows: float
+    law_ratio: float
+    prior_conflict: float
+
+    @property
+    def ok(self) -> bool:
+        return self.status is PosteriorStatus.OK
+
+    @classmethod
+    def of(cls, message: Any) -> Provenance:
+        """Takes the message of the wire."""
+        status = _nth(PosteriorStatus, message.state, PosteriorStatus.UNKNOWN)
+        reason = _nth(PosteriorReason, message.reason, PosteriorReason.UNKNOWN)
+        # proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
+        coverage = getattr(message, "coverage_90", 0.0)
+        if coverage == 0.0 and reason is not PosteriorReason.PREDICTIVE:
+            coverage = math.nan
+        return cls(
+            status=status,
+            reason=reason,
+            age=message.age_ns * 1e-9,
+            coverage_90=coverage,
+            horizon=_nth(Horizon, message.horizon, Horizon.UNKNOWN),
+            **{name: getattr(message, name) for name in _SAME},
+        )
+
+
+_SAME = tuple(Provenance.__dataclass_fields__)[5:]
+
+
+class Answer:
+    """What stands on every answer."""
+
+    provenance: Provenance
+
+    @property
+    def status(self) -> PosteriorStatus:
+        """Whether to believe it."""
+        return self.provenance.status
+
+    @property
+    def reason(self) -> PosteriorReason:
+        """Why the status is not ok."""
+        return self.provenance.reason
+
+    @property
+    def age(self) -> float:
+        """Seconds since its snapshot was made."""
+        return self.provenance.age
+
+    @property
+    def coverage_90(self) -> float:
+        """Share of the outcomes lately within their 90 % intervals, or NaN."""
+        return self.provenance.coverage_90

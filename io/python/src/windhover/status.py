@@ -1,0 +1,203 @@
+"""How a server and its models stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .provenance import Answer, ModelKind, Provenance, kind_of
+
+
+@dataclass(frozen=True)
+class PredictionScore:
+    """What predictions were worth, each made before its row was learned from.
+
+    Attributes:
+        memory: rows that it looks back on, older ones counting less; 0: all.
+        rows: that it is worth.
+        log_score: mean log p(y | x), nats.
+        reference_log_score: of who knows no x.
+        coverage_50, coverage_80, coverage_90, coverage_95: shares of the outcomes within central
+            intervals; NaN of classes.
+    """
+
+    memory: int
+    rows: int
+    log_score: float
+    reference_log_score: float
+    coverage_50: float
+    coverage_80: float
+    coverage_90: float
+    coverage_95: float
+
+    @classmethod
+    def of(cls, message: Any) -> PredictionScore:
+        return cls(*(getattr(message, name) for name in cls.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds between a question being found in the server's buffer and its answer standing
+    there."""
+
+    count: int
+    p50: float
+    p99: float
+    p999: float
+    max: float
+
+    @classmethod
+    def of(cls, message: Any) -> Latency:
+        parts = (message.p50_ns, message.p99_ns, message.p999_ns, message.max_ns)
+        return cls(message.count, *(part * 1e-9 for part in parts))
+
+
+@dataclass(frozen=True)
+class Durable:
+    """What the server keeps on disk; rows count like `head`, over restarts.
+
+    Attributes:
+        keeps_folder: without one the rest is 0.
+        logged: rows are acknowledged when they are on disk.
+        checkpoint_age: seconds since the newest; -1: this start has taken none.
+
+    The others are named as in the protocol.
+    """
+
+    keeps_folder: bool
+    logged: bool
+    instance_id: int
+    durable_through: int
+    recovering_through: int
+    log_used_bytes: int
+    log_capacity_bytes: int
+    log_failures: int
+    checkpoints_taken: int
+    checkpoint_failures: int
+    checkpoint_head: int
+    checkpoint_age: float
+    producers_known: int
+
+
+_DURABLE_SAME = set(Durable.__dataclass_fields__) - {"logged", "checkpoint_age"}
+
+
+@dataclass(frozen=True)
+class ServerStatus(Answer):
+    """How the server and the model spoken of stand.
+
+    Attributes:
+        provenance: of the newest posterior.
+        head: observations accepted so far.
+        uptime: seconds.
+        observe_sessions, query_sessions: connections open now.
+        footprint_bytes, resident_bytes: the memory block; of the process, 0 if unknown.
+        runtime_counters, io_counters: by their labels.
+        observe_latency, query_latency: of the questions on each endpoint.
+        scores: of the predictions of the last 1,000, the last 10,000 and all rows; empty: nobody
+            scores.
+        scores_offered: rows that came since the start, scored or not.
+    """
+
+    provenance: Provenance
+    head: int
+    uptime: float
+    observe_sessions: int
+    query_sessions: int
+    footprint_bytes: int
+    resident_bytes: int
+    runtime_counters: dict[str, int]
+    io_counters: dict[str, int]
+    observe_latency: Latency
+    query_latency: Latency
+    durable: Durable
+    scores: tuple[PredictionScore, ...]
+    scores_offered: int
+
+    @classmethod
+    def of(cls, m: Any) -> ServerStatus:
+        d = m.durable
+        same: dict[str, Any] = {name: getattr(d, name) for name in _DURABLE_SAME}
+        durable = Durable(
+            logged=d.durability == 2,
+            checkpoint_age=d.checkpoint_age_ns * 1e-9 if d.checkpoint_age_ns >= 0 else -1.0,
+            **same,
+        )
+        return cls(
+            provenance=Provenance.of(m.provenance),
+            head=m.head,
+            uptime=m.uptime_ns * 1e-9,
+            observe_sessions=m.observe_sessions,
+            query_sessions=m.query_sessions,
+            footprint_bytes=m.footprint_bytes,
+            resident_bytes=m.resident_bytes,
+            runtime_counters={c.label: c.value for c in m.runtime_counters},
+            io_counters={c.label: c.value for c in m.io_counters},
+            observe_latency=Latency.of(m.observe_latency),
+            query_latency=Latency.of(m.query_latency),
+            durable=durable,
+            scores=tuple(PredictionScore.of(s) for s in m.scores),
+            scores_offered=m.scores_offered,
+        )
+
+
+@dataclass(frozen=True)
+class ModelState(Answer):
+    """One model of the server.
+
+    Attributes:
+        name, kind: its name, and its likelihood.
+        features, dimension: columns of a row, without the intercept; parameters.
+        fingerprint: changes when the meaning of a row does.
+        head: observations accepted so far.
+        provenance: of its own newest answer.
+        follows: the model that its rows come from; empty: they come from senders.
+        answered_by: the model whose posterior answers questions about this one.
+        paused: it learns nothing, and its rows wait.
+        score: over its last 10,000 rows; None: nobody scores.
+    """
+
+    name: str
+    kind: ModelKind
+    features: int
+    dimension: int
+    fingerprint: int
+    head: int
+    provenance: Provenance
+    follows: str
+    answered_by: str
+    paused: bool
+    score: PredictionScore | None
+
+    @classmethod
+    def of(cls, m: Any) -> ModelState:
+        return cls(
+            name=m.name,
+            kind=kind_of(m.model),
+            features=m.features,
+            dimension=m.dimension,
+            fingerprint=m.fingerprint,
+            head=m.head,
+            provenance=Provenance.of(m.provenance),
+            follows=m.follows,
+            answered_by=m.answered_by,
+            paused=m.paused,
+            score=PredictionScore.of(m.score) if m.HasField("score") else None,
+        )
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How a checkpoint that was asked for fares.
+
+    Attributes:
+        request: the number to ask after.
+        answered: it has been taken, or has failed.
+        taken: checkpoints since the server's start.
+        failure: why it failed, in words; empty: it did not.
+    """
+
+    request: int
+    answered: bool
+    taken: int
+    failure: str

@@ -1,0 +1,368 @@
+"""A client's stream of rows: sent pipelined, counted, and taken up again when a connection breaks.
+
+The semantics are those of the C++ client (`io/client_stream.h`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import frames as wire
+from . import windhover_pb2 as pb
+from .connection import Connection, refusal_of
+from .errors import (
+    Disconnected,
+    InvalidInput,
+    Reason,
+    Refused,
+    RowsMissing,
+    RowsRefused,
+    WindhoverError,
+    refusal,
+)
+from .options import Options, ProducerState, Totals
+from .sent_frames import SentFrame, SentFrames
+from .steps import Steps
+
+WRITE_BYTES = 64 * 1024
+MOST_REFUSED_KEPT = 1 << 20
+WHOLE_FRAME = 2**32 - 1
+
+
+class Stream(Connection):
+    """A connection with rows: sent pipelined, counted, and taken up again when it breaks.
+
+    Invariant: every row handed in is in `totals` once, as what is known of it, or on its way.
+    """
+
+    def __init__(self, address: str, options: Options) -> None:
+        super().__init__(address, options)
+        self.totals = Totals()
+        self.frames = SentFrames()
+        self.missing: RowsMissing | None = None
+        self.producer = ProducerState()
+        self.next_sequence = 0
+        self._begins: int | None = None  # the stream is to be taken up in the middle, here
+        self._restoring_until = 0  # id; until then answers are about frames held; 0: none
+        self._rows_lost = False  # and wait_acknowledged() has not said so yet
+        self._instance = 0
+        self._accepted_by_instance = 0
+        self._mark = (0, 0)  # durable: so many rows are once the server's head of then is
+        self._refused: list[tuple[int, Reason]] = []
+        self._refused_count = 0
+
+    # --- Connecting
+
+    def connect(self) -> Steps[None]:
+        yield from super().connect()
+        self._instance = self.welcome.instance_id
+        options = self.options
+        if options.producer and self.welcome.observes:
+            yield from self._ask_producer()
+        first = options.first_sequence
+        self.next_sequence = self.producer.next if first is None else first
+        self._begins = self.next_sequence if options.begins_here else None
+
+    def _ask_producer(self) -> Steps[None]:
+        self.producer = yield from self.ask_producer(self.options.producer)
+        self.totals.producer_next = self.producer.next
+        if self.producer.live:
+            self.close()
+            raise refusal(Reason.PRODUCER_BUSY, 0, True)
+
+    def ask_producer(self, producer: int) -> Steps[ProducerState]:
+        question = pb.Request(producer_status=pb.ProducerStatus(producer=producer))
+        r = yield from self.ask(question, "producer_status_result")
+        return ProducerState(r.producer, r.known, r.next, r.durable_next, r.live)
+
+    def _take_up_again(self) -> Steps[None]:
+        self.missing = None
+        self._restoring_until = 0
+        totals = self.totals
+        if not self.options.producer:
+            self._rows_lost = self._rows_lost or bool(self.frames.on_the_way)
+            totals.unknown += self.frames.rows_on_the_way
+            self.frames.clear()
+        head = max(totals.head, self.welcome.head)
+        yield from self._open()
+        self._check_fingerprint()
+        before, self._instance = self._instance, self.welcome.instance_id
+        if before != self._instance:
+            totals.histories += 1
+        self._mark = (0, 0)
+        if not self.options.producer:
+            totals.lost += self._lost(before, head)
+            totals.head = self.welcome.head
+            return
+        if not self.welcome.observes:
+            return
+        most = max(self.next_sequence, totals.producer_next)
+        yield from self._ask_producer()
+        if self.producer.next > most:
+            self.close()
+            text = "another client has sent rows as this producer"
+            raise refusal(Reason.REFUSED, self.producer.next, True, text)
+        yield from self._find_missing()
+
+    def _lost(self, instance_before: int, head_before: int) -> int:
+        """Without a producer: how many of these rows the server no longer has, at most."""
+        rows = 0
+        if instance_before != self._instance:
+            rows = self._accepted_by_instance
+        elif self.welcome.head < head_before:
+            rows = min(self._accepted_by_instance, head_before - self.welcome.head)
+        self._accepted_by_instance -= rows
+        return rows
+
+    def _find_missing(self) -> Steps[None]:
+        """What the server expects next is where this client goes on, if it still has the rows."""
+        at = self.producer.next
+        if not self.producer.known and self._begins is not None:
+            at = self._begins
+        kept = self.frames.first_kept(self.next_sequence)
+        if at >= kept:
+            return (yield from self._send_again(at))
+        self.missing = RowsMissing(at, kept - at)
+        raise self.missing
+
+    def _send_again(self, at: int) -> Steps[None]:
+        """Frames that were acknowledged come first and by themselves: what is said of them has been
+        counted before."""
+        held = [frame for frame in self.frames.held if frame.end > at]
+        if held:
+            self._restoring_until = held[-1].id
+            for frame in held:
+                self._out.append(frame.bytes)
+            yield from self.flush()
+            try:
+                yield from self._wait_until(lambda: self._restoring_until == 0)
+            finally:
+                self._restoring_until = 0
+        # With their old ids: those of later frames go on counting up.
+        for frame in self.frames.on_the_way:
+            self._out.append(frame.bytes)
+        yield from self.flush()
+
+    def go_back(self, sequence: int) -> None:
+        """The caller still has the missing rows from `sequence` on and hands them in again."""
+        missing = self._missing_now()
+        if not missing.first <= sequence < missing.first + missing.count:
+            raise InvalidInput(
+                f"sequence {sequence} is not among the missing rows {missing.first} to "
+                f"{missing.first + missing.count - 1}"
+            )
+        acknowledged = self.frames.first_on_the_way(self.next_sequence)
+        self._leave_before(missing, sequence)
+        again = acknowledged - min(acknowledged, sequence)
+        totals = self.totals
+        totals.restored += again
+        totals.sent -= self.frames.rows_on_the_way
+        totals.frames_sent -= len(self.frames.on_the_way)
+        totals.durable = min(totals.durable, totals.sent - min(again, totals.sent))
+        self.frames.clear()
+        self.next_sequence = sequence
+        self.missing = None
+
+    def leave_missing(self) -> Steps[None]:
+        """The caller has none of the missing rows: they count as lost."""
+        missing = self._missing_now()
+        at = missing.first + missing.count
+        self._leave_before(missing, at)
+        self.missing = None
+        self.frames.begin_at_front()
+        yield from self._send_again(at)
+
+    def _missing_now(self) -> RowsMissing:
+        if self.missing is None:
+            raise InvalidInput("no rows are missing")
+        if not self.connected:
+            raise Disconnected("not connected")
+        return self.missing
+
+    def _leave_before(self, missing: RowsMissing, sequence: int) -> None:
+        if sequence == missing.first:
+            return
+        if self.producer.known:
+            text = "the server knows an earlier part of the stream and takes no gap"
+            raise refusal(Reason.SEQUENCE_GAP, self.producer.next, False, text)
+        self.totals.lost += sequence - missing.first
+        self._begins = sequence
+
+    # --- Rows out
+
+    def observe(self, rows: wire.Rows) -> Steps[int]:
+        """Hands the rows over; the number of the first of them, counted over all rows sent."""
+        welcome = self.welcome
+        room = max(welcome.frame_cap - wire.FRAME_OVERHEAD, 0)
+        most = min(welcome.max_rows, self.options.max_rows_per_frame or welcome.max_rows)
+        pieces = list(rows.pieces(most, room))
+        first_row = self.totals.sent
+        if self._sock is not None and self.missing is None:
+            self._look()
+        if self._sock is None or self.missing is not None:
+            yield from self.through(self._ready, again=False)
+        for begin, end in pieces:
+            self._push(rows, begin, end)
+            if self.frames.bytes_on_the_way > self.options.resend_bytes:
+                yield from self._steadily(self._wait_for_room)
+            elif self._out.size >= WRITE_BYTES:
+                yield from self._steadily(self.flush)
+        if self._sock is not None:
+            self._send_some()
+        return first_row
+
+    @property
+    def _steady(self) -> bool:
+        """Whether rows go on by themselves when the connection breaks."""
+        return self.options.reconnect and self.options.producer != 0
+
+    def _steadily(self, what: Callable[[], Steps[None]]) -> Steps[None]:
+        if self._steady:
+            return (yield from self.through(what))
+        return (yield from what())
+
+    def _ready(self) -> Steps[None]:
+        if self.missing is not None:
+            raise self.missing
+        yield from ()
+
+    def _wait_for_room(self) -> Steps[None]:
+        yield from self._ready()
+        yield from self.flush()
+        yield from self._wait_until(
+            lambda: self.frames.bytes_on_the_way <= self.options.resend_bytes
+        )
+
+    def _push(self, rows: wire.Rows, begin: int, end: int) -> None:
+        request_id = self.next_id()
+        producer = self.options.producer
+        count = end - begin
+        head = wire.field(3, count)
+        if producer:
+            head = wire.field(1, producer) + wire.field(2, self.next_sequence) + head
+        parts: list[wire.Buffer] = [head]
+        parts += rows.parts(begin, end, features=4, targets=6, indices=8)
+        if producer and self._begins is not None:
+            parts.append(wire.field(10, 1))
+        frame = wire.framed(request_id, wire.OBSERVE, parts)
+        self._out.append(frame)
+        kept = frame if producer else b""
+        self.frames.push(SentFrame(request_id, self.totals.sent, self.next_sequence, count, kept))
+        self.frames.trim(self.options.resend_bytes, self.totals.durable)
+        self.next_sequence += count
+        self.totals.sent += count
+        self.totals.frames_sent += 1
+
+    def wait_acknowledged(self) -> Steps[None]:
+        """Sends what is pending and waits until all is acknowledged."""
+        if self._rows_lost or (not self._steady and self.frames.on_the_way):
+            yield from self._wait_once()
+        elif self.frames.on_the_way or self._out.size:
+            yield from self._steadily(self._wait_once)
+        elif self.missing is not None:
+            raise self.missing
+
+    def _wait_once(self) -> Steps[None]:
+        yield from self._ready()
+        if self._rows_lost:
+            self._rows_lost = False
+            raise Disconnected("rows were on their way when the connection broke")
+        yield from self.flush()
+        yield from self._wait_until(lambda: not self.frames.on_the_way)
+
+    def _wait_until(self, done: Callable[[], bool]) -> Steps[None]:
+        failure: WindhoverError | None = None
+        while not done() and self.connected:
+            try:
+                self._take_in_all()
+            except Refused as error:
+                failure = failure or error
+            if done() or not self.connected:
+                break
+            yield from self._receive()
+        if failure is not None:
+            raise failure
+        if not done():
+            raise Disconnected("not connected")
+
+    # --- What became of them
+
+    def _take_in(self, response: Any) -> Refused | bool:
+        if response.HasField("observe_ack"):
+            self._take_in_acknowledgement(response.id, response.observe_ack)
+            return True
+        if not response.HasField("refusal"):
+            return False
+        frame = self.frames.find(response.id)
+        if frame is None:
+            return False
+        if frame.id <= self._restoring_until:  # one that was acknowledged before
+            self._restoring_until = 0
+        else:
+            self.totals.refused += frame.rows
+            self.totals.frames_acknowledged += 1
+            self.frames.erase(frame)
+        return refusal_of(response.refusal)
+
+    def _take_in_acknowledgement(self, up_to: int, ack: Any) -> None:
+        totals = self.totals
+        totals.head = ack.head
+        totals.producer_next = ack.producer_next
+        if self._restoring_until:
+            totals.restored += ack.accepted + ack.refused
+            if up_to >= self._restoring_until:
+                self._restoring_until = 0
+            return
+        if ack.refused:
+            self._note_refused(ack)
+        totals.frames_acknowledged += self.frames.acknowledge(up_to)
+        totals.accepted += ack.accepted
+        totals.refused += ack.refused
+        totals.duplicate += ack.duplicate
+        self._accepted_by_instance += ack.accepted
+        acknowledged = totals.sent - totals.unknown - self.frames.rows_on_the_way
+        # Where an acknowledgement means the disk all that is acknowledged is there.
+        if self.welcome.durability == pb.DURABILITY_LOGGED:
+            totals.durable = acknowledged
+        else:
+            totals.durable = max(totals.durable, self._durable(ack, acknowledged))
+        self.frames.trim(self.options.resend_bytes, totals.durable)
+
+    def _durable(self, ack: Any, acknowledged: int) -> int:
+        head, rows = self._mark
+        there = rows if rows and ack.durable_through >= head else 0
+        if there or not rows:
+            self._mark = (ack.head, acknowledged)
+        return there
+
+    def _note_refused(self, ack: Any) -> None:
+        self._refused_count += ack.refused
+        for request, row, reason in zip(ack.refused_request, ack.refused_row, ack.refused_reason):
+            frame = self.frames.find(request)
+            if frame is None:
+                continue
+            whole = row == WHOLE_FRAME
+            first = frame.first_row if whole else frame.first_row + row
+            room = MOST_REFUSED_KEPT - len(self._refused)
+            for at in range(min(frame.rows if whole else 1, room)):
+                self._refused.append((first + at, Reason(reason)))
+
+    def take_refused(self) -> RowsRefused | None:
+        """The refused rows, oldest first, since the last call."""
+        if not self._refused_count:
+            return None
+        rows = np.array([row for row, _ in self._refused], dtype=np.int64)
+        taken = RowsRefused(rows, [why for _, why in self._refused], self._refused_count)
+        self._refused = []
+        self._refused_count = 0
+        return taken
+
+    def _progress(self) -> int:
+        return self.totals.frames_acknowledged
+
+    def totals_now(self) -> Totals:
+        return dataclasses.replace(self.totals)
