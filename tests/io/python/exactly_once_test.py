@@ -336,6 +336,33 @@ def test_an_idle_connection_that_was_let_go_is_taken_up_again(daemon, rows):
         assert m.wait().accepted == 20 and len(m.predict(X)) == 10
 
 
+def test_a_token_that_is_taken_away_ends_what_it_began(daemon, rows, tmp_path):
+    import hashlib
+
+    identities = tmp_path / "identities"
+
+    def write(token):
+        digest = hashlib.sha256(token.encode()).hexdigest()
+        identities.write_text(f"feeder observe,query * {digest}\n")
+        identities.chmod(0o600)
+
+    write("first")
+    server = daemon(server__identities_file=identities)
+    X, y = rows(10)
+    m = connect(server, token="first")
+    m.observe(X, y)
+    m.wait()
+    write("second")
+    os.kill(server.pid, signal.SIGHUP)
+    time.sleep(0.5)
+    with pytest.raises(windhover.NotPermitted):
+        m.observe(X, y)
+        m.wait()
+    with pytest.raises(windhover.NotPermitted):
+        m.predict(X)
+    m.close()
+
+
 def test_a_reason_for_closing_is_told(daemon):
     """A server that refuses with its last word and closes."""
 

@@ -337,7 +337,7 @@ class Connection:
         try:
             self.poll()
             if any(a.HasField("refusal") and a.refusal.closing for a in self._answers):
-                self.close()
+                raise self._gone()
         except (Disconnected, Refused) as error:
             if not self.options.reconnect or self._sock is not None or not may_pass(error):
                 raise
