@@ -323,6 +323,23 @@ TEST(BenchSuites, GrowthFollowsTheStreamTheDimensionsAndTheStart) {
   }
 }
 
+TEST(BenchSuites, HostileAnswersEverythingBesideEachKindOfPeers) {
+  BenchOptions options;
+  options.dimensions = {5};
+  options.seconds = 0.3;
+  options.query_rate = 200;
+  const Json result = run_bench("hostile", options);
+  EXPECT_EQ(result["suite"], "hostile");
+  ASSERT_EQ(result["runs"].size(), 7U);
+  for (const Json& run : result["runs"]) {
+    EXPECT_EQ(run["unanswered"], 0) << run["name"];
+    EXPECT_EQ(run["refused"], 0) << run["name"];
+    EXPECT_GT(run["rows_per_second"].get<double>(), 0) << run["name"];
+    const bool quiet = run["name"].get<std::string>().starts_with("quiet");
+    EXPECT_EQ(run["hostile_connections"].get<double>() > 0, !quiet) << run["name"];
+  }
+}
+
 TEST(BenchSuites, SoakGivesItsTimeInSlices) {
   BenchOptions options;
   options.dimensions = {10};

@@ -50,6 +50,7 @@ Json run_soak(const BenchOptions& options);
 Json run_growth(const BenchOptions& options);
 Json run_durable(const BenchOptions& options);
 Json run_models(const BenchOptions& options);
+Json run_hostile(const BenchOptions& options);
 
 // The parts of `durable`.
 std::vector<std::string> durable_parts();

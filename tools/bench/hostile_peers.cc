@@ -1,0 +1,115 @@
+#include "windhover/tools/bench/hostile_peers.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "windhover/io/address.h"
+#include "windhover/tools/bench/loopback.h"
+#include "windhover/tools/bench/timing.h"
+
+namespace windhover {
+
+HostilePeers::HostilePeers(const std::string& address, HostilePlan plan)
+    : address_(address),
+      plan_(std::move(plan)),
+      hello_(plan_.greets ? hello_frame() : std::string()),
+      peers_(plan_.connections),
+      start_(wall_seconds()),
+      thread_([this] { run(); }) {}
+
+HostilePeers::~HostilePeers() {
+  done_ = true;
+  thread_.join();
+  for (Peer& peer : peers_) close(peer);
+}
+
+void HostilePeers::close(Peer& peer) {
+  if (peer.socket >= 0) ::close(peer.socket);
+  peer = {};
+}
+
+bool HostilePeers::connect(Peer& peer) {
+  Address parsed;
+  if (!parse_address(address_, parsed)) return false;
+  peer.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (peer.socket < 0) return false;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(parsed.port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(peer.socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+    close(peer);
+    return false;
+  }
+  ::fcntl(peer.socket, F_SETFL, O_NONBLOCK);
+  peer.greeted = !plan_.greets;
+  ++connections_made_;
+  return true;
+}
+
+bool HostilePeers::may_send() const {
+  if (plan_.bytes_per_second == 0) return true;
+  return static_cast<double>(bytes_sent_) < (wall_seconds() - start_) * plan_.bytes_per_second;
+}
+
+// False: the server has hung up.
+bool HostilePeers::write(Peer& peer) {
+  const std::string& bytes = peer.greeted ? plan_.frames : hello_;
+  if (bytes.empty()) return true;
+  const ssize_t sent = ::send(peer.socket, bytes.data() + peer.offset, bytes.size() - peer.offset,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0) return errno == EAGAIN;
+  bytes_sent_ += static_cast<std::uint64_t>(sent);
+  peer.offset += static_cast<std::size_t>(sent);
+  if (peer.offset < bytes.size()) return true;
+  peer.offset = 0;
+  peer.greeted = true;
+  return true;
+}
+
+bool HostilePeers::read(Peer& peer) {
+  static thread_local std::array<char, 1 << 18> sink;
+  const ssize_t received = ::recv(peer.socket, sink.data(), sink.size(), MSG_DONTWAIT);
+  if (received > 0) bytes_received_ += static_cast<std::uint64_t>(received);
+  return received > 0 || (received < 0 && errno == EAGAIN);
+}
+
+// Behind the server where both want a processor: such peers are on other machines.
+void HostilePeers::run() {
+  constexpr int kLeastUrgent = 19;
+  (void)::setpriority(PRIO_PROCESS, 0, kLeastUrgent);  // of this thread, on Linux
+  std::vector<pollfd> polled(peers_.size());
+  while (!done_) {
+    if (plan_.lets_go) close(peers_[oldest_++ % peers_.size()]);
+    for (Peer& peer : peers_) {
+      if (peer.socket < 0) (void)connect(peer);
+    }
+    const bool sends = may_send() && !plan_.frames.empty();
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      const short wanted = sends || !peers_[i].greeted ? POLLIN | POLLOUT : POLLIN;
+      polled[i] = {peers_[i].socket, wanted, 0};
+    }
+    const int patience_ms = plan_.lets_go ? 0 : sends ? 10 : 1;
+    if (::poll(polled.data(), polled.size(), patience_ms) <= 0) continue;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      Peer& peer = peers_[i];
+      if (peer.socket < 0) continue;
+      bool open = true;
+      if ((polled[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) open = read(peer);
+      if (open && (polled[i].revents & POLLOUT) != 0) open = write(peer);
+      if (!open) close(peer);
+    }
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,62 @@
+// Peers that ask, connect or send as fast as they can, whatever comes back.
+#ifndef WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
+#define WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace windhover {
+
+// One kind of them, on one thread until destruction.
+struct HostilePlan {
+  std::string frames;             // sent again and again
+  std::uint32_t connections = 1;  // at a time
+  bool greets = true;             // says Hello first
+  double bytes_per_second = 0;    // of all connections together; 0: as fast as they are taken
+  bool lets_go = false;           // of a connection as soon as the next is made, oldest first
+};
+
+class HostilePeers {
+ public:
+  HostilePeers(const std::string& address, HostilePlan plan);
+  ~HostilePeers();
+  HostilePeers(const HostilePeers&) = delete;
+  HostilePeers& operator=(const HostilePeers&) = delete;
+
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  std::uint64_t bytes_received() const { return bytes_received_; }
+  std::uint64_t connections_made() const { return connections_made_; }
+
+ private:
+  struct Peer {
+    int socket = -1;
+    std::size_t offset = 0;  // into the frames, or into Hello
+    bool greeted = false;
+  };
+
+  void run();
+  bool connect(Peer& peer);
+  void close(Peer& peer);
+  bool may_send() const;
+  bool write(Peer& peer);
+  bool read(Peer& peer);
+
+  std::string address_;
+  HostilePlan plan_;
+  std::string hello_;
+  std::vector<Peer> peers_;
+  std::size_t oldest_ = 0;
+  double start_;
+  std::atomic<std::uint64_t> bytes_sent_{0};
+  std::atomic<std::uint64_t> bytes_received_{0};
+  std::atomic<std::uint64_t> connections_made_{0};
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
