@@ -165,7 +165,10 @@ void greet_other(World& world, std::size_t choice) {
   for (std::span<const std::byte> rest = std::as_bytes(std::span(bytes)); !rest.empty();) {
     const Conversation::Turn turn = world.other.handle(rest, world.replies);
     rest = rest.subspan(turn.consumed);
-    if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
+    if (turn.end == TurnEnd::kWindowFull) {
+      world.engine->pause(false);  // a frame may have paused it, and then its rows wait
+      (void)world.engine->poll(1);
+    }
     if (turn.end == TurnEnd::kClose) break;  // its first frame was a row
   }
   world.other.flush_acknowledgements(world.replies);
@@ -184,7 +187,10 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
     require(turn.consumed <= shown - begin);
     begin += turn.consumed;
     if (turn.end == TurnEnd::kClose) break;
-    if (turn.end == TurnEnd::kWindowFull) (void)world.engine->poll(1);
+    if (turn.end == TurnEnd::kWindowFull) {
+      world.engine->pause(false);  // a frame may have paused it, and then its rows wait
+      (void)world.engine->poll(1);
+    }
     if (turn.end == TurnEnd::kNeedRoom) {
       require(!world.replies.empty());
       read_replies(world);
