@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace windhover {
 Provenance provenance_of(const v1::Provenance& p) {
@@ -29,7 +30,9 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.law_ratio = p.law_ratio();
   to.prior_conflict = p.prior_conflict();
   to.recovery_target = p.recovery_target();
-  to.coverage_90 = p.coverage_90();
+  // proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
+  const bool none = p.coverage_90() == 0 && p.reason() != v1::POSTERIOR_REASON_PREDICTIVE;
+  to.coverage_90 = none ? std::numeric_limits<double>::quiet_NaN() : p.coverage_90();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.reason = static_cast<StatusReason>(p.reason());
   to.horizon = static_cast<Horizon>(p.horizon());

@@ -35,14 +35,17 @@ std::size_t refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
 }  // namespace
 
 std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
-                        const ConversationContext& context, PeerRights& rights,
+                        const ConversationContext& context, const PeerRights& rights,
                         std::span<std::byte> out) noexcept {
   std::array<ModelStateReply, ListModelsReply::kMostStates> states;
   const std::span<const ModelContext> models = context.models;
+  std::array<RoleSet, kMaxModels> room;
+  const std::span<RoleSet> roles = std::span(room).first(models.size());
+  rights.on_models(roles);
   std::uint32_t shown = 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!rights.on_model(i).any()) continue;
+    if (!roles[i].any()) continue;
     if (shown++ < query.first || count == states.size()) continue;
     states[count++] = state_of(models[i], models);
   }

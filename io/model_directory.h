@@ -15,7 +15,7 @@ namespace windhover {
 // Each writes one response, of at most kStatusReplyBound bytes, and returns its bytes. Of models
 // that `rights` has no role on nothing is told, nor that there are any.
 std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
-                        const ConversationContext& context, PeerRights& rights,
+                        const ConversationContext& context, const PeerRights& rights,
                         std::span<std::byte> out) noexcept;
 std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelContext& about,
                          const ConversationContext& context, std::span<std::byte> out) noexcept;

@@ -55,7 +55,6 @@ struct HostedModel {
   Engine* engine = nullptr;
   std::string_view follows = {};
 };
-inline constexpr std::size_t kMaxModels = 4096;
 // The name of the only model of a host that gives it none.
 inline constexpr std::string_view kOnlyModel = "default";
 

@@ -17,6 +17,8 @@
 
 namespace windhover {
 
+inline constexpr std::size_t kMaxModels = 4096;  // of one server
+
 struct ServerConfig {
   ListenConfig observe;
   ListenConfig query;

@@ -76,6 +76,15 @@ IdentityTable::Found Access::find(const Credential& who, std::size_t model) cons
 RoleSet Access::on_model(const Credential& who, std::size_t model) const noexcept {
   return find(who, model).here;
 }
+// Who is known to the file has what it says; the user whom the server runs as needs no line.
+void Access::on_models(const Credential& who, std::span<RoleSet> roles) const noexcept {
+  const IdentityTable::Found found = find(who, 0);
+  if (found.everywhere.any() || !found.anywhere.any()) {
+    std::ranges::fill(roles, found.everywhere);
+    return;
+  }
+  table_.find(who, roles);
+}
 RoleSet Access::anywhere(const Credential& who) const noexcept { return find(who, 0).anywhere; }
 RoleSet Access::everywhere(const Credential& who) const noexcept { return find(who, 0).everywhere; }
 
@@ -83,6 +92,14 @@ void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
   access_ = access;
   who_ = peer;
   generation_ = 0;
+}
+
+void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
+  if (access_ == nullptr) {
+    std::ranges::fill(roles, kAllRoles);
+  } else {
+    access_->on_models(who_, roles);
+  }
 }
 
 void PeerRights::show_token(std::string_view token) noexcept {

@@ -40,6 +40,8 @@ class Access {
 
   // Any thread; waits for nothing. On one model, on one at least, and on all of them.
   RoleSet on_model(const Credential& who, std::size_t model) const noexcept;
+  // On the first so many models, at the price of one.
+  void on_models(const Credential& who, std::span<RoleSet> roles) const noexcept;
   RoleSet anywhere(const Credential& who) const noexcept;
   RoleSet everywhere(const Credential& who) const noexcept;
 
@@ -71,6 +73,7 @@ class PeerRights {
   RoleSet anywhere() const noexcept {
     return access_ == nullptr ? kAllRoles : access_->anywhere(who_);
   }
+  void on_models(std::span<RoleSet> roles) const noexcept;
   // Looks anew only when the model is another one or identities have changed: a load otherwise.
   RoleSet on_model(std::size_t model) noexcept {
     if (access_ == nullptr) return kAllRoles;

@@ -43,6 +43,21 @@ IdentityTable::Found IdentityTable::find(const Credential& who, std::size_t mode
   return found;
 }
 
+void IdentityTable::find(const Credential& who, std::span<RoleSet> on_models) const noexcept {
+  std::ranges::fill(on_models, kNoRoles);
+  readers_.fetch_add(1);
+  const Half& half = halves_[active_.load()];
+  for (std::size_t i = 0; i < half.used; ++i) {
+    const Entry& entry = half.entries[i];
+    if (!entry.who.same_as(who)) continue;  // and on to the next, also after the one that is
+    const std::span<const std::uint64_t> models = half.models.subspan(i * words_, words_);
+    for (std::size_t m = 0; m < on_models.size(); ++m) {
+      if (bit(models, m)) on_models[m] = entry.roles;
+    }
+  }
+  readers_.fetch_sub(1);
+}
+
 IdentityTable::Filler::Filler(IdentityTable& table,
                               std::span<const std::string_view> models) noexcept
     : table_(table), models_(models) {

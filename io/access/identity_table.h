@@ -33,6 +33,9 @@ class IdentityTable {
   // Compares with every identity, whichever it is. O(capacity). Any thread.
   Found find(const Credential& who, std::size_t model) const noexcept;
 
+  // On each of the models, in one pass over the identities.
+  void find(const Credential& who, std::span<RoleSet> on_models) const noexcept;
+
   // Counts exchanges. Who has read it and then finds, finds what was there then, or newer.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   std::size_t size() const noexcept { return halves_[active_.load()].used; }  // the filling thread

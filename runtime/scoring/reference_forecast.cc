@@ -4,7 +4,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "windhover/runtime/prediction/poisson_mixture.h"
+
 namespace windhover {
+namespace {
+
+// log Gamma(x), x > 0.
+double log_gamma_of(double x) noexcept {
+  return x >= 1 ? log_gamma(x) : log_gamma(x + 1) - std::log(x);
+}
+
+}  // namespace
 
 ReferenceForecast::ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept
     : classes_(arena.allocate<double>(std::max<std::size_t>(2, model.classes))) {}
@@ -23,9 +33,9 @@ double ReferenceForecast::class_probability(std::size_t label) const noexcept {
 
 double ReferenceForecast::count_log_score(double y) const noexcept {
   const double mean = std::max(mean_, 0.5 / rows_);
-  if (variance_ <= mean * (1 + 1e-9)) return y * std::log(mean) - mean - std::lgamma(y + 1);
+  if (variance_ <= mean * (1 + 1e-9)) return y * std::log(mean) - mean - log_gamma(y + 1);
   const double size = mean * mean / (variance_ - mean);
-  return std::lgamma(y + size) - std::lgamma(size) - std::lgamma(y + 1) +
+  return log_gamma_of(y + size) - log_gamma_of(size) - log_gamma(y + 1) +
          size * std::log(size / (size + mean)) + y * std::log(mean / (size + mean));
 }
 

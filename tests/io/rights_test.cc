@@ -9,6 +9,7 @@
 #include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/io/served_models.h"
 #include "windhover/tests/io/server_fixture.h"
 
 namespace windhover {
@@ -263,6 +264,44 @@ TEST(Rights, HttpAsksForTheSameTokens) {
   write_identities("http", token_line("feeder", "observe"));
   ASSERT_TRUE(server.server().reload().ok());
   EXPECT_EQ(peer.get("/v1/posterior", bearer("reader")).status, 401);
+}
+
+// Of a model that it has no role on it is not even told that there is one.
+TEST(Rights, ListsOfModelsHoldWhatOneMaySee) {
+  const std::string file =
+      write_identities("listing", token_line("ada", "query", "clicks,delay") +
+                                      token_line("bob", "observe") + token_line("root", "admin"));
+  const EngineConfig engine = testing::small_engine_of(2);
+  testing::ServedModels models({{"price", engine}, {"clicks", engine}, {"delay", engine}},
+                               server_with(file));
+  const auto seen_by = [&](const std::string& name, const std::string& model) {
+    ClientOptions options = as(name);
+    options.model = model;
+    Client client;
+    EXPECT_EQ(client.connect(models.query_address(), options), Status::kOk) << client.error_text();
+    std::vector<v1::ModelState> states;
+    EXPECT_EQ(client.models(states), Status::kOk) << client.error_text();
+    std::string names;
+    for (const v1::ModelState& state : states) names += state.name() + " ";
+    return names;
+  };
+  EXPECT_EQ(seen_by("ada", "delay"), "clicks delay ");
+  EXPECT_EQ(seen_by("bob", "price"), "price clicks delay ");
+  Client ada;
+  ClientOptions options = as("ada");
+  options.model = "clicks";
+  ASSERT_EQ(ada.connect(models.query_address(), options), Status::kOk);
+  v1::ChangeModel pause;
+  pause.set_pause(v1::PAUSE_CHANGE_PAUSE);
+  v1::ModelState state;
+  EXPECT_EQ(ada.change_model(pause, state), Status::kNotPermitted);
+  EXPECT_FALSE(models.engine(1).paused());
+  Client root;
+  options = as("root");
+  options.model = "clicks";
+  ASSERT_EQ(root.connect(models.query_address(), options), Status::kOk);
+  EXPECT_EQ(root.change_model(pause, state), Status::kOk) << root.error_text();
+  EXPECT_TRUE(models.engine(1).paused());
 }
 
 }  // namespace rights_test

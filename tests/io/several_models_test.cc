@@ -3,98 +3,34 @@
 
 #include <array>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "windhover/runtime/learner_pool.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
-#include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/io/served_models.h"
 #include "windhover/tests/temporary_folder.h"
 
 namespace windhover::testing::several_models_test {
 namespace {
 
-EngineConfig engine_of(std::uint32_t features, const char* model = "linear") {
-  EngineConfig config = small_engine();
-  config.model.features = features;
-  config.model.name = model;
-  return config;
-}
-
 // "price" with 3 columns, "clicks" with 2, "delay" with 3 as well.
-class Models {
+class Models : public ServedModels {
  public:
-  explicit Models(ServerConfig config = small_server(), bool keeps = false) {
-    const std::array names = {"price", "clicks", "delay"};
-    const std::array<EngineConfig, 3> engines = {engine_of(3), engine_of(2, "logistic"),
-                                                 engine_of(3)};
-    std::vector<PlannedModel> planned;
-    std::vector<HostedModel> hosted;
-    for (std::size_t i = 0; i < engines.size(); ++i) {
-      EngineConfig engine = engines[i];
-      engine.checkpoints = keeps;
-      engine.max_followers = keeps ? 1 : 0;
-      engine.max_readers = readers_of(config) + 1;
-      planned.push_back({names[i], engine});
-      blocks_.emplace_back(Engine::footprint(engine).value());
-      engines_.push_back(Engine::create(engine, blocks_.back().bytes(), clock_).value());
-      hosted.push_back({names[i], engines_.back()});
-    }
-    blocks_.emplace_back(Server::footprint(config, planned).value());
-    auto server = Server::create(config, hosted, blocks_.back().bytes(), clock_);
-    if (!server.ok()) throw std::runtime_error(server.error().sentence);
-    server_ = std::move(server).value();
-    const Result<bool> opened = server_->open();
-    EXPECT_TRUE(opened.ok()) << opened.error().sentence;
-    EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark), Status::kOk);
-    EXPECT_EQ(server_->start(), Status::kOk);
-  }
-  ~Models() { end(); }
-  Models(const Models&) = delete;
-  Models& operator=(const Models&) = delete;
-
-  void end() {
-    server_->request_stop();
-    server_->join();
-    learners_.stop();
-  }
-
-  std::string observe_address() const {
-    return "127.0.0.1:" + std::to_string(server_->observe_port());
-  }
-  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
-  Engine& engine(std::size_t i) { return *engines_[i]; }
-  Server& server() { return *server_; }
+  explicit Models(const ServerConfig& config = small_server(), bool keeps = false)
+      : ServedModels({{"price", kept(small_engine_of(3), keeps)},
+                      {"clicks", kept(small_engine_of(2, "logistic"), keeps)},
+                      {"delay", kept(small_engine_of(3), keeps)}},
+                     config) {}
 
  private:
-  RealClock clock_;
-  std::vector<MappedBlock> blocks_;
-  std::vector<Engine*> engines_;
-  std::unique_ptr<Server> server_;
-  LearnerPool learners_;
-};
-
-ClientOptions about(const char* model, std::uint64_t producer = 0) {
-  ClientOptions options;
-  options.model = model;
-  options.producer = producer;
-  return options;
-}
-
-// So many rows of this many columns, with targets that are labels as well.
-void send(Client& client, std::uint32_t columns, std::size_t rows) {
-  std::vector<double> x;
-  std::vector<double> y;
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::uint32_t j = 0; j < columns; ++j) x.push_back(static_cast<double>((i + j) % 7) - 3);
-    y.push_back(static_cast<double>(i % 2));
+  static EngineConfig kept(EngineConfig engine, bool keeps) {
+    engine.checkpoints = keeps;
+    engine.max_followers = keeps ? 1 : 0;
+    return engine;
   }
-  ASSERT_EQ(client.send_observe({x, y, {}, {}}), Status::kOk);
-  ASSERT_EQ(client.wait_acknowledged(), Status::kOk);
-}
+};
 
 TEST(SeveralModels, HelloNamesOneAndWelcomeSaysWhich) {
   Models models;
@@ -203,7 +139,7 @@ TEST(SeveralModels, AFurtherHelloSpeaksOfAnotherAndLetsGoOfProducers) {
 TEST(SeveralModels, AFullWindowHoldsUpItsOwnSendersOnly) {
   // The learner of one stands still; the others' rows go on.
   ServerConfig config = small_server();
-  EngineConfig engine = engine_of(3);
+  EngineConfig engine = small_engine_of(3);
   engine.window_slack = 4'096;
   engine.max_frame_rows = 1'024;
   RealClock clock;
@@ -301,8 +237,8 @@ TEST(SeveralModels, NamesThatCannotStandAreRefused) {
 }
 
 TEST(SeveralModels, TheBlockIsExactToTheByte) {
-  const std::array<PlannedModel, 2> planned = {PlannedModel{"a", engine_of(3)},
-                                               PlannedModel{"b", engine_of(40)}};
+  const std::array<PlannedModel, 2> planned = {PlannedModel{"a", small_engine_of(3)},
+                                               PlannedModel{"b", small_engine_of(40)}};
   RealClock clock;
   std::vector<MappedBlock> blocks;
   std::vector<HostedModel> hosted;
@@ -318,151 +254,6 @@ TEST(SeveralModels, TheBlockIsExactToTheByte) {
   EXPECT_EQ(less.error().status, Status::kArenaTooSmall);
   EXPECT_EQ(less.error().number, static_cast<double>(bytes));
   EXPECT_TRUE(Server::create(small_server(), hosted, block.bytes().first(bytes), clock).ok());
-}
-
-// "sales", and two challengers that learn from the same rows.
-class Challenged {
- public:
-  explicit Challenged(ServerConfig config = small_server()) {
-    const std::array names = {"sales", "sales-wide-prior", "sales-short"};
-    std::vector<PlannedModel> planned;
-    std::vector<HostedModel> hosted;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      EngineConfig engine = engine_of(3);
-      engine.max_readers = readers_of(config) + 1;
-      if (i == 0) engine.max_followers = 2;
-      if (i > 0) engine.follows = true;
-      if (i == 2) engine.window_size = 100;
-      planned.push_back({names[i], engine});
-      blocks_.emplace_back(Engine::footprint(engine).value());
-      engines_.push_back(Engine::create(engine, blocks_.back().bytes(), clock_).value());
-      hosted.push_back({names[i], engines_.back(), i > 0 ? names[0] : ""});
-    }
-    blocks_.emplace_back(Server::footprint(config, planned).value());
-    auto server = Server::create(config, hosted, blocks_.back().bytes(), clock_);
-    if (!server.ok()) throw std::runtime_error(server.error().sentence);
-    server_ = std::move(server).value();
-    const Result<bool> opened = server_->open();
-    EXPECT_TRUE(opened.ok()) << opened.error().sentence;
-    EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark), Status::kOk);
-    EXPECT_EQ(server_->start(), Status::kOk);
-  }
-  ~Challenged() {
-    server_->request_stop();
-    server_->join();
-    learners_.stop();
-  }
-  Challenged(const Challenged&) = delete;
-  Challenged& operator=(const Challenged&) = delete;
-
-  std::string observe_address() const {
-    return "127.0.0.1:" + std::to_string(server_->observe_port());
-  }
-  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
-  Engine& engine(std::size_t i) { return *engines_[i]; }
-  Server& server() { return *server_; }
-
- private:
-  RealClock clock_;
-  std::vector<MappedBlock> blocks_;
-  std::vector<Engine*> engines_;
-  std::unique_ptr<Server> server_;
-  LearnerPool learners_;
-};
-
-TEST(Challengers, LearnFromTheRowsOfTheirChampionFedOnce) {
-  Challenged models;
-  Client client;
-  ASSERT_EQ(client.connect(models.observe_address(), about("sales", 1)), Status::kOk);
-  for (int i = 0; i < 20; ++i) send(client, 3, 100);
-  EXPECT_TRUE(eventually(
-      [&] { return models.engine(1).head() == 2'000 && models.engine(2).head() == 2'000; }));
-  std::vector<v1::ModelState> states;
-  ASSERT_EQ(client.models(states), Status::kOk) << client.error_text();
-  ASSERT_EQ(states.size(), 3U);
-  EXPECT_EQ(states[0].name(), "sales");
-  EXPECT_EQ(states[0].follows(), "");
-  EXPECT_EQ(states[0].answered_by(), "sales");
-  EXPECT_EQ(states[0].head(), 2'000U);
-  EXPECT_EQ(states[2].follows(), "sales");
-  EXPECT_EQ(states[2].features(), 3U);
-  EXPECT_EQ(states[2].model(), v1::MODEL_KIND_LINEAR);
-  Client rival;
-  ASSERT_EQ(rival.connect(models.observe_address(), about("sales-short")), Status::kOk);
-  EXPECT_FALSE(rival.welcome().observes()) << "nobody sends it rows";
-}
-
-TEST(Challengers, OneAnswersForItsChampionFromOneRequestOn) {
-  Challenged models;
-  Client sender;
-  ASSERT_EQ(sender.connect(models.observe_address(), about("sales", 1)), Status::kOk);
-  for (int i = 0; i < 20; ++i) send(sender, 3, 100);
-  Client asker;
-  ASSERT_EQ(asker.connect(models.query_address(), about("sales")), Status::kOk);
-  std::vector<ParameterSummary> parameters;
-  Provenance provenance;
-  const auto effective_rows = [&] {
-    EXPECT_EQ(asker.posterior(parameters, provenance), Status::kOk) << asker.error_text();
-    return provenance.n_eff;
-  };
-  EXPECT_TRUE(eventually([&] { return effective_rows() > 100; }));
-  Client operator_of;
-  ASSERT_EQ(operator_of.connect(models.query_address(), about("sales")), Status::kOk);
-  v1::ChangeModel change;
-  change.set_answered_by("sales-short");
-  v1::ModelState state;
-  ASSERT_EQ(operator_of.change_model(change, state), Status::kOk) << operator_of.error_text();
-  EXPECT_EQ(state.answered_by(), "sales-short");
-  EXPECT_EQ(models.server().answered_by(0), 2U);
-  // The connection that asks notices nothing but the answer.
-  EXPECT_LE(effective_rows(), 100U);
-  send(sender, 3, 100);  // rows go where they went
-  EXPECT_EQ(models.engine(0).head(), 2'100U);
-  change.set_answered_by("sales");
-  ASSERT_EQ(operator_of.change_model(change, state), Status::kOk);
-  EXPECT_TRUE(eventually([&] { return effective_rows() > 100; }));
-}
-
-TEST(Challengers, OnlyTheModelsOwnMayAnswerForIt) {
-  Challenged models;
-  Client asker;
-  v1::ModelState state;
-  v1::ChangeModel change;
-  ASSERT_EQ(asker.connect(models.query_address(), about("sales-short")), Status::kOk);
-  change.set_answered_by("sales");
-  EXPECT_NE(asker.change_model(change, state), Status::kOk);
-  EXPECT_EQ(asker.refusal(), v1::REASON_INVALID_ARGUMENT);
-  change.set_answered_by("nobody");
-  EXPECT_NE(asker.change_model(change, state), Status::kOk);
-  EXPECT_EQ(asker.refusal(), v1::REASON_UNKNOWN_MODEL);
-  EXPECT_EQ(models.server().set_answered_by(1, 2), Status::kInvalidArgument);
-}
-
-TEST(Challengers, APausedModelKeepsItsAnswersAndLosesNothing) {
-  Challenged models;
-  Client sender;
-  ASSERT_EQ(sender.connect(models.observe_address(), about("sales", 1)), Status::kOk);
-  send(sender, 3, 200);
-  Client asker;
-  ASSERT_EQ(asker.connect(models.query_address(), about("sales")), Status::kOk);
-  std::vector<ParameterSummary> parameters;
-  Provenance provenance;
-  EXPECT_TRUE(eventually(
-      [&] { return ok(asker.posterior(parameters, provenance)) && provenance.sequence == 200; }));
-  v1::ChangeModel change;
-  v1::ModelState state;
-  change.set_pause(v1::PAUSE_CHANGE_PAUSE);
-  ASSERT_EQ(asker.change_model(change, state), Status::kOk);
-  EXPECT_TRUE(state.paused());
-  send(sender, 3, 100);
-  EXPECT_EQ(models.engine(0).head(), 300U);
-  ASSERT_EQ(asker.posterior(parameters, provenance), Status::kOk);
-  EXPECT_EQ(provenance.sequence, 200U);
-  change.set_pause(v1::PAUSE_CHANGE_GO_ON);
-  ASSERT_EQ(asker.change_model(change, state), Status::kOk);
-  EXPECT_FALSE(state.paused());
-  EXPECT_TRUE(eventually(
-      [&] { return ok(asker.posterior(parameters, provenance)) && provenance.sequence == 300; }));
 }
 
 }  // namespace

@@ -5,37 +5,19 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "windhover/tests/tools/bench_result.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/bench/command.h"
 #include "windhover/tools/bench/ingest.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
 namespace {
-
-// Exit code of `windhover bench ...` as the command line judges it, 0 when it runs.
-int exit_code(std::initializer_list<std::string> arguments) {
-  CLI::App app;
-  add_bench(app);
-  // CLI11 wants them last first.
-  std::vector<std::string> reversed(arguments);
-  std::reverse(reversed.begin(), reversed.end());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code();
-  }
-  return 0;
-}
 
 Json result_of(const std::string& suite, double figure) {
   return {{"suite", suite},
@@ -43,28 +25,6 @@ Json result_of(const std::string& suite, double figure) {
           {"runs",
            {{{"name", "a"}, {"rows_per_second", figure}, {"latency", {{"p50_us", 10.0}}}},
             {{"name", "b"}, {"window_full", 0}, {"heap_calls", figure > 120 ? 5 : 0}}}}};
-}
-
-void expect_shape(const Json& result, const std::string& suite) {
-  EXPECT_EQ(result["suite"], suite);
-  for (const char* what : {"version", "revision", "processor", "instruction_set", "compiler"}) {
-    EXPECT_FALSE(result[what].get<std::string>().empty()) << what;
-  }
-  EXPECT_TRUE(result["options"]["chains"].is_number());
-  EXPECT_TRUE(result["limits"].is_object());
-  ASSERT_FALSE(result["runs"].empty());
-  std::set<std::string> names;
-  for (const Json& run : result["runs"]) {
-    EXPECT_TRUE(names.insert(run["name"].get<std::string>()).second) << run["name"];
-    EXPECT_GT(run["resident_bytes"].get<double>(), 0);
-    if (!run.contains("heap_calls")) continue;  // a start
-    EXPECT_EQ(run["heap_calls"].is_null(), !heap_calls().has_value());
-    if (run["heap_calls"].is_number()) {
-      EXPECT_EQ(run["heap_calls"].get<std::uint64_t>(), 0U) << run["name"];
-    }
-  }
-  EXPECT_TRUE(says(text_of(result), result["runs"][0]["name"].get<std::string>()));
-  EXPECT_EQ(Json::parse(result.dump()), result);
 }
 
 TEST(Bench, NamesTheSuitesThereAreWhenAskedForAnother) {
@@ -323,23 +283,6 @@ TEST(BenchSuites, GrowthFollowsTheStreamTheDimensionsAndTheStart) {
   }
 }
 
-TEST(BenchSuites, HostileAnswersEverythingBesideEachKindOfPeers) {
-  BenchOptions options;
-  options.dimensions = {5};
-  options.seconds = 0.3;
-  options.query_rate = 200;
-  const Json result = run_bench("hostile", options);
-  EXPECT_EQ(result["suite"], "hostile");
-  ASSERT_EQ(result["runs"].size(), 7U);
-  for (const Json& run : result["runs"]) {
-    EXPECT_EQ(run["unanswered"], 0) << run["name"];
-    EXPECT_EQ(run["refused"], 0) << run["name"];
-    EXPECT_GT(run["rows_per_second"].get<double>(), 0) << run["name"];
-    const bool quiet = run["name"].get<std::string>().starts_with("quiet");
-    EXPECT_EQ(run["hostile_connections"].get<double>() > 0, !quiet) << run["name"];
-  }
-}
-
 TEST(BenchSuites, SoakGivesItsTimeInSlices) {
   BenchOptions options;
   options.dimensions = {10};
@@ -348,47 +291,6 @@ TEST(BenchSuites, SoakGivesItsTimeInSlices) {
   expect_shape(result, "soak");
   EXPECT_EQ(result["runs"].size(), 1U);
   EXPECT_GT(result["observations"].get<double>(), 0);
-}
-
-TEST(BenchSuites, DurableMeasuresEachOfItsPartsBesideTheDisk) {
-  BenchOptions options;
-  options.dimensions = {5};
-  options.seconds = 0.05;
-  options.window_rows = {2000};
-  const Json result = run_bench("durable", options);
-  expect_shape(result, "durable");
-  // Frames of one row and of 256; two numbers of connections; nothing kept, a log, checkpoints; a
-  // checkpoint and two copies; a start.
-  ASSERT_EQ(result["runs"].size(), 2U + 2 + 3 + 3 + 1);
-  const auto run = [&](const std::string& name) {
-    for (const Json& r : result["runs"]) {
-      if (r["name"].get<std::string>().starts_with(name)) return r;
-    }
-    return Json();
-  };
-  EXPECT_GT(run("acknowledgement")["logged"]["count"].get<double>(), 0);
-  EXPECT_GT(run("ingest")["of_the_lesser"].get<double>(), 0);
-  EXPECT_GT(run("questions D=5 log and")["p99_of_nothing_kept"].get<double>(), 0);
-  EXPECT_GT(run("checkpoint")["of_new_file"].get<double>(), 0);
-  const Json start = run("start");
-  EXPECT_GE(start["rows_in_log"].get<double>(), 1000);
-  EXPECT_GT(start["first_answer_seconds"].get<double>(), 0);
-  EXPECT_GE(start["settled_seconds"], start["all_rows_seconds"]);
-  EXPECT_GE(start["all_rows_seconds"], start["first_answer_seconds"]);
-}
-
-TEST(BenchSuites, DurableRunsThePartsThatAreNamed) {
-  BenchOptions options;
-  options.dimensions = {5};
-  options.parts = {"checkpoints"};
-  const Json result = run_bench("durable", options);
-  for (const Json& run : result["runs"]) {
-    EXPECT_FALSE(run["name"].get<std::string>().starts_with("start")) << run["name"];
-  }
-  EXPECT_NE(exit_code({"durable", "--parts", "everything"}), 0);
-  options.dimensions = {5, 10};
-  EXPECT_TRUE(says(refusal_of([&] { (void)run_bench("durable", options); }),
-                   "--dimension takes one value for durable"));
 }
 
 TEST(BenchSuites, MixedAndSoakRefuseListsOfWhatTheyTakeOneOf) {

@@ -203,7 +203,7 @@ Figures measure(ServedModels& served, const Case& c, double seconds) {
   Senders senders(served, c.rate);
   std::vector<std::unique_ptr<Client>> askers;
   for (std::size_t i = 0; i < served.size(); ++i) askers.push_back(served.connect(i, false));
-  const double settled = wall_seconds() + 3;
+  const double settled = wall_seconds() + std::min(3.0, seconds);
   while (wall_seconds() < settled) sleep_for(0.01);
   const auto rows = counts(served, RuntimeCounter::kRowsAccepted);
   const auto drawn = counts(served, RuntimeCounter::kExamples);

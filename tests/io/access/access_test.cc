@@ -58,6 +58,14 @@ TEST(Access, RolesAreThoseOfTheFileAndOfItsModels) {
   EXPECT_EQ(world.access.everywhere(Credential::of_token("bob-token")), kObserve);
   EXPECT_EQ(world.access.on_model(Credential::of_user(4242), 0), (RoleSet{3}));
   EXPECT_EQ(world.access.on_model(Credential::of_user(4242), 1), kNoRoles);
+  for (const Credential& who :
+       {Credential::of_token("ada-token"), Credential::of_token("bob-token"),
+        Credential::of_token("ada"), Credential::of_user(4242), Credential()}) {
+    std::vector<RoleSet> roles(2, kAllRoles);
+    world.access.on_models(who, roles);
+    EXPECT_EQ(roles[0], world.access.on_model(who, 0));
+    EXPECT_EQ(roles[1], world.access.on_model(who, 1));
+  }
   EXPECT_EQ(world.access.on_model(Credential::of_certificate("eve"), 1), kQuery);
   // A token is no certificate, also where the texts are the same.
   EXPECT_EQ(world.on("eve", 1), kNoRoles);

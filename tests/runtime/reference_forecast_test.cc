@@ -1,0 +1,81 @@
+#include "windhover/runtime/scoring/reference_forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <numbers>
+
+#include "windhover/platform/memory.h"
+
+namespace windhover::test::reference_forecast_test {
+namespace {
+
+struct World {
+  explicit World(std::uint32_t classes = 2) : block(4096), arena(block.bytes()) {
+    ModelConfig model;
+    model.classes = classes;
+    reference = arena.make<ReferenceForecast>(arena, model);
+    reference->reset();
+  }
+  void add(Response response, std::initializer_list<double> all) {
+    for (const double y : all) reference->add(response, y);
+  }
+
+  MappedBlock block;
+  Arena arena;
+  ReferenceForecast* reference;
+};
+
+double sum_over_counts(const ReferenceForecast& reference) {
+  double sum = 0;
+  for (int y = 0; y < 5'000; ++y) sum += std::exp(reference.log_score(Response::kCount, y));
+  return sum;
+}
+
+TEST(ReferenceForecast, OfANumberIsNormalWithItsMeanAndVariance) {
+  World world;
+  world.add(Response::kGaussian, {1, 3, 5, 7});  // mean 4, variance 5
+  const double expected = -0.5 * (std::log(2 * std::numbers::pi * 5) + 4.0 / 5);
+  EXPECT_NEAR(world.reference->log_score(Response::kGaussian, 6), expected, 1e-12);
+}
+
+TEST(ReferenceForecast, OfClassesIsTheBaseRate) {
+  World world(3);
+  world.add(Response::kCategorical, {0, 0, 0, 1});
+  double sum = 0;
+  for (int y = 0; y < 3; ++y) {
+    sum += std::exp(world.reference->log_score(Response::kCategorical, y));
+  }
+  EXPECT_NEAR(sum, 1, 1e-12);
+  // Half a row of each beforehand.
+  EXPECT_NEAR(world.reference->log_score(Response::kCategorical, 0), std::log(3.5 / 5.5), 1e-12);
+  EXPECT_NEAR(world.reference->log_score(Response::kCategorical, 2), std::log(0.5 / 5.5), 1e-12);
+}
+
+// Overdispersed with a size above and below 1, and not overdispersed.
+TEST(ReferenceForecast, OfACountIsADistribution) {
+  for (const std::initializer_list<double>& counts :
+       {std::initializer_list<double>{0, 10, 4, 9, 1, 12}, {0, 0, 0, 0, 0, 40}, {2, 3, 2, 3}}) {
+    World world;
+    world.add(Response::kCount, counts);
+    EXPECT_NEAR(sum_over_counts(*world.reference), 1, 1e-9);
+  }
+}
+
+TEST(ReferenceForecast, OfACountHasTheMeanAndVarianceOfTheRows) {
+  World world;
+  world.add(Response::kCount, {0, 10, 4, 9, 1, 12});  // mean 6, variance 21
+  double mean = 0;
+  double square = 0;
+  for (int y = 0; y < 5'000; ++y) {
+    const double p = std::exp(world.reference->log_score(Response::kCount, y));
+    mean += p * y;
+    square += p * y * y;
+  }
+  EXPECT_NEAR(mean, 6, 1e-8);
+  EXPECT_NEAR(square - mean * mean, 21, 1e-6);
+}
+
+}  // namespace
+}  // namespace windhover::test::reference_forecast_test
