@@ -4,12 +4,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "windhover/runtime/prediction/count_mixture.h"
+
 namespace windhover {
 
 namespace {
 
-constexpr double kMostMoment = 1e300;
-constexpr double kMostCount = 0x1.0p53;
 constexpr double kLargeShape = 1e4;
 
 // log of x^shape e^-x / Gamma(shape).
@@ -79,14 +79,9 @@ double upper_gamma(double shape, double x) noexcept {
 }
 
 PoissonMixture::PoissonMixture(double m, double s) noexcept : m_(m), s_(s) {
-  const double variance = s * s;
-  constexpr double kMostLog = 690;  // e^690 = 10^299.7
-  mean_ = std::exp(std::min(m + 0.5 * variance, kMostLog));
-  // (e^{s^2} - 1) e^{2 m + s^2}
-  const double log_square = 2 * m + variance;
-  var_epistemic_ = log_square + variance < kMostLog
-                       ? std::exp(log_square + variance) * -std::expm1(-variance)
-                       : kMostMoment;
+  const LogNormalMoments moments(m, s);
+  mean_ = moments.mean;
+  var_epistemic_ = moments.variance;
 }
 
 // A Poisson of mean lambda is at most k when a Gamma(k + 1) variable exceeds lambda. So there are
@@ -126,70 +121,24 @@ double PoissonMixture::cdf(double k) const noexcept {
 }
 
 double PoissonMixture::log_probability(double k) const noexcept {
-  if (s_ == 0) return k * m_ - std::exp(std::min(m_, 690.0)) - log_gamma(k + 1);
-  // The integrand exp(k eta - e^eta - (eta - m)^2 / 2 s^2) is log-concave: find its top, then sum
-  // over the width it has there.
-  const double precision = 1 / (s_ * s_);
-  const auto log_integrand = [&](double eta) {
-    return k * eta - std::exp(std::min(eta, 690.0)) - 0.5 * precision * (eta - m_) * (eta - m_);
-  };
-  double low = std::min(m_, std::log(k + 1e-300)) - 1;
-  double high = std::max(m_, std::log(k + 1e-300)) + 1;
-  // The slope k - e^eta - (eta - m) / s^2 falls; bracketed Newton steps.
-  low = std::max(low, m_ - s_ * s_ * std::exp(std::min(m_, 690.0)) - 1);
-  double top = std::clamp(m_, low, high);
-  for (int i = 0; i < 200; ++i) {
-    const double rate = std::exp(std::min(top, 690.0));
-    const double slope = k - rate - precision * (top - m_);
-    (slope > 0 ? low : high) = top;
-    const double newton = top + slope / (rate + precision);
-    const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
-    if (std::abs(next - top) < 1e-12 * (1 + std::abs(top))) break;
-    top = next;
-  }
-  // Left of the top the integrand falls as slowly as the normal; right of it at least as fast as at
-  // the top.
-  const double width = 1 / std::sqrt(std::exp(std::min(top, 690.0)) + precision);
-  const double peak = log_integrand(top);
-  constexpr int kNodes = 200;
-  constexpr double kFall = 40;
-  double left = width;
-  while (log_integrand(top - left) > peak - kFall && left < 1e6 * width) left *= 1.3;
-  double right = width;
-  while (log_integrand(top + right) > peak - kFall && right < 1e6 * width) right *= 1.3;
-  const double spacing = (left + right) / (kNodes - 1);
-  double sum = 0;
-  for (int i = 0; i < kNodes; ++i) {
-    sum += std::exp(log_integrand(top - left + spacing * i) - peak);
-  }
-  return peak + std::log(sum * spacing / s_) - 0.5 * std::log(2 * std::numbers::pi) -
+  const auto rate = [](double eta) { return std::exp(std::min(eta, kMostLogMean)); };
+  if (s_ == 0) return k * m_ - rate(m_) - log_gamma(k + 1);
+  // The slope k - e^eta - (eta - m) / s^2 is above 0 there.
+  const double low = std::max(std::min(m_, std::log(k + 1e-300)) - 1, m_ - s_ * s_ * rate(m_) - 1);
+  return log_normal_expectation(
+             k, m_, s_, low, [&](double eta) { return k * eta - rate(eta); },
+             [&](double eta) { return k - rate(eta); }, rate) -
          log_gamma(k + 1);
 }
 
 double PoissonMixture::quantile(const NormalLevel& level) const noexcept {
-  const double p = level.p;
   // About where the quantile of a normal of the same location and spread lies, on the log scale.
-  const double rate = std::exp(std::clamp(m_, -690.0, 690.0));
+  const double rate = std::exp(std::clamp(m_, -kMostLogMean, kMostLogMean));
   const double z = level.z;
-  const double guess = rate * std::exp(std::clamp(s_ * z, -690.0, 690.0)) + z * std::sqrt(rate);
-  double high = std::floor(std::clamp(guess, 0.0, kMostCount));
-  double low = high - 1;  // cdf(low) < p <= cdf(high), once the bracket stands
-  double step = 1 + std::floor(0.1 * std::sqrt(rate));
-  while (high < kMostCount && cdf(high) < p) {
-    low = high;
-    high = std::min(high + step, kMostCount);
-    step *= 2;
-  }
-  while (low >= 0 && cdf(low) >= p) {
-    high = low;
-    low = std::max(low - step, -1.0);
-    step *= 2;
-  }
-  while (high - low > 1) {
-    const double middle = std::floor(0.5 * (low + high));
-    (cdf(middle) < p ? low : high) = middle;
-  }
-  return high;
+  const double guess =
+      rate * std::exp(std::clamp(s_ * z, -kMostLogMean, kMostLogMean)) + z * std::sqrt(rate);
+  return count_quantile(level.p, guess, 1 + std::floor(0.1 * std::sqrt(rate)),
+                        [&](double k) { return cdf(k); });
 }
 
 }  // namespace windhover
