@@ -123,6 +123,7 @@ enum class ModelKind : std::uint8_t {
   kPoisson = 3,
   kStudentT = 4,
   kSoftmax = 5,
+  kNegativeBinomial = 6,
 };
 
 struct WelcomeReply {

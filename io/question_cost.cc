@@ -19,6 +19,8 @@ Prices prices_of(Response response, bool network) noexcept {
       return {18'000, 2'000};
     case Response::kCount:
       return {7'000, 1'500};
+    case Response::kOverdispersedCount:
+      return {14'000, 4'000};
     default:
       return {10, 0};
   }

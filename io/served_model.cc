@@ -6,6 +6,7 @@ ModelKind model_kind(std::string_view model) noexcept {
   if (model == "linear") return ModelKind::kLinear;
   if (model == "logistic") return ModelKind::kLogistic;
   if (model == "poisson") return ModelKind::kPoisson;
+  if (model == "negative-binomial") return ModelKind::kNegativeBinomial;
   if (model == "student-t") return ModelKind::kStudentT;
   if (model == "softmax") return ModelKind::kSoftmax;
   if (model == "mlp-linear") return ModelKind::kLinear;

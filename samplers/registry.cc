@@ -21,6 +21,7 @@
 #include "windhover/samplers/langevin/rmsprop_sgld.h"
 #include "windhover/samplers/langevin/sgld.h"
 #include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/negative_binomial.h"
 #include "windhover/samplers/models/network.h"
 #include "windhover/samplers/models/softmax.h"
 #include "windhover/samplers/sampler_entry.h"
@@ -181,6 +182,8 @@ constexpr std::array kModels = {
                                                        "Mandt et al. 2017, section 6.1"),
     generalized_linear_entry<PoissonLikelihood>("y ~ poisson_log(x theta)",
                                                 "McCullagh and Nelder 1989, chapter 6"),
+    generalized_linear_entry<NegativeBinomialLikelihood>(
+        "y ~ neg_binomial_2_log(x theta, 1 / alpha)", "Cameron and Trivedi 2013, section 3.3"),
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
                                                 "Lange, Little and Taylor 1989, appendix B"),
     ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",

@@ -23,7 +23,7 @@ double slope(const Estimator& estimator, const double* from) noexcept {
   double sum = 0;
   for (std::uint32_t j = 0; j < rows.dimension(); ++j) {
     const double anchor = rows.anchor()[j];
-    const double gradient = rows.sums().gradient[j] / estimator.dispersion().value() +
+    const double gradient = rows.sums().gradient[j] / estimator.dispersion().divisor() +
                             estimator.prior().values()[j] * anchor;
     sum += gradient * (anchor - from[j]);
   }

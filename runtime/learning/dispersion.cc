@@ -9,32 +9,67 @@ namespace windhover {
 
 using Eigen::Index;
 
-Dispersion::Dispersion(const ModelConfig& model) noexcept
-    : exists_(has_dispersion(find_model(model.name)->response)) {}
+Dispersion::Kind Dispersion::kind_of(const ModelConfig& model) noexcept {
+  const Response response = find_model(model.name)->response;
+  return has_dispersion(response)       ? Kind::kDivides
+         : has_overdispersion(response) ? Kind::kShapes
+                                        : Kind::kNone;
+}
+
+Dispersion::Dispersion(const ModelConfig& model) noexcept : kind_(kind_of(model)) {}
 
 void Dispersion::reset(const ModelConfig& model) noexcept {
-  learned_ = exists_ && model.noise_variance == 0;
   given_ = model.noise_variance;
-  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B).
+  learned_ = is_overdispersion() || (kind_ == Kind::kDivides && given_ == 0);
+  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B). Of an
+  // overdispersion the rows say it.
   const double nu = model.degrees_of_freedom;
   const bool student = find_model(model.name)->response == Response::kStudent;
-  information_ = student ? 0.5 * nu / (nu + 3) : 0.5;
+  information_ = is_overdispersion() ? 0.0 : student ? 0.5 * nu / (nu + 3) : 0.5;
 }
 
 void Dispersion::set_target_scale(double scale) noexcept {
-  initial_ = exists_ && !learned_ ? given_ / (scale * scale) : 1.0;
+  initial_ = kind_ == Kind::kDivides && !learned_ ? given_ / (scale * scale) : 1.0;
   value_ = initial_;
+}
+
+double Dispersion::update(const AnchorSums& rows, const double* newton_step, const double* prior,
+                          const double* variances, double target_variance,
+                          Interlude* interlude) noexcept {
+  if (rows.rows() == 0) return 0;
+  const double before = value_;
+  const double found = is_overdispersion() ? update_overdispersion(rows)
+                                           : update_dispersion(rows, newton_step, prior, variances,
+                                                               target_variance, interlude);
+  if (found > 0 && std::isfinite(found)) value_ = found;
+  return std::abs(value_ - before) / before;
+}
+
+// Newton's method in u = log alpha on minus the log posterior. Its curvature is that of the rows,
+// or the sum of their squared derivatives where that is more: far below the top the first is
+// negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the second
+// alone). The prior is a half-normal one for sqrt(alpha), of scale 1: it decides where the rows do
+// not, as when they scatter less than Poisson's.
+double Dispersion::update_overdispersion(const AnchorSums& rows) noexcept {
+  constexpr double kLongest = 1;
+  constexpr double kLeast = 1e-9;
+  constexpr double kMost = 1e4;
+  const CurvatureSums& sums = rows.sums();
+  const double alpha = rows.dispersion();
+  const double gradient = sums.shape_gradient + 0.5 * alpha - 0.5;
+  const double information = std::max(sums.shape_curvature, sums.squares) + 0.5 * alpha;
+  information_ = information / rows.rows();
+  return std::clamp(alpha * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
+                    kLeast, kMost);
 }
 
 // E_q[squared residual] with q the posterior under this dispersion: RSS(mode) / rows + Tr(A_1 P),
 // A_1 the data curvature in units of dispersion 1. For Student's t the squares are weighted with
 // the anchor's dispersion: one step of the EM algorithm a pass.
-double Dispersion::update(const AnchorSums& rows, const double* newton_step, const double* prior,
-                          const double* variances, double target_variance,
-                          Interlude* interlude) noexcept {
+double Dispersion::update_dispersion(const AnchorSums& rows, const double* newton_step,
+                                     const double* prior, const double* variances,
+                                     double target_variance, Interlude* interlude) const noexcept {
   const double count = rows.rows();
-  if (count == 0) return 0;
-  const double before = value_;
   const CurvatureSums& sums = rows.sums();
   const auto d = static_cast<Index>(rows.dimension());
   // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.
@@ -57,9 +92,7 @@ double Dispersion::update(const AnchorSums& rows, const double* newton_step, con
       (std::max(rss, 0.0) + pseudo_rows * target_variance) / (count + pseudo_rows - effective);
   // Targets that the features explain perfectly, a stuck sensor's, would take it down to 0, a power
   // at a time.
-  const double bounded = std::max(variance, least_);
-  if (bounded > 0 && std::isfinite(bounded)) value_ = bounded;
-  return std::abs(value_ - before) / before;
+  return std::max(variance, least_);
 }
 
 }  // namespace windhover

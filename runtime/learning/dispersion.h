@@ -1,9 +1,11 @@
 // The dispersion of the likelihood: the noise variance of y given x, or the square of Student's
-// scale. Given, or learned from the rows.
+// scale; or the overdispersion of counts. Given, or learned from the rows;
+// an overdispersion is learned always.
 #ifndef WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 #define WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 
 #include <cmath>
+#include <cstdint>
 
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
@@ -12,8 +14,8 @@
 
 namespace windhover {
 
-// Invariant: value() is positive; 1 for models that have no dispersion. In units of y^2 as the
-// model sees y. One thread.
+// Invariant: value() is positive; 1 for models that have none. A dispersion is in units of y^2 as
+// the model sees y, an overdispersion has none. One thread.
 class Dispersion {
  public:
   explicit Dispersion(const ModelConfig& model) noexcept;
@@ -27,6 +29,9 @@ class Dispersion {
   void set_target_variance(double variance) noexcept { least_ = 1e-12 * variance; }
 
   double value() const noexcept { return value_; }
+  // What minus the log-likelihood of unit dispersion is divided by.
+  double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
+  bool is_overdispersion() const noexcept { return kind_ == Kind::kShapes; }
   bool learned() const noexcept { return learned_; }
   // |log ratio| of the value to that of the refresh before; 0 when it is given.
   double step() const noexcept { return step_; }
@@ -34,13 +39,16 @@ class Dispersion {
   double change(const AnchorSums& rows) const noexcept {
     return std::log(value_ / rows.dispersion());
   }
-  // sd(log value) of the posterior of n rows; 0 when it is given.
+  // sd(log value) of the posterior of n rows; 0 when it is given, and of an overdispersion before
+  // the first rows.
   double relative_sd(double n) const noexcept {
-    return learned_ ? 1.0 / std::sqrt(information_ * n) : 0.0;
+    return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
   }
 
-  // One step of the fixed point at which the value is the expected squared residual over the
-  // posterior that it leads to. `newton_step`: from the anchor of `rows` to the mode, subtracted;
+  // One step towards the value that the rows call for. A dispersion: of the fixed point at which it
+  // is the expected squared residual over the posterior that it leads to. An overdispersion:
+  // Newton's from where the sums began, so that a second call with the same sums changes nothing.
+  // `newton_step`: from the anchor of `rows` to the mode, subtracted;
   // `prior`, `variances`: Lambda and P_jj. Returns the relative change. Complexity O(D^2).
   double update(const AnchorSums& rows, const double* newton_step, const double* prior,
                 const double* variances, double target_variance, Interlude* interlude) noexcept;
@@ -50,10 +58,19 @@ class Dispersion {
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(initial_, value_, least_, step_);
+    if (is_overdispersion()) visitor.value(information_);
   }
 
  private:
-  bool exists_;
+  enum class Kind : std::uint8_t { kNone, kDivides, kShapes };
+
+  static Kind kind_of(const ModelConfig& model) noexcept;
+  double update_dispersion(const AnchorSums& rows, const double* newton_step, const double* prior,
+                           const double* variances, double target_variance,
+                           Interlude* interlude) const noexcept;
+  double update_overdispersion(const AnchorSums& rows) noexcept;
+
+  Kind kind_;
   bool learned_ = false;
   double given_ = 0;
   double information_ = 0.5;  // of one row about the logarithm

@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/registry.h"
+
 namespace windhover {
+
+namespace {
+
+bool is_overdispersed(const ModelConfig& model) noexcept {
+  return has_overdispersion(find_model(model.name)->response);
+}
+
+}  // namespace
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension()),
-      done_(arena, config.model.dimension()),
+      pass_(arena, config.model.dimension(), is_overdispersed(config.model)),
+      done_(arena, config.model.dimension(), is_overdispersed(config.model)),
       noise_(arena, config.sampler, config.model.dimension()),
       prior_(arena, config.model),
       dispersion_(config.model),
@@ -64,7 +74,7 @@ Status Estimator::compute(double target_variance, double longest, double prior_m
   if (!ok(status)) return status;
   laplace_.compute_centre(input(interlude), longest, temperature_);
   laplace_.compute_covariance(interlude);
-  noise_.refresh(done_, dispersion_.value(), interlude);
+  noise_.refresh(done_, dispersion_.divisor(), interlude);
   checks_.refresh(done_, interlude);
   return Status::kOk;
 }

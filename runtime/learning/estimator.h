@@ -81,7 +81,7 @@ class Estimator {
   Status update_hyperparameters(double target_variance, double longest, double prior_move,
                                 Interlude* interlude) noexcept;
   LaplaceApproximation::Input input(Interlude* interlude) const noexcept {
-    return {done_, dispersion_.value(), prior_.values(), interlude};
+    return {done_, dispersion_.divisor(), prior_.values(), interlude};
   }
 
   double temperature_;

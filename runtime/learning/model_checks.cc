@@ -88,7 +88,7 @@ void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* inte
   if (!laplace_.is_summary() || rows.rows() == 0) return;
   const Index d = dimension_;
   const auto width = static_cast<Index>(matrix_width(dimension_));
-  const double information = laplace_.n() / (rows.rows() * dispersion_.value());
+  const double information = laplace_.n() / (rows.rows() * dispersion_.divisor());
   const ConstMatrixMap sums(rows.sums().curvature, width, width);
   const ConstMatrixMap p(laplace_.covariance(), d, d);
   const ConstVectorMap mode(laplace_.mode(), d);
@@ -128,7 +128,7 @@ void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* inte
     residual -= step * information * product;
   }
   statistic += gains;
-  if (dispersion_.learned()) {
+  if (dispersion_.learned() && !dispersion_.is_overdispersion()) {
     statistic = with_learned_dispersion(statistic, laplace_.n(), static_cast<double>(d));
   }
   const double conflict = statistic / prior_conflict_bound(static_cast<double>(d));

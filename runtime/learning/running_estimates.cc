@@ -33,7 +33,7 @@ double RunningEstimates::leverage() const noexcept {
     trace += p(j, j) * sums(j, j) +
              2 * p.col(j).tail(d - j - 1).dot(sums.col(j).segment(j + 1, d - j - 1));
   }
-  return laplace.n() * trace / (std::max(rows.rows(), 1.0) * estimator_.dispersion().value());
+  return laplace.n() * trace / (std::max(rows.rows(), 1.0) * estimator_.dispersion().divisor());
 }
 
 }  // namespace windhover

@@ -38,7 +38,7 @@ TargetTransform given_target_units(const EngineConfig& config) noexcept {
 TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept {
   const double mean = targets.mean();
   const bool shifted = config.model.intercept;
-  if (find_model(config.model.name)->response == Response::kCount) {
+  if (is_count(find_model(config.model.name)->response)) {
     // Half a count where there was none.
     const double least = 0.5 / std::max(targets.count(), 1.0);
     return {shifted ? std::log(std::max(mean, least)) : 0.0, 1.0};

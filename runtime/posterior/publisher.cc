@@ -121,7 +121,8 @@ void Publisher::describe_provenance(Posterior& posterior, const Estimator& estim
   p.prior_conflict = estimator.checks().prior_conflict();
   p.score_autocorrelation = scores.autocorrelation();
   p.drift_score = scores.drift();
-  p.noise_variance = has_dispersion(model.response()) ? estimator.dispersion().value() : 0.0;
+  const bool any = has_dispersion(model.response()) || has_overdispersion(model.response());
+  p.noise_variance = any ? estimator.dispersion().value() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
 }
 

@@ -32,6 +32,7 @@ double expected(Response response, double eta) noexcept {
     case Response::kBernoulli:
       return sigmoid(eta);
     case Response::kCount:
+    case Response::kOverdispersedCount:
       return std::exp(std::min(eta, 690.0));
     default:
       return eta;
@@ -203,6 +204,9 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
       case Response::kCount:
         predict_count(request, row, s);
         break;
+      case Response::kOverdispersedCount:
+        predict_overdispersed(p, request, row, s);
+        break;
       default:
         predict_bernoulli(request, row, s);
     }
@@ -225,7 +229,7 @@ void Predictor::compare_row(Response response, const PredictRequest& r, std::siz
   if (r.rows < 2) return;
   kernel.shift(values, draws_, s.linpred_mean);
   if (response == Response::kBernoulli) kernels().sigmoid(values, draws_, values);
-  if (response == Response::kCount) {
+  if (is_count(response)) {
     for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
   }
   if (row == 0) {

@@ -75,6 +75,11 @@ class Predictor {
                        PredictiveSummary& summary) noexcept;
   void predict_count(const PredictRequest& request, std::size_t row,
                      PredictiveSummary& summary) noexcept;
+  void predict_overdispersed(const Posterior& posterior, const PredictRequest& request,
+                             std::size_t row, PredictiveSummary& summary) noexcept;
+  template <class Distribution>
+  void fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& request,
+                  std::size_t row, PredictiveSummary& summary) noexcept;
   void predict_bernoulli(const PredictRequest& request, std::size_t row,
                          PredictiveSummary& summary) noexcept;
   template <class Distribution>

@@ -4,6 +4,7 @@
 
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
+#include "windhover/runtime/prediction/negative_binomial_mixture.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/samplers/registry.h"
@@ -58,19 +59,31 @@ void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
-void Predictor::predict_count(const PredictRequest& r, std::size_t row,
-                              PredictiveSummary& s) noexcept {
-  const PoissonMixture y(s.linpred_mean, s.linpred_sd);
+template <class Distribution>
+void Predictor::fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& r,
+                           std::size_t row, PredictiveSummary& s) noexcept {
   s.epred_mean = s.mean = y.mean();
   s.var_epistemic = y.var_epistemic();
   s.epred_sd = std::sqrt(s.var_epistemic);
-  s.var_aleatoric = y.mean();
+  s.var_aleatoric = var_aleatoric;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   fill_quantiles(y, r, s);
   if (!r.outcomes.empty()) {
     s.log_score = y.log_probability(r.outcomes[row]);
     s.pit = y.cdf(r.outcomes[row]);
   }
+}
+
+void Predictor::predict_count(const PredictRequest& r, std::size_t row,
+                              PredictiveSummary& s) noexcept {
+  const PoissonMixture y(s.linpred_mean, s.linpred_sd);
+  fill_count(y, y.mean(), r, row, s);
+}
+
+void Predictor::predict_overdispersed(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                      PredictiveSummary& s) noexcept {
+  const NegativeBinomialMixture y(s.linpred_mean, s.linpred_sd, p.dispersion);
+  fill_count(y, y.var_aleatoric(), r, row, s);
 }
 
 void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,

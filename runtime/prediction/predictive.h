@@ -103,7 +103,9 @@ struct Provenance {
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
   // from (about the last 1,000 rows scored). NaN: nobody scores, or y is the number of a class.
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
-  double noise_variance = 0;     // of y: linear, student-t (squared scale); otherwise 0
+  // Of y: linear, student-t (squared scale), negative-binomial (its overdispersion alpha: y has the
+  // variance mu + alpha mu^2); otherwise 0.
+  double noise_variance = 0;
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };
 

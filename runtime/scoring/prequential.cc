@@ -82,6 +82,7 @@ double Prequential::transform(double log_score, double cdf, double y) noexcept {
     case Response::kBernoulli:
       return y == 1 ? 1 - tie * probability : tie * probability;
     case Response::kCount:
+    case Response::kOverdispersedCount:
       return std::clamp(cdf - tie * probability, 0.0, 1.0);
     case Response::kCategorical:
       return -1;

@@ -44,7 +44,7 @@ double ReferenceForecast::log_score(Response response, double y) const noexcept 
     return std::log(class_probability(static_cast<std::size_t>(y)));
   }
   if (rows_ < 2) return 0;
-  if (response == Response::kCount) return count_log_score(y);
+  if (is_count(response)) return count_log_score(y);
   const double variance = std::max(variance_, 1e-300);
   const double off = y - mean_;
   return -0.5 * (std::log(2 * std::numbers::pi * variance) + off * off / variance);

@@ -40,7 +40,7 @@ void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
       scan_column(cursor, kScanRows, [&](const double* row) { return row[target]; });
   // Until the chains start; of targets that did not vary until then, until they do.
   if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
-    target_units_known_ = targets.varies() || model.response() == Response::kCount;
+    target_units_known_ = targets.varies() || is_count(model.response());
     model.target() = scanned_target_units(config_, targets);
     estimator.set_target_scale(model.target().scale);
   }

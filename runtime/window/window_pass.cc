@@ -52,7 +52,7 @@ void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
       worker.model->set_dispersion(estimator_.pass().dispersion());
       scores_.add(*worker.model, batch, estimator_.pass().anchor(),
                   estimator_.laplace().covariance(), estimator_.laplace().n(),
-                  estimator_.dispersion().value(), end_ - last);
+                  estimator_.dispersion().divisor(), end_ - last);
     }
     if (sweeps_noise_) {
       worker.model->set_dispersion(estimator_.dispersion().value());

@@ -12,12 +12,13 @@
 namespace windhover {
 
 // Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
-// exactly for a quadratic loss. The dispersion that a model was told belongs to the anchor, so that
-// rows leave with the numbers they came with. Memory D^2. One thread.
+// exactly for a quadratic loss. The dispersion, or overdispersion, that a model was told belongs to
+// the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
-  AnchorSums(Arena& arena, std::uint32_t dimension) noexcept
+  AnchorSums(Arena& arena, std::uint32_t dimension, bool overdispersed = false) noexcept
       : dimension_(dimension),
+        overdispersed_(overdispersed),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
@@ -41,6 +42,8 @@ class AnchorSums {
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
     sums_.squares = 0;
+    sums_.shape_gradient = 0;
+    sums_.shape_curvature = 0;
   }
   // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
   void add_start(Model& model, const RowBatch& rows) noexcept {
@@ -66,11 +69,12 @@ class AnchorSums {
     const auto swallowed = [](double largest, double left) {
       return kRounding * largest > kTolerance * std::max(left, 0.0);
     };
+    const double divisor = overdispersed_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
     bool any = swallowed(largest_squares_, sums_.squares);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      any = any || swallowed(largest_[j], diagonal(j) + prior[j] * dispersion_);
+      any = any || swallowed(largest_[j], diagonal(j) + prior[j] * divisor);
     }
     return !any;
   }
@@ -81,6 +85,8 @@ class AnchorSums {
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
     sums_.rows *= keep;
     sums_.squares *= keep;
+    sums_.shape_gradient *= keep;
+    sums_.shape_curvature *= keep;
   }
   // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
   // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.
@@ -103,6 +109,7 @@ class AnchorSums {
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(dispersion_, largest_squares_, sums_.rows, sums_.squares);
+    if (overdispersed_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
     for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
       visitor.visit(of_each, dimension_);
     }
@@ -113,6 +120,7 @@ class AnchorSums {
   double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
 
   std::uint32_t dimension_;
+  bool overdispersed_;
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;

@@ -172,8 +172,10 @@ class GeneralizedLinearModel final : public Model {
       }
       rows_.add_weighted(chunk, rows_.residuals);
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
+      if constexpr (Likelihood::kHasShape) add_shape(chunk.count, weight, sums);
       if (covariance == nullptr || Likelihood::kQuadratic) return;
       rows_.leverages(chunk, covariance, rows_.weights);
+      if constexpr (Likelihood::kHasShape) add_shape_over_posterior(chunk.count, weight, sums);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.third[i] *= scale * weight * rows_.weights[i];
       }
@@ -211,6 +213,23 @@ class GeneralizedLinearModel final : public Model {
   void for_chunks(const RowBatch& batch, F&& f) noexcept {
     for (std::size_t i = 0; i < batch.count; i += LinearRows::kChunk) {
       f(batch.part(i, std::min(LinearRows::kChunk, batch.count - i)));
+    }
+  }
+
+  // What the rows of the chunk say of an overdispersion, at the linear predictors in `eta`.
+  void add_shape(std::size_t rows, double weight, CurvatureSums& sums) noexcept {
+    likelihood_.shape_derivatives(rows_.eta, rows_.targets, rows, rows_.residuals, rows_.weights);
+    for (std::size_t i = 0; i < rows; ++i) {
+      sums.shape_gradient += weight * rows_.residuals[i];
+      sums.shape_curvature += weight * rows_.weights[i];
+      sums.squares += weight * rows_.residuals[i] * rows_.residuals[i];
+    }
+  }
+  // And what more on average over the posterior, whose variances of eta are in `weights`.
+  void add_shape_over_posterior(std::size_t rows, double weight, CurvatureSums& sums) noexcept {
+    likelihood_.curvatures_by_shape(rows_.eta, rows_.targets, rows, rows_.residuals);
+    for (std::size_t i = 0; i < rows; ++i) {
+      sums.shape_gradient += 0.5 * weight * rows_.weights[i] * rows_.residuals[i];
     }
   }
 

@@ -7,7 +7,8 @@
 //   curvatures(eta, y, n, curvature, third): second derivative (or what kCurvature says), and
 //   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
-//   predictors near the best ones.
+//   predictors near the best ones. With kHasShape, an overdispersion: shape_derivatives() and
+//   curvatures_by_shape() of negative_binomial.h.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -26,6 +27,7 @@ struct PlainLikelihood {
   static constexpr Curvature kCurvature = Curvature::kHessian;
   static constexpr bool kQuadratic = false;
   static constexpr bool kHasStart = false;
+  static constexpr bool kHasShape = false;
 
   explicit PlainLikelihood(const ModelConfig&) noexcept {}
   void set_dispersion(double) noexcept {}
@@ -150,6 +152,7 @@ struct StudentLikelihood {
   static constexpr Curvature kCurvature = Curvature::kFisher;
   static constexpr bool kQuadratic = false;
   static constexpr bool kHasStart = true;
+  static constexpr bool kHasShape = false;
 
   explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
   void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }

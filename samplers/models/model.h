@@ -57,8 +57,13 @@ struct CurvatureSums {
   double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
-  double squares = 0;     // models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i the weight
-  bool with_loss = true;  // false: `loss` may stay as it is
+  // Models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i the weight. With an overdispersion
+  // alpha: sum of the squared derivatives of -log p by log alpha.
+  double squares = 0;
+  double shape_gradient = 0;   // with an overdispersion: derivative of -log p by log alpha, ...
+  double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
+                               // N(theta, P), to second order
+  bool with_loss = true;       // false: `loss` may stay as it is
 };
 
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
@@ -69,11 +74,23 @@ enum class Response : std::uint8_t {
   kCount,        // y is 0, 1, 2, ...; the linear predictor is the log of its mean
   kStudent,      // y real, squared scale = dispersion
   kCategorical,  // y is the number of a class, from 0
+  // y is 0, 1, 2, ... of mean mu, the exponential of the linear predictor, and variance mu + alpha
+  // mu^2: negative binomial
+  kOverdispersedCount,
 };
+
+inline bool is_count(Response response) {
+  return response == Response::kCount || response == Response::kOverdispersedCount;
+}
 
 // Whether -log p(y) is divided by a dispersion that may be learned.
 inline bool has_dispersion(Response response) {
   return response == Response::kGaussian || response == Response::kStudent;
+}
+
+// Whether the likelihood has an overdispersion alpha that may be learned. Nothing is divided by it.
+inline bool has_overdispersion(Response response) {
+  return response == Response::kOverdispersedCount;
 }
 
 // What add_curvature() sums for a row, where theta stands.
@@ -85,7 +102,7 @@ enum class Curvature : std::uint8_t {
 
 // Whether y may be standardised.
 inline bool has_target_units(Response response) {
-  return has_dispersion(response) || response == Response::kCount;
+  return has_dispersion(response) || is_count(response);
 }
 
 // Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).
@@ -138,7 +155,8 @@ class Model {
   virtual Curvature curvature() const noexcept { return Curvature::kHessian; }
 
   // A model whose loss is not a multiple of 1 / dispersion must know the dispersion: its sums are
-  // then those of dispersion x (-log p) and stand for this one.
+  // then those of dispersion x (-log p) and stand for this one. A model with an overdispersion is
+  // told that one, and its sums are those of -log p.
   virtual void set_dispersion(double) noexcept {}
 
   // False where the posterior may have several modes: Newton's method then descends from initial()

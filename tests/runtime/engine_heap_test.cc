@@ -186,6 +186,7 @@ TEST(EngineHeap, SavingAndRestoringNeverCall) {
 TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
 TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
 TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
+TEST(EngineHeap, NegativeBinomialNeverCalls) { run_whole_life("negative-binomial", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
 TEST(EngineHeap, LearningThePriorNeverCalls) {

@@ -57,14 +57,15 @@ void expect_same_bits(const Answer& a, const Answer& b, const std::string& what)
 
 std::vector<double> inputs(std::size_t rows) {
   std::vector<double> x;
-  for (std::size_t i = 0; i < 3 * rows; ++i) x.push_back(static_cast<double>((i * 37) % 100) / 50 - 1);
+  for (std::size_t i = 0; i < 3 * rows; ++i)
+    x.push_back(static_cast<double>((i * 37) % 100) / 50 - 1);
   return x;
 }
 
 TEST(PredictInPieces, EveryWayToCutTheRowsGivesTheSameBits) {
   const std::vector<double> x = inputs(70);
-  for (const std::string model :
-       {"linear", "logistic", "poisson", "student-t", "softmax", "mlp-linear", "mlp-softmax"}) {
+  for (const std::string model : {"linear", "logistic", "poisson", "negative-binomial", "student-t",
+                                  "softmax", "mlp-linear", "mlp-softmax"}) {
     TestEngine engine(config_of(model));
     const PredictRequest request = request_of(model, x);
     const Answer whole = at_once(engine.reader(), request);

@@ -144,15 +144,20 @@ TEST(ModelStart, one_step_from_0_is_the_weighted_least_squares_fit) {
     Vector y(60);
     Vector eta(60);
     Vector weight(60);
+    Vector residual = Vector::Zero(60);
     for (Index i = 0; i < 60; ++i) {
-      const bool count = entry.response == Response::kCount;
+      const bool count = is_count(entry.response);
       y(i) = count ? std::floor(std::exp(2 + x(i, 0))) : x(i, 1) - 3;
       eta(i) = count ? std::log(y(i) + 0.1) : y(i);
       weight(i) = count ? y(i) + 0.1 : 1.0;
+      if (count) residual(i) = 0.1;
+      if (has_overdispersion(entry.response)) {  // of 1
+        const double spread = 1 + weight(i);
+        residual(i) /= spread;
+        weight(i) *= (1 + y(i)) / (spread * spread);
+      }
     }
-    // Working responses: eta - residual / weight, residual 0.1 for the counts and 0 otherwise.
-    const Vector working =
-        entry.response == Response::kCount ? Vector(eta - 0.1 * weight.cwiseInverse()) : eta;
+    const Vector working = eta - residual.cwiseQuotient(weight);
     Matrix design(60, 3);
     design << x, Vector::Ones(60);
     const Vector expected = (design.transpose() * weight.asDiagonal() * design)

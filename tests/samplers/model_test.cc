@@ -142,7 +142,7 @@ TEST_P(ModelContract, transform_equals_transformed_data) {
 // y = shift + scale y' for normal and Student's t noise; of counts the linear predictor is shifted,
 // which the intercept of another model can stand for.
 TEST_P(ModelContract, target_transform_equals_transformed_targets) {
-  const bool count = model.response() == Response::kCount;
+  const bool count = is_count(model.response());
   if (!has_target_units(model.response()) || (count && !config.intercept)) return;
   const TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
   const Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
@@ -192,7 +192,7 @@ TEST_P(ModelContract, target_transform_equals_transformed_targets) {
 // What the targets suggest for a start does not depend on the units they are in.
 TEST_P(ModelContract, start_does_not_depend_on_the_units_of_the_targets) {
   if (!model.has_start() || !config.intercept) return;
-  const bool count = model.response() == Response::kCount;
+  const bool count = is_count(model.response());
   const TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
   const Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
   Model& plain = make(config);

@@ -229,7 +229,7 @@ TEST(DaemonConfig, TakesTheModelFromTheTargetOfTheSchema) {
   EXPECT_EQ(model("positive_above = 15\n"), "logistic 2");
   EXPECT_EQ(model("classes = [\"a\", \"b\"]\n"), "logistic 2");
   EXPECT_EQ(model("classes = [\"a\", \"b\", \"c\"]\n"), "softmax 3");
-  EXPECT_EQ(model("target_kind = \"count\"\n"), "poisson 2");
+  EXPECT_EQ(model("target_kind = \"count\"\n"), "negative-binomial 2");
   EXPECT_EQ(model("target_kind = \"number\"\n"), "linear 2");
 }
 

@@ -122,7 +122,7 @@ TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
   o.path = file_with("fit_counts.csv", text);
   o.data.target = "y";
   o.steps = 20'000;
-  for (const char* model : {"poisson", "student-t", "softmax", "mlp-linear"}) {
+  for (const char* model : {"poisson", "negative-binomial", "student-t", "softmax", "mlp-linear"}) {
     o.model = model;
     const auto out = fit(o);
     EXPECT_TRUE(out["kl_draws"].is_null() && out["kl_summary"].is_null()) << model;

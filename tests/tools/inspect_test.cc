@@ -130,7 +130,7 @@ TEST(Inspect, TellsTheTargetsKind) {
   EXPECT_EQ(rule("abca").schema.target_rule().default_model(), "softmax");
   EXPECT_EQ(rule("1001").schema.target_rule().default_model(), "logistic");
   EXPECT_EQ(rule("1239").schema.target_rule().default_model(), "linear");
-  EXPECT_TRUE(says(rule("1239").target_note, "--model poisson"));
+  EXPECT_TRUE(says(rule("1239").target_note, "--model negative-binomial"));
   EXPECT_EQ(rule("1239", {.target = "y", .model = "poisson"}).schema.target_rule().kind,
             TargetRule::Kind::kCount);
   EXPECT_EQ(rule("1001", {.target = "y", .model = "linear"}).schema.target_rule().kind,

@@ -76,6 +76,7 @@ class MicroRows {
       case Response::kBernoulli:
         return eta + noise > 0 ? 1 : 0;
       case Response::kCount:
+      case Response::kOverdispersedCount:
         return std::floor(std::exp(eta) * std::abs(noise));
       case Response::kCategorical:
         return std::fmin(std::floor(2 * std::abs(eta + noise)), classes - 1.0);

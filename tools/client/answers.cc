@@ -26,6 +26,10 @@ void check_reply(const Client& client, Status status, const char* doing) {
 
 namespace {
 
+bool counts(v1::ModelKind model) {
+  return model == v1::MODEL_KIND_POISSON || model == v1::MODEL_KIND_NEGATIVE_BINOMIAL;
+}
+
 // The server says one number for all that gives a row its meaning. One made without a schema agrees
 // with any.
 bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
@@ -192,7 +196,7 @@ ordered_json to_json(const PredictiveSummary& s, const AnswerForm& form) {
       out["brier"] = s.brier;
     } else {
       out["pit"] = s.pit;
-      if (model != v1::MODEL_KIND_POISSON) out["crps"] = s.crps;
+      if (!counts(model)) out["crps"] = s.crps;
     }
   }
   if (request.rows > 1) {
@@ -295,7 +299,7 @@ std::string describe_extras(const PredictiveSummary& s, const PredictRequest& re
       out += fmt::format(", Brier score {:.4f}", s.brier);
     } else {
       out += fmt::format(", PIT {:.4f}", s.pit);
-      if (model != v1::MODEL_KIND_POISSON) out += fmt::format(", CRPS {:.4g}", s.crps);
+      if (!counts(model)) out += fmt::format(", CRPS {:.4g}", s.crps);
     }
   }
   if (request.thompson_id != 0) out += fmt::format("\n  Thompson draw {:.6g}", s.thompson);

@@ -127,19 +127,19 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
         fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave --model out to have "
                     "categories",
                     column.first_no_number().line, column.first_no_number().text, options.model));
-  } else if (wants(Response::kCount)) {
+  } else if (model && is_count(model->response)) {
     rule.kind = Kind::kCount;
     if (const ColumnFacts::Cell& cell = column.first_no_count(); cell.line > 0) {
       fail(
-          fmt::format("is \"{}\" in line {}, and poisson wants counts, whole numbers of at least "
-                      "0; say --model linear",
-                      cell.text, cell.line));
+          fmt::format("is \"{}\" in line {}, and {} wants counts, whole numbers of at least 0; "
+                      "say --model linear",
+                      cell.text, cell.line, options.model));
     }
   } else {
     constexpr double kSmall = 100;
     rule.kind = Kind::kNumber;
     if (!wants_number && column.whole() && column.least() >= 0 && column.greatest() <= kSmall) {
-      note = "if these are counts, say --model poisson";
+      note = "if these are counts, say --model negative-binomial";
       if (!facts.target_texts.too_many()) note += "; if classes, --model softmax";
     }
   }

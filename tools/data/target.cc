@@ -24,7 +24,7 @@ bool is_for(Response response, const TargetRule& target) {
     case TargetRule::Kind::kNumber:
       return continuous;
     case TargetRule::Kind::kCount:
-      return continuous || response == Response::kCount;
+      return continuous || is_count(response);
     case TargetRule::Kind::kBinary:
       return response == Response::kBernoulli || response == Response::kCategorical;
     case TargetRule::Kind::kClasses:
@@ -73,7 +73,7 @@ bool TargetRule::is_draft() const {
 std::string_view TargetRule::default_model() const {
   switch (kind) {
     case Kind::kCount:
-      return "poisson";
+      return "negative-binomial";
     case Kind::kBinary:
       return "logistic";
     case Kind::kClasses:

@@ -67,6 +67,7 @@ class ModelKind(str, enum.Enum):
     POISSON = "poisson"
     STUDENT_T = "student-t"
     SOFTMAX = "softmax"
+    NEGATIVE_BINOMIAL = "negative-binomial"
 
     def __str__(self) -> str:
         return self.value
