@@ -24,6 +24,7 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
                          const Model* model, Snapshots<Posterior>& snapshots, Clock& clock,
                          const std::atomic<std::uint64_t>& recovered) noexcept
     : seed_(config.seed),
+      learns_units_(with_defaults(config).standardize_target == Standardize::kColdStart),
       window_(window),
       model_(model),
       snapshots_(snapshots),
@@ -57,6 +58,7 @@ void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
   offered_.store(offered_.load(std::memory_order_relaxed) + rows, std::memory_order_relaxed);
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
+  if (learns_units_ && posterior->provenance.n_seen < 2) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
@@ -88,6 +90,14 @@ double Prequential::transform(double log_score, double cdf, double y) noexcept {
       return -1;
     default:
       return cdf;
+  }
+}
+
+// Before there are two rows nobody knows in which units y is: what is said then is worth nothing.
+void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcept {
+  const std::size_t target = window_.layout().target_index();
+  for (std::uint64_t i = first; i < head; ++i) {
+    reference_.add(model_->response(), window_.row(i)[target]);
   }
 }
 

@@ -21,7 +21,8 @@ namespace windhover {
 
 // Predicts rows before the learner takes them in, and scores the predictions (Dawid 1984: the
 // prequential approach). Every row where there is time, otherwise evenly spaced ones, as many as
-// kShare of the thread's time allows. The learner's thread, but for scores(). Makes no heap call.
+// kShare of the thread's time allows; where the units of y are learned, none before there are two
+// rows. The learner's thread, but for scores(). Makes no heap call.
 class Prequential {
  public:
   static constexpr double kShare = 0.05;
@@ -47,10 +48,12 @@ class Prequential {
   static constexpr std::uint64_t kRowsATime = 8;      // between two looks at the clock
 
   std::uint64_t affordable(std::uint64_t rows) noexcept;
+  void note_unscored(std::uint64_t first, std::uint64_t head) noexcept;
   void score_row(const Posterior& posterior, const double* row) noexcept;
   double transform(double log_score, double cdf, double y) noexcept;
 
   const std::uint64_t seed_;
+  const bool learns_units_;  // of y
   const Window& window_;
   const Model* model_;
   Snapshots<Posterior>& snapshots_;

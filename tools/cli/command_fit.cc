@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "windhover/samplers/registry.h"
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/engine_options.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
@@ -27,13 +27,6 @@ struct FitCommand {
   bool no_intercept = false;
   bool json = false;
 };
-
-template <class Entries>
-std::vector<std::string> registry_names(const Entries& entries) {
-  std::vector<std::string> names;
-  for (const auto& entry : entries) names.emplace_back(entry.name);
-  return names;
-}
 
 // A number of the result, or "-" where there is none.
 std::string shown(const nlohmann::ordered_json& value) {
@@ -93,23 +86,6 @@ void run_fit(FitCommand& o) {
   }
 }
 
-// "sampler.noise_scale" becomes --noise-scale.
-void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
-  for (const DaemonOption& option : options) {
-    std::string flag = "--" + option.name.substr(option.name.find('.') + 1);
-    std::ranges::replace(flag, '_', '-');
-    const std::string name = flag;
-    if (flag == "--minibatch-size") flag += ",--minibatch";
-    const auto parse = [option, name](const std::string& text) {
-      if (!option.parse(text)) {
-        throw CLI::ValidationError(
-            fmt::format("{} \"{}\" is not allowed: {} is expected", name, text, option.allowed));
-      }
-    };
-    command.add_option_function<std::string>(flag, parse, option.help)->default_str(option.print());
-  }
-}
-
 }  // namespace
 
 void add_fit(CLI::App& app) {
@@ -127,7 +103,7 @@ void add_fit(CLI::App& app) {
       ->excludes(target);
   add_reading_options(*command, o.fit.data);
   command->add_option("--model", o.fit.model, "Nothing: linear, logistic or softmax, as the target")
-      ->check(CLI::IsMember(registry_names(model_registry())));
+      ->check(CLI::IsMember(model_names()));
   command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
   command
@@ -167,7 +143,7 @@ void add_fit(CLI::App& app) {
                    "0: the same with the default prior, otherwise 0.1")
       ->capture_default_str();
   command->add_option("--sampler", o.fit.sampler)
-      ->check(CLI::IsMember(registry_names(sampler_registry())))
+      ->check(CLI::IsMember(sampler_names()))
       ->capture_default_str();
   add_options(*command, sampler_options(o.fit.sampler_config));
   add_options(*command, horizon_options(o.fit.horizon));

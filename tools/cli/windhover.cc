@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   windhover::add_backup(app);
   windhover::add_restore(app);
   windhover::add_fit(app);
+  windhover::add_evaluate(app);
   windhover::add_schema(app);
   windhover::add_samplers(app);
   windhover::add_models(app);

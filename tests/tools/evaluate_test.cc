@@ -1,0 +1,141 @@
+#include "windhover/tools/evaluate/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/rivals.h"
+
+namespace windhover::evaluate_test {
+namespace {
+
+using nlohmann::ordered_json;
+
+class Evaluate : public testing::Test {
+ protected:
+  // 3,000 prices in their own units, with a text column.
+  std::string prices() {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> size(40, 250);
+    std::normal_distribution<double> noise(0, 20'000);
+    const std::string path = folder_.path() / "prices.csv";
+    std::ofstream file(path);
+    file << "sqm,city,price\n";
+    for (int i = 0; i < 3'000; ++i) {
+      const double sqm = size(random);
+      file << sqm << ',' << "ABC"[i % 3] << ','
+           << 20'000 + 3'000 * sqm + 10'000 * (i % 3) + noise(random) << '\n';
+    }
+    return path;
+  }
+  // Clicks whose log-odds go to their negative half-way.
+  std::string turning_clicks() {
+    std::mt19937_64 random(2);
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> even;
+    const std::string path = folder_.path() / "clicks.csv";
+    std::ofstream file(path);
+    file << "x,clicked\n";
+    for (int i = 0; i < 4'000; ++i) {
+      const double x = normal(random);
+      const double eta = i < 2'000 ? 2 * x : -2 * x;
+      file << x << ',' << (even(random) < 1 / (1 + std::exp(-eta)) ? "yes" : "no") << '\n';
+    }
+    return path;
+  }
+
+  static EvaluateOptions options(const std::string& path, const std::string& target) {
+    EvaluateOptions options;
+    options.path = path;
+    options.data.target = target;
+    return options;
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+};
+
+double number(const ordered_json& value) { return value.get<double>(); }
+
+TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
+  EvaluateOptions o = options(prices(), "price");
+  o.against = true;
+  const ordered_json result = evaluate(o);
+  EXPECT_EQ(result["model"], "linear");
+  // Noise of 20,000 that is known.
+  const double best = -0.5 * std::log(2 * M_PI * M_E * 4e8);
+  EXPECT_NEAR(number(result["log_score"]), best, 0.05);
+  EXPECT_LT(number(result["reference"]), best - 1);
+  EXPECT_NEAR(number(result["coverage"][2]["held"]), 0.9, 4 * std::sqrt(0.09 / 3'000));
+  double rows = 0;
+  for (const auto& part : result["parts"]) rows += number(part["rows"]);
+  EXPECT_EQ(rows, 2'998);
+  double said = 0;
+  for (const auto& [name, share] : result["status"].items()) said += number(share);
+  EXPECT_NEAR(said, 1, 1e-12);
+  ASSERT_EQ(result["against"].size(), 2U);
+  EXPECT_NEAR(number(result["against"][0]["log_score"]), best, 0.05);
+  const std::string text = describe_evaluation(result);
+  EXPECT_NE(text.find("Kalman filter"), std::string::npos) << text;
+}
+
+TEST_F(Evaluate, TheSameFileGivesTheSameNumbers) {
+  EvaluateOptions o = options(prices(), "price");
+  o.chunk = 100;
+  EXPECT_EQ(evaluate(o), evaluate(o));
+}
+
+// A short window and a short memory follow; a long one averages two worlds.
+TEST_F(Evaluate, AStreamThatTurnsNeedsAShortMemory) {
+  EvaluateOptions o = options(turning_clicks(), "clicked");
+  o.chunk = 10;
+  o.against = true;
+  const ordered_json long_window = evaluate(o);
+  EXPECT_EQ(long_window["model"], "logistic");
+  o.horizon.window_size = 400;
+  const ordered_json short_window = evaluate(o);
+  EXPECT_GT(number(short_window["log_score"]), number(long_window["log_score"]) + 0.1);
+  const ordered_json& filter = short_window["against"][0];
+  EXPECT_NE(filter["setting"], "nothing forgotten");
+  EXPECT_NEAR(number(short_window["log_score"]), number(filter["log_score"]), 0.05);
+}
+
+TEST_F(Evaluate, WhatItCannotReadIsRefused) {
+  EvaluateOptions o = options(prices(), "nothing");
+  EXPECT_THROW(evaluate(o), UserError);
+  o = options(prices(), "price");
+  o.chunk = 0;
+  EXPECT_THROW(evaluate(o), UserError);
+  o.chunk = 10;
+  o.horizon.window_size = 1;
+  EXPECT_ANY_THROW(evaluate(o));
+}
+
+// One column, exact: the recursions against least squares over all rows before.
+TEST(Rivals, TheFilterThatForgetsNothingIsLeastSquares) {
+  Dataset data;
+  data.names = {"x"};
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 2'000; ++i) {
+    data.features.push_back(normal(random));
+    data.targets.push_back(3 * data.features.back() + normal(random));
+  }
+  data.mean = {0};
+  data.sd = {1};
+  const std::vector<RivalScore> scores = rival_scores(data, Response::kGaussian);
+  ASSERT_EQ(scores.size(), 2U);
+  EXPECT_EQ(scores[0].setting, "nothing forgotten");
+  // -log sqrt(2 pi e), less 2.5 parameters of half a log n each, and their luck.
+  EXPECT_NEAR(scores[0].log_score, -1.419, 4 * 0.71 / std::sqrt(2'000.0));
+  EXPECT_LT(scores[1].log_score, scores[0].log_score);
+  EXPECT_TRUE(rival_scores(data, Response::kCategorical).empty());
+}
+
+}  // namespace
+}  // namespace windhover::evaluate_test

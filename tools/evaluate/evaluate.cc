@@ -1,0 +1,267 @@
+#include "windhover/tools/evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/scoring/prediction_scores.h"
+#include "windhover/samplers/registry.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/rivals.h"
+
+namespace windhover {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kParts = 10;
+constexpr std::uint32_t kMostChunk = 4'096;
+
+std::uint32_t classes_of(const Schema& schema, const Dataset& data, const std::string& model) {
+  if (find_model(model)->response != Response::kCategorical) return ModelConfig().classes;
+  const double largest = *std::max_element(data.targets.begin(), data.targets.end());
+  return std::max({2U, schema.target_rule().class_count(),
+                   static_cast<std::uint32_t>(std::clamp(largest, 0.0, 1e6)) + 1});
+}
+
+EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
+                           const Dataset& data) {
+  EngineConfig config = options.horizon;
+  config.model.name = options.model;
+  config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.classes = classes_of(schema, data, options.model);
+  config.max_frame_rows = kMostChunk;
+  config.window_slack = 2 * kMostChunk;
+  config.score_predictions = true;
+  config.max_readers = 1;
+  config.max_query_rows = 1;
+  config.seed = options.seed;
+  return config;
+}
+
+// Of rows that were scored, and of what the answers said that they were predicted by.
+struct Tally {
+  double rows = 0;
+  double log_score = 0;
+  double reference = 0;
+  std::array<double, kScoredIntervals.size()> covered{};
+  std::map<std::string, std::uint64_t> status;
+
+  // What came between two looks at means over all rows.
+  static Tally between(const ScoreMeans& before, const ScoreMeans& after) {
+    Tally t;
+    const auto a = static_cast<double>(before.rows);
+    const auto b = static_cast<double>(after.rows);
+    t.rows = b - a;
+    t.log_score = b * after.log_score - a * before.log_score;
+    t.reference = b * after.reference - a * before.reference;
+    for (std::size_t i = 0; i < t.covered.size(); ++i) {
+      t.covered[i] = b * after.coverage[i] - (a > 0 ? a * before.coverage[i] : 0);
+    }
+    return t;
+  }
+
+  ordered_json to_json() const {
+    ordered_json coverage = ordered_json::array();
+    for (std::size_t i = 0; i < covered.size(); ++i) {
+      const double held = covered[i] / rows;
+      coverage.push_back({{"interval", kScoredIntervals[i]},
+                          {"held", std::isfinite(held) ? ordered_json(held) : nullptr}});
+    }
+    ordered_json said = ordered_json::object();
+    std::uint64_t total = 0;
+    for (const auto& [name, count] : status) total += count;
+    for (const auto& [name, count] : status) {
+      said[name] = static_cast<double>(count) / static_cast<double>(total);
+    }
+    return {{"rows", rows},
+            {"log_score", log_score / rows},
+            {"reference", reference / rows},
+            {"coverage", coverage},
+            {"status", said}};
+  }
+};
+
+std::string status_text(const Provenance& provenance) {
+  std::string text = to_string(provenance.status);
+  if (provenance.reason != StatusReason::kNone &&
+      provenance.status != PosteriorStatus::kWarmingUp) {
+    text += fmt::format(": {}", to_string(provenance.reason));
+  }
+  return text;
+}
+
+// One engine over the rows. Its clock moves by a millisecond a chunk and stands still meanwhile, so
+// that no row is left out for want of time, and a run is a function of the file and the options.
+class Stream {
+ public:
+  Stream(const EngineConfig& config, const Dataset& data)
+      : data_(data), block_(value_or_throw(Engine::footprint(config))), clock_(1) {
+    if (!block_.valid()) throw RunError("no memory for the engine");
+    engine_ = value_or_throw(Engine::create(config, block_.bytes(), clock_));
+    reader_.emplace(value_or_throw(engine_->reader()));
+    summaries_.resize(engine_->dimension());
+  }
+
+  // Rows [first, last) arrive together.
+  void learn(std::size_t first, std::size_t last, std::map<std::string, std::uint64_t>& said) {
+    Provenance before;
+    if (ok(reader_->posterior(summaries_, before))) said[status_text(before)] += last - first;
+    ObservationBatch batch;
+    batch.rows = last - first;
+    batch.features = reinterpret_cast<const std::byte*>(data_.row(first));
+    batch.feature_values = batch.rows * data_.columns();
+    batch.targets = reinterpret_cast<const std::byte*>(data_.targets.data() + first);
+    std::array<RefusedRow, 1> refused;
+    const ObserveResult result = engine_->observe(batch, refused);
+    if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
+    if (result.refused > 0) {
+      throw UserError(fmt::format("row {} of the file is refused: {}", first + refused[0].row + 1,
+                                  to_string(refused[0].reason)));
+    }
+    clock_.advance_ns(1'000'000);
+    while (engine_->poll(kRoundsAPoll) > 0) continue;
+  }
+
+  ScoreMeans means() const {
+    PredictionScores scores;
+    if (!engine_->scores(scores)) throw RunError("the engine keeps no scores");
+    return scores.means.back();
+  }
+
+ private:
+  static constexpr int kRoundsAPoll = 256;
+
+  const Dataset& data_;
+  MappedBlock block_;
+  ManualClock clock_;
+  Engine* engine_ = nullptr;
+  std::optional<Reader> reader_;
+  std::vector<ParameterSummary> summaries_;
+};
+
+}  // namespace
+
+ordered_json evaluate(const EvaluateOptions& given) {
+  EvaluateOptions options = given;
+  if (options.chunk < 1 || options.chunk > kMostChunk) {
+    throw UserError(fmt::format("--chunk {} is not allowed: 1 to {}", options.chunk, kMostChunk));
+  }
+  options.data.model = options.model;
+  const Schema schema = options.schema ? Schema::from_file(*options.schema)
+                                       : inspect(options.path, options.data).schema;
+  check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
+  if (options.model.empty()) options.model = schema.target_rule().default_model();
+  const Dataset data = load_dataset(options.path, schema, false);
+  const EngineConfig config = engine_config(options, schema, data);
+  value_or_throw(check(config));
+
+  Stream stream(config, data);
+  Tally all;
+  ordered_json parts = ordered_json::array();
+  ScoreMeans before = stream.means();
+  for (std::size_t part = 0, row = 0; part < kParts; ++part) {
+    const std::size_t end = data.rows() * (part + 1) / kParts;
+    std::map<std::string, std::uint64_t> said;
+    while (row < end) {
+      const std::size_t last = std::min<std::size_t>(row + options.chunk, end);
+      stream.learn(row, last, said);
+      row = last;
+    }
+    const ScoreMeans now = stream.means();
+    Tally tally = Tally::between(before, now);
+    tally.status = said;
+    if (tally.rows > 0) parts.push_back(tally.to_json());
+    for (const auto& [name, count] : said) all.status[name] += count;
+    before = now;
+  }
+  const auto said = all.status;
+  all = Tally::between(ScoreMeans{}, before);
+  all.status = said;
+  if (all.rows == 0) throw UserError(fmt::format("{} has no rows to score", options.path));
+
+  ordered_json out = {{"file", options.path},
+                      {"rows", data.rows()},
+                      {"skipped_rows", data.skipped_rows},
+                      {"features", data.columns()},
+                      {"model", options.model},
+                      {"horizon", to_string(config.horizon)},
+                      {"window", config.window_size},
+                      {"chunk", options.chunk}};
+  const ordered_json whole = all.to_json();
+  for (const auto& [key, value] : whole.items()) {
+    if (key != "rows") out[key] = value;
+  }
+  out["parts"] = parts;
+  if (options.against) {
+    ordered_json rivals = ordered_json::array();
+    for (const RivalScore& rival : rival_scores(data, find_model(options.model)->response)) {
+      rivals.push_back(
+          {{"name", rival.name}, {"setting", rival.setting}, {"log_score", rival.log_score}});
+    }
+    out["against"] = rivals;
+  }
+  return out;
+}
+
+std::string describe_evaluation(const ordered_json& result) {
+  const auto real = [](const ordered_json& value) {
+    return value.is_null() ? std::nan("") : value.get<double>();
+  };
+  const auto held = [&](const ordered_json& of, std::size_t interval) {
+    const double share = real(of["coverage"][interval]["held"]);
+    return std::isnan(share) ? std::string("-") : fmt::format("{:.1f} %", 100 * share);
+  };
+  const double ours = result["log_score"];
+  std::string out = fmt::format(
+      "{} rows of {} features, {} at a time; {}, horizon {}, N = {}\n\n"
+      "log score, nats a row      ours less it\n",
+      result["rows"].get<std::uint64_t>(), result["features"].get<std::uint64_t>(),
+      result["chunk"].get<std::uint64_t>(), result["model"].get<std::string>(),
+      result["horizon"].get<std::string>(), result["window"].get<std::uint64_t>());
+  out += fmt::format("  {:>9.4f}                    Windhover\n", ours);
+  out += fmt::format("  {:>9.4f}     {:>+9.4f}      who knows no x\n", real(result["reference"]),
+                     ours - real(result["reference"]));
+  if (result.contains("against")) {
+    for (const auto& rival : result["against"]) {
+      out +=
+          fmt::format("  {:>9.4f}     {:>+9.4f}      {}, {} (best of those tried, in hindsight)\n",
+                      real(rival["log_score"]), ours - real(rival["log_score"]),
+                      rival["name"].get<std::string>(), rival["setting"].get<std::string>());
+    }
+    if (result["against"].empty()) out += "  nothing to compare with for this kind of target\n";
+  }
+  out += "\nintervals held";
+  for (std::size_t i = 0; i < result["coverage"].size(); ++i) {
+    out += fmt::format("  {:.0f} %: {}", 100 * real(result["coverage"][i]["interval"]),
+                       held(result, i));
+  }
+  out += "\nanswers said";
+  for (const auto& [name, share] : result["status"].items()) {
+    out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
+  }
+  out += "\n\n  part     rows   log score   who knows no x   90 % held   most answers said\n";
+  for (std::size_t i = 0; i < result["parts"].size(); ++i) {
+    const auto& part = result["parts"][i];
+    std::string most;
+    double share = 0;
+    for (const auto& [name, value] : part["status"].items()) {
+      if (real(value) > share) most = name;
+      share = std::max(share, real(value));
+    }
+    out += fmt::format("  {:>4} {:>8} {:>11.4f} {:>16.4f} {:>11}   {}\n", i + 1,
+                       part["rows"].get<double>(), real(part["log_score"]), real(part["reference"]),
+                       held(part, 2), most);
+  }
+  return out;
+}
+
+}  // namespace windhover

@@ -1,0 +1,39 @@
+// A file as a stream: every row predicted before it is learned from, by the engine as it is served.
+#ifndef WINDHOVER_TOOLS_EVALUATE_EVALUATE_H_
+#define WINDHOVER_TOOLS_EVALUATE_EVALUATE_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "windhover/runtime/config.h"
+#include "windhover/tools/data/inspect.h"
+
+namespace windhover {
+
+struct EvaluateOptions {
+  std::string path;
+  InspectOptions data;                // its model is the one below
+  std::optional<std::string> schema;  // instead of `data`: a complete one
+  std::string model;                  // empty: what the target asks for
+  std::uint32_t chunk = 1;            // rows that arrive together, 1 to 4096
+  // Horizon, window and what belongs to them; the rest as an engine's defaults.
+  EngineConfig horizon;
+  bool against = false;  // with the rivals of rivals.h
+  std::uint64_t seed = 1;
+};
+
+// Runs the file through an engine from its first row to its last, in their order. After each chunk
+// the learner works until it rests. Keys: rows, features, model, horizon, window, `log_score`,
+// `reference` (who knows no x), `coverage`, `status` (shares of the rows by what their answer
+// said), `parts` (the same of ten pieces of the stream), and with `against` one entry a rival.
+// UserError for what the options or the file hold.
+nlohmann::ordered_json evaluate(const EvaluateOptions& options);
+
+// The same for people.
+std::string describe_evaluation(const nlohmann::ordered_json& result);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_EVALUATE_EVALUATE_H_

@@ -1,0 +1,31 @@
+// What an informed user would take instead, on the same rows in the same order.
+#ifndef WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
+#define WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
+
+#include <string>
+#include <vector>
+
+#include "windhover/samplers/models/model.h"
+#include "windhover/tools/data/dataset.h"
+
+namespace windhover {
+
+struct RivalScore {
+  std::string name;
+  std::string setting;   // the best of those tried, known only afterwards
+  double log_score = 0;  // nats a row
+};
+
+// Means of the log scores of predictions made before each row was learned from, each rival with the
+// setting that turned out best on these very rows. Features are standardised by the whole file,
+// which also favours them. Numbers and 0 or 1 only: of other responses there are none.
+//   - recursive regression with forgetting: the Kalman filter of constant coefficients (numbers),
+//   the
+//     extended one (0 or 1), whose old rows fade by a factor of 1 - 1/memory a row;
+//   - SGD at a constant rate, a point and no posterior.
+// Complexity O(rows x columns^2) for each of seven memories.
+std::vector<RivalScore> rival_scores(const Dataset& data, Response response);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
