@@ -53,6 +53,7 @@ struct ServedModel {
   const ServedModel* follows = nullptr;  // whose rows it learns from; null: those of senders
   // The place of the one whose posterior answers questions about this one: of its rows.
   std::atomic<std::uint32_t> answered_by{0};
+  std::string_view schema_json;  // HostedModel's
   ModelLimits limits;
   Engine* engine = nullptr;
   std::uint64_t instance_id = 0;  // of the history

@@ -54,6 +54,9 @@ struct HostedModel {
   std::string_view name;
   Engine* engine = nullptr;
   std::string_view follows = {};
+  // What the columns of a row are, for people: GET /v1/schema sends this JSON (the message Schema
+  // of http/openapi.json) as it stands. Not copied. Empty: not said.
+  std::string_view schema_json = {};
 };
 // The name of the only model of a host that gives it none.
 inline constexpr std::string_view kOnlyModel = "default";

@@ -130,6 +130,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedMod
   model.place = static_cast<std::uint32_t>(index);
   model.answered_by = model.place;
   layout.access.set_model(index, model.name());
+  model.schema_json = hosted.schema_json;
   model.limits = limits_of(engine.config());
   model.engine = &engine;
   model.producers = &memory.producers;

@@ -54,6 +54,8 @@ std::span<const HttpRoute> http_routes() noexcept {
                 [](Handler& h, const Request& r) { return h.api_.draws(r); }},
       HttpRoute{kGet, "/v1/status", Needs::kAnyRole,
                 [](Handler& h, const Request& r) { return h.api_.status(r); }},
+      HttpRoute{kGet, "/v1/schema", Needs::kQuery,
+                [](Handler& h, const Request& r) { return h.api_.schema(r); }},
       HttpRoute{kPost, "/v1/checkpoint", Needs::kAdmin,
                 [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
       HttpRoute{kPost, "/v1/observe", Needs::kObserve,

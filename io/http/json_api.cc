@@ -149,6 +149,14 @@ HttpAnswer JsonApi::status(const HttpRequest& request) {
   return ask(question, request);
 }
 
+HttpAnswer JsonApi::schema(const HttpRequest& request) {
+  const std::string_view text = memory_.conversations->models[request.model].model->schema_json;
+  if (text.empty()) return http_error(404, "the server was not told what this model's columns are");
+  HttpAnswer answer;
+  answer.body = text;
+  return answer;
+}
+
 HttpAnswer JsonApi::checkpoint(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;

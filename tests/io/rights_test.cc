@@ -236,7 +236,7 @@ TEST(Rights, HttpAsksForTheSameTokens) {
   for (const std::string& who :
        {std::string(), bearer("nobody"), std::string("Authorization: Basic YTpi\r\n")}) {
     for (const char* path :
-         {"/metrics", "/v1/models", "/v1/hello", "/v1/status", "/v1/posterior"}) {
+         {"/metrics", "/v1/models", "/v1/hello", "/v1/status", "/v1/posterior", "/v1/schema"}) {
       const testing::HttpResponse refused = peer.get(path, who);
       EXPECT_EQ(refused.status, 401) << path;
       EXPECT_EQ(refused.field("WWW-Authenticate"), "Bearer");
@@ -252,6 +252,7 @@ TEST(Rights, HttpAsksForTheSameTokens) {
     const bool reads = std::string(name) == "reader";
     const bool feeds = std::string(name) == "feeder";
     EXPECT_EQ(peer.get("/v1/posterior", bearer(name)).status, reads ? 200 : 403);
+    EXPECT_EQ(peer.get("/v1/schema", bearer(name)).status, reads ? 404 : 403);
     EXPECT_EQ(peer.ask("POST", "/v1/predict", json + bearer(name), question).status,
               reads ? 200 : 403);
     EXPECT_EQ(peer.ask("POST", "/v1/observe", json + bearer(name), rows).status, feeds ? 200 : 403);

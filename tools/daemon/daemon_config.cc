@@ -12,6 +12,7 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/daemon/daemon_values.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -67,6 +68,7 @@ void DaemonConfig::judge() {
     }
     check_model(schema.target_rule(), v.model, schema.target(), v.schema);
     v.target = schema.target_rule();
+    v.schema_json = to_json_text(schema);
     const std::uint32_t classes = v.target.class_count();
     const std::uint32_t said = v.engine.model.classes;
     if (classes > 0 && said != classes && said != ModelConfig().classes) {
@@ -131,6 +133,8 @@ ServerConfig DaemonConfig::server() const {
   server.durable = values_->data.config();
   return server;
 }
+
+std::string_view DaemonConfig::schema_json() const { return values_->schema_json; }
 
 std::size_t DaemonConfig::engine_bytes() const {
   return value_or_refuse(Engine::footprint(engine()));

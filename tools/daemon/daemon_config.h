@@ -66,6 +66,8 @@ class DaemonConfig {
   // Valid while this lives. Call check() first.
   EngineConfig engine() const;
   ServerConfig server() const;
+  // What the schema says of the columns (data/schema_json.h); empty without one.
+  std::string_view schema_json() const;
   std::size_t engine_bytes() const;
 
   const ProcessOptions& process() const;

@@ -21,6 +21,7 @@ struct DaemonConfig::Values {
   EngineConfig engine;
   ServerConfig server;
   std::string schema;
+  std::string schema_json;  // what it says
   std::string model = "auto";
   TargetRule target;  // of the schema
   std::string sampler = "calibrated";

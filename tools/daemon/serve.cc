@@ -219,7 +219,8 @@ std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engi
   const std::vector<PlannedModel> planned = models.planned();
   std::vector<HostedModel> hosted;
   for (std::size_t i = 0; i < engines.size(); ++i) {
-    hosted.push_back({planned[i].name, engines[i], models.all()[i].follows});
+    hosted.push_back({planned[i].name, engines[i], models.all()[i].follows,
+                      models.all()[i].config->schema_json()});
   }
   std::unique_ptr<Server> server = value_or_refuse(
       Server::create(models.common().server(), hosted, block.take(models.server_bytes()), clock));

@@ -320,5 +320,16 @@ TEST(JsonApi, QuestionsHaveAHistogramOfTheirOwn) {
   EXPECT_EQ(served.server.counter(IoCounter::kQueries), 5U);
 }
 
+TEST(JsonApi, TheSchemaOfAModelIsSentAsTheHostGaveIt) {
+  testing::HttpWorld world;
+  EXPECT_EQ(world.get("/v1/schema").status, 404);
+  EXPECT_EQ(world.get("/v1/schema?model=none").status, 404);
+  const std::string text = R"({"target":"y","features":[]})";
+  world.model.schema_json = text;
+  EXPECT_EQ(world.get("/v1/schema").body, text);
+  EXPECT_EQ(world.get("/v1/schema").field("Content-Type"), "application/json");
+  EXPECT_EQ(world.get("/v1/schema").field("Cache-Control"), "no-store");
+}
+
 }  // namespace json_api_test
 }  // namespace windhover

@@ -1,0 +1,97 @@
+#include "windhover/tools/data/schema_json.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace windhover {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* kind_text(TargetRule::Kind kind) {
+  switch (kind) {
+    case TargetRule::Kind::kCount:
+      return "count";
+    case TargetRule::Kind::kBinary:
+      return "binary";
+    case TargetRule::Kind::kClasses:
+      return "classes";
+    case TargetRule::Kind::kUnstated:
+    case TargetRule::Kind::kNumber:
+      break;
+  }
+  return "number";
+}
+
+const char* reads_word(Reads reads) {
+  switch (reads) {
+    case Reads::kBoolean:
+      return "boolean";
+    case Reads::kYearMonthDay:
+    case Reads::kDayMonthYear:
+    case Reads::kMonthDayYear:
+      return "date";
+    case Reads::kTime:
+      return "time";
+    case Reads::kNumber:
+      break;
+  }
+  return "number";
+}
+
+const char* other_word(FeatureRule::Other other) {
+  if (other == FeatureRule::Other::kRefuse) return "refuse";
+  return other == FeatureRule::Other::kColumn ? "column" : "zero";
+}
+
+const char* missing_word(const FeatureRule& rule) {
+  if (!rule.stands_for_missing()) return "row";
+  return rule.missing == FeatureRule::Missing::kColumn ? "column" : "zero";
+}
+
+ordered_json feature(const Schema& schema, std::size_t place) {
+  const FeatureRule& rule = schema.rules()[place];
+  const std::size_t first = schema.first_column(place);
+  const std::size_t count =
+      rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+  const auto begin = schema.feature_names().begin() + static_cast<std::ptrdiff_t>(first);
+  ordered_json json = {{"field", rule.field}};
+  json["missing"] = missing_word(rule);
+  json["columns"] = std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count));
+  switch (rule.kind) {
+    case FeatureRule::Kind::kNumber:
+      json["kind"] = "number";
+      json["reads"] = reads_word(rule.reads);
+      json["shift"] = rule.shift.value_or(0);
+      json["scale"] = rule.scale.value_or(1);
+      break;
+    case FeatureRule::Kind::kHarmonic:
+      json["kind"] = "harmonic";
+      json["reads"] = reads_word(rule.reads);
+      json["period"] = rule.period;
+      break;
+    case FeatureRule::Kind::kCategory:
+      json["kind"] = "category";
+      json["categories"] = rule.categories;
+      json["other"] = other_word(rule.other);
+      break;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_json_text(const Schema& schema) {
+  ordered_json json;
+  json["target"] = schema.target();
+  json["target_description"] = schema.target_description();
+  json["target_kind"] = kind_text(schema.target_rule().kind);
+  json["classes"] = schema.target_rule().class_names();
+  json["features"] = ordered_json::array();
+  for (std::size_t i = 0; i < schema.rules().size(); ++i) {
+    json["features"].push_back(feature(schema, i));
+  }
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace windhover
