@@ -51,6 +51,11 @@ HttpCounter counter_of(unsigned status) noexcept {
   return status < 500 ? HttpCounter::kAnswersClientError : HttpCounter::kAnswersServerError;
 }
 
+// The page runs its own files and asks its own server, and stands in no frame of another site.
+constexpr const char* kPagePolicy =
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "object-src 'none'";
+
 void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool with_body,
                   std::string& out) {
   http::response_header<> head;
@@ -60,10 +65,21 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
     head.set(field, boost::beast::string_view(value.data(), value.size()));
   };
   set(http::field::server, "windhover");
-  set(http::field::content_type, answer.content_type);
-  set(http::field::content_length, std::to_string(answer.body.size()));
-  set(http::field::cache_control, "no-store");
+  const PageAsset* const asset = answer.asset;
+  const std::string_view body = asset != nullptr ? asset->body : std::string_view(answer.body);
+  const bool unchanged = answer.status == 304;
+  if (!unchanged) {
+    set(http::field::content_type, asset != nullptr ? asset->content_type : answer.content_type);
+    set(http::field::content_length, std::to_string(body.size()));
+  }
+  // A file of the page may be kept, and is asked for again by its ETag; an answer may not.
+  set(http::field::cache_control, asset != nullptr ? "no-cache" : "no-store");
   head.set("X-Content-Type-Options", "nosniff");
+  if (asset != nullptr) {
+    set(http::field::etag, asset->etag);
+    head.set("Content-Security-Policy", kPagePolicy);
+    head.set("Referrer-Policy", "no-referrer");
+  }
   if (!answer.allow.empty()) set(http::field::allow, answer.allow);
   if (answer.asks_for_token) set(http::field::www_authenticate, "Bearer");
   if (!keep) set(http::field::connection, "close");
@@ -71,7 +87,7 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
   std::ostringstream text;
   text << head;
   out += text.str();
-  if (with_body) out += answer.body;
+  if (with_body && !unchanged) out += body;
 }
 
 }  // namespace
@@ -146,6 +162,7 @@ HttpConversation::End HttpConversation::answer(std::string& out) {
   request.query = target.substr(std::min(target.size(), request.path.size() + 1));
   request.content_type = view_of(message[http::field::content_type]);
   request.accept = view_of(message[http::field::accept]);
+  request.if_none_match = view_of(message[http::field::if_none_match]);
   request.body = message.body();
   request.asker = this;
   request.who = credential_of(view_of(message[http::field::authorization]), peer_);

@@ -19,6 +19,24 @@ double seconds_since_1970() noexcept {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// If-None-Match names this version, weakly or not, or any there is.
+bool has_version(std::string_view if_none_match, std::string_view etag) noexcept {
+  return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
+}
+
+// Of the page, which is the same for everybody: a token is asked for by what it calls.
+HttpAnswer page(const PageAsset& asset, const HttpRequest& request) {
+  if (request.method != HttpMethod::kGet) {
+    HttpAnswer answer = http_error(405, "this path is not asked by this method");
+    answer.allow = "GET, HEAD";
+    return answer;
+  }
+  HttpAnswer answer;
+  answer.status = has_version(request.if_none_match, asset.etag) ? 304 : 200;
+  answer.asset = &asset;
+  return answer;
+}
+
 HttpAnswer fine(std::string_view status) {
   return {.body = "{\"status\":" + json_string(status) + "}\n",
           .content_type = "application/json",
@@ -82,6 +100,8 @@ HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
     known = true;
     if (route.method == request.method) return answer(route, request);
   }
+  const PageAsset* const asset = find_page_asset(request.path);
+  if (asset != nullptr) return page(*asset, request);
   if (!known) return http_error(404, "there is nothing at this path");
   HttpAnswer answer = http_error(405, "this path is not asked by this method");
   for (const HttpRoute& route : http_routes()) {

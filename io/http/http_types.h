@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "windhover/io/access/credential.h"
+#include "windhover/io/http/page_asset.h"
 
 namespace windhover {
 
@@ -20,6 +21,7 @@ struct HttpRequest {
   std::size_t model = 0;   // the place of the one that is asked
   std::string_view content_type;
   std::string_view accept;
+  std::string_view if_none_match;
   std::string_view body;
   const void* asker = nullptr;  // tells connections apart
   Credential who;               // who asks
@@ -38,6 +40,8 @@ struct HttpAnswer {
   std::string_view allow;       // of a 405
   bool asks_for_token = false;  // of a 401
   HttpRelay relay = {};         // with a frame: the answer is the observe endpoint's to it
+  // A file of the page: its body and type are the answer's; of a 304 its ETag alone.
+  const PageAsset* asset = nullptr;
 };
 
 // The value of `name` in a query ("a=1&b=2"), as it stands there; empty: there is none.

@@ -25,6 +25,7 @@ std::vector<std::string> seeds() {
       "GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text;version=1.0.0\r\n"
       "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n4\r\nabcd\r\n0\r\n\r\n");
   seeds.push_back("HEAD /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  seeds.push_back("GET / HTTP/1.1\r\nIf-None-Match: \"a\", W/\"b\"\r\n\r\n");
   seeds.push_back("OPTIONS * HTTP/1.1\r\n\r\n");
   return seeds;
 }

@@ -1,0 +1,127 @@
+// What the columns of a row are, and how the fields of a question become them: as
+// tools/data/schema.cc does it. Without a schema each column is a field of its own.
+
+const range = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+
+// Fields that a person can fill in: {name, kind, first, ...}, by the place of their first column.
+function fieldsOf(welcome, schema) {
+  if (schema === null) {
+    return range(welcome.features, (i) => ({
+      name: `x${i + 1}`, kind: "number", reads: "number", first: i, shift: 0, scale: 1, plain: true, columns: [`x${i + 1}`],
+    }));
+  }
+  let first = 0;
+  return schema.features.map((feature) => {
+    const field = { ...feature, name: feature.field, first, optional: feature.missing !== "row" };
+    first += feature.columns.length;
+    return field;
+  });
+}
+
+// Values of a number or a wave, or null where there is none.
+function encodeNumber(field, value, out) {
+  const marker = field.first + field.columns.length - 1;
+  if (value === null) {
+    if (field.missing === "column") out.set(marker, 1);
+    return;  // a number that is missing counts as `shift`, which is 0 when scaled
+  }
+  if (field.kind === "number") {
+    out.set(field.first, (value - field.shift) / field.scale);
+    return;
+  }
+  const waves = Math.floor(field.columns.length / 2);
+  for (let k = 1; k <= waves; ++k) {
+    const angle = (2 * Math.PI * k * value) / field.period;
+    out.set(field.first + 2 * k - 2, Math.sin(angle));
+    out.set(field.first + 2 * k - 1, Math.cos(angle));
+  }
+}
+
+export const kOther = "\u0000other";
+export const kMissing = "\u0000missing";
+
+function encodeCategory(field, value, out) {
+  const listed = field.categories.length;
+  if (value === kMissing) {
+    if (field.missing === "column") out.set(field.first + field.columns.length - 1, 1);
+  } else if (value === kOther) {
+    if (field.other === "column") out.set(field.first + listed, 1);
+  } else {
+    const place = field.categories.indexOf(value);
+    if (place >= 0) out.set(field.first + place, 1);
+  }
+}
+
+export class Columns {
+  // `welcome` of /v1/hello, `schema` of /v1/schema or null.
+  constructor(welcome, schema) {
+    this.welcome = welcome;
+    this.schema = schema;
+    this.classes = welcome.classes ?? 0;
+    this.fields = fieldsOf(welcome, schema);
+    this.target = schema?.target_description ?? "y";
+    const names = schema?.classes ?? [];
+    this.classNames = range(this.classes, (i) => names[i] ?? `class ${i}`);
+    this.positive = names[1] ?? "1";
+    this.parameters = this.#parameters();
+  }
+
+  // Values of the fields by name -> the row as Predict wants it.
+  encode(values) {
+    const out = new Map();
+    for (const field of this.fields) {
+      const value = values.get(field.name);
+      if (field.kind === "category") encodeCategory(field, value, out);
+      else encodeNumber(field, value ?? null, out);
+    }
+    return out;
+  }
+
+  // Numbers at their mean, of categories the first.
+  typical() {
+    return new Map(this.fields.map((field) => {
+      if (field.kind === "category") return [field.name, field.categories[0] ?? kOther];
+      return [field.name, field.kind === "number" ? field.shift : 0];
+    }));
+  }
+
+  // Rows (of encode()) -> the body of a Predict.
+  question(rows) {
+    const body = { rows: rows.length, features_f64: [] };
+    if (this.welcome.max_nonzeros > 0) {
+      body.indices = [];
+      body.row_ends = [];
+      for (const row of rows) {
+        const places = [...row.keys()].filter((place) => row.get(place) !== 0).sort((a, b) => a - b);
+        for (const place of places) {
+          body.indices.push(place);
+          body.features_f64.push(row.get(place));
+        }
+        body.row_ends.push(body.indices.length);
+      }
+      return body;
+    }
+    for (const row of rows) {
+      for (let i = 0; i < this.welcome.features; ++i) body.features_f64.push(row.get(i) ?? 0);
+    }
+    return body;
+  }
+
+  // One entry a parameter: its name, and by what to divide it for a unit of the field.
+  #parameters() {
+    const { features, dimension } = this.welcome;
+    const outputs = Math.max(this.classes, 2) - 1;
+    const columns = this.fields.flatMap((field) =>
+      field.columns.map((name, i) => ({
+        name, scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
+      })));
+    if (dimension > outputs * features) columns.push({ name: "intercept", scale: 1, intercept: true });
+    if (outputs * columns.length !== dimension) {
+      return range(dimension, (i) => ({ name: `theta${i}`, scale: 1 }));
+    }
+    if (outputs === 1) return columns;
+    return range(outputs, (c) => columns.map((column) => ({
+      ...column, name: `${this.classNames[c + 1]}: ${column.name}`,
+    }))).flat();
+  }
+}

@@ -1,0 +1,112 @@
+// The fields of a "what if": one for each field of the schema, or each column.
+import { el, near } from "./format.js";
+import { kMissing, kOther } from "./columns.js";
+
+const kDay = 86400;
+
+const toDate = (days) => new Date(Math.round(days) * kDay * 1000).toISOString().slice(0, 10);
+const toTime = (hours) => {
+  const minutes = Math.round(hours * 60) % 1440;
+  return `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+};
+
+// Texts of a field's own input to and from its number; "" is none.
+const kReads = {
+  date: {
+    type: "date",
+    text: toDate,
+    value: (text) => (text === "" ? null : Date.parse(`${text}T00:00:00Z`) / 1000 / kDay),
+  },
+  time: {
+    type: "time",
+    text: toTime,
+    value: (text) => (text === "" ? null : Number(text.slice(0, 2)) + Number(text.slice(3, 5)) / 60),
+  },
+  number: { type: "number", text: (value) => String(value), value: (text) => (text === "" ? null : Number(text)) },
+};
+
+function limits(field) {
+  if (field.kind === "harmonic") return [0, field.period];
+  const reach = field.plain ? 3 : 3 * field.scale;
+  return [field.shift - reach, field.shift + reach];
+}
+
+function numberField(field, id, values, changed) {
+  const reads = kReads[field.reads] ?? kReads.number;
+  const [low, high] = limits(field);
+  const step = (high - low) / 200;
+  const shown = (value) => (reads.type === "number" ? near(value, step * 10).replace(/,/g, "").replace("−", "-") : reads.text(value));
+  const input = el("input", { id, type: reads.type, step: "any", placeholder: "not known" });
+  const slider = el("input", { type: "range", min: low, max: high, step, "aria-label": `${field.name}, slider` });
+  const set = (value) => {
+    values.set(field.name, value);
+    changed();
+  };
+  input.addEventListener("input", () => {
+    let value = reads.value(input.value);
+    if (value !== null && !Number.isFinite(value)) value = null;
+    if (value !== null) slider.value = value;
+    set(value ?? (field.optional ? null : field.shift ?? 0));
+  });
+  slider.addEventListener("input", () => {
+    input.value = shown(Number(slider.value));
+    set(Number(slider.value));
+  });
+  return {
+    nodes: [input, slider],
+    show: (value) => {
+      input.value = value === null ? "" : shown(value);
+      slider.value = value ?? (low + high) / 2;
+    },
+  };
+}
+
+function choiceField(field, id, values, changed, options) {
+  const select = el("select", { id }, ...options.map(([value, text]) => el("option", { value: JSON.stringify(value) }, text)));
+  select.addEventListener("change", () => {
+    values.set(field.name, JSON.parse(select.value));
+    changed();
+  });
+  return { nodes: [select], show: (value) => { select.value = JSON.stringify(value); } };
+}
+
+function optionsOf(field) {
+  const missing = field.optional ? [[field.kind === "category" ? kMissing : null, "not known"]] : [];
+  if (field.kind !== "category") return [[0, "no"], [1, "yes"], ...missing];
+  const other = field.other === "refuse" ? [] : [[kOther, "any other"]];
+  return [...field.categories.map((c) => [c, c]), ...other, ...missing];
+}
+
+// Fills `host`; `values` (by name) changes as the user types, and `changed()` is called. Returns
+// show(values), which writes them into the inputs.
+export function makeFields(host, fields, values, changed) {
+  const made = fields.map((field, i) => {
+    const id = `field-${i}`;
+    const choice = field.kind === "category" || field.reads === "boolean";
+    const input = choice ? choiceField(field, id, values, changed, optionsOf(field)) : numberField(field, id, values, changed);
+    const row = el("div", { class: "field", "data-name": field.name.toLowerCase() }, el("label", { for: id }, field.name), ...input.nodes);
+    return { field, row, show: input.show };
+  });
+  host.replaceChildren(...made.map((m) => m.row));
+  return () => made.forEach((m) => m.show(values.get(m.field.name)));
+}
+
+// For models of very many columns without names: "3=1.5 7=2", counted from 1.
+export function makeText(host, fields, values, changed) {
+  const input = el("input", { id: "field-text", type: "text", placeholder: "3=1.5 7=-2", spellcheck: "false" });
+  const note = el("span", { class: "fine", role: "status" });
+  input.addEventListener("input", () => {
+    fields.forEach((field) => values.set(field.name, 0));
+    const parts = input.value.split(/[\s,;]+/).filter((part) => part !== "");
+    const wrong = parts.find((part) => {
+      const [, place, value] = /^x?(\d+)=([-+.\deE]+)$/.exec(part) ?? [];
+      if (place === undefined || place < 1 || place > fields.length || !Number.isFinite(Number(value))) return true;
+      values.set(fields[place - 1].name, Number(value));
+      return false;
+    });
+    note.textContent = wrong === undefined ? "" : `“${wrong}” is not NUMBER=VALUE with a number from 1 to ${fields.length}.`;
+    changed();
+  });
+  host.replaceChildren(el("div", { class: "field text" }, el("label", { for: "field-text" }, "columns, all others 0"), input, note));
+  return () => { input.value = ""; note.textContent = ""; };
+}

@@ -1,0 +1,68 @@
+// What a status and its reason mean, in words, and what to do: runtime/README.md, "Phases".
+import { number, percent, short, whole } from "./format.js";
+
+export const kStates = {
+  POSTERIOR_STATE_OK: { word: "ok", sign: "✓", tone: "good", says: "Yes. The intervals mean what they say." },
+  POSTERIOR_STATE_WARMING_UP: { word: "warming up", sign: "◔", tone: "wait", says: "Not yet. It has only begun to learn." },
+  POSTERIOR_STATE_RECOVERING: { word: "recovering", sign: "↻", tone: "wait", says: "Not yet. It takes up what it knew before the restart." },
+  POSTERIOR_STATE_DRIFTING: { word: "drifting", sign: "⤳", tone: "warn", says: "With care. The world it learns from is changing." },
+  POSTERIOR_STATE_DEGRADED: { word: "degraded", sign: "!", tone: "bad", says: "With care. Something about the uncertainty is not right." },
+};
+
+export const stateOf = (name) => kStates[name] ?? { word: String(name), sign: "?", tone: "bad", says: "" };
+
+const n = (p, field) => short(number(p[field]), 3);
+
+// reason: [why, what to do]; `p` is the Provenance of an answer.
+const kReasons = {
+  NONE: () => ["", ""],
+  FEW_DRAWS: (p) => [
+    `It stands on ${whole(number(p.n_eff))} rows and ${n(p, "ess_bulk")} independent draws, which are too few.`,
+    "Nothing, if rows keep coming: it turns ok on its own. If it stays so, look whether rows arrive (At work, below) and whether the machine has time left for sampling."],
+  DRIFT: (p) => [
+    `The newest tenth of the window differs from the rest by more than chance allows: ${n(p, "drift_score")} standard deviations.`,
+    "Find out what changed at the source. If the change is real and will stay, a shorter window (engine.window_size) or horizon = \"forgetting\" follows it faster."],
+  DEPENDENT_ROWS: (p) => [
+    `Rows that follow one another are alike, so they tell less than independent ones: their scores vary ${n(p, "score_autocorrelation")} times as much as they should.`,
+    "Read the column “sd robust”, which allows for it. Look for rows sent twice, or add columns that explain what neighbouring rows share."],
+  NETWORK: () => [
+    "A neural network has many solutions, and nothing checks whether the draws have found their whole spread.",
+    "Use its predictions, and check them by the coverage below. It will not become ok."],
+  LOST_CHAINS: (p) => [
+    `Chains of the sampler ran away and were started again: ${whole(number(p.divergences))} so far.`,
+    "It heals by itself after a few passes. If it comes back, look for single huge values in the columns, or take sampler calibrated with its default step."],
+  SAMPLERS_LAW: (p) => [
+    `The sampler that was chosen does not draw from the posterior: its variance is off by a factor of ${n(p, "law_ratio")}.`,
+    "Choose sampler.name = \"calibrated\", or a smaller step."],
+  LAW_UNKNOWN: () => [
+    "Nothing tells whether the sampler that was chosen draws from the posterior.",
+    "Choose sampler.name = \"calibrated\" and noise_structure = \"full\", which can be checked."],
+  SPREAD: (p) => [
+    `The draws scatter ${n(p, "ou_ratio")} times as much as they should.`,
+    "Wait a minute: after a burst of rows it settles. If it stays, columns may be almost copies of one another, or the step of the sampler too long."],
+  REPLAY_RATIO: (p) => [
+    `Rows come faster than the sampler can follow: ${n(p, "draws_per_observation")} draws a new row and chain, where 1 is the least.`,
+    "Give it more time: another core (engine.learner_threads), fewer rows a second, or fewer chains."],
+  NOT_DEFINITE: () => [
+    "Numbers are too large to compute with; the answer is that of before they came.",
+    "Look for columns or targets of enormous size, and scale them (a schema does)."],
+  PRIOR: (p) => [
+    `The rows contradict what the prior expects: ${n(p, "prior_conflict")} times as far as chance makes of it.`,
+    "If you set a prior, widen it (model.prior_precision); 0 chooses one that fits the units of the data."],
+  MISFIT: (p) => [
+    `Outcomes scatter unlike the model says: misspecification index ${n(p, "misspecification_index")}, where 1 is right.`,
+    "Read the column “sd robust”, which holds when the model does not. Consider another model: student-t where there are outliers."],
+  REPLAY: (p) => [
+    `${whole(number(p.sequence))} of ${whole(number(p.recovery_target))} rows from before the restart are in the answer again.`,
+    "Wait; nothing else is needed."],
+  PREDICTIVE: (p) => [
+    `Of the latest outcomes ${percent(number(p.coverage_90))} lay within their 90 % intervals, which is not chance.`,
+    "Compare the calibration below. Too few: outliers (student-t), or a noise that changes with x. Too many: the noise is given too large."],
+};
+
+// {state, why, what}
+export function judge(provenance) {
+  const name = String(provenance.reason ?? "").replace("POSTERIOR_REASON_", "");
+  const [why, what] = (kReasons[name] ?? (() => [name.toLowerCase(), ""]))(provenance);
+  return { state: stateOf(provenance.state), reason: name.toLowerCase(), why, what };
+}

@@ -1,0 +1,133 @@
+// A question by the user, and the distribution of its answer.
+import { colour, edge, line, makeChart } from "./charts.js";
+import { densityOf, kProbabilities } from "./distribution.js";
+import { makeFields, makeText } from "./fields.js";
+import { byId, el, number, percent, say } from "./format.js";
+import { isBinary, sentence } from "./prediction.js";
+
+const kPauseMs = 120;     // of typing, before it is asked
+const kManyColumns = 60;  // without names: one line of text
+const kManyFields = 8;    // a search is worth its place
+
+// Also asked for the distribution; classes have none.
+export const extra = (columns) => (columns.classes > 0 ? {} : { quantile_probabilities: kProbabilities });
+
+export class WhatIf {
+  // ask(rows) -> predictions; follow(row, values) makes it the row of the chart.
+  constructor(columns, ask, follow) {
+    this.columns = columns;
+    this.ask = ask;
+    this.values = columns.typical();
+    this.aborter = new AbortController();
+    const on = (id, event, action) => byId(id).addEventListener(event, action, { signal: this.aborter.signal });
+    const many = columns.schema === null && columns.fields.length > kManyColumns;
+    const make = many ? makeText : makeFields;
+    this.show = make(byId("whatif-fields"), columns.fields, this.values, () => this.#changed());
+    this.show();
+    const search = byId("whatif-search");
+    search.hidden = many || columns.fields.length <= kManyFields;
+    search.value = "";
+    on("whatif-search", "input", () => this.#find(search.value.trim().toLowerCase()));
+    on("whatif-form", "submit", (event) => event.preventDefault());
+    on("whatif-form", "reset", (event) => {
+      event.preventDefault();
+      for (const [name, value] of columns.typical()) this.values.set(name, value);
+      this.show();
+      this.#changed();
+    });
+    on("whatif-follow", "click", () => follow(this.row(), new Map(this.values)));
+    this.#makeChart();
+  }
+
+  row() {
+    return this.columns.encode(this.values);
+  }
+
+  #find(text) {
+    for (const field of byId("whatif-fields").children) field.hidden = !field.dataset.name.includes(text);
+  }
+
+  #changed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      try {
+        const [prediction] = await this.ask([this.row()]);
+        if (!this.aborter.signal.aborted) this.update(prediction);
+      } catch (error) {
+        say(byId("whatif-now"), `No answer: ${error.message}.`);
+      }
+    }, kPauseMs);
+  }
+
+  #makeChart() {
+    const host = byId("whatif-chart");
+    host.classList.toggle("bars", this.columns.classes > 0);
+    if (this.columns.classes > 0) return;
+    const marks = { mean: NaN };
+    this.marks = marks;
+    this.chart = makeChart(host, {
+      series: [line("density", "--line-1", { fill: () => colour("--band-faint") }), { ...edge("90 %"), fill: () => colour("--band") }],
+      scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.08] } },
+      y: { show: false },
+      hooks: { draw: [(chart) => drawMark(chart, marks.mean)] },
+    });
+  }
+
+  update(p) {
+    this.last = p;
+    say(byId("whatif-now"), sentence(this.columns, p));
+    if (this.columns.classes > 0) drawBars(byId("whatif-chart"), this.columns, p);
+    else this.#drawDensity(p);
+  }
+
+  #drawDensity(p) {
+    const counts = this.columns.welcome.model === "MODEL_KIND_POISSON";
+    const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { counts, lowest: counts ? 0 : -Infinity };
+    const curve = densityOf((p.quantiles ?? []).map(number), bounds);
+    this.marks.mean = number(p.epred_mean);
+    if (curve === null) {
+      this.chart.set([[], [], []], "There is no density to draw: the quantiles are all but equal.");
+      return;
+    }
+    const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
+    const inside = curve.density.map((d, i) => (curve.x[i] >= lower && curve.x[i] <= upper ? d : null));
+    this.chart.set([curve.x, curve.density, inside], `Density of the prediction. ${sentence(this.columns, p)}`);
+  }
+
+  destroy() {
+    clearTimeout(this.timer);
+    this.aborter.abort();
+    this.chart?.destroy();
+  }
+}
+
+function drawMark(chart, x) {
+  if (!Number.isFinite(x)) return;
+  const { ctx, bbox } = chart;
+  const at = Math.round(chart.valToPos(x, "x", true));
+  if (at < bbox.left || at > bbox.left + bbox.width) return;
+  ctx.save();
+  ctx.strokeStyle = colour("--ink");
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(at, bbox.top);
+  ctx.lineTo(at, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
+}
+
+// Probabilities of classes with their intervals.
+function drawBars(host, columns, p) {
+  host.removeAttribute("role");
+  const order = p.probs.map((v, i) => i).sort((a, b) => number(p.probs[b]) - number(p.probs[a])).slice(0, 20);
+  host.replaceChildren(...order.map((c) => {
+    const [at, lower, upper] = [number(p.probs[c]), number(p.probs_eti_lower[c]), number(p.probs_eti_upper[c])];
+    const bar = el("i", { class: "bar" });
+    const whisker = el("i", { class: "whisker" });
+    bar.style.width = `${100 * at}%`;
+    whisker.style.left = `${100 * lower}%`;
+    whisker.style.width = `${100 * (upper - lower)}%`;
+    return el("div", { class: "class" }, el("span", {}, columns.classNames[c]), el("span", { class: "track", "aria-hidden": "true" }, bar, whisker), el("span", {}, percent(at)));
+  }));
+}

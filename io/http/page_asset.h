@@ -1,0 +1,26 @@
+#ifndef WINDHOVER_IO_HTTP_PAGE_ASSET_H_
+#define WINDHOVER_IO_HTTP_PAGE_ASSET_H_
+
+#include <span>
+#include <string_view>
+
+namespace windhover {
+
+// A file of the page at "/", in the program (page/README.md). It is the same for everybody and
+// carries nothing of a model or of who asks.
+struct PageAsset {
+  std::string_view path;  // where it is served
+  std::string_view content_type;
+  std::string_view body;
+  std::string_view etag;  // changes with the body; quotes included
+};
+
+// In no order; "/" is one of them. Written at build time by page/embed.cmake.
+std::span<const PageAsset> page_assets() noexcept;
+
+// Null: there is none at this path.
+const PageAsset* find_page_asset(std::string_view path) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_PAGE_ASSET_H_

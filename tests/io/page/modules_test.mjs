@@ -1,0 +1,96 @@
+// What the page computes itself.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
+import { densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
+import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
+import { judge } from "../../../io/http/page/judgement.js";
+
+const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
+
+test("the density of a normal's quantiles is that normal", () => {
+  const [mean, sd] = [300, 25];
+  const curve = densityOf(kProbabilities.map((p) => mean + sd * normalQuantile(p)));
+  curve.x.forEach((x, i) => {
+    const exact = Math.exp(-(((x - mean) / sd) ** 2) / 2) / (sd * Math.sqrt(2 * Math.PI));
+    assert.ok(Math.abs(curve.density[i] - exact) < 1e-6 / sd, `at ${x}`);
+  });
+});
+
+test("the density of a skewed distribution holds all of its probability", () => {
+  const curve = densityOf(kProbabilities.map((p) => -Math.log(1 - p)), { lowest: 0 });  // exponential
+  assert.ok(Math.abs(total(curve) - 1) < 0.02, String(total(curve)));
+  assert.ok(curve.density.every((d) => d >= 0 && Number.isFinite(d)));
+  const at = (x) => curve.density[curve.x.findIndex((v) => v >= x)];
+  assert.ok(Math.abs(at(1) - Math.exp(-1)) < 0.03);
+  assert.ok(Math.abs(at(2) - Math.exp(-2)) < 0.02);
+});
+
+test("counts whose quantiles coincide are drawn, and a point is not", () => {
+  const counts = densityOf([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6], { counts: true, lowest: 0 });
+  assert.ok(counts.density.every((d) => d >= 0 && Number.isFinite(d)));
+  assert.equal(densityOf(kProbabilities.map(() => 7)), null);
+});
+
+test("normal quantiles are those of the tables", () => {
+  for (const [p, z] of [[0.5, 0], [0.975, 1.959963985], [0.05, -1.644853627], [0.995, 2.575829304], [0.001, -3.090232306]]) {
+    assert.ok(Math.abs(normalQuantile(p) - z) < 1e-6, `${p}`);
+  }
+});
+
+const schema = {
+  target: "y", target_description: "y", target_kind: "classes", classes: ["a", "b", "c"],
+  features: [
+    { field: "n", kind: "number", missing: "column", columns: ["n", "n missing"], shift: 10, scale: 2 },
+    { field: "k", kind: "category", missing: "zero", columns: ["k=u", "k=v"], categories: ["u", "v"], other: "zero" },
+  ],
+};
+
+test("fields become columns, dense and sparse", () => {
+  const welcome = { features: 4, dimension: 10, classes: 3, max_nonzeros: 0 };
+  const columns = new Columns(welcome, schema);
+  const dense = (n, k) => columns.question([columns.encode(new Map([["n", n], ["k", k]]))]).features_f64;
+  assert.deepEqual(dense(14, "v"), [2, 0, 0, 1]);
+  assert.deepEqual(dense(null, kOther), [0, 1, 0, 0]);
+  assert.deepEqual(dense(10, kMissing), [0, 0, 0, 0]);
+  const sparse = new Columns({ ...welcome, max_nonzeros: 3 }, schema);
+  const rows = [new Map([["n", 14], ["k", "v"]]), new Map([["n", 10], ["k", "u"]])].map((v) => sparse.encode(v));
+  assert.deepEqual(sparse.question(rows), { rows: 2, features_f64: [2, 1, 1], indices: [0, 3, 2], row_ends: [2, 3] });
+});
+
+test("parameters have the names and units of their columns", () => {
+  const columns = new Columns({ features: 4, dimension: 10, classes: 3 }, schema);
+  assert.equal(columns.parameters.length, 10);
+  assert.deepEqual(columns.parameters.map((p) => p.name).slice(0, 6), ["b: n", "b: n missing", "b: k=u", "b: k=v", "b: intercept", "c: n"]);
+  assert.deepEqual(columns.parameters.slice(0, 2).map((p) => p.scale), [2, 1]);
+  const network = new Columns({ features: 4, dimension: 31 }, schema);
+  assert.equal(network.parameters[30].name, "theta30");
+});
+
+test("numbers are written with the digits that mean something", () => {
+  assert.equal(near(312.4567, 25), "312");
+  assert.equal(near(312.4567, 2.5), "312.5");
+  assert.equal(near(-0.0123456, 0.002), "−0.0123");
+  assert.equal(short(number("NaN")), "–");
+  assert.equal(short(number("-Infinity")), "−∞");
+  assert.equal(short(1234567.8), "1,235,000");
+  assert.equal(duration(1500), "1.5 µs");
+  assert.equal(duration(3 * 3600e9), "3 h 0 min");
+  assert.equal(bytes(35.7 * 1024 * 1024), "35.7 MiB");
+});
+
+test("every reason of the protocol has a sentence, and what to do", async () => {
+  const { readFileSync } = await import("node:fs");
+  const proto = readFileSync(new URL("../../../io/windhover.proto", import.meta.url), "utf8");
+  const names = [...proto.matchAll(/(POSTERIOR_(REASON|STATE)_\w+) = \d+;/g)].map((m) => m[1]);
+  assert.ok(names.length >= 20);
+  for (const name of names) {
+    if (name.startsWith("POSTERIOR_STATE_")) {
+      assert.notEqual(judge({ state: name, reason: "POSTERIOR_REASON_NONE" }).state.sign, "?", name);
+    } else if (name !== "POSTERIOR_REASON_NONE") {
+      const { why, what } = judge({ state: "POSTERIOR_STATE_DEGRADED", reason: name });
+      assert.ok(why.endsWith(".") && what.length > 10, `${name}: ${why} ${what}`);
+    }
+  }
+});

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { close, kPatience, launch, open, rowsOf, text, toNumber } from "./browser.mjs";
+import { Daemon, folder, lines, program, write } from "./daemon.mjs";
+
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser.close());
+
+const kPlain = ["--model.features", "2", "--engine.window_size", "2000"];
+
+test("shows status, prediction, coefficients and calibration, and goes on as rows arrive", async () => {
+  const daemon = await Daemon.start(kPlain);
+  await daemon.observe(lines(1500));
+  const page = await open(browser, daemon.url);
+  await text(page, "#connection", /^live$/);
+  await text(page, "#status-body .badge", /ok|degraded|warming|drifting/);
+  await text(page, "#coefficients-table", /intercept/);
+  const rows = await rowsOf(page, "#coefficients-table");
+  assert.deepEqual(Object.keys(rows).sort(), ["intercept", "x1", "x2"]);
+  await page.waitForFunction(() => Math.abs(Number(document.querySelectorAll("#coefficients-table tbody td")[1].textContent)) > 0.9, null, { timeout: kPatience });
+  assert.ok(Math.abs(toNumber((await rowsOf(page, "#coefficients-table")).x1[2]) - 2) < 0.2);
+  assert.match(await text(page, "#numbers", /1,500 so far/), /rows arriving/);
+  await text(page, "#prediction-now", /90 % of outcomes between/);
+  await text(page, "#calibration-table", /last 1,000|since the start/);
+  await text(page, "#score-now", /times (as|less) likely/);
+  assert.equal(await page.locator("canvas").count(), 4);
+  for (const chart of await page.locator(".chart").all()) {
+    assert.match(await chart.getAttribute("aria-label"), /\S+ \S+/);
+  }
+  await daemon.observe(lines(400, 2));
+  await text(page, "#numbers", /1,900 so far/);
+  await page.waitForFunction(() => /1,900/.test(document.querySelector("#status-body dl").textContent), null, { timeout: kPatience });
+  await close(page);
+  await daemon.stop();
+});
+
+test("survives the death of the server, says so, and goes on with the next one", async () => {
+  const daemon = await Daemon.start(kPlain);
+  await daemon.observe(lines(1000));
+  const page = await open(browser, daemon.url);
+  await text(page, "#numbers", /1,000 so far/);
+  await daemon.stop("SIGKILL");
+  await text(page, "#connection", /no answer/);
+  const next = await daemon.again();
+  await next.observe(lines(700));
+  await text(page, "#connection", /^live$/);
+  await text(page, "#numbers", /700 so far/);
+  const events = await text(page, "#events", /started anew/);
+  assert.match(events, /does not answer/);
+  assert.match(events, /answers again|started anew/);
+  await close(page);
+  await next.stop();
+});
+
+const kSchema = `
+target = "price"
+[[feature]]
+field = "sqm"
+kind = "number"
+shift = 90
+scale = 30
+missing = "column"
+[[feature]]
+field = "hour"
+kind = "harmonic"
+period = 24
+harmonics = 2
+[[feature]]
+field = "garden"
+kind = "number"
+reads = "boolean"
+shift = 0
+scale = 1
+[[feature]]
+field = "district"
+kind = "category"
+categories = ["north", "south", "harbour"]
+other = "column"
+`;
+
+// The page's rows are those that the command line makes of the same fields.
+test("what-if answers as `windhover predict` does, field by field", async () => {
+  const schema = write(folder(), "schema.toml", kSchema);
+  const daemon = await Daemon.start(["--model.schema", schema, "--engine.window_size", "2000"]);
+  const random = lines(1200).map(([a, b], i) => {
+    const wave = (2 * Math.PI * (i % 24)) / 24;
+    const district = [0, 1, 2, 3].map((d) => Number(i % 4 === d));
+    return [a, Number(i % 11 === 0), Math.sin(wave), Math.cos(wave), Math.sin(2 * wave), Math.cos(2 * wave), i % 2, ...district,
+      300 + 90 * a + 20 * Math.sin(wave) + 25 * (i % 2) + 40 * district[2] + 10 * b];
+  });
+  await daemon.observe(random);
+  const page = await open(browser, daemon.url);
+  await text(page, "#prediction-title", /price/);
+  await text(page, "#coefficients-table", /district=harbour/);
+  const asked = [
+    [{ sqm: "120", hour: "6.5", garden: "yes", district: "harbour" }, ["120", "6.5", "1", "harbour"]],
+    [{ sqm: "75.5", hour: "22", garden: "no", district: "elsewhere" }, ["75.5", "22", "0", "\u0000other"]],
+    [{ sqm: "NA", hour: "0", garden: "yes", district: "south" }, ["", "0", "1", "south"]],
+  ];
+  for (const [fields, [sqm, hour, garden, district]] of asked) {
+    await page.getByLabel("sqm", { exact: true }).fill(sqm);
+    await page.getByLabel("hour", { exact: true }).fill(hour);
+    await page.getByLabel("garden", { exact: true }).selectOption(JSON.stringify(Number(garden)));
+    await page.getByLabel("district", { exact: true }).selectOption(JSON.stringify(district));
+    const words = Object.entries(fields).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+    // No rows come, so that all are answered by the same posterior up to what is still being drawn.
+    await page.waitForFunction(async ([to, tolerance]) => {
+      const shown = /: ([-−\d.,]+) expected/.exec(document.querySelector("#whatif-now").textContent);
+      return shown && Math.abs(Number(shown[1].replace("−", "-").replaceAll(",", "")) - to) < tolerance;
+    }, [meanOf(daemon, schema, words), 0.06], { timeout: kPatience });
+  }
+  assert.match(await page.locator("#whatif-chart").getAttribute("aria-label"), /Density of the prediction/);
+  await page.getByRole("button", { name: "Follow this row" }).click();
+  assert.match(await text(page, "#prediction-row", /not known/), /district south/);
+  await page.getByRole("button", { name: "Back to the typical row" }).click();
+  assert.equal(await page.getByLabel("sqm", { exact: true }).inputValue(), "90.0");
+  await close(page);
+  await daemon.stop();
+});
+
+function meanOf(daemon, schema, words) {
+  const answer = JSON.parse(program("predict", "--to", daemon.query, "--schema", schema, "--json", ...words));
+  return (answer.predictions?.[0] ?? answer).mean;
+}
+
+test("shows the model that is chosen, and the one that the address names", async () => {
+  const here = folder();
+  write(here, "a.toml", "[model]\nfeatures = 2\n");
+  write(here, "b.toml", "[model]\nname = \"logistic\"\nfeatures = 1\n");
+  write(here, "c.toml", "[model]\nname = \"softmax\"\nclasses = 3\nfeatures = 1\n");
+  write(here, "d.toml", "[model]\nname = \"poisson\"\nfeatures = 2\n");
+  const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
+  const daemon = await Daemon.start(["--config", all]);
+  await daemon.observe(lines(800), { model: "lines" });
+  await daemon.observe(lines(800).map(([a, , y]) => [a, Number(y > 0)]), { model: "clicks" });
+  await daemon.observe(lines(800).map(([a, , y]) => [a, y > 1 ? 2 : Number(y > -1)]), { model: "kinds" });
+  await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.max(0, Math.round(y + 3))]), { model: "counts" });
+  const page = await open(browser, `${daemon.url}?model=clicks`);
+  await text(page, "#prediction-now", /The chance that y = 1/);
+  await text(page, "#models-table", /rival.*challenges lines/);
+  assert.equal((await page.title()).includes("clicks"), true);
+  await page.selectOption("#model", "kinds");
+  await text(page, "#whatif-now", /most likely class/);
+  await text(page, "#whatif-chart", /class 0.*class 2|class 2.*class 0/);
+  assert.match(page.url(), /\?model=kinds$/);
+  await text(page, "#coefficients-table", /class 2: x1/);
+  await page.getByRole("button", { name: "lines", exact: true }).click();
+  await text(page, "#score-table", /rival \(challenger\)/);
+  await page.selectOption("#model", "counts");
+  await text(page, "#coefficients-note", /logarithm/);
+  await text(page, "#whatif-now", /90 % of outcomes between/);
+  await close(page);
+  await daemon.stop();
+});
+
+test("asks for a token where one is needed, keeps it in the tab, and says what it may not", async () => {
+  const here = folder();
+  const [reader, readerLine] = newToken("reader", "query");
+  const [feeder, feederLine] = newToken("feeder", "observe");
+  const file = write(here, "identities", `${readerLine}\n${feederLine}\n`);
+  const daemon = await Daemon.start([...kPlain, "--server.identities_file", file]);
+  await daemon.observe(lines(900), { token: feeder });
+  const page = await open(browser, daemon.url);
+  await page.getByLabel("Token", { exact: true }).fill("of-nobody");
+  await page.keyboard.press("Enter");
+  await text(page, "#access-why", /The server said/);
+  await page.getByLabel("Token", { exact: true }).fill(feeder);
+  await page.keyboard.press("Enter");
+  await text(page, "#numbers", /900 so far/);
+  await text(page, "#prediction-now", /the role query is missing/);
+  await page.evaluate(() => sessionStorage.clear());
+  await page.reload();
+  await page.getByLabel("Token", { exact: true }).fill(reader);
+  await page.keyboard.press("Enter");
+  await text(page, "#prediction-now", /90 % of outcomes between/);
+  assert.equal(await page.locator("#access").isVisible(), false);
+  assert.equal(await page.evaluate((t) => JSON.stringify({ ...localStorage }).includes(t) || location.href.includes(t) || document.cookie !== "", reader), false);
+  await page.reload();
+  await text(page, "#connection", /^live$/);
+  await close(page);
+  await daemon.stop();
+});
+
+// [token, line of the identities file]
+function newToken(name, role) {
+  const said = program("token", "new", name, "--role", role);
+  return [/^windhover_\w+$/m.exec(said)[0], said.split("\n").find((line) => line.startsWith(`${name} `))];
+}
