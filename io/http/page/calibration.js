@@ -4,6 +4,8 @@ import { colour, key, line, makeChart } from "./charts.js";
 import { byId, number, percent, say, short, table, whole } from "./format.js";
 
 const kPromised = [50, 80, 90, 95];
+const kManyNats = 7;  // a thousand times
+const kYoung = 10;    // memories, until the first predictions are forgotten
 const kColours = ["--line-1", "--line-2", "--line-3"];
 const kShapes = ["circle", "square", "triangle"];
 
@@ -105,11 +107,12 @@ export class CalibrationView {
       return;
     }
     const gain = number(scores[0].log_score) - number(scores[0].reference_log_score);
-    // Older rows count less and less, and the first ones for long.
-    const young = gain < 0 && offered < 5 * number(scores[0].memory);
+    // Older rows count less and less, and the first ones, far off, for long.
+    const young = gain < 0 && offered < kYoung * number(scores[0].memory);
     const early = young ? " The first predictions, made when it knew nothing yet, still weigh in that." : "";
-    const better = gain > 0 ? "Yes" : "Not lately";
-    say(byId("score-now"), `${better}: a row's outcome was ${short(Math.exp(Math.abs(gain)), 3)} times ${gain > 0 ? "as" : "less"} likely under its prediction ${gain > 0 ? "as" : "than"} for who knows no x (${short(gain, 3)} nats).${early}`);
+    const times = Math.abs(gain) < kManyNats ? `${short(Math.exp(Math.abs(gain)), 3)} times` : "very many times";
+    const likely = gain > 0 ? `Yes: a row's outcome was ${times} as likely` : `Not lately: a row's outcome was ${times} less likely`;
+    say(byId("score-now"), `${likely} under its prediction ${gain > 0 ? "as" : "than"} for who knows no x (${short(gain, 3)} nats).${early}`);
     this.scores = scores;
     this.#table();
   }

@@ -1,7 +1,7 @@
 // Coefficients with their intervals, in units of the data: sorted, searched.
 import { byId, el, near, number, say, short, whole } from "./format.js";
 
-const kShown = 40;
+const kShown = 20;
 
 // What a coefficient is a change of.
 function outcome(columns) {

@@ -8,7 +8,8 @@ const kFormats = new Map();
 
 function format(value, key, options) {
   if (!kFormats.has(key)) kFormats.set(key, new Intl.NumberFormat("en", options));
-  return kFormats.get(key).format(value).replace("-", "−");
+  const text = kFormats.get(key).format(value).replace("-", "−");
+  return /^−0[.0]*$/.test(text) ? text.slice(1) : text;
 }
 
 // Four significant digits, unless it is told otherwise.

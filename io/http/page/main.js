@@ -87,6 +87,7 @@ async function predict(now) {
 
 async function slow() {
   const models = await askModels();
+  delete document.querySelector("main").dataset.empty;  // there is something to show
   if (chosen === "") chosen = models.states[0]?.name ?? "";
   modelsView.update(models, chosen);
   lookAtAll(models.states);

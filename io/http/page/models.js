@@ -30,12 +30,13 @@ export class ModelsView {
   }
 
   #table(states, chosen) {
+    const gain = (score) => (number(score?.rows) >= 1 ? number(score.log_score) - number(score.reference_log_score) : NaN);
     const rows = states.map((s) => [
       el("button", { type: "button", class: "link", "aria-current": s.name === chosen ? "true" : null, onclick: () => this.choose(s.name) }, s.name),
       kKinds[s.model] ?? s.model,
       state(s),
       whole(number(s.head)),
-      short(number(s.score?.log_score) - number(s.score?.reference_log_score), 3),
+      short(gain(s.score), 3),
       percent(number(s.score?.coverage_90)),
       role(s),
     ]);

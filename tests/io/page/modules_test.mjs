@@ -72,6 +72,7 @@ test("numbers are written with the digits that mean something", () => {
   assert.equal(near(312.4567, 25), "312");
   assert.equal(near(312.4567, 2.5), "312.5");
   assert.equal(near(-0.0123456, 0.002), "−0.0123");
+  assert.equal(near(-0.004, 2), "0.0");
   assert.equal(short(number("NaN")), "–");
   assert.equal(short(number("-Infinity")), "−∞");
   assert.equal(short(1234567.8), "1,235,000");

@@ -163,6 +163,8 @@ test("asks for a token where one is needed, keeps it in the tab, and says what i
   const daemon = await Daemon.start([...kPlain, "--server.identities_file", file]);
   await daemon.observe(lines(900), { token: feeder });
   const page = await open(browser, daemon.url);
+  await text(page, "#connection", /a token is needed/);
+  assert.equal(await page.locator("#status").isVisible(), false);
   await page.getByLabel("Token", { exact: true }).fill("of-nobody");
   await page.keyboard.press("Enter");
   await text(page, "#access-why", /The server said/);
