@@ -1,0 +1,185 @@
+#include "windhover/io/c/border.h"
+
+namespace windhover {
+namespace {
+
+bool there(const void* array, std::size_t count) noexcept { return array != nullptr || count == 0; }
+
+// Copies as much of `value` as both sides know, and leaves what the caller knows beyond.
+template <class T>
+void give_at(const T& value, T* array, std::size_t stride, std::size_t i) noexcept {
+  std::memcpy(reinterpret_cast<std::byte*>(array) + i * stride, &value,
+              std::min(stride, sizeof(T)));
+}
+
+void give_numbers(std::span<const double> from, std::size_t row, std::size_t count,
+                  double* to) noexcept {
+  if (to == nullptr) return;
+  std::copy_n(from.begin(), count, to + row * count);
+}
+
+windhover_prediction prediction_of(const PredictiveSummary& s) noexcept {
+  return {s.linpred_mean,
+          s.linpred_sd,
+          s.epred_mean,
+          s.epred_sd,
+          s.mean,
+          s.sd,
+          s.var_epistemic,
+          s.var_aleatoric,
+          s.interval_lower,
+          s.interval_upper,
+          s.entropy,
+          s.expected_entropy,
+          s.mutual_information,
+          s.log_score,
+          s.pit,
+          s.crps,
+          s.brier,
+          s.prob_best,
+          s.expected_regret,
+          s.thompson};
+}
+
+}  // namespace
+
+windhover_status check_rows(const windhover_rows* rows) noexcept {
+  if (const windhover_status status = check_given(rows); status != WINDHOVER_OK) return status;
+  if (!there(rows->features, rows->feature_values) || !there(rows->targets, rows->rows)) {
+    return WINDHOVER_INVALID_ARGUMENT;
+  }
+  // Sparse rows that are all empty have no columns to name.
+  const bool sparse = rows->row_ends != nullptr;
+  if (!sparse && rows->indices != nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (sparse && !there(rows->indices, rows->feature_values)) return WINDHOVER_INVALID_ARGUMENT;
+  return WINDHOVER_OK;
+}
+
+windhover_status check_question(const windhover_question* q, const windhover_answer* a,
+                                std::size_t classes) noexcept {
+  if (const windhover_status status = check_given(q); status != WINDHOVER_OK) return status;
+  if (const windhover_status status = check_given(a); status != WINDHOVER_OK) return status;
+  if (const windhover_status status = check_wanted(a->provenance); status != WINDHOVER_OK) {
+    return status;
+  }
+  const bool sparse = q->row_ends != nullptr;
+  if (!there(q->features, q->feature_values) || !there(q->quantiles, q->quantile_count) ||
+      !there(q->thresholds, q->threshold_count) || (!sparse && q->indices != nullptr) ||
+      (sparse && !there(q->indices, q->feature_values)) ||
+      (a->predictions != nullptr && a->prediction_size < sizeof(windhover_prediction))) {
+    return WINDHOVER_INVALID_ARGUMENT;
+  }
+  const bool wants_classes = a->probabilities != nullptr || a->probabilities_sd != nullptr ||
+                             a->probabilities_lower != nullptr || a->probabilities_upper != nullptr;
+  if (wants_classes && (classes == 0 || a->classes != classes)) return WINDHOVER_WRONG_DIMENSION;
+  return WINDHOVER_OK;
+}
+
+ObservationBatch batch_of(const windhover_rows& rows) noexcept {
+  const auto bytes = [](const auto* array) { return reinterpret_cast<const std::byte*>(array); };
+  ObservationBatch batch;
+  batch.rows = rows.rows;
+  batch.features = bytes(rows.features);
+  batch.feature_values = rows.feature_values;
+  batch.targets = bytes(rows.targets);
+  batch.indices = bytes(rows.indices);
+  batch.row_ends = bytes(rows.row_ends);
+  return batch;
+}
+
+PredictRequest request_of(const windhover_question& q) noexcept {
+  PredictRequest request;
+  request.rows = q.rows;
+  request.features = {q.features, q.feature_values};
+  if (q.row_ends != nullptr) {
+    request.indices = {q.indices, q.feature_values};
+    request.row_ends = {q.row_ends, q.rows};
+  }
+  if (q.outcomes != nullptr) request.outcomes = {q.outcomes, q.rows};
+  request.quantile_probabilities = {q.quantiles, q.quantile_count};
+  request.thresholds = {q.thresholds, q.threshold_count};
+  request.interval_probability = q.interval;
+  request.thompson_id = q.thompson_id;
+  return request;
+}
+
+void give_answer(const windhover_question& q, std::span<const PredictiveSummary> summaries,
+                 const Provenance& provenance, const windhover_answer& a) noexcept {
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const PredictiveSummary& s = summaries[i];
+    if (a.predictions != nullptr) {
+      give_at(prediction_of(s), a.predictions, a.prediction_size, i);
+    }
+    give_numbers(s.quantiles, i, q.quantile_count, a.quantiles);
+    give_numbers(s.exceedance, i, q.threshold_count, a.exceedance);
+    give_numbers(s.probs, i, a.classes, a.probabilities);
+    give_numbers(s.probs_sd, i, a.classes, a.probabilities_sd);
+    give_numbers(s.probs_eti_lower, i, a.classes, a.probabilities_lower);
+    give_numbers(s.probs_eti_upper, i, a.classes, a.probabilities_upper);
+  }
+  give_provenance(provenance, a.provenance);
+}
+
+void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
+  if (to == nullptr) return;
+  windhover_provenance out{};
+  out.snapshot_id = p.snapshot_id;
+  out.sequence = p.sequence;
+  out.n_seen = p.n_seen;
+  out.n_eff = p.n_eff;
+  out.steps = p.steps;
+  out.age_ns = p.age_ns;
+  out.draws = p.draws;
+  out.status = static_cast<windhover_posterior_status>(p.status);
+  out.reason = static_cast<int>(p.reason);
+  out.horizon = static_cast<windhover_horizon>(p.horizon);
+  out.recovery_target = p.recovery_target;
+  out.divergences = p.divergences;
+  out.ess_bulk = p.ess_bulk;
+  out.ess_tail = p.ess_tail;
+  out.r_hat = p.r_hat;
+  out.autocorrelation_time = p.autocorrelation_time;
+  out.draws_per_observation = p.draws_per_observation;
+  out.ou_ratio = p.ou_ratio;
+  out.law_ratio = p.law_ratio;
+  out.misspecification_index = p.misspecification_index;
+  out.prior_conflict = p.prior_conflict;
+  out.score_autocorrelation = p.score_autocorrelation;
+  out.drift_score = p.drift_score;
+  out.repeated_rows = p.repeated_rows;
+  out.coverage_90 = p.coverage_90;
+  out.noise_variance = p.noise_variance;
+  out.noise_variance_sd = p.noise_variance_sd;
+  give(out, to);
+}
+
+windhover_status check_parameters(const windhover_parameter* to, std::size_t parameter_size,
+                                  std::size_t room, std::size_t count) noexcept {
+  if (to == nullptr || parameter_size < sizeof(windhover_parameter)) {
+    return WINDHOVER_INVALID_ARGUMENT;
+  }
+  return room < count ? WINDHOVER_WRONG_DIMENSION : WINDHOVER_OK;
+}
+
+void give_parameters(std::span<const ParameterSummary> summaries, windhover_parameter* to,
+                     std::size_t parameter_size) noexcept {
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const ParameterSummary& s = summaries[i];
+    const windhover_parameter out = {s.mean,
+                                     s.mode,
+                                     s.sd,
+                                     s.sd_robust,
+                                     s.q5,
+                                     s.q50,
+                                     s.q95,
+                                     s.ess_bulk,
+                                     s.r_hat,
+                                     s.ess_tail,
+                                     s.mcse_mean,
+                                     s.autocorrelation_time,
+                                     s.prior_precision};
+    give_at(out, to, parameter_size, i);
+  }
+}
+
+}  // namespace windhover

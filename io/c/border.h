@@ -1,0 +1,80 @@
+// Across the border of C: structs checked and filled, questions and answers translated.
+#ifndef WINDHOVER_IO_C_BORDER_H_
+#define WINDHOVER_IO_C_BORDER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "windhover/io/c/types.h"
+#include "windhover/runtime/observation.h"
+#include "windhover/runtime/prediction/predictive.h"
+
+namespace windhover {
+
+// The numbers of C are those of Status; its own two are beyond (types.cc proves it).
+constexpr windhover_status to_c(Status status) noexcept {
+  return static_cast<windhover_status>(status);
+}
+
+// Of a struct that the caller hands in: whether its init was called, for this library or an earlier
+// one. `first`: bytes of it in the first library that had it.
+template <class T>
+windhover_status check_given(const T* given, std::size_t first = sizeof(T)) noexcept {
+  if (given == nullptr || given->struct_size < first) return WINDHOVER_INVALID_ARGUMENT;
+  return given->struct_size <= sizeof(T) ? WINDHOVER_OK : WINDHOVER_UNSUPPORTED;
+}
+
+// Writes as much of `value` as the caller's struct holds; its struct_size stays.
+template <class T>
+void give(const T& value, T* to) noexcept {
+  const std::size_t size = std::min(to->struct_size, sizeof(T));
+  std::memcpy(reinterpret_cast<std::byte*>(to) + sizeof(std::size_t),
+              reinterpret_cast<const std::byte*>(&value) + sizeof(std::size_t),
+              size - sizeof(std::size_t));
+}
+
+// What init does: the defaults as far as the caller's struct holds them, 0 beyond; a size that is
+// smaller than the first ever was leaves a struct that every call refuses.
+template <class T>
+void begin(const T& defaults, T* to, std::size_t size, std::size_t first = sizeof(T)) noexcept {
+  if (to == nullptr) return;
+  if (size < first) size = 0;
+  std::memset(static_cast<void*>(to), 0, std::max(size, sizeof(std::size_t)));
+  to->struct_size = size;
+  if (size > 0) give(defaults, to);
+}
+
+// Of a pointer to results that may be NULL.
+template <class T>
+windhover_status check_wanted(const T* wanted) noexcept {
+  if (wanted == nullptr) return WINDHOVER_OK;
+  return wanted->struct_size < sizeof(T) ? WINDHOVER_INVALID_ARGUMENT : WINDHOVER_OK;
+}
+
+// Whether the arrays are there that the counts speak of.
+windhover_status check_rows(const windhover_rows* rows) noexcept;
+// Likewise of a question, and whether the answer's structs can be written. `classes`: of the model,
+// 0 when it has no probabilities of classes.
+windhover_status check_question(const windhover_question* question, const windhover_answer* answer,
+                                std::size_t classes) noexcept;
+
+// REQUIRES: checked. Refers to the caller's memory.
+ObservationBatch batch_of(const windhover_rows& rows) noexcept;
+PredictRequest request_of(const windhover_question& question) noexcept;
+
+void give_answer(const windhover_question& question, std::span<const PredictiveSummary> summaries,
+                 const Provenance& provenance, const windhover_answer& answer) noexcept;
+void give_provenance(const Provenance& provenance, windhover_provenance* to) noexcept;
+
+// Room for `count` parameters of `parameter_size` bytes each, of which this library fills as much
+// as it knows.
+windhover_status check_parameters(const windhover_parameter* to, std::size_t parameter_size,
+                                  std::size_t room, std::size_t count) noexcept;
+void give_parameters(std::span<const ParameterSummary> summaries, windhover_parameter* to,
+                     std::size_t parameter_size) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_C_BORDER_H_

@@ -1,0 +1,140 @@
+/* A client of a server, blocking. Include <windhover.h>.
+ *
+ *   windhover_client_create(&client);
+ *   if (windhover_client_connect(client, "127.0.0.1:7171", NULL) != WINDHOVER_OK)
+ *     puts(windhover_client_error(client));
+ *   windhover_client_send(client, &rows);        any number of times, pipelined
+ *   windhover_client_wait(client);               windhover_client_totals() says what became of them
+ *   windhover_client_predict(client, &question, &answer);
+ *
+ * One thread at a time uses a client. Unlike the engine it allocates: WINDHOVER_NO_MEMORY is
+ * possible everywhere. A call that fails leaves a sentence in windhover_client_error().
+ * WINDHOVER_CLOSED: the connection is gone, or there was none; WINDHOVER_TIMEOUT: the server says
+ * nothing for reply_timeout_ms; windhover_client_reconnect() comes next, in both cases.
+ * WINDHOVER_REFUSED: the server will not; the sentence says why. */
+#ifndef WINDHOVER_IO_C_CLIENT_H_
+#define WINDHOVER_IO_C_CLIENT_H_
+
+#include "windhover/io/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct windhover_client windhover_client;
+
+typedef enum windhover_durability {
+  WINDHOVER_DURABILITY_ANY = 0, /* whatever the server offers */
+  WINDHOVER_DURABILITY_MEMORY = 1,
+  WINDHOVER_DURABILITY_LOGGED = 2 /* connecting fails where acknowledged does not mean on disk */
+} windhover_durability;
+
+/* Strings are borrowed for the length of the call; NULL is as "". */
+typedef struct windhover_client_options {
+  size_t struct_size;
+  uint64_t producer;       /* not 0: rows survive a broken connection, each exactly once */
+  uint64_t first_sequence; /* of the first row that this client sends */
+  int begins_here;         /* 1: rows before first_sequence are not to be had */
+  windhover_durability durability;
+  const char* model;       /* of the server's; "": its first */
+  const char* token;       /* says who asks, of a server with identities */
+  const char* ca_file;     /* tls://: who vouches for the server, PEM; "": the system's */
+  const char* server_name; /* tls://: in its certificate; "": the host */
+  const char* certificate; /* tls://: that says who asks, PEM, and its key */
+  const char* key;
+  uint64_t fingerprint;        /* what the caller believes a row means; 0: do not check */
+  uint32_t connect_timeout_ms; /* 5,000 */
+  uint32_t reply_timeout_ms;   /* 10,000, without a byte coming or going */
+  uint32_t retry_for_ms;       /* for which reconnect goes on trying: 60,000; 0: once */
+  int wire_float;              /* 1: features and targets travel as 32-bit floats */
+  size_t resend_bytes;         /* of rows kept to be sent again, with a producer: 16 MiB */
+} windhover_client_options;
+WINDHOVER_API void windhover_client_options_init(windhover_client_options* options, size_t size);
+
+WINDHOVER_API windhover_status windhover_client_create(windhover_client** client);
+/* Closes. Rows that are not acknowledged may be lost: wait before. NULL: nothing happens. */
+WINDHOVER_API void windhover_client_destroy(windhover_client* client);
+
+/* What went wrong in the last call that failed, in a sentence; "" before the first. The client's
+ * memory, good until its next call. */
+WINDHOVER_API const char* windhover_client_error(const windhover_client* client);
+
+/* To "host:port", "tcp:host:port", "[v6]:port", "tls://host:port" or "unix:/path". `options` may be
+ * NULL: the defaults. WINDHOVER_UNAVAILABLE: nobody listens, or no place is free;
+ * WINDHOVER_INVALID_ARGUMENT: no such address. What was connected before is closed. */
+WINDHOVER_API windhover_status windhover_client_connect(windhover_client* client,
+                                                        const char* address,
+                                                        const windhover_client_options* options);
+
+/* To the same address again, for retry_for_ms; sends again what was not acknowledged, if there is a
+ * producer. WINDHOVER_REFUSED with windhover_client_missing() > 0: the server lost rows that are no
+ * longer kept here; go_back or leave_missing comes next. */
+WINDHOVER_API windhover_status windhover_client_reconnect(windhover_client* client);
+WINDHOVER_API windhover_status windhover_client_close(windhover_client* client);
+
+/* How many rows are missing, and the sequence number of the first (`first` may be NULL). */
+WINDHOVER_API uint64_t windhover_client_missing(const windhover_client* client, uint64_t* first);
+/* The caller has them from `sequence` on and sends them again: WINDHOVER_INVALID_ARGUMENT unless it
+ * is one of the missing. Or the caller has none of them, and they count as lost. */
+WINDHOVER_API windhover_status windhover_client_go_back(windhover_client* client,
+                                                        uint64_t sequence);
+WINDHOVER_API windhover_status windhover_client_leave_missing(windhover_client* client);
+
+/* The model that is spoken of. WINDHOVER_CLOSED when not connected. */
+typedef struct windhover_server {
+  size_t struct_size;
+  uint32_t features, dimension, classes; /* classes: softmax; otherwise 0 */
+  uint32_t max_nonzeros;                 /* 0: rows are dense */
+  uint32_t max_query_rows;
+  uint64_t fingerprint;
+} windhover_server;
+WINDHOVER_API void windhover_server_init(windhover_server* server, size_t size);
+WINDHOVER_API windhover_status windhover_client_server(const windhover_client* client,
+                                                       windhover_server* server);
+
+/* Sends rows without waiting for what becomes of them; any number. WINDHOVER_WRONG_DIMENSION:
+ * feature_values is not rows x features. */
+WINDHOVER_API windhover_status windhover_client_send(windhover_client* client,
+                                                     const windhover_rows* rows);
+/* Sends what is pending, and waits until every row is acknowledged. */
+WINDHOVER_API windhover_status windhover_client_wait(windhover_client* client);
+
+/* What became of the rows: once waited for, sent = accepted + refused + duplicate + unknown. */
+typedef struct windhover_totals {
+  size_t struct_size;
+  uint64_t sent, accepted, refused, duplicate;
+  uint64_t unknown; /* on their way when a connection without a producer broke */
+  uint64_t durable; /* of the acknowledged rows, oldest first, those on the server's disk */
+  uint64_t lost;    /* acknowledged, lost by the server, and not sent again */
+  uint64_t head;    /* rows that the server had accepted, at the newest acknowledgement */
+} windhover_totals;
+WINDHOVER_API void windhover_totals_init(windhover_totals* totals, size_t size);
+WINDHOVER_API windhover_status windhover_client_totals(const windhover_client* client,
+                                                       windhover_totals* totals);
+
+/* The rows that were refused since the last call, counted over all that this client has sent, from
+ * 0: the first `room` of them, the others are dropped; *count says how many there were. */
+WINDHOVER_API windhover_status windhover_client_refused(windhover_client* client,
+                                                        windhover_refused_row* listed, size_t room,
+                                                        size_t* count);
+
+/* As windhover_reader_predict(). WINDHOVER_TOO_LARGE: more than a frame holds. */
+WINDHOVER_API windhover_status windhover_client_predict(windhover_client* client,
+                                                        const windhover_question* question,
+                                                        const windhover_answer* answer);
+/* As windhover_reader_posterior(). */
+WINDHOVER_API windhover_status windhover_client_posterior(windhover_client* client,
+                                                          windhover_parameter* parameters,
+                                                          size_t parameter_size, size_t room,
+                                                          windhover_provenance* provenance);
+/* All draws of one snapshot: *draws x *dimension numbers, draw after draw, into `theta` of `room`
+ * numbers. WINDHOVER_TOO_LARGE: there is less room; *draws and *dimension say how much it takes. */
+WINDHOVER_API windhover_status windhover_client_draws(windhover_client* client, double* theta,
+                                                      size_t room, size_t* draws, size_t* dimension,
+                                                      windhover_provenance* provenance);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WINDHOVER_IO_C_CLIENT_H_ */

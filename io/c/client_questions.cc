@@ -1,0 +1,83 @@
+// What the client of C asks. The client's vectors are copied into the caller's arrays.
+#include <algorithm>
+#include <vector>
+
+#include "windhover/io/c/client_handle.h"
+
+using windhover::fail;
+using windhover::guarded;
+
+windhover_status windhover_client_predict(windhover_client* client,
+                                          const windhover_question* question,
+                                          const windhover_answer* answer) {
+  if (client == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (!client->client.connected()) return fail(client, WINDHOVER_CLOSED);
+  const windhover::v1::Welcome& welcome = client->client.welcome();
+  auto status = windhover::check_question(question, answer, welcome.classes());
+  if (status == WINDHOVER_OK && question->rows > welcome.max_query_rows()) {
+    status = WINDHOVER_TOO_LARGE;
+  }
+  if (status != WINDHOVER_OK) return fail(client, status);
+  return guarded(client, [&] {
+    std::vector<windhover::PredictiveSummary> summaries;
+    windhover::Provenance provenance;
+    const auto answered =
+        client->client.predict(windhover::request_of(*question), summaries, provenance);
+    if (ok(answered)) windhover::give_answer(*question, summaries, provenance, *answer);
+    return answered;
+  });
+}
+
+windhover_status windhover_client_posterior(windhover_client* client,
+                                            windhover_parameter* parameters, size_t parameter_size,
+                                            size_t room, windhover_provenance* provenance) {
+  if (client == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (!client->client.connected()) return fail(client, WINDHOVER_CLOSED);
+  auto status = windhover::check_parameters(parameters, parameter_size, room,
+                                            client->client.welcome().dimension());
+  if (status == WINDHOVER_OK) status = windhover::check_wanted(provenance);
+  if (status != WINDHOVER_OK) return fail(client, status);
+  auto given = WINDHOVER_OK;
+  status = guarded(client, [&] {
+    std::vector<windhover::ParameterSummary> summaries;
+    windhover::Provenance of;
+    const auto answered = client->client.posterior(summaries, of);
+    if (!ok(answered)) return answered;
+    // A server that contradicts its Welcome writes past nobody's array.
+    given = windhover::check_parameters(parameters, parameter_size, room, summaries.size());
+    if (given != WINDHOVER_OK) return answered;
+    windhover::give_parameters(summaries, parameters, parameter_size);
+    windhover::give_provenance(of, provenance);
+    return answered;
+  });
+  return given == WINDHOVER_OK ? status : fail(client, given);
+}
+
+windhover_status windhover_client_draws(windhover_client* client, double* theta, size_t room,
+                                        size_t* draws, size_t* dimension,
+                                        windhover_provenance* provenance) {
+  if (client == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (draws != nullptr) *draws = 0;
+  if (dimension != nullptr) *dimension = 0;
+  if (theta == nullptr && room > 0) return fail(client, WINDHOVER_INVALID_ARGUMENT);
+  if (const auto status = windhover::check_wanted(provenance); status != WINDHOVER_OK) {
+    return fail(client, status);
+  }
+  if (!client->client.connected()) return fail(client, WINDHOVER_CLOSED);
+  bool fits = true;
+  const auto status = guarded(client, [&] {
+    std::vector<double> numbers;
+    windhover::Provenance of;
+    const auto answered = client->client.draws(numbers, of);
+    if (!ok(answered)) return answered;
+    fits = numbers.size() <= room;
+    if (draws != nullptr) *draws = of.draws;
+    if (dimension != nullptr && of.draws > 0) *dimension = numbers.size() / of.draws;
+    if (!fits) return answered;
+    std::copy(numbers.begin(), numbers.end(), theta);
+    windhover::give_provenance(of, provenance);
+    return answered;
+  });
+  return fits ? status
+              : fail(client, WINDHOVER_TOO_LARGE, "the draws take more room than there is");
+}

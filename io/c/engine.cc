@@ -1,0 +1,267 @@
+// The engine of C: an Engine with its block, its clock and its threads.
+#include "windhover/io/c/engine.h"
+
+#include <atomic>
+#include <memory>
+#include <new>
+
+#include "windhover/io/c/border.h"
+#include "windhover/io/c/engine_handle.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+namespace {
+
+windhover_status explain(windhover_error* error, windhover_status status, const char* sentence,
+                         double number = 0) noexcept {
+  if (error != nullptr) *error = {sentence, number};
+  return status;
+}
+
+windhover_status explain(windhover_error* error, const Error& why) noexcept {
+  return explain(error, to_c(why.status), why.sentence, why.number);
+}
+
+windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
+                           windhover_error* error) noexcept {
+  if (error != nullptr) *error = {"", 0};
+  if (o == nullptr) return explain(error, WINDHOVER_INVALID_ARGUMENT, "options must not be NULL");
+  if (const windhover_status status = check_given(o); status != WINDHOVER_OK) {
+    return explain(error, status,
+                   "options.struct_size must be as windhover_engine_options_init() set it",
+                   static_cast<double>(o->struct_size));
+  }
+  if (o->model == nullptr || o->sampler == nullptr) {
+    return explain(error, WINDHOVER_INVALID_ARGUMENT, "options.model and sampler must not be NULL");
+  }
+  if (o->horizon < WINDHOVER_HORIZON_WINDOW || o->horizon > WINDHOVER_HORIZON_ALL) {
+    return explain(error, WINDHOVER_INVALID_CONFIG,
+                   "options.horizon must be one of windhover_horizon", o->horizon);
+  }
+  c.model.name = o->model;
+  c.model.features = o->features;
+  c.model.max_nonzeros = o->max_nonzeros;
+  c.model.intercept = o->intercept != 0;
+  c.model.prior_precision = o->prior_precision;
+  c.model.intercept_precision = o->intercept_precision;
+  c.model.learn_prior_precision = o->learn_prior_precision != 0;
+  c.model.noise_variance = o->noise_variance;
+  c.model.degrees_of_freedom = o->degrees_of_freedom;
+  c.model.classes = o->classes;
+  c.model.hidden = o->hidden;
+  c.model.hidden2 = o->hidden2;
+  c.sampler.name = o->sampler;
+  c.sampler.minibatch_size = o->minibatch_size;
+  c.sampler.chains = o->chains;
+  c.sampler.temperature = o->temperature;
+  c.horizon = static_cast<Horizon>(o->horizon);
+  c.window_size = o->window_size;
+  c.window_slack = o->window_slack;
+  c.max_frame_rows = o->max_frame_rows;
+  c.draws_per_observation = o->draws_per_observation;
+  c.score_predictions = o->score_predictions != 0;
+  c.checkpoints = o->checkpoints != 0;
+  c.learner_threads = o->learner_threads;
+  c.retained_draws = o->retained_draws;
+  c.max_readers = o->max_readers;
+  c.max_query_rows = o->max_query_rows;
+  c.seed = o->seed;
+  c.schema_fingerprint = o->schema_fingerprint;
+  return WINDHOVER_OK;
+}
+
+struct FunctionSink final : Sink {
+  FunctionSink(windhover_write_function f, void* c) noexcept : function(f), context(c) {}
+  Status write(std::span<const std::byte> bytes) noexcept override {
+    return function(context, bytes.data(), bytes.size()) == 0 ? Status::kOk : Status::kIoError;
+  }
+  windhover_write_function function;
+  void* context;
+};
+
+struct FunctionSource final : Source {
+  FunctionSource(windhover_read_function f, void* c) noexcept : function(f), context(c) {}
+  Status read(std::span<std::byte> bytes) noexcept override {
+    return function(context, bytes.data(), bytes.size()) == 0 ? Status::kOk : Status::kClosed;
+  }
+  windhover_read_function function;
+  void* context;
+};
+
+}  // namespace
+}  // namespace windhover
+
+using windhover::config_of;
+using windhover::explain;
+using windhover::ok;
+using windhover::to_c;
+
+void windhover_engine_options_init(windhover_engine_options* options, size_t size) {
+  const windhover::EngineConfig c;
+  windhover_engine_options o{};
+  o.model = c.model.name.data();
+  o.intercept = c.model.intercept ? 1 : 0;
+  o.degrees_of_freedom = c.model.degrees_of_freedom;
+  o.classes = c.model.classes;
+  o.hidden = c.model.hidden;
+  o.hidden2 = c.model.hidden2;
+  o.sampler = c.sampler.name.data();
+  o.temperature = c.sampler.temperature;
+  o.horizon = static_cast<windhover_horizon>(c.horizon);
+  o.window_size = c.window_size;
+  o.window_slack = c.window_slack;
+  o.max_frame_rows = c.max_frame_rows;
+  o.draws_per_observation = c.draws_per_observation;
+  o.score_predictions = 1;
+  o.checkpoints = 1;
+  o.learner_threads = c.learner_threads;
+  o.retained_draws = c.retained_draws;
+  o.max_readers = c.max_readers;
+  o.max_query_rows = c.max_query_rows;
+  o.seed = c.seed;
+  windhover::begin(o, options, size);
+}
+
+windhover_status windhover_engine_footprint(const windhover_engine_options* options, size_t* bytes,
+                                            windhover_error* error) {
+  windhover::EngineConfig config;
+  if (const auto status = config_of(options, config, error); status != WINDHOVER_OK) return status;
+  if (bytes == nullptr) return explain(error, WINDHOVER_INVALID_ARGUMENT, "bytes must not be NULL");
+  const auto needed = windhover::Engine::footprint(config);
+  if (!needed.ok()) return explain(error, needed.error());
+  *bytes = needed.value();
+  return WINDHOVER_OK;
+}
+
+windhover_status windhover_engine_create(const windhover_engine_options* options,
+                                         windhover_engine** engine, windhover_error* error) {
+  if (engine != nullptr) *engine = nullptr;
+  windhover::EngineConfig config;
+  if (const auto status = config_of(options, config, error); status != WINDHOVER_OK) return status;
+  if (engine == nullptr)
+    return explain(error, WINDHOVER_INVALID_ARGUMENT, "engine must not be NULL");
+  const auto needed = windhover::Engine::footprint(config);
+  if (!needed.ok()) return explain(error, needed.error());
+  const auto bytes = static_cast<double>(needed.value());
+  std::unique_ptr<windhover_engine> made(new (std::nothrow) windhover_engine(needed.value()));
+  if (made != nullptr) made->readers.reset(new (std::nothrow) windhover_reader[config.max_readers]);
+  if (made == nullptr || made->readers == nullptr || !made->block.valid()) {
+    return explain(error, WINDHOVER_NO_MEMORY, "the system does not give so many bytes", bytes);
+  }
+  const auto created = windhover::Engine::create(config, made->block.bytes(), made->clock);
+  if (!created.ok()) return explain(error, created.error());
+  made->engine = created.value();
+  for (std::uint32_t i = 0; i < config.max_readers; ++i) {
+    const auto reader = made->engine->reader();
+    if (!reader.ok()) return explain(error, reader.error());
+    made->readers[i].engine = made.get();
+    made->readers[i].reader.emplace(reader.value());
+  }
+  const windhover::EngineConfig& full = made->engine->config();
+  const auto response = windhover::find_model(full.model.name)->response;
+  if (response == windhover::Response::kCategorical) made->classes = full.model.classes;
+  *engine = made.release();
+  return WINDHOVER_OK;
+}
+
+void windhover_engine_destroy(windhover_engine* engine) {
+  if (engine == nullptr) return;
+  engine->learner.stop();
+  delete engine;
+}
+
+uint32_t windhover_engine_dimension(const windhover_engine* engine) {
+  return engine == nullptr ? 0 : engine->engine->dimension();
+}
+
+uint64_t windhover_engine_head(const windhover_engine* engine) {
+  return engine == nullptr ? 0 : engine->engine->head();
+}
+
+windhover_status windhover_engine_observe(windhover_engine* engine, const double* features,
+                                          size_t count, double target) {
+  if (engine == nullptr || (features == nullptr && count > 0)) return WINDHOVER_INVALID_ARGUMENT;
+  // Of a model of sparse rows a dense one has no shape.
+  if (engine->engine->config().model.max_nonzeros > 0) return WINDHOVER_WRONG_DIMENSION;
+  return to_c(engine->engine->observe({features, count}, target));
+}
+
+windhover_status windhover_engine_observe_rows(windhover_engine* engine, const windhover_rows* rows,
+                                               windhover_refused_row* listed, size_t room,
+                                               size_t* accepted, size_t* refused) {
+  if (engine == nullptr || (listed == nullptr && room > 0)) return WINDHOVER_INVALID_ARGUMENT;
+  if (const auto status = windhover::check_rows(rows); status != WINDHOVER_OK) return status;
+  const bool sparse = rows->row_ends != nullptr;
+  if (rows->rows > 0 && sparse != (engine->engine->config().model.max_nonzeros > 0)) {
+    return WINDHOVER_WRONG_DIMENSION;
+  }
+  // Listed in pieces of what fits on the stack would mean observing in pieces: the engine lists
+  // into the caller's memory instead, and each entry is widened in place, the last one first.
+  static_assert(sizeof(windhover_refused_row) % sizeof(windhover::RefusedRow) == 0);
+  auto* const narrow = reinterpret_cast<windhover::RefusedRow*>(listed);
+  const windhover::ObserveResult result =
+      engine->engine->observe(windhover::batch_of(*rows), {narrow, room});
+  for (std::size_t i = std::min(room, result.refused); i-- > 0;) {
+    const windhover::RefusedRow row = narrow[i];
+    listed[i] = {row.row, to_c(row.reason)};
+  }
+  if (accepted != nullptr) *accepted = result.accepted;
+  if (refused != nullptr) *refused = result.refused;
+  return to_c(result.status);
+}
+
+windhover_status windhover_engine_poll(windhover_engine* engine, int max_work, int* done) {
+  if (done != nullptr) *done = 0;
+  if (engine == nullptr || max_work < 0) return WINDHOVER_INVALID_ARGUMENT;
+  if (engine->running) return WINDHOVER_UNAVAILABLE;
+  const int worth = engine->engine->poll(max_work);
+  if (done != nullptr) *done = worth;
+  return WINDHOVER_OK;
+}
+
+windhover_status windhover_engine_start(windhover_engine* engine) {
+  if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (engine->running) return WINDHOVER_UNAVAILABLE;
+  const auto status = engine->learner.start(*engine->engine, {}, windhover::IdleStrategy::kPark);
+  engine->running = ok(status);
+  return to_c(status);
+}
+
+windhover_status windhover_engine_stop(windhover_engine* engine) {
+  if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  engine->learner.stop();
+  engine->running = false;
+  return WINDHOVER_OK;
+}
+
+windhover_status windhover_engine_pause(windhover_engine* engine, int paused) {
+  if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  engine->engine->pause(paused != 0);
+  return WINDHOVER_OK;
+}
+
+windhover_status windhover_engine_save(windhover_engine* engine, windhover_write_function write,
+                                       void* context) {
+  if (engine == nullptr || write == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (engine->running) return WINDHOVER_UNAVAILABLE;
+  windhover::FunctionSink sink(write, context);
+  return to_c(engine->engine->save(sink));
+}
+
+windhover_status windhover_engine_restore(windhover_engine* engine, windhover_read_function read,
+                                          void* context, windhover_error* error) {
+  if (error != nullptr) *error = {"", 0};
+  if (engine == nullptr || read == nullptr) {
+    return explain(error, WINDHOVER_INVALID_ARGUMENT, "engine and read must not be NULL");
+  }
+  if (engine->running) return explain(error, WINDHOVER_UNAVAILABLE, "the engine must be stopped");
+  const std::uint32_t readers = engine->engine->config().max_readers;
+  for (std::uint32_t i = 0; i < readers; ++i) {
+    if (!engine->readers[i].keeps) continue;
+    return explain(error, WINDHOVER_UNAVAILABLE,
+                   "a reader keeps draws; windhover_reader_release() it");
+  }
+  windhover::FunctionSource source(read, context);
+  const auto restored = engine->engine->restore(source);
+  return restored.ok() ? WINDHOVER_OK : explain(error, restored.error());
+}

@@ -1,0 +1,41 @@
+// What the handles of C hold of an engine.
+#ifndef WINDHOVER_IO_C_ENGINE_HANDLE_H_
+#define WINDHOVER_IO_C_ENGINE_HANDLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "windhover/io/c/engine.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/runtime/learner_thread.h"
+
+// Invariant: `summaries` and `parameters` are there exactly while it is `taken` and handed out.
+struct windhover_reader {
+  windhover_engine* engine = nullptr;
+  std::optional<windhover::Reader> reader;
+  std::atomic<bool> taken{false};
+  std::atomic<bool> keeps{false};  // a snapshot, for more pages of its draws
+  std::uint64_t snapshot = 0;      // which
+  std::unique_ptr<windhover::PredictiveSummary[]> summaries;
+  std::unique_ptr<windhover::ParameterSummary[]> parameters;
+};
+
+// Invariant: `engine` lies in `block`, and all readers that it can hand out are in `readers`.
+struct windhover_engine {
+  explicit windhover_engine(std::size_t bytes) noexcept : block(bytes) {}
+
+  windhover::RealClock clock;
+  windhover::MappedBlock block;
+  windhover::Engine* engine = nullptr;
+  std::size_t classes = 0;  // with probabilities of their own; 0: none
+  windhover::LearnerThread learner;
+  std::atomic<bool> running{false};
+  std::unique_ptr<windhover_reader[]> readers;
+};
+
+#endif  // WINDHOVER_IO_C_ENGINE_HANDLE_H_

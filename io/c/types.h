@@ -1,0 +1,184 @@
+/* What engine and client have in common: status codes, rows, questions and answers. Include
+ * <windhover.h>. Numbers are in the units of the rows as they came; variances in their squares. */
+#ifndef WINDHOVER_IO_C_TYPES_H_
+#define WINDHOVER_IO_C_TYPES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WINDHOVER_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The outcome of a call. Numbers keep their meaning; later libraries may have more of them. */
+typedef enum windhover_status {
+  WINDHOVER_OK = 0,
+  WINDHOVER_INVALID_CONFIG = 1,
+  WINDHOVER_ARENA_TOO_SMALL = 2,
+  WINDHOVER_INVALID_ARGUMENT = 3,
+  WINDHOVER_WINDOW_FULL = 4,
+  WINDHOVER_WRONG_DIMENSION = 5,
+  WINDHOVER_NOT_FINITE = 6,
+  WINDHOVER_TARGET_OUT_OF_DOMAIN = 7,
+  WINDHOVER_INDEX_OUT_OF_RANGE = 8,
+  WINDHOVER_INDICES_NOT_INCREASING = 9,
+  WINDHOVER_TOO_MANY_NONZEROS = 10,
+  WINDHOVER_TOO_LARGE = 11,
+  WINDHOVER_MALFORMED = 12,
+  WINDHOVER_UNSUPPORTED = 13,
+  WINDHOVER_NOT_PERMITTED = 14,
+  WINDHOVER_UNAVAILABLE = 15,
+  WINDHOVER_TIMEOUT = 16,
+  WINDHOVER_CLOSED = 17,
+  WINDHOVER_NOT_READY = 18,
+  WINDHOVER_DIVERGED = 19,
+  WINDHOVER_NOT_POSITIVE_DEFINITE = 20,
+  WINDHOVER_IO_ERROR = 21,
+  WINDHOVER_REFUSED = 22,
+  WINDHOVER_LOG_FULL = 23,
+  WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
+  WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
+} windhover_status;
+
+/* The status in a sentence, in static memory; "unknown status" for another number. Any thread. */
+WINDHOVER_API const char* windhover_status_text(windhover_status status);
+
+/* The library's version, "0.2.0", in static memory. Any thread. */
+WINDHOVER_API const char* windhover_version(void);
+
+/* Why a call that sets something up refused: a sentence in static memory that names the field and
+ * what is allowed, and the number that helps (the bytes needed, the limit, the value refused). */
+typedef struct windhover_error {
+  const char* sentence; /* never NULL after a call; "" when all is well */
+  double number;
+} windhover_error;
+
+/* Rows to learn from, in the caller's memory for the length of a call.
+ * Dense: `features` holds rows x (features of the model) values, row after row, without the
+ *        intercept's 1; indices and row_ends are NULL.
+ * Sparse: `features` holds the values that are not 0, `indices` as many column numbers from 0
+ *        (increasing within a row), and row_ends[i] says where the values of row i end. */
+typedef struct windhover_rows {
+  size_t struct_size;
+  size_t rows;
+  const double* features;
+  size_t feature_values; /* how many numbers `features` holds */
+  const double* targets; /* one a row; classes are 0, 1, ... */
+  const uint32_t* indices;
+  const uint32_t* row_ends;
+} windhover_rows;
+WINDHOVER_API void windhover_rows_init(windhover_rows* rows, size_t size);
+
+/* A row that was not taken: its index, and why. */
+typedef struct windhover_refused_row {
+  uint64_t row;
+  windhover_status reason;
+} windhover_refused_row;
+
+/* Several x asked about at once, on common draws. Rows are as in windhover_rows. */
+typedef struct windhover_question {
+  size_t struct_size;
+  size_t rows; /* 1 to max_query_rows */
+  const double* features;
+  size_t feature_values;
+  const uint32_t* indices; /* NULL: dense */
+  const uint32_t* row_ends;
+  const double* outcomes;   /* y, one a row, to be scored; NULL: not */
+  const double* quantiles;  /* probabilities, each in (0, 1) */
+  size_t quantile_count;    /* at most 16 */
+  const double* thresholds; /* t of P(y > t); regression and counts only */
+  size_t threshold_count;   /* at most 8 */
+  double interval;          /* probability of the equal-tailed interval, in (0, 1); 0.9 */
+  uint64_t thompson_id;     /* not 0: a fresh Thompson draw, the same for the same id */
+} windhover_question;
+WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
+
+/* The answer for one x. linpred: the linear predictor (of classes the log-odds); epred: the
+ * expected y given the parameters (of two classes the probability of class 1). What a model or a
+ * question does not have is 0; softmax has entropies, log_score and brier only, beside its
+ * probabilities. */
+typedef struct windhover_prediction {
+  double linpred_mean, linpred_sd;
+  double epred_mean, epred_sd; /* epred_sd: uncertainty about the parameters alone */
+  double mean, sd;             /* of y */
+  double var_epistemic, var_aleatoric;
+  double interval_lower, interval_upper; /* of y; of two classes: of the probability */
+  double entropy, expected_entropy, mutual_information; /* classes, in nats */
+  double log_score, pit, crps, brier;                   /* where outcomes were given */
+  double prob_best, expected_regret;                    /* against the other rows of the question */
+  double thompson;
+} windhover_prediction;
+
+/* Whether to believe an answer. */
+typedef enum windhover_posterior_status {
+  WINDHOVER_POSTERIOR_WARMING_UP = 0,
+  WINDHOVER_POSTERIOR_OK = 1,
+  WINDHOVER_POSTERIOR_DEGRADED = 2,
+  WINDHOVER_POSTERIOR_DRIFTING = 3,
+  WINDHOVER_POSTERIOR_RECOVERING = 4
+} windhover_posterior_status;
+
+/* Which rows a posterior stands on. */
+typedef enum windhover_horizon {
+  WINDHOVER_HORIZON_WINDOW = 0,     /* the last N */
+  WINDHOVER_HORIZON_FORGETTING = 1, /* all, older ones fading: worth N */
+  WINDHOVER_HORIZON_ALL = 2         /* all, counting the same */
+} windhover_horizon;
+
+/* Where an answer comes from. A number that is not known is NaN. */
+typedef struct windhover_provenance {
+  size_t struct_size;
+  uint64_t snapshot_id;
+  uint64_t sequence;      /* all rows below it are in the answer */
+  uint64_t n_seen, n_eff; /* rows taken in; rows that the posterior is worth */
+  uint64_t steps;         /* of all chains together */
+  int64_t age_ns;         /* since the snapshot was made */
+  uint64_t draws;         /* retained, behind quantiles and probabilities */
+  windhover_posterior_status status;
+  int reason; /* why it is not ok: windhover_reason_text(); 0: none */
+  windhover_horizon horizon;
+  uint64_t recovery_target, divergences;
+  double ess_bulk, ess_tail, r_hat, autocorrelation_time;
+  double draws_per_observation, ou_ratio, law_ratio, misspecification_index, prior_conflict;
+  double score_autocorrelation, drift_score, repeated_rows, coverage_90;
+  double noise_variance, noise_variance_sd;
+} windhover_provenance;
+WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
+
+/* "warming_up", "ok", ..., and "none", "few_draws", "drift", ...: static memory. Any thread. */
+WINDHOVER_API const char* windhover_posterior_status_text(windhover_posterior_status status);
+WINDHOVER_API const char* windhover_reason_text(int reason);
+
+/* Where an answer goes: the caller's memory. What is NULL is not written. */
+typedef struct windhover_answer {
+  size_t struct_size;
+  windhover_prediction* predictions; /* one a row */
+  size_t prediction_size;            /* sizeof(windhover_prediction); required with predictions */
+  double* quantiles;                 /* rows x quantile_count, row after row */
+  double* exceedance;                /* rows x threshold_count: P(y > t) */
+  /* Softmax: rows x classes, of each class the mean, sd and equal-tailed interval of its
+   * probability. WINDHOVER_WRONG_DIMENSION unless `classes` is the model's, or all four are NULL.
+   */
+  size_t classes;
+  double *probabilities, *probabilities_sd, *probabilities_lower, *probabilities_upper;
+  windhover_provenance* provenance;
+} windhover_answer;
+WINDHOVER_API void windhover_answer_init(windhover_answer* answer, size_t size);
+
+/* One parameter; the intercept is the last, the linear predictor at x = 0. NaN: not known. */
+typedef struct windhover_parameter {
+  double mean, mode, sd;
+  double sd_robust; /* holds when the model does not, also for dependent rows */
+  double q5, q50, q95;
+  double ess_bulk, r_hat, ess_tail, mcse_mean;
+  double autocorrelation_time; /* in steps of one chain */
+  double prior_precision;
+} windhover_parameter;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WINDHOVER_IO_C_TYPES_H_ */
