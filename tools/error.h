@@ -39,6 +39,11 @@ T value_or_throw(Result<T> result) {
   return std::move(result).value();
 }
 
+// Not an error: the program has said what there is to say, and ends with this exit code.
+struct EndWith {
+  int code = 0;
+};
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_ERROR_H_

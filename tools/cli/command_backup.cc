@@ -7,6 +7,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/kept/copy_history.h"
 #include "windhover/tools/kept/kept_text.h"
@@ -58,6 +59,10 @@ void add_backup(CLI::App& app) {
       "Copy a data folder, also beside a daemon at work: newest checkpoint, log after it");
   auto folders = std::make_shared<FolderPair>();
   add_folders(*command, *folders);
+  add_examples(
+      *command,
+      {{"windhover backup data copy", "a copy of what a server keeps, while it is at work"},
+       {"windhover backup data \"$(date +%F)\"", "one a day, in a folder of its own"}});
   command->callback([folders] { run_backup(*folders); });
 }
 
@@ -70,6 +75,10 @@ void add_restore(CLI::App& app) {
                             ->add_option("--to-row", folders->to_row,
                                          "How many rows it ends with; without it, all there are")
                             ->transform(whole_number());
+  add_examples(
+      *command,
+      {{"windhover restore copy again", "a data folder for windhoverd, from a backup"},
+       {"windhover restore copy earlier --to-row 150", "as it was after the first 150 rows"}});
   command->callback([folders, to_row] {
     run_restore(*folders, to_row->count() > 0 ? std::optional(folders->to_row) : std::nullopt);
   });

@@ -9,6 +9,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
@@ -244,12 +245,16 @@ void add_checkpoint(CLI::App& app) {
   CLI::App* take = group->add_subcommand("take", "Have a server take one now, and wait for it");
   auto server = std::make_shared<ServerOptions>();
   add_server_options(*take, *server);
+  add_examples(*take, {{"windhover checkpoint take --to 127.0.0.1:7172",
+                        "so that a restart now has little to learn again"}});
   take->callback([server] { run_take(*server); });
 
   add_folder_command(*group, "list", "The checkpoints of a data folder", true, &run_list,
                      std::make_shared<FolderOptions>());
   add_folder_command(*group, "verify", "Read every byte of each; exit code 1 where one is bad",
                      false, &verify_all, std::make_shared<FolderOptions>());
+  add_examples(*group->get_subcommand("list"),
+               {{"windhover checkpoint list data", "which there are, and whether they are good"}});
   auto options = std::make_shared<FolderOptions>();
   add_folder_command(*group, "show", "What one holds: producers, configuration, sections", true,
                      &run_show, options)

@@ -11,6 +11,7 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
@@ -153,6 +154,11 @@ void add_fit(CLI::App& app) {
   command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");
   command->add_flag("--json", o.json, "One JSON object");
+  add_examples(*command,
+               {{"windhover fit house.csv --target price",
+                 "learns from the file, and measures the result against the exact posterior"},
+                {"windhover fit house.csv --target price --json > fit.json",
+                 "the same, with all numbers, for a script"}});
   command->callback([options] { run_fit(*options); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/kept/export_rows.h"
@@ -90,6 +91,7 @@ void add_log(CLI::App& app) {
       log->add_subcommand("verify", "Read all of it; exit code 1 where it is damaged");
   auto path = std::make_shared<std::string>();
   verify->add_option("FOLDER", *path, "Data folder, or a backup of one")->required();
+  add_examples(*verify, {{"windhover log verify copy", "whether every byte is as it was written"}});
   verify->callback([path] { verify_log(*path); });
 
   CLI::App* rows = log->add_subcommand("export", "Write its rows as a CSV to standard output");
@@ -100,6 +102,8 @@ void add_log(CLI::App& app) {
   CLI::Option* to = rows->add_option("--to", arguments->to, "One past the last row; nothing: all")
                         ->transform(whole_number());
   rows->add_option("--schema", arguments->options.schema, "TOML schema, for the names of columns");
+  add_examples(*rows, {{"windhover log export copy --schema S.toml > rows.csv",
+                        "the rows that were acknowledged, as CSV"}});
   rows->callback([arguments, from, to] {
     if (from->count() > 0) arguments->options.from = arguments->from;
     if (to->count() > 0) arguments->options.to = arguments->to;

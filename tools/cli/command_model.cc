@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/score_text.h"
@@ -127,6 +128,13 @@ void add_model(CLI::App& app) {
   add(*group, "list", "Which there are, and how each stands", &run_list);
   add(*group, "pause", "One learns nothing: answers stay what they are, rows wait", &run_pause);
   add(*group, "resume", "One that is paused goes on", &run_resume);
+  add_examples(*group->get_subcommand("list"),
+               {{"windhover model list --to 127.0.0.1:7172", "the models, and how each stands"}});
+  add_examples(*group->get_subcommand("pause"),
+               {{"windhover model pause --to 127.0.0.1:7172 --model default",
+                 "while a stream brings what must not be learned"}});
+  add_examples(*group->get_subcommand("resume"),
+               {{"windhover model resume --to 127.0.0.1:7172 --model default", "it goes on"}});
   const auto answer =
       add(*group, "answer", "Another one's posterior answers for it from now on", &run_answer);
   group->get_subcommand("answer")

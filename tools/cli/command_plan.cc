@@ -10,6 +10,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/daemon_models.h"
 
@@ -141,6 +142,9 @@ void add_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
   command->add_option("CONFIG", options->path, "TOML configuration of windhoverd")->required();
   command->add_flag("--json", options->json, "One JSON object");
+  add_examples(*command,
+               {{"windhover plan windhoverd.toml", "what that server will take of memory and disk"},
+                {"windhover plan windhoverd.toml --json", "the same for a script"}});
   command->callback([options] { run_plan(*options); });
 }
 

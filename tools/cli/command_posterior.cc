@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <memory>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/error.h"
@@ -17,6 +19,7 @@ struct PosteriorOptions {
   ServerOptions server;
   std::string schema;
   bool json = false;
+  bool draws = false;
 };
 
 std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client& client) {
@@ -46,10 +49,38 @@ std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client
   return all;
 }
 
+// A name may hold what separates cells.
+std::string cell(const std::string& name) {
+  if (name.find_first_of(",\"\n") == std::string::npos) return name;
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// As CSV: a line a draw, a column a parameter. Where they come from goes to standard error.
+void print_draws(Client& client, const std::vector<std::string>& names) {
+  std::vector<double> theta;
+  Provenance provenance;
+  check_reply(client, client.draws(theta, provenance), "asking for the draws");
+  if (theta.size() != provenance.draws * names.size()) {
+    throw RunError(fmt::format("the server sent {} numbers where {} draws of {} were expected",
+                               theta.size(), provenance.draws, names.size()));
+  }
+  std::string line;
+  for (const std::string& name : names) line += (line.empty() ? "" : ",") + cell(name);
+  fmt::print("{}\n", line);
+  for (auto at = theta.begin(); at != theta.end();
+       at += static_cast<std::ptrdiff_t>(names.size())) {
+    fmt::print("{}\n", fmt::join(at, at + static_cast<std::ptrdiff_t>(names.size()), ","));
+  }
+  fmt::print(stderr, "{}\n", describe(provenance));
+}
+
 void run_posterior(const PosteriorOptions& o) {
   Client client;
   connect_or_throw(client, o.server);
   const std::vector<std::string> names = parameter_names(o, client);
+  if (o.draws) return print_draws(client, names);
   std::vector<ParameterSummary> summaries;
   Provenance provenance;
   check_reply(client, client.posterior(summaries, provenance), "asking for the posterior");
@@ -92,7 +123,14 @@ void add_posterior(CLI::App& app) {
   auto options = std::make_shared<PosteriorOptions>();
   add_server_options(*command, options->server);
   command->add_option("--schema", options->schema, "TOML schema, for the names");
-  command->add_flag("--json", options->json, "One JSON object");
+  CLI::Option* json = command->add_flag("--json", options->json, "One JSON object");
+  command->add_flag("--draws", options->draws, "The draws themselves, as CSV: a line each")
+      ->excludes(json);
+  add_examples(*command,
+               {{"windhover posterior --to 127.0.0.1:7172 --schema S.toml",
+                 "each parameter with its interval, by the names of the schema"},
+                {"windhover posterior --to 127.0.0.1:7172 --schema S.toml --draws > draws.csv",
+                 "draws of all parameters together, for tools that take samples"}});
   command->callback([options] { run_posterior(*options); });
 }
 

@@ -11,6 +11,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/questions.h"
@@ -222,6 +223,12 @@ void add_predict(CLI::App& app) {
   command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")
       ->transform(whole_number());
   command->add_flag("--json", o.json, "One JSON object");
+  add_examples(
+      *command,
+      {{"windhover predict --to 127.0.0.1:7172 --schema S.toml --set sqm=85 --set district=north",
+        "one question, a field each"},
+       {"windhover predict --to 127.0.0.1:7172 --schema S.toml --file questions.csv > answers.csv",
+        "a question a row; the answers are columns behind those of the file"}});
   command->callback([options] { run_predict(*options); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/registry_table.h"
 
 namespace windhover {
@@ -65,6 +66,8 @@ void add_listing(CLI::App& app, const char* name, const char* help, ordered_json
   CLI::App* command = app.add_subcommand(name, help);
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "One JSON array");
+  add_examples(*command, {{fmt::format("windhover {}", name), "a table"},
+                          {fmt::format("windhover {} --json", name), "the same for a script"}});
   command->callback([json, list, legend] {
     if (*json) {
       fmt::print("{}\n", list().dump(2));

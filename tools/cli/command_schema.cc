@@ -7,6 +7,7 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/schema.h"
@@ -67,6 +68,10 @@ void add_schema(CLI::App& app) {
   command->add_option("--model", o.reading.model, "What the target is to be right for")
       ->check(CLI::IsMember(models));
   command->add_flag("--names", o.names, "List the features instead");
+  add_examples(*command, {{"windhover schema house.csv --target price > S.toml",
+                           "what the columns are, and how they become numbers"},
+                          {"windhover schema house.csv --target price --names",
+                           "the features that come of them"}});
   command->callback([options] { run_schema(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/send.h"
@@ -106,6 +107,13 @@ void add_send(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON object");
+  add_examples(
+      *command,
+      {{"windhover send house.csv --to 127.0.0.1:7171 --schema S.toml",
+        "streams the rows of a file, and accounts for each"},
+       {"cat house.csv | windhover send - --to 127.0.0.1:7171 --schema S.toml --producer 7",
+        "rows of a pipe; with a producer none is lost or counted twice when the connection "
+        "breaks"}});
   command->callback([options] { run_send(*options); });
 }
 

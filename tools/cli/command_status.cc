@@ -7,8 +7,11 @@
 #include <string>
 #include <thread>
 
+#include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
+#include "windhover/tools/cli/watch_status.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/client/score_text.h"
@@ -19,6 +22,9 @@ namespace {
 struct StatusOptions {
   ServerOptions server;
   bool json = false;
+  bool watch = false;
+  double every = 1;
+  std::uint64_t times = 0;
 };
 
 nlohmann::ordered_json latency_json(const v1::HandlerLatency& l) {
@@ -50,6 +56,7 @@ void connect_in_a_crowd(Client& client, const ServerOptions& server) {
 }
 
 void run_status(const StatusOptions& o) {
+  if (o.watch) return watch_status(o.server, o.every, o.times);
   Client client;
   connect_in_a_crowd(client, o.server);
   v1::StatusResult s;
@@ -98,7 +105,22 @@ void add_status(CLI::App& app) {
   CLI::App* command = app.add_subcommand("status", "Show a server's state and counters");
   auto options = std::make_shared<StatusOptions>();
   add_server_options(*command, options->server);
-  command->add_flag("--json", options->json, "One JSON object");
+  CLI::Option* json = command->add_flag("--json", options->json, "One JSON object");
+  CLI::Option* watch =
+      command->add_flag("--watch", options->watch, "A line a second instead, until it is ended")
+          ->excludes(json);
+  command->add_option("--every", options->every, "With --watch: seconds from one line to the next")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->needs(watch)
+      ->capture_default_str();
+  command
+      ->add_option("--times", options->times, "With --watch: so many lines; 0: until it is ended")
+      ->transform(whole_number())
+      ->needs(watch);
+  add_examples(*command, {{"windhover status --to 127.0.0.1:7172",
+                           "what it has seen, how well it keeps up, what of it is on disk"},
+                          {"windhover status --to 127.0.0.1:7172 --watch --every 0.5 --times 3",
+                           "a line each half a second, three of them"}});
   command->callback([options] { run_status(*options); });
 }
 

@@ -17,6 +17,7 @@
 #include "windhover/io/access/credential.h"
 #include "windhover/io/access/identity_file.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -93,6 +94,11 @@ void add_token(CLI::App& app) {
   command->add_option("--model", options->models, "A model's name; several times; nothing: all")
       ->allow_extra_args(false);
   command->add_option("--out", options->out, "A new file of mode 0600 that gets the token");
+  add_examples(*command,
+               {{"windhover token new feeder --role observe --out feeder.token",
+                 "a token for who sends rows; the line printed is for the identities file"},
+                {"windhover token new dashboard --role query --model default --out dashboard.token",
+                 "one that may ask about one model, and nothing else"}});
   command->callback([options] { run_new(*options); });
 }
 

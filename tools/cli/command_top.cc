@@ -14,9 +14,11 @@
 #include <thread>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/top_frame.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {
@@ -152,6 +154,10 @@ void add_top(CLI::App& app) {
   command->add_option("--every", options->every, "seconds from one look to the next")
       ->check(CLI::Range(0.1, 3600.0));
   command->add_flag("--once", options->once, "Print what is between two looks, and end");
+  add_examples(*command, {{"windhover top --to 127.0.0.1:7172",
+                           "rates, latencies and posterior, live in a terminal; q ends it"},
+                          {"windhover top --to 127.0.0.1:7172 --once --every 0.5",
+                           "one frame, of what is between two looks half a second apart"}});
   command->callback([options] { run_top(*options); });
 }
 

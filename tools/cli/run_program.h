@@ -16,6 +16,8 @@ template <class Run>
 int run_program(const char* name, Run&& run) {
   try {
     return run();
+  } catch (const EndWith& end) {
+    return end.code;
   } catch (const UserError& error) {
     std::fprintf(stderr, "%s: %s\n", name, error.what());
     return 2;

@@ -24,8 +24,8 @@ void refuse_unknown_command(CLI::App& app, int argc, char** argv) {
   if (word == argv + argc) return;
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    commands.push_back(command->get_name());
-    if (commands.back() == *word) return;
+    if (command->get_name() == *word) return;
+    if (!command->get_group().empty()) commands.push_back(command->get_name());
   }
   throw windhover::UserError(windhover::unknown_command_text(*word, commands));
 }
@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   windhover::add_predict(app);
   windhover::add_posterior(app);
   windhover::add_status(app);
+  windhover::add_health(app);
   windhover::add_model(app);
   windhover::add_top(app);
   windhover::add_token(app);
@@ -52,6 +53,7 @@ int run(int argc, char** argv) {
   windhover::add_samplers(app);
   windhover::add_models(app);
   windhover::add_companions(app);
+  windhover::add_manual(app, WINDHOVER_VERSION);
   if (argc < 2) {
     fmt::print("{}", windhover::guide_text());
     return 0;

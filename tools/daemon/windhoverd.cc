@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/serve.h"
@@ -21,6 +22,7 @@ struct CommandLine {
   bool real_time = false;
   bool print_config = false;
   bool check_config = false;
+  std::string manual;  // where to write it
 };
 
 // The file first, then what overrides it.
@@ -62,10 +64,24 @@ int run(int argc, char** argv) {
            option.help)
         ->type_name(option.form == DaemonOption::Form::kText ? "TEXT" : "VALUE");
   }
+  // For the build and for tests: nobody else looks for it.
+  app.add_option("--write-manual", line.manual, "Write its page and completion there")->group("");
+  add_exit_codes(app,
+                 "0: it was stopped by a signal. 1: something failed. 2: the configuration is "
+                 "wrong. 3: a thread stood still, and process.watchdog says to end then.");
+  add_examples(app, {{"windhoverd --model.schema S.toml --server.observe.tcp_port 7171 "
+                      "--server.query.tcp_port 7172",
+                      "serves the model that the schema asks for; Ctrl-C ends it"},
+                     {"windhoverd windhoverd.toml --check-config",
+                      "whether a configuration is right, without starting"}});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (!line.manual.empty()) {
+    write_manual(app, line.manual, 8, WINDHOVER_VERSION);
+    return 0;
   }
   if (line.check_config) return check_config(line);
   if (line.print_config) {

@@ -1,0 +1,207 @@
+// Completion for shells. Where a value is no word of few, it is taken for a file.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "windhover/tools/cli/manual.h"
+
+namespace windhover {
+namespace {
+
+std::vector<std::string> flags_of(const CLI::Option& option) {
+  std::vector<std::string> flags;
+  for (const std::string& name : option.get_snames()) flags.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) flags.push_back("--" + name);
+  return flags;
+}
+
+// For between two single quotes of a shell.
+std::string shell_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// The program and all below it.
+void walk(const CLI::App& command, const std::function<void(const CLI::App&)>& visit) {
+  visit(command);
+  for (const CLI::App* below : listed_commands(command)) walk(*below, visit);
+}
+
+std::string function_name(const CLI::App& command) {
+  std::string name = "_" + full_name(command);
+  std::ranges::replace_if(
+      name, [](char c) { return c == ' ' || c == '-'; }, '_');
+  return name;
+}
+
+std::string zsh_text(const std::string& text, bool describes) {
+  std::string out;
+  for (const char c : text) {
+    if (c == ':' || (describes && (c == '[' || c == ']')) || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string zsh_option(const CLI::Option& option, const std::string& flag) {
+  std::string spec = fmt::format("{}{}[{}]", option.get_items_expected_max() > 1 ? "*" : "", flag,
+                                 zsh_text(option.get_description(), true));
+  if (!takes_value(option)) return shell_quoted(spec);
+  const auto choices = choices_of(option);
+  spec += choices.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(choices, " "));
+  return shell_quoted(spec);
+}
+
+// Under which commands a line of fish holds.
+std::string fish_condition(const CLI::App& command) {
+  std::string seen;
+  for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) {
+    seen = fmt::format("__fish_seen_subcommand_from {}{}{}", at->get_name(),
+                       seen.empty() ? "" : "; and ", seen);
+  }
+  return seen;
+}
+
+std::string fish_commands(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : listed_commands(command)) names.push_back(below->get_name());
+  if (names.empty()) return "";
+  std::string condition = fish_condition(command);
+  condition += fmt::format("{}not __fish_seen_subcommand_from {}",
+                           condition.empty() ? "" : "; and ", fmt::join(names, " "));
+  std::string out;
+  for (const CLI::App* below : listed_commands(command)) {
+    const CLI::App* root = &command;
+    while (root->get_parent() != nullptr) root = root->get_parent();
+    out += fmt::format("complete -c {} -f -n {} -a {} -d {}\n", root->get_name(),
+                       shell_quoted(condition), below->get_name(),
+                       shell_quoted(below->get_description()));
+  }
+  return out;
+}
+
+std::string fish_option(const std::string& program, const CLI::App& command,
+                        const CLI::Option& option) {
+  std::string line = "complete -c " + program;
+  if (command.get_parent() != nullptr) line += " -n " + shell_quoted(fish_condition(command));
+  for (const std::string& name : option.get_snames()) line += " -s " + name;
+  for (const std::string& name : option.get_lnames()) line += " -l " + name;
+  const auto choices = choices_of(option);
+  if (!choices.empty()) {
+    line += fmt::format(" -x -a {}", shell_quoted(fmt::format("{}", fmt::join(choices, " "))));
+  } else if (takes_value(option)) {
+    line += " -r";
+  }
+  return line + " -d " + shell_quoted(option.get_description()) + "\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CLI::App& program) {
+  std::vector<std::string> paths;
+  std::string values;
+  std::string words;
+  walk(program, [&](const CLI::App& command) {
+    const std::string name = full_name(command);
+    if (command.get_parent() != nullptr) paths.push_back(fmt::format("\"{}\"", name));
+    std::vector<std::string> here;
+    for (const CLI::App* below : listed_commands(command)) here.push_back(below->get_name());
+    for (const CLI::Option* option : listed_options(command)) {
+      const auto flags = flags_of(*option);
+      here.insert(here.end(), flags.begin(), flags.end());
+      if (!takes_value(*option)) continue;
+      for (const std::string& flag : flags) {
+        const auto choices = choices_of(*option);
+        values +=
+            fmt::format("    \"{} {}\") take {} ;;\n", name, flag,
+                        choices.empty() ? "-f" : fmt::format("-W \"{}\"", fmt::join(choices, " ")));
+      }
+    }
+    words += fmt::format("    \"{}\") words=\"{}\" ;;\n", name, fmt::join(here, " "));
+  });
+  return fmt::format(R"(# Completion of {0} for bash.
+{1}() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} path={0} i words=
+  take() {{ mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }}
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    case "$path ${{COMP_WORDS[i]}}" in
+    {2}) path="$path ${{COMP_WORDS[i]}}" ;;
+    esac
+  done
+  case "$path $prev" in
+{3}    *)
+    case "$path" in
+{4}    esac
+    take -W "$words"
+    [[ $cur == -* || ${{#COMPREPLY[@]}} -gt 0 ]] || take -f
+    ;;
+  esac
+  unset -f take
+}}
+complete -o filenames -F {1} {0}
+)",
+                     program.get_name(), function_name(program),
+                     paths.empty() ? "\"\"" : fmt::format("{}", fmt::join(paths, " | ")), values,
+                     words);
+}
+
+std::string zsh_completion(const CLI::App& program) {
+  std::string out = fmt::format("#compdef {}\n# Completion for zsh.\n", program.get_name());
+  walk(program, [&](const CLI::App& command) {
+    std::string specs;
+    for (const CLI::Option* option : listed_options(command)) {
+      for (const std::string& flag : flags_of(*option)) {
+        specs += " \\\n    " + zsh_option(*option, flag);
+      }
+    }
+    const auto below = listed_commands(command);
+    if (below.empty()) {
+      out += fmt::format("\n{}() {{\n  _arguments{} \\\n    '*:file:_files'\n}}\n",
+                         function_name(command), specs);
+      return;
+    }
+    std::string names;
+    std::string calls;
+    for (const CLI::App* each : below) {
+      names += "\n      " +
+               shell_quoted(each->get_name() + ":" + zsh_text(each->get_description(), false));
+      calls += fmt::format("\n      {}) {} ;;", each->get_name(), function_name(*each));
+    }
+    out += fmt::format(R"(
+{}() {{
+  local context state state_descr line
+  typeset -A opt_args
+  _arguments -C{} \
+    '1:command:->command' '*::argument:->argument'
+  case $state in
+    command)
+      local -a commands
+      commands=({})
+      _describe command commands ;;
+    argument)
+      case $line[1] in{}
+      esac ;;
+  esac
+}}
+)",
+                       function_name(command), specs, names, calls);
+  });
+  return out + fmt::format("\n{} \"$@\"\n", function_name(program));
+}
+
+std::string fish_completion(const CLI::App& program) {
+  std::string out = "# Completion of " + program.get_name() + " for fish.\n";
+  walk(program, [&](const CLI::App& command) {
+    out += fish_commands(command);
+    for (const CLI::Option* option : listed_options(command)) {
+      out += fish_option(program.get_name(), command, *option);
+    }
+  });
+  return out;
+}
+
+}  // namespace windhover

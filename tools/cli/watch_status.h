@@ -1,0 +1,22 @@
+#ifndef WINDHOVER_TOOLS_CLI_WATCH_STATUS_H_
+#define WINDHOVER_TOOLS_CLI_WATCH_STATUS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/tools/cli/server_options.h"
+
+namespace windhover {
+
+// Prints a line for each look at a server, every `seconds`, `times` of them (0: until a signal ends
+// the process). A server that is gone is said so, and looked for again.
+void watch_status(const ServerOptions& server, double seconds, std::uint64_t times);
+
+// "ok          rows 12000 (+512/s), worth 10000, 640 effective draws"; without the rate where
+// `rows_a_second` is negative.
+std::string watch_line(const Provenance& provenance, std::uint64_t head, double rows_a_second);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLI_WATCH_STATUS_H_
