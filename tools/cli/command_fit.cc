@@ -11,6 +11,7 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
+#include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
@@ -27,6 +28,7 @@ struct FitCommand {
   std::string prior_groups = "one";
   bool no_intercept = false;
   bool json = false;
+  std::string plot;
 };
 
 // A number of the result, or "-" where there is none.
@@ -58,7 +60,16 @@ void print_result(const nlohmann::ordered_json& result) {
   }
 }
 
+IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& result) {
+  IntervalPlot plot{path, "parameter, with its 90 % interval", {}};
+  for (const auto& p : result["parameters"]) {
+    plot.intervals.push_back({p["name"], p["mean"], p["q5"], p["q95"]});
+  }
+  return plot;
+}
+
 void run_fit(FitCommand& o) {
+  if (!o.plot.empty()) check_plot_path(o.plot);
   if (o.fit.data.target.empty() && !o.fit.schema) {
     throw UserError(
         fmt::format("which column is to be predicted? Say --target COLUMN, or --schema FILE; the "
@@ -85,6 +96,7 @@ void run_fit(FitCommand& o) {
   } else {
     print_result(result);
   }
+  if (!o.plot.empty()) draw_intervals(plot_of(o.fit.path, result), o.plot);
 }
 
 }  // namespace
@@ -154,6 +166,8 @@ void add_fit(CLI::App& app) {
   command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");
   command->add_flag("--json", o.json, "One JSON object");
+  command->add_option("--plot", o.plot,
+                      "FILE.svg that gets a picture of the parameters; -: the terminal");
   add_examples(*command,
                {{"windhover fit house.csv --target price",
                  "learns from the file, and measures the result against the exact posterior"},

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
@@ -20,6 +21,7 @@ struct PosteriorOptions {
   std::string schema;
   bool json = false;
   bool draws = false;
+  std::string plot;
 };
 
 std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client& client) {
@@ -76,7 +78,19 @@ void print_draws(Client& client, const std::vector<std::string>& names) {
   fmt::print(stderr, "{}\n", describe(provenance));
 }
 
+void plot_posterior(const PosteriorOptions& o, const std::vector<std::string>& names,
+                    const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
+  IntervalPlot plot{fmt::format("{} rows, {}", provenance.n_eff, to_string(provenance.status)),
+                    "parameter, with its 90 % interval",
+                    {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    plot.intervals.push_back({names[i], summaries[i].mean, summaries[i].q5, summaries[i].q95});
+  }
+  draw_intervals(plot, o.plot);
+}
+
 void run_posterior(const PosteriorOptions& o) {
+  if (!o.plot.empty()) check_plot_path(o.plot);
   Client client;
   connect_or_throw(client, o.server);
   const std::vector<std::string> names = parameter_names(o, client);
@@ -88,6 +102,7 @@ void run_posterior(const PosteriorOptions& o) {
     throw RunError(fmt::format("the server sent {} parameters where {} were expected",
                                summaries.size(), names.size()));
   }
+  if (!o.plot.empty()) return plot_posterior(o, names, summaries, provenance);
   if (o.json) {
     nlohmann::ordered_json out;
     out["parameters"] = nlohmann::ordered_json::array();
@@ -126,6 +141,11 @@ void add_posterior(CLI::App& app) {
   CLI::Option* json = command->add_flag("--json", options->json, "One JSON object");
   command->add_flag("--draws", options->draws, "The draws themselves, as CSV: a line each")
       ->excludes(json);
+  command
+      ->add_option("--plot", options->plot,
+                   "Instead of the table a picture: FILE.svg; -: in the terminal")
+      ->excludes(json)
+      ->excludes("--draws");
   add_examples(*command,
                {{"windhover posterior --to 127.0.0.1:7172 --schema S.toml",
                  "each parameter with its interval, by the names of the schema"},

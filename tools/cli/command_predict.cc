@@ -11,6 +11,7 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
+#include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
@@ -32,6 +33,7 @@ struct PredictOptions {
   double interval = 0.9;
   std::uint64_t thompson = 0;
   bool json = false;
+  std::string plot;
 };
 
 std::vector<double> parse_vector(const std::string& text) {
@@ -104,7 +106,9 @@ void check_options(const PredictOptions& o, const v1::Welcome& welcome) {
   if (has_classes(welcome) && !o.thresholds.empty()) {
     throw UserError("--threshold is for regression and counts; the server's model has classes");
   }
+  if (!o.plot.empty()) check_plot_path(o.plot);
   if (o.file.empty()) return;
+  if (!o.plot.empty()) throw UserError("--plot is not allowed with --file: its answers are CSV");
   if (!o.set.empty()) throw UserError("give either --file or --set, not both");
   if (!o.outcomes.empty()) throw UserError("--outcome is not allowed with --file");
   if (o.json) throw UserError("--json is not allowed with --file: its answers are CSV");
@@ -139,6 +143,33 @@ void run_file(const PredictOptions& o, Client& client) {
     throw RunError(fmt::format("{} rows of {} could not be read and are not answered",
                                report.skipped, o.file));
   }
+}
+
+// A line for each question, or of several classes for each class of each.
+void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>& answers,
+                  const std::vector<WhatIf>& questions, const AnswerForm& form) {
+  const double percent = 100 * o.interval;
+  const bool two_classes = form.model == v1::MODEL_KIND_LOGISTIC;
+  const bool classes = answers.front().classes > 0;
+  IntervalPlot plot{"predicted",
+                    fmt::format("{}, with its {:g} % interval",
+                                two_classes || classes ? "probability" : "y", percent),
+                    {}};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const PredictiveSummary& s = answers[i];
+    std::string name = i < questions.size() ? questions[i].label : o.vectors[i];
+    if (name.empty()) name = "y";
+    for (std::size_t c = 0; c < s.classes; ++c) {
+      const std::string of =
+          c < form.class_names.size() ? form.class_names[c] : fmt::format("{}", c);
+      plot.intervals.push_back({answers.size() > 1 ? name + ": " + of : of, s.probs[c],
+                                s.probs_eti_lower[c], s.probs_eti_upper[c]});
+    }
+    if (s.classes > 0) continue;
+    plot.intervals.push_back(
+        {name, two_classes ? s.epred_mean : s.mean, s.interval_lower, s.interval_upper});
+  }
+  draw_intervals(plot, o.plot);
 }
 
 void run_predict(const PredictOptions& o) {
@@ -176,6 +207,7 @@ void run_predict(const PredictOptions& o) {
   if (!o.schema.empty() && has_classes(welcome))
     form.class_names = Schema::from_file(o.schema).target_rule().class_names();
 
+  if (!o.plot.empty()) plot_answers(o, summaries, questions, form);
   if (o.json) {
     nlohmann::ordered_json out;
     out["predictions"] = nlohmann::ordered_json::array();
@@ -223,6 +255,7 @@ void add_predict(CLI::App& app) {
   command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")
       ->transform(whole_number());
   command->add_flag("--json", o.json, "One JSON object");
+  command->add_option("--plot", o.plot, "FILE.svg that gets a picture too; -: the terminal");
   add_examples(
       *command,
       {{"windhover predict --to 127.0.0.1:7172 --schema S.toml --set sqm=85 --set district=north",

@@ -1,0 +1,91 @@
+#include "windhover/tools/cli/interval_plot.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+// Between gnuplot's single quotes: nothing means anything there but the quote itself.
+std::string quoted_text(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') out += '\'';
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return out + "'";
+}
+
+int terminal_columns() {
+  winsize found{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) != 0 || found.ws_col < 40) return 80;
+  return found.ws_col;
+}
+
+}  // namespace
+
+std::string interval_script(const IntervalPlot& plot, const std::string& svg, int columns) {
+  std::vector<Interval> shown;
+  std::ranges::copy_if(plot.intervals, std::back_inserter(shown), [](const Interval& i) {
+    return std::isfinite(i.middle) && std::isfinite(i.lower) && std::isfinite(i.upper);
+  });
+  std::string data;
+  std::string names;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const std::size_t at = shown.size() - i;  // the first on top
+    data += fmt::format("{} {} {} {}\n", shown[i].middle, at, shown[i].lower, shown[i].upper);
+    names += fmt::format("{}{} {}", i > 0 ? ", " : "", quoted_text(shown[i].name), at);
+  }
+  const std::size_t rows = shown.size();
+  std::string script =
+      svg.empty() ? fmt::format("set terminal dumb noenhanced size {}, {}\n", columns, 6 + 2 * rows)
+                  : fmt::format(
+                        "set terminal svg noenhanced size 720, {} background 'white'\n"
+                        "set output {}\n",
+                        120 + 24 * rows, quoted_text(svg));
+  script += fmt::format(
+      "set title {}\nset xlabel {}\nset ytics ({})\nset yrange [0.5:{}.5]\nset offsets graph 0.03, "
+      "graph 0.03, 0, 0\nunset key\nset grid x\n$data << EOD\n{}EOD\n"
+      "plot $data using 1:2:3:4 with xerrorbars pointtype 7 linecolor rgb '#0072b2'\n",
+      quoted_text(plot.title), quoted_text(plot.label), names, rows, data);
+  return script;
+}
+
+void check_plot_path(const std::string& path) {
+  if (path == "-" || std::filesystem::path(path).extension() == ".svg") return;
+  throw UserError(fmt::format(
+      "--plot \"{}\" is not allowed: FILE.svg, or - for the terminal, is expected", path));
+}
+
+void draw_intervals(const IntervalPlot& plot, const std::string& path) {
+  const bool terminal = path == "-";
+  const std::string unfinished = terminal ? "" : path + ".new";
+  const std::string script = interval_script(plot, unfinished, terminal ? terminal_columns() : 0);
+  std::fflush(stdout);  // what was printed comes first
+  std::FILE* gnuplot = popen("gnuplot", "w");
+  if (gnuplot == nullptr) throw RunError("gnuplot, which draws the plots, cannot be started");
+  std::fputs(script.c_str(), gnuplot);
+  const int outcome = pclose(gnuplot);
+  if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 127) {
+    throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
+  }
+  std::error_code failed;
+  if (outcome == 0 && !terminal) std::filesystem::rename(unfinished, path, failed);
+  if (outcome != 0 || failed) {
+    std::filesystem::remove(unfinished, failed);
+    throw RunError(fmt::format("{} cannot be drawn", terminal ? "the plot" : path));
+  }
+}
+
+}  // namespace windhover

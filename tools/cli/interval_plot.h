@@ -1,0 +1,36 @@
+// Numbers with their intervals, drawn by gnuplot: an SVG, or characters in the terminal.
+#ifndef WINDHOVER_TOOLS_CLI_INTERVAL_PLOT_H_
+#define WINDHOVER_TOOLS_CLI_INTERVAL_PLOT_H_
+
+#include <string>
+#include <vector>
+
+namespace windhover {
+
+struct Interval {
+  std::string name;
+  double middle = 0;
+  double lower = 0;
+  double upper = 0;
+};
+
+struct IntervalPlot {
+  std::string title;
+  std::string label;  // of the numbers
+  std::vector<Interval> intervals;
+};
+
+// What gnuplot reads, for a picture in the file `svg`, or where that is empty in the terminal,
+// `columns` wide. An interval that is not finite is left out.
+std::string interval_script(const IntervalPlot& plot, const std::string& svg, int columns);
+
+// UserError unless `path` is "-", the terminal, or ends in .svg. A command says so before its work.
+void check_plot_path(const std::string& path);
+
+// Draws it there; a file that was there is replaced once the new one is whole. RunError: gnuplot is
+// not installed, or fails.
+void draw_intervals(const IntervalPlot& plot, const std::string& path);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLI_INTERVAL_PLOT_H_
