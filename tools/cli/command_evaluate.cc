@@ -8,6 +8,7 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
@@ -60,6 +61,11 @@ void add_evaluate(CLI::App& app) {
       "Also a Kalman filter and SGD, each with what would have been its best setting");
   command->add_option("--seed", o.evaluate.seed)->transform(whole_number())->capture_default_str();
   command->add_flag("--json", o.json, "One JSON object");
+  add_examples(*command,
+               {{"windhover evaluate house.csv --target price",
+                 "what the predictions would have been worth, and whether their intervals held"},
+                {"windhover evaluate house.csv --target price --chunk 100 --against",
+                 "beside a Kalman filter and SGD, 100 rows at a time"}});
   command->callback([options] { run_evaluate(*options); });
 }
 
