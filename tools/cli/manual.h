@@ -17,7 +17,7 @@ struct Example {
 };
 
 // They stand at the end of the command's --help and of its page, and a test runs them
-// (tests/tools/manual). Two a command at least; those of a group's commands count as its own.
+// (tests/tools/man_pages). Two a command at least; those of a group's commands count as its own.
 void add_examples(CLI::App& command, std::initializer_list<Example> examples);
 // Its own, then those of its commands.
 std::vector<Example> examples_of(const CLI::App& command);
