@@ -52,7 +52,10 @@ export class WhatIf {
     this.timer = setTimeout(async () => {
       try {
         const [prediction] = await this.ask([this.row()]);
-        if (!this.aborter.signal.aborted) this.update(prediction);
+        if (this.aborter.signal.aborted) return;
+        this.update(prediction);
+        // Read out once for each change of the user's, and not with every row that comes.
+        say(byId("whatif-said"), sentence(this.columns, prediction));
       } catch (error) {
         say(byId("whatif-now"), `No answer: ${error.message}.`);
       }

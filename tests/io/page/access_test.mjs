@@ -54,6 +54,7 @@ test("everything is reached and worked by the keyboard", async () => {
   await page.keyboard.press("End");
   await page.waitForFunction((was) => document.querySelector("#whatif-now").textContent !== was, before, { timeout: kPatience });
   assert.equal(await page.getByLabel("x1", { exact: true }).inputValue(), "3.00");
+  await text(page, "#whatif-said", /90 % of outcomes/);
   await page.getByRole("button", { name: "rival", exact: true }).focus();
   await page.keyboard.press("Enter");
   await text(page, "#models-table", /rival/);

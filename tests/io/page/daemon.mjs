@@ -4,6 +4,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+// None outlives the tests, also when one fails.
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
 export const folder = () => mkdtempSync(join(process.env.WINDHOVER_FOLDER, "test-"));
 
 export function write(where, name, text) {
@@ -23,11 +27,15 @@ export class Daemon {
       "--server.observe.tcp_port", "0", "--server.query.tcp_port", "0",
       "--server.http.tcp_address", "127.0.0.1", "--server.http.tcp_port", String(port), ...words,
     ], { stdio: ["ignore", "pipe", "inherit"] });
+    children.add(daemon.child);
     daemon.ended = new Promise((resolve) => daemon.child.once("exit", resolve));
     const ready = await Promise.race([
       new Promise((resolve) => createInterface(daemon.child.stdout).on("line", (line) => line.startsWith("ready ") && resolve(line))),
       daemon.ended.then((code) => { throw new Error(`windhoverd ended with ${code}`); }),
     ]);
+    // A test that fails leaves it behind, for the end of the process.
+    daemon.child.unref();
+    daemon.child.stdout.unref();
     daemon.query = / query=(\S+)/.exec(ready)[1];
     daemon.address = / http=(\S+)/.exec(ready)[1];
     daemon.url = `http://${daemon.address}/`;
