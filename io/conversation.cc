@@ -11,9 +11,15 @@ namespace windhover {
 // Complexity O(models); a Hello comes once a connection.
 ModelContext* ConversationContext::find(std::string_view name) const noexcept {
   if (name.empty()) return models.data();
-  const auto found = std::ranges::find_if(
-      models, [&](const ModelContext& context) { return context.model->name() == name; });
+  const auto found = std::ranges::find_if(models, [&](const ModelContext& context) {
+    return context.model != nullptr && context.model->name() == name;
+  });
   return found == models.end() ? nullptr : &*found;
+}
+
+std::size_t ConversationContext::count() const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      models, [](const ModelContext& context) { return context.model != nullptr; }));
 }
 
 void Conversation::begin(const Credential& peer, bool status_only) noexcept {
@@ -31,6 +37,15 @@ void Conversation::end() noexcept {
   if (observes()) about_->producers->release(claims_);
   leave_line();
   producer_ = nullptr;
+}
+
+bool Conversation::leave(const ModelContext& gone, ReplyBuffer& replies) noexcept {
+  if (about_ != &gone) return false;
+  refuse_and_close(Refusal::kUnknownModel, context_.count(), replies);
+  end();
+  acks_.clear();
+  about_ = nullptr;
+  return true;
 }
 
 Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyBuffer& replies,
@@ -162,7 +177,7 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
     refusal = refusal_of(Status::kNotPermitted);
   } else if (named == nullptr) {
     refusal = Refusal::kUnknownModel;
-    number = context_.models.size();
+    number = context_.count();
   } else if (hello.model_fingerprint != 0 &&
              hello.model_fingerprint != named->model->engine->fingerprint()) {
     refusal = Refusal::kFingerprintMismatch;
@@ -252,8 +267,7 @@ TurnEnd Conversation::long_query(QueryHandler& queries, const RequestView& reque
                                  ReplyBuffer& replies) noexcept {
   LongPredict& place = *context_.long_predict;
   if (place.asker() != nullptr && place.asker() != this) return TurnEnd::kPlace;
-  const auto piece =
-      queries.answer_piece(request, place, this, budget_ - spent_, replies.room());
+  const auto piece = queries.answer_piece(request, place, this, budget_ - spent_, replies.room());
   spend(piece.cost, piece.begin_ns, piece.end_ns);
   if (piece.bytes == 0) return TurnEnd::kQuestion;
   replies.append(piece.bytes);

@@ -19,8 +19,8 @@
 
 namespace windhover {
 
-// One model as one endpoint speaks of it. `producers` is null where nothing is observed, `feed`
-// where frames go no further than the window.
+// One model as one endpoint speaks of it; without a model a place that is free. `producers` is null
+// where nothing is observed, `feed` where frames go no further than the window.
 struct ModelContext {
   ServedModel* model = nullptr;
   QueryHandler* queries = nullptr;
@@ -37,6 +37,7 @@ struct ConversationContext {
   bool rows_only = false;  // no questions but Status and ProducerStatus
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
+  std::size_t count() const noexcept;                        // how many there are
   QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
 };
 
@@ -116,6 +117,11 @@ class Conversation {
 
   // The peer is gone: its producers may be claimed by others.
   void end() noexcept;
+
+  // A model leaves the server. Where this is about it: what can be acknowledged is, the refusal
+  // UNKNOWN_MODEL says why it ends, and nothing of the model is touched any more. True: it was, and
+  // the connection is to close.
+  bool leave(const ModelContext& gone, ReplyBuffer& replies) noexcept;
 
   // Whether this is the one that the window's next room is for. Those that only ask never are, and
   // their thread must not look.

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "windhover/io/conversation.h"
+#include "windhover/io/place_change.h"
 #include "windhover/io/query_handler.h"
 #include "windhover/io/server_state.h"
 #include "windhover/platform/arena.h"
@@ -13,6 +14,7 @@
 namespace windhover {
 
 // Takes memory, writes nothing but itself. It never moves: conversations point to `context`.
+// A place where no model is has a ModelContext without one.
 struct ConversationMemory {
   ConversationMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
       : models(arena.make_array<ModelContext>(model_count)),
@@ -21,18 +23,26 @@ struct ConversationMemory {
     context.models = models;
   }
 
-  // Makes it speak of one model. Each model once, before use.
-  void bind(ServerState& state, EndpointKind kind, std::size_t index, ServedModel& model,
-            Reader reader, Reader paging) noexcept {
+  // Makes it speak of one model more, or of one less, of which no conversation is any more. Before
+  // use, or on its thread between two requests.
+  void change(ServerState& state, EndpointKind kind, const PlaceChange& entry) noexcept {
+    QueryHandler& handler = queries[entry.place];
+    ModelContext& model = models[entry.place];
+    handler = QueryHandler();
+    model = ModelContext();
+    if (entry.model == nullptr) return;
     context.state = &state;
-    queries[index].bind(state, kind, model, scratch, reader, paging);
-    models[index].model = &model;
-    models[index].queries = &queries[index];
+    handler.bind(state, kind, *entry.model, scratch, *entry.reader, *entry.paging[0]);
+    for (std::size_t i = 1; i < entry.paging.size() && entry.paging[i]; ++i) {
+      handler.add_paging(*entry.paging[i]);
+    }
+    if (entry.in_pieces) handler.set_reader_in_pieces(*entry.in_pieces);
+    model = {entry.model, &handler, entry.producers, entry.feed};
   }
 
   ConversationContext context;
   std::span<ModelContext> models;
-  std::span<QueryHandler> queries;  // one a model
+  std::span<QueryHandler> queries;  // one a place
   QueryScratch scratch;
 };
 

@@ -136,8 +136,10 @@ Status Endpoint::warm_up() {
 }
 
 void Endpoint::run() noexcept {
+  changes_.begin();
   if (duties_ != nullptr) do_duty();
   while (!serve() && !stopping_) std::this_thread::sleep_for(kFaultPause);
+  changes_.end();
 }
 
 // Until it has stopped; false: something threw. Ours throw nothing, but Asio does where the system
@@ -239,6 +241,7 @@ void Endpoint::arm_wake() noexcept {
 void Endpoint::on_wake() noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto bytes = ::read(wake_fd_, &count, sizeof count);
+  changes_.look([this](const PlaceChange& entry) { change_here(entry); });
   if (duties_ != nullptr) duties_->on_wake();
   for (Session& session : memory_.sessions) session.on_durable();
   const bool stops = !stopping_ && stop_requested_.load(std::memory_order_acquire);
@@ -248,7 +251,8 @@ void Endpoint::on_wake() noexcept {
 
 // A little at a time, so that who asks is answered meanwhile.
 void Endpoint::do_duty() noexcept {
-  if (stopping_ || !duties_->go_on()) return;
+  on_duty_ = !stopping_ && duties_->go_on();
+  if (!on_duty_) return;
   duty_.after(kDutyPause, [this](const ErrorCode& error) {
     if (!error) do_duty();
   });

@@ -14,6 +14,7 @@
 #include "windhover/io/conversation_memory.h"
 #include "windhover/io/fair_queue.h"
 #include "windhover/io/handler_memory.h"
+#include "windhover/io/handover.h"
 #include "windhover/io/listener.h"
 #include "windhover/io/long_predict.h"
 #include "windhover/io/operator_place.h"
@@ -46,6 +47,8 @@ class EndpointDuties {
   virtual bool go_on() noexcept = 0;
   // After each wake().
   virtual void on_wake() noexcept = 0;
+  // Who keeps the model in this place has changed; null: nobody does any more.
+  virtual void on_keeper(std::size_t place, Persistence* keeper) noexcept = 0;
 
  protected:
   ~EndpointDuties() = default;
@@ -78,10 +81,15 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   // Any thread: more is on disk, or something waits for the endpoint's own thread.
   void wake() noexcept;
 
+  // Any thread but its own, one at a time, but not while run() begins: has a model come or go here,
+  // and waits until that is done. Who speaks of one that goes is told and let go.
+  void change(const PlaceChange& entry) noexcept;
+
   std::uint16_t port() const noexcept { return tcp_.port(); }
 
  private:
   bool serve() noexcept;
+  void change_here(const PlaceChange& entry) noexcept;
   Status warm_up();
   void on_connection(Stream& socket) noexcept override;
   void on_pause(Session& session) noexcept override;
@@ -134,6 +142,8 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   bool retry_armed_ = false;
   bool tokens_armed_ = false;
   bool stopping_ = false;
+  bool on_duty_ = false;
+  Handover<PlaceChange> changes_;
   std::atomic<bool> stop_requested_{false};
 };
 

@@ -45,7 +45,7 @@ std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
   std::uint32_t shown = 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!roles[i].any()) continue;
+    if (models[i].model == nullptr || !roles[i].any()) continue;
     if (shown++ < query.first || count == states.size()) continue;
     states[count++] = state_of(models[i], models);
   }
@@ -57,7 +57,7 @@ std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelC
   ServedModel& model = *about.model;
   const ModelContext* by = query.answered_by.empty() ? nullptr : context.find(query.answered_by);
   if (!query.answered_by.empty() && by == nullptr) {
-    return refuse(id, Refusal::kUnknownModel, context.models.size(), out);
+    return refuse(id, Refusal::kUnknownModel, context.count(), out);
   }
   const bool fits = by == nullptr || by->model == &model || by->model->follows == &model;
   if (!fits || query.pause > static_cast<std::uint32_t>(PauseChange::kGoOn)) {

@@ -56,6 +56,7 @@ struct ServedModel {
   std::string_view schema_json;  // HostedModel's
   ModelLimits limits;
   Engine* engine = nullptr;
+  bool takes_rows = true;         // of senders; otherwise it follows
   std::uint64_t instance_id = 0;  // of the history
   Durability durability = Durability::kMemory;
   LogProgress log;  // all 0 without one

@@ -1,90 +1,12 @@
 #include "windhover/io/server.h"
 
-#include <atomic>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "windhover/io/durable/keeping.h"
-#include "windhover/io/endpoint.h"
-#include "windhover/io/http/http_server.h"
-#include "windhover/io/server_layout.h"
-#include "windhover/io/tls/tls_context.h"
-#include "windhover/io/tls/tls_memory.h"
+#include "windhover/io/server_impl.h"
 
 namespace windhover {
-
-namespace {
-
-ListenConfig pointing_to(const ListenConfig& listen, const std::string& address,
-                         const std::string& path) {
-  return {address, listen.tcp_port, path};
-}
-
-}  // namespace
-
-struct Server::Impl {
-  Impl(const ServerConfig& from, std::span<const HostedModel> models, ServerLayout& in_block)
-      : config(from),
-        observe_address(from.observe.tcp_address),
-        observe_path(from.observe.unix_path),
-        query_address(from.query.tcp_address),
-        query_path(from.query.unix_path),
-        http_address(from.http.listen.tcp_address),
-        http_path(from.http.listen.unix_path),
-        identities_file(from.identities_file),
-        tls_certificate(from.tls.certificate),
-        tls_key(from.tls.key),
-        tls_client_ca(from.tls.client_ca),
-        layout(in_block),
-        observe(EndpointKind::kObserve, in_block.observe, in_block.state),
-        query(EndpointKind::kQuery, in_block.query, in_block.state) {
-    config.observe = pointing_to(from.observe, observe_address, observe_path);
-    config.query = pointing_to(from.query, query_address, query_path);
-    config.http.listen = pointing_to(from.http.listen, http_address, http_path);
-    config.identities_file = identities_file;
-    config.tls = {tls_certificate, tls_key, tls_client_ca, from.tls.memory_bytes};
-    if (config.tls.enabled()) layout.state.tls = &tls;
-    if (tls_memory() != nullptr) layout.state.footprint_bytes += tls_memory()->capacity();
-    config.durable.folder = {};  // Keeping has a copy
-    if (from.durable.enabled()) keeping.emplace(from.durable, models, in_block, observe);
-    if (from.http.enabled()) {
-      http = std::make_unique<HttpServer>(config.http, in_block.http, in_block.state);
-    }
-  }
-
-  static void run_observe(void* self) {
-    static_cast<Impl*>(self)->observe.run();
-    static_cast<Impl*>(self)->endpoint_ended();
-  }
-  static void run_query(void* self) {
-    static_cast<Impl*>(self)->query.run();
-    static_cast<Impl*>(self)->endpoint_ended();
-  }
-  static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
-
-  Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
-
-  // HTTP tells how it stands until there is nothing left to tell of.
-  void endpoint_ended() noexcept {
-    if (running.fetch_sub(1) == 1 && http) http->finish();
-  }
-
-  ServerConfig config;
-  std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
-  std::string identities_file, tls_certificate, tls_key, tls_client_ca;
-  TlsContext tls;
-  ServerLayout& layout;
-  Endpoint observe;
-  Endpoint query;
-  std::optional<Keeping> keeping;    // wakes the endpoint: gone before it
-  std::unique_ptr<HttpServer> http;  // null: off
-  std::atomic<int> running{2};       // endpoints that have not ended
-  Thread observe_thread;
-  Thread query_thread;
-  Thread http_thread;
-};
 
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
                                                std::span<const HostedModel> models,
@@ -95,9 +17,13 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   layout.state.clock = &clock;
   layout.state.started_ns = clock.now_ns();
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const Result<bool> bound = bind_model(layout, i, models[i], config);
+    const Result<bool> bound = bind_model(layout, i, layout.stores[i], models[i], config);
     if (!bound.ok()) return bound.error();
+    layout.access.set_model(i, layout.models[i].served.name());
+    const Result<bool> entered = enter_model(layout, i);
+    if (!entered.ok()) return entered.error();
   }
+  layout.observe.context.rows_only = config.observe_rows_only;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Result<bool> bound = bind_leader(layout, i, models[i]);
     if (!bound.ok()) return bound.error();
@@ -249,7 +175,8 @@ Status Server::set_answered_by(std::size_t model, std::size_t by) noexcept {
 std::size_t Server::answered_by(std::size_t model) const noexcept {
   return impl_->layout.models[model].served.answered_by.load(std::memory_order_relaxed);
 }
-std::size_t Server::models() const noexcept { return impl_->layout.models.size(); }
+std::size_t Server::models() const noexcept { return impl_->layout.first_models; }
+std::size_t Server::places() const noexcept { return impl_->layout.models.size(); }
 std::string_view Server::model_name(std::size_t model) const noexcept {
   return impl_->layout.models[model].served.name();
 }

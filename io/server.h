@@ -104,6 +104,25 @@ class Server {
   // Whether there is such a file.
   bool asks_who() const noexcept;
 
+  // Bytes of the store that add_model() needs, beside the engine's block.
+  static Result<std::size_t> model_footprint(const ServerConfig& config) noexcept;
+
+  // Models come and go while the server serves, or before: ServerConfig::added. From one thread at
+  // a time, which is none of the server's; these allocate on it, wait for the disk, and wait until
+  // every endpoint's thread has taken the change up. Other models do not notice.
+  //
+  // Adds one, in a free place, which is the value; `store` is memory for it, as create() wants its
+  // block. Engine and store live until forget_model(). It takes readers as create() does, and takes
+  // up what its folder holds. From then on connections may name it; the host has its engine polled.
+  // The sentence of an error lives until the next call.
+  Result<std::size_t> add_model(const HostedModel& model, std::span<std::byte> store) noexcept;
+  // Nobody speaks of it any more: who did is refused with UNKNOWN_MODEL, and closed. What was
+  // accepted is in its log. REQUIRES: it was added.
+  void let_go_of_model(std::size_t model) noexcept;
+  // After let_go_of_model(), when nobody polls its engine either, and after checkpoint_at_rest() if
+  // that is wanted: its place is free, and nothing of it is touched any more.
+  void forget_model(std::size_t model) noexcept;
+
   // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
   // After open(), before run_observe().
   Status start_keeping() noexcept;
@@ -149,8 +168,11 @@ class Server {
   Status set_answered_by(std::size_t model, std::size_t by) noexcept;
   std::size_t answered_by(std::size_t model) const noexcept;
 
-  // The models by their places, from 0 on: as they were given to create().
+  // The models by their places, from 0 on: as they were given to create(), and behind them places
+  // for those that are added.
   std::size_t models() const noexcept;
+  std::size_t places() const noexcept;
+  // The thread that adds and removes. Empty: nobody is there.
   std::string_view model_name(std::size_t model) const noexcept;
 
   // The TCP ports bound by open(); 0 without TCP.

@@ -192,6 +192,14 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
                  static_cast<double>(engine.max_readers)};
   }
   static_assert(kServerReaders == 9 && kHttpReaders == 3);  // as the sentences say
+  if (config.added.enabled() && outside(config.added.max_models, 1, kMaxModels - 1)) {
+    return Error{Status::kInvalidConfig, "added.max_models must be from 1 to 4095",
+                 static_cast<double>(config.added.max_models)};
+  }
+  if (config.added.max_parameters > 100'000) {
+    return Error{Status::kInvalidConfig, "added.max_parameters must be at most 100000",
+                 static_cast<double>(config.added.max_parameters)};
+  }
   const Result<bool> durable = check_durable(config.durable, config.frame_cap, engine);
   if (!durable.ok()) return durable.error();
   for (const auto timeout : {config.hello_timeout, config.frame_timeout, config.idle_timeout,
@@ -260,6 +268,20 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   limits.drain_timeout_ns = nanoseconds(config.drain_timeout).count();
   include(limits, limits_of(engine));
   return limits;
+}
+
+// Of as many draws as an engine keeps by default, in pages of the size that the others have.
+void include_added(Limits& limits, const AddedModels& added) noexcept {
+  if (added.max_parameters <= limits.dimension) return;
+  ModelLimits model;
+  model.dimension = added.max_parameters;
+  const std::size_t one_draw = draws_reply_bound(model.dimension, 1);
+  const std::size_t reply =
+      std::max({posterior_reply_bound(model.dimension), one_draw, std::size_t{limits.reply_cap}});
+  model.page_draws = static_cast<std::uint32_t>(std::min<std::size_t>(
+      EngineConfig().retained_draws, 1 + (reply - one_draw) / (model.dimension * sizeof(double))));
+  model.reply_cap = static_cast<std::uint32_t>(reply);
+  include(limits, model);
 }
 
 void include(Limits& limits, const ModelLimits& model) noexcept {

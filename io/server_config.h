@@ -19,6 +19,18 @@ namespace windhover {
 
 inline constexpr std::size_t kMaxModels = 4096;  // of one server
 
+// Models that may be added while the server serves, beside those it is created with. Off without
+// memory.
+struct AddedModels {
+  std::uint64_t memory_bytes = 0;  // of all of them together: engines, producers, logs
+  std::uint32_t max_models = 16;
+  // Of the largest: sessions and scratch have the size for it from the start. 0: no more than the
+  // models have that the server is created with.
+  std::uint32_t max_parameters = 0;
+
+  bool enabled() const noexcept { return memory_bytes > 0; }
+};
+
 struct ServerConfig {
   ListenConfig observe;
   ListenConfig query;
@@ -56,6 +68,8 @@ struct ServerConfig {
   // unless the host gives it a block: install_tls_memory(tls_memory_bytes(config), ...), first
   // thing.
   TlsConfig tls;
+
+  AddedModels added;
 
   ConnectionLimits limits;  // off; of each connection to the two endpoints
 

@@ -1,6 +1,7 @@
 #include "windhover/io/server_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "windhover/io/instance_id.h"
@@ -9,21 +10,25 @@
 namespace windhover {
 namespace {
 
+constexpr const char* kNoModelName =
+    "a model's name is 1 to 63 letters, digits, '_', '-' and '.', and begins with no '.'";
 constexpr double kUnnumbered = std::numeric_limits<double>::quiet_NaN();  // of an Error
 
+std::size_t spare_of(const ServerConfig& config) noexcept {
+  return config.added.enabled() ? config.added.max_models : 0;
+}
+
 // Whether these names can stand beside one another.
-Result<bool> check_names(std::size_t count, auto&& name_of) noexcept {
-  if (count < 1 || count > kMaxModels) {
-    return Error{Status::kInvalidConfig, "a server has from 1 to 4096 models",
-                 static_cast<double>(count)};
+Result<bool> check_names(std::size_t count, std::size_t spare, auto&& name_of) noexcept {
+  if (count < 1 || count + spare > kMaxModels) {
+    return Error{Status::kInvalidConfig,
+                 "a server has from 1 to 4096 models, those that may be added included",
+                 static_cast<double>(count + spare)};
   }
   if (count == 1 && name_of(0).empty()) return true;
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_model_name(name_of(i))) {
-      return Error{Status::kInvalidConfig,
-                   "a model's name is 1 to 63 letters, digits, '_', '-' and '.', and begins with "
-                   "no '.'",
-                   kUnnumbered};
+      return Error{Status::kInvalidConfig, kNoModelName, kUnnumbered};
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (name_of(i) == name_of(j)) {
@@ -48,6 +53,7 @@ Result<Limits> limits_of_all(const ServerConfig& config, std::size_t count,
     if (i == 0) limits = limits_of(config, full);
     include(limits, limits_of(full));
   }
+  if (config.added.enabled()) include_added(limits, config.added);
   return limits;
 }
 
@@ -62,7 +68,7 @@ ServerLayout* lay_out(Arena& arena, const ServerConfig& config, const Limits& li
 Result<std::size_t> Server::plan(const ServerConfig& config, std::span<const PlannedModel> models,
                                  Arena& arena) noexcept {
   const Result<bool> named =
-      check_names(models.size(), [&](std::size_t i) { return models[i].name; });
+      check_names(models.size(), spare_of(config), [&](std::size_t i) { return models[i].name; });
   if (!named.ok()) return named.error();
   const Result<Limits> limits =
       limits_of_all(config, models.size(),
@@ -93,7 +99,7 @@ Result<std::size_t> Server::footprint(const ServerConfig& config,
 Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedModel> models,
                             std::span<std::byte> block) noexcept {
   const Result<bool> named =
-      check_names(models.size(), [&](std::size_t i) { return models[i].name; });
+      check_names(models.size(), spare_of(config), [&](std::size_t i) { return models[i].name; });
   if (!named.ok()) return named.error();
   const Result<Limits> limits = limits_of_all(
       config, models.size(),
@@ -121,69 +127,118 @@ Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedMo
   return layout;
 }
 
-Result<bool> bind_model(ServerLayout& layout, std::size_t index, const HostedModel& hosted,
-                        const ServerConfig& config) noexcept {
-  ModelMemory& memory = layout.models[index];
-  ServedModel& model = memory.served;
+Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& store,
+                        const HostedModel& hosted, const ServerConfig& config) noexcept {
+  ModelPlace& place = layout.models[index];
+  ServedModel& model = place.served;
   Engine& engine = *hosted.engine;
-  model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
-  model.place = static_cast<std::uint32_t>(index);
-  model.answered_by = model.place;
-  layout.access.set_model(index, model.name());
-  model.schema_json = hosted.schema_json;
-  model.limits = limits_of(engine.config());
-  model.engine = &engine;
-  model.producers = &memory.producers;
-  const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
-  if (engine_bytes.ok()) layout.state.footprint_bytes += engine_bytes.value();
   // Of the hash of producers and, unless the host gives one, of the history.
   const Result<std::uint64_t> seed = random_instance_id();
   const Result<std::uint64_t> instance = random_instance_id();
   if (!seed.ok()) return seed.error();
   if (!instance.ok()) return instance.error();
+  model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
+  model.place = static_cast<std::uint32_t>(index);
+  model.answered_by = model.place;
+  model.schema_json = hosted.schema_json;
+  model.limits = limits_of(engine.config());
+  const std::size_t page = layout.state.limits.page_numbers / model.limits.dimension;
+  model.limits.page_draws =
+      static_cast<std::uint32_t>(std::min<std::size_t>(model.limits.page_draws, page));
+  model.engine = &engine;
+  model.takes_rows = hosted.follows.empty();
+  model.producers = &store.producers;
   model.instance_id = config.instance_id != 0 ? config.instance_id : instance.value();
-  memory.producers.reset({.claims_per_connection = config.max_producers_per_connection,
-                          .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
-                          .seed = seed.value()});
-  HttpMemory& http = layout.http;
-  if (http.enabled()) {
-    const Result<Reader> reader = engine.reader();
+  store.producers.reset({.claims_per_connection = config.max_producers_per_connection,
+                         .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
+                         .seed = seed.value()});
+  place.store = &store;
+  const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
+  if (engine_bytes.ok()) layout.state.footprint_bytes += engine_bytes.value();
+  return true;
+}
+
+Result<PlaceChange> entry_of(ServerLayout& layout, std::size_t index, EndpointKind kind) noexcept {
+  ServedModel& model = layout.models[index].served;
+  PlaceChange entry;
+  entry.place = index;
+  entry.model = &model;
+  const bool observes = kind == EndpointKind::kObserve;
+  const bool http = kind == EndpointKind::kHttp;
+  std::array wanted = {&entry.reader, &entry.paging[0], http ? &entry.measuring : &entry.in_pieces};
+  for (std::optional<Reader>* one : wanted) {
+    const Result<Reader> reader = model.engine->reader();
     if (!reader.ok()) return reader.error();
-    http.readers[index] = reader.value();
+    one->emplace(reader.value());
   }
-  for (auto [memory_of, kind] :
-       {std::pair<ConversationMemory*, EndpointKind>{&layout.observe, EndpointKind::kObserve},
-        std::pair<ConversationMemory*, EndpointKind>{&layout.query, EndpointKind::kQuery},
-        std::pair{http.enabled() ? &*http.conversations : nullptr, EndpointKind::kHttp}}) {
-    if (memory_of == nullptr) continue;
-    const Result<Reader> reader = engine.reader();
-    const Result<Reader> paging = engine.reader();
+  const bool pages = kind == EndpointKind::kQuery;
+  for (std::size_t more = 1; pages && more < PagingTable::kMost; ++more) {
+    const Result<Reader> reader = model.engine->reader();
     if (!reader.ok()) return reader.error();
-    if (!paging.ok()) return paging.error();
-    memory_of->bind(layout.state, kind, index, model, reader.value(), paging.value());
-    if (kind == EndpointKind::kHttp) continue;  // nobody else waits for its thread
-    const Result<Reader> in_pieces = engine.reader();
-    if (!in_pieces.ok()) return in_pieces.error();
-    memory_of->queries[index].set_reader_in_pieces(in_pieces.value());
-    for (std::size_t more = 1; kind == EndpointKind::kQuery && more < PagingTable::kMost; ++more) {
-      const Result<Reader> another = engine.reader();
-      if (!another.ok()) return another.error();
-      memory_of->queries[index].add_paging(another.value());
+    entry.paging[more].emplace(reader.value());
+  }
+  if (observes && model.takes_rows) entry.producers = &layout.models[index].store->producers;
+  return entry;
+}
+
+Result<bool> enter_model(ServerLayout& layout, std::size_t index) noexcept {
+  ServerState& state = layout.state;
+  for (auto [memory, kind] :
+       {std::pair<ConversationMemory*, EndpointKind>{&layout.observe, EndpointKind::kObserve},
+        std::pair<ConversationMemory*, EndpointKind>{&layout.query, EndpointKind::kQuery}}) {
+    const Result<PlaceChange> entry = entry_of(layout, index, kind);
+    if (!entry.ok()) return entry.error();
+    memory->change(state, kind, entry.value());
+  }
+  if (!layout.http.enabled()) return true;
+  const Result<PlaceChange> entry = entry_of(layout, index, EndpointKind::kHttp);
+  if (!entry.ok()) return entry.error();
+  layout.http.change(state, entry.value());
+  return true;
+}
+
+Result<bool> check_added(const ServerLayout& layout, const ServerConfig& config,
+                         std::string_view name, const EngineConfig& engine) noexcept {
+  const auto refuse = [](const char* sentence, double number = kUnnumbered) {
+    return Error{Status::kInvalidConfig, sentence, number};
+  };
+  if (!is_model_name(name)) return refuse(kNoModelName);
+  for (const ModelPlace& place : layout.models) {
+    if (place.store != nullptr && place.served.name() == name) {
+      return Error{Status::kInvalidArgument, "the server has a model of this name", kUnnumbered};
     }
   }
-  if (hosted.follows.empty()) layout.observe.models[index].producers = &memory.producers;
-  layout.observe.context.rows_only = config.observe_rows_only;
+  const Result<bool> engine_possible = check(engine);
+  if (!engine_possible.ok()) return engine_possible;
+  const EngineConfig full = with_defaults(engine);
+  const Result<bool> possible = check(config, full);
+  if (!possible.ok()) return possible;
+  if (full.follows) return refuse("a model that is added follows no other one");
+  const Limits& most = layout.state.limits;
+  const ModelLimits model = limits_of(full);
+  if (model.dimension > most.dimension) {
+    return refuse("the model has more parameters than server.added.max_parameters allows",
+                  model.dimension);
+  }
+  if (model.max_query_rows > most.max_query_rows) {
+    return refuse("engine.max_query_rows is larger than that of the models in the configuration",
+                  model.max_query_rows);
+  }
+  if (model.reply_cap > most.reply_cap) {
+    return refuse("an answer of engine.max_query_rows rows would be larger than the server's room",
+                  model.reply_cap);
+  }
   return true;
 }
 
 Result<bool> bind_leader(ServerLayout& layout, std::size_t index,
                          const HostedModel& hosted) noexcept {
   if (hosted.follows.empty()) return true;
-  const auto leader = std::ranges::find_if(layout.models, [&](const ModelMemory& memory) {
-    return memory.served.name() == hosted.follows;
+  const auto leader = std::ranges::find_if(layout.models, [&](const ModelPlace& place) {
+    return place.served.name() == hosted.follows;
   });
   if (leader == layout.models.end() || leader->served.place == index ||
-      layout.observe.models[leader->served.place].producers == nullptr) {
+      !leader->served.takes_rows) {
     return Error{Status::kInvalidConfig,
                  "a model that follows names another one, which follows nobody", kUnnumbered};
   }
@@ -192,10 +247,10 @@ Result<bool> bind_leader(ServerLayout& layout, std::size_t index,
 }
 
 Result<bool> follow_leaders(ServerLayout& layout) noexcept {
-  for (ModelMemory& memory : layout.models) {
-    const ServedModel* const leader = memory.served.follows;
+  for (ModelPlace& place : layout.models) {
+    const ServedModel* const leader = place.served.follows;
     if (leader == nullptr) continue;
-    const Status status = memory.served.engine->follow(*leader->engine);
+    const Status status = place.served.engine->follow(*leader->engine);
     if (ok(status)) continue;
     return Error{status,
                  status == Status::kWrongDimension

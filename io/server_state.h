@@ -43,6 +43,8 @@ struct Limits {
 Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept;
 // The same for one more model, so that what it says holds for all.
 void include(Limits& limits, const ModelLimits& model) noexcept;
+// Likewise, for models that may be added.
+void include_added(Limits& limits, const AddedModels& added) noexcept;
 
 class Access;
 class TlsContext;
@@ -61,7 +63,7 @@ struct ServerState {
   const Access* access = nullptr;   // null: everybody may do everything
   const TlsContext* tls = nullptr;  // null: all is in the clear
   std::int64_t started_ns = 0;
-  std::uint64_t footprint_bytes = 0;  // the blocks of server and engines
+  std::atomic<std::uint64_t> footprint_bytes{0};  // the blocks of server and engines
   Counters<IoCounter> counters;
   std::array<PerEndpoint, kEndpointKinds> endpoints;
 };

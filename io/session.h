@@ -83,6 +83,9 @@ class Session {
   // More is on disk: sends what waited for that, and goes on.
   void on_durable() noexcept;
 
+  // A model leaves the server: who speaks of it is told, and let go.
+  void leave(const ModelContext& gone) noexcept;
+
   // Looks at the clock: a peer that has been silent or has not read for too long is let go.
   void check_timeouts(std::int64_t now_ns) noexcept;
 

@@ -17,6 +17,10 @@ void Session::drain() noexcept {
   }
 }
 
+void Session::leave(const ModelContext& gone) noexcept {
+  if (conversation_.leave(gone, replies_) && state_ == State::kOpen) say_goodbye();
+}
+
 void Session::say_goodbye() noexcept {
   state_ = State::kLastWords;
   write();

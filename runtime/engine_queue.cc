@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "windhover/platform/check.h"
+
 namespace windhover {
 namespace {
 
@@ -17,6 +19,20 @@ double urgency(const Engine& engine) noexcept {
 }
 
 }  // namespace
+
+void EngineQueue::add(Engine& engine) noexcept {
+  WINDHOVER_CHECK(entries_.size() < room_.size());
+  entries_ = room_.first(entries_.size() + 1);
+  entries_.back() = {.engine = &engine, .served_ns = floor_ns_};
+}
+
+void EngineQueue::remove(const Engine& engine) noexcept {
+  const auto found = std::ranges::find(entries_, &engine, &Entry::engine);
+  WINDHOVER_CHECK(found != entries_.end());
+  *found = entries_.back();
+  entries_.back() = {};
+  entries_ = entries_.first(entries_.size() - 1);
+}
 
 int EngineQueue::serve() noexcept {
   int rounds = 0;

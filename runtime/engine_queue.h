@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
 #define WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -30,7 +31,16 @@ class EngineQueue {
   static constexpr std::int64_t kSliceNs = 200'000;
   static constexpr std::int64_t kLookAgainNs = 10'000'000;
 
-  EngineQueue(std::span<Entry> entries, Clock& clock) noexcept : entries_(entries), clock_(clock) {}
+  EngineQueue(std::span<Entry> entries, Clock& clock) noexcept
+      : EngineQueue(entries, entries.size(), clock) {}
+  // `room`, of which the first `count` are engines already.
+  EngineQueue(std::span<Entry> room, std::size_t count, Clock& clock) noexcept
+      : room_(room), entries_(room.first(count)), clock_(clock) {}
+
+  // One more, or one less, between two calls of serve(). A newcomer begins where the least served
+  // one stands. REQUIRES: there is room for it; it is among them.
+  void add(Engine& engine) noexcept;
+  void remove(const Engine& engine) noexcept;
 
   // Polls one engine for a slice. Returns rounds done; 0: none has anything to do now.
   // Complexity O(engines) and the slice.
@@ -40,7 +50,8 @@ class EngineQueue {
   Entry* next(std::int64_t now_ns) noexcept;
   void poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcept;
 
-  std::span<Entry> entries_;
+  std::span<Entry> room_;
+  std::span<Entry> entries_;  // the first ones of it
   Clock& clock_;
   double floor_ns_ = 0;  // what the one had that was served last
 };

@@ -1,27 +1,40 @@
 #include "windhover/runtime/learner_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <thread>
 
 namespace windhover {
+namespace {
+
+// A thread that parks looks up every millisecond, one that learns after each slice.
+constexpr auto kLookAgain = std::chrono::microseconds(100);
+
+}  // namespace
 
 Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t threads,
-                          const ThreadOptions& options, IdleStrategy::Kind idle) noexcept {
+                          const ThreadOptions& options, IdleStrategy::Kind idle,
+                          std::size_t spare) noexcept {
   if (engines.empty() || threads == 0 || entries_ != nullptr) return Status::kInvalidArgument;
-  entries_.reset(new (std::nothrow) EngineQueue::Entry[engines.size()]);
-  if (entries_ == nullptr) return Status::kUnavailable;
   const std::size_t count =
-      std::min({std::size_t{threads}, engines.size(), std::size_t{kMaxLearnerThreads}});
+      std::min({std::size_t{threads}, engines.size() + spare, std::size_t{kMaxLearnerThreads}});
+  // Whichever thread they go to.
+  entries_.reset(new (std::nothrow) EngineQueue::Entry[engines.size() + count * spare]);
+  if (entries_ == nullptr) return Status::kUnavailable;
   idle_ = idle;
+  spare_ = spare;
   running_.store(true, std::memory_order_relaxed);
   Status status = Status::kOk;
   std::size_t begin = 0;
   for (std::size_t t = 0; t < count; ++t) {
+    Worker& worker = workers_[t];
     std::size_t end = begin;
     for (std::size_t i = t; i < engines.size(); i += count) entries_[end++].engine = engines[i];
-    workers_[t].pool = this;
-    workers_[t].entries = {&entries_[begin], end - begin};
-    begin = end;
+    worker.pool = this;
+    worker.begins_with = worker.engines = end - begin;
+    worker.room = {&entries_[begin], worker.engines + spare};
+    begin = end + spare;
   }
   for (std::size_t t = 0; ok(status) && t < count; ++t) {
     ThreadOptions own = options;
@@ -32,9 +45,46 @@ Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t thread
   return status;
 }
 
+Status LearnerPool::add(Engine& engine) noexcept {
+  if (spare_ == 0) return Status::kUnavailable;
+  Worker* least = nullptr;
+  for (Worker& worker : workers_) {
+    if (worker.room.empty()) continue;
+    if (least == nullptr || worker.engines < least->engines) least = &worker;
+  }
+  --spare_;
+  ++least->engines;
+  make({&engine, true}, *least);
+  return Status::kOk;
+}
+
+void LearnerPool::remove(Engine& engine) noexcept {
+  for (Worker& worker : workers_) {
+    // Only a change, which this thread has waited for, touches who is in a place.
+    if (std::ranges::find(worker.room, &engine, &EngineQueue::Entry::engine) == worker.room.end()) {
+      continue;
+    }
+    make({&engine, false}, worker);
+    --worker.engines;
+    ++spare_;
+    return;
+  }
+}
+
+// Waits until the thread, between two rounds, has made it.
+void LearnerPool::make(const Change& change, Worker& worker) noexcept {
+  worker.change.store(&change, std::memory_order_release);
+  while (worker.change.load(std::memory_order_acquire) != nullptr) {
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
 void LearnerPool::stop() noexcept {
   running_.store(false, std::memory_order_relaxed);
-  for (Worker& worker : workers_) worker.thread.join();
+  for (Worker& worker : workers_) {
+    worker.thread.join();
+    worker.room = {};
+  }
   entries_.reset();
 }
 
@@ -47,7 +97,7 @@ std::uint32_t LearnerPool::warnings() const noexcept {
 std::int64_t LearnerPool::beat_ns() const noexcept {
   std::int64_t oldest = 0;
   for (const Worker& worker : workers_) {
-    if (worker.entries.empty()) continue;
+    if (worker.room.empty()) continue;
     const std::int64_t beat = worker.beat_ns.load(std::memory_order_relaxed);
     oldest = oldest == 0 ? beat : std::min(oldest, beat);
   }
@@ -57,10 +107,14 @@ std::int64_t LearnerPool::beat_ns() const noexcept {
 void LearnerPool::run(void* self) noexcept {
   auto& worker = *static_cast<Worker*>(self);
   LearnerPool& pool = *worker.pool;
-  EngineQueue queue(worker.entries, pool.clock_);
+  EngineQueue queue(worker.room, worker.begins_with, pool.clock_);
   IdleStrategy idle(pool.idle_);
   while (pool.running_.load(std::memory_order_relaxed)) {
     worker.beat_ns.store(pool.clock_.now_ns(), std::memory_order_relaxed);
+    if (const Change* const change = worker.change.load(std::memory_order_acquire)) {
+      change->comes ? queue.add(*change->engine) : queue.remove(*change->engine);
+      worker.change.store(nullptr, std::memory_order_release);
+    }
     idle.idle(queue.serve());
   }
 }

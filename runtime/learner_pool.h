@@ -16,9 +16,10 @@
 
 namespace windhover {
 
-// Thread t polls engines t, t + threads, ...: an engine never changes its thread. On a thread they
-// take turns by urgency (engine_queue.h). EngineConfig::learner_threads is not looked at: with
-// several engines there is work for all threads without helpers.
+// Thread t polls engines t, t + threads, ...: an engine never changes its thread, and one that
+// comes later goes to the thread that has the fewest. On a thread they take turns by urgency
+// (engine_queue.h). EngineConfig::learner_threads is not looked at: with several engines there is
+// work for all threads without helpers.
 class LearnerPool {
  public:
   LearnerPool() noexcept = default;
@@ -26,11 +27,20 @@ class LearnerPool {
   LearnerPool(const LearnerPool&) = delete;
   LearnerPool& operator=(const LearnerPool&) = delete;
 
-  // At most as many threads as engines and kMaxLearnerThreads. The engines outlive the threads.
-  // Makes heap calls, and none later. Errors are Thread::start's, or kUnavailable without memory;
-  // then nothing runs. kInvalidArgument: no engine, no thread, or they run.
+  // At most as many threads as engines, those to come included, and kMaxLearnerThreads. The engines
+  // outlive the threads. `spare`: engines that may be added while they run. Makes heap calls, and
+  // none later. Errors are Thread::start's, or kUnavailable without memory; then nothing runs.
+  // kInvalidArgument: no engine, no thread, or they run.
   Status start(std::span<Engine* const> engines, std::uint32_t threads,
-               const ThreadOptions& options, IdleStrategy::Kind idle) noexcept;
+               const ThreadOptions& options, IdleStrategy::Kind idle,
+               std::size_t spare = 0) noexcept;
+
+  // Between start() and stop(), from one thread at a time that is none of the pool's. Each waits
+  // until the engine's thread has finished its round: from then on the engine is polled, or nobody
+  // touches it any more. add(): kUnavailable where all the spare places are taken.
+  Status add(Engine& engine) noexcept;
+  void remove(Engine& engine) noexcept;
+
   // Finishes the rounds under way and joins; nothing to do when they do not run.
   void stop() noexcept;
   std::uint32_t warnings() const noexcept;  // of all of them: a mask of ThreadWarning
@@ -38,17 +48,27 @@ class LearnerPool {
   std::int64_t beat_ns() const noexcept;
 
  private:
+  // One engine more, or less.
+  struct Change {
+    Engine* engine;
+    bool comes;
+  };
   struct Worker {
     LearnerPool* pool = nullptr;
-    std::span<EngineQueue::Entry> entries;
+    std::span<EngineQueue::Entry> room;  // empty: it does not run
+    std::size_t begins_with = 0;         // engines
+    std::size_t engines = 0;             // now; of who adds and removes
+    std::atomic<const Change*> change{nullptr};
     std::atomic<std::int64_t> beat_ns{0};
     Thread thread;
   };
 
   static void run(void* worker) noexcept;
+  static void make(const Change& change, Worker& worker) noexcept;
 
   RealClock clock_;
   std::unique_ptr<EngineQueue::Entry[]> entries_;
+  std::size_t spare_ = 0;  // engines that may still be added
   IdleStrategy::Kind idle_ = IdleStrategy::kPark;
   std::atomic<bool> running_{false};
   std::array<Worker, kMaxLearnerThreads> workers_;

@@ -35,6 +35,11 @@ Access::Access(Arena& arena, std::size_t capacity, std::size_t models) noexcept
   host_ = Credential::of_token(host_token());
 }
 
+void Access::set_model(std::size_t index, std::string_view name) noexcept {
+  const std::lock_guard lock(loading_);
+  models_[index] = name;
+}
+
 Result<std::size_t> Access::load(std::string_view path) noexcept {
   if (everyone_) return std::size_t{0};
   const std::lock_guard lock(loading_);
@@ -42,7 +47,7 @@ Result<std::size_t> Access::load(std::string_view path) noexcept {
   IdentityFault fault{"the path of the file is too long", 0, ENAMETOOLONG};
   if (path.size() < name.size()) {
     path.copy(name.data(), path.size());
-    IdentityTable::Filler filler(table_, models_);
+    IdentityTable::Filler filler(table_, models_, later_models_);
     fault = read_identity_file(name.data(), filler);
     if (fault.sentence == nullptr) filler.exchange();
   }

@@ -27,8 +27,11 @@ class Access {
 
   bool has_file() const noexcept { return !everyone_; }
 
-  // Before load(), in the order of the models. The name outlives this.
-  void set_model(std::size_t index, std::string_view name) noexcept { models_[index] = name; }
+  // The name of one of the models, which outlives this or the next call; empty: none is there. What
+  // the file says about it holds after the next load().
+  void set_model(std::size_t index, std::string_view name) noexcept;
+  // Before load(): models may come later, so the file may name some that are not there.
+  void allow_later_models() noexcept { later_models_ = true; }
 
   // Takes up the file; again whenever it may have changed, beside everything else. What is wrong
   // with it is refused and changes nothing; the sentence is "FILE:LINE: what", in room of this, and
@@ -53,6 +56,7 @@ class Access {
   IdentityTable::Found find(const Credential& who, std::size_t model) const noexcept;
 
   const bool everyone_;
+  bool later_models_ = false;
   std::span<std::string_view> models_;
   IdentityTable table_;
   std::array<char, 64> host_token_{};

@@ -58,9 +58,9 @@ void IdentityTable::find(const Credential& who, std::span<RoleSet> on_models) co
   readers_.fetch_sub(1);
 }
 
-IdentityTable::Filler::Filler(IdentityTable& table,
-                              std::span<const std::string_view> models) noexcept
-    : table_(table), models_(models) {
+IdentityTable::Filler::Filler(IdentityTable& table, std::span<const std::string_view> models,
+                              bool others) noexcept
+    : table_(table), models_(models), others_(others) {
   table_.halves_[1 - table_.active_.load()].used = 0;
 }
 
@@ -80,6 +80,7 @@ const char* IdentityTable::Filler::take(const IdentityLine& identity) noexcept {
     const std::string_view name = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), name.size() + 1));
     const auto known = std::ranges::find(models_, name);
+    if (known == models_.end() && others_) continue;
     if (known == models_.end()) return "the server has no model of that name";
     const auto i = static_cast<std::size_t>(known - models_.begin());
     bits[i / kBits] |= std::uint64_t{1} << (i % kBits);

@@ -40,10 +40,12 @@ class IdentityTable {
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   std::size_t size() const noexcept { return halves_[active_.load()].used; }  // the filling thread
 
-  // Fills the other half; `models` are the names that a line may have.
+  // Fills the other half; `models` are the names that a line may have, and others where they need
+  // not be known: such a name says nothing then. A place without a name is nobody's by name.
   class Filler final : public IdentitySink {
    public:
-    Filler(IdentityTable& table, std::span<const std::string_view> models) noexcept;
+    Filler(IdentityTable& table, std::span<const std::string_view> models,
+           bool others = false) noexcept;
     const char* take(const IdentityLine& identity) noexcept override;
     // From now on the new half is read. Without this nothing has changed.
     void exchange() noexcept;
@@ -51,6 +53,7 @@ class IdentityTable {
    private:
     IdentityTable& table_;
     std::span<const std::string_view> models_;
+    bool others_;
   };
 
  private:

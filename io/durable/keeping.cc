@@ -11,23 +11,66 @@ Keeping::Keeping(const DurableConfig& config, std::span<const HostedModel> model
       folder_(config.folder),
       named_(!models.front().name.empty()),
       layout_(layout),
-      observe_(observe) {
+      observe_(observe),
+      kept_(layout.models.size()),
+      at_work_(layout.models.size()) {
   for (std::size_t i = 0; i < models.size(); ++i) {
-    ModelMemory& memory = layout.models[i];
-    ServedModel& model = memory.served;
-    if (!models[i].follows.empty()) {
-      kept_.push_back(nullptr);
-      continue;
-    }
-    const std::string folder = named_ ? folder_ + "/" + std::string(model.name()) : folder_;
-    DurableConfig own = config;
-    own.folder = folder;  // copied by Persistence
-    kept_.push_back(std::make_unique<Persistence>(memory.persistence, own, *model.engine,
-                                                  memory.producers, model.log, model.checkpoints,
-                                                  *layout.state.clock));
-    kept_.back()->set_wake([](void* self) noexcept { static_cast<Endpoint*>(self)->wake(); },
-                           &observe);
+    if (models[i].follows.empty()) make(i, named_);
   }
+}
+
+DurableConfig Keeping::config() const noexcept {
+  DurableConfig config = config_;
+  config.folder = folder_;
+  return config;
+}
+
+void Keeping::make(std::size_t place, bool named) {
+  ServedModel& model = layout_.models[place].served;
+  ModelStore& store = *layout_.models[place].store;
+  const std::string folder = named ? folder_ + "/" + std::string(model.name()) : folder_;
+  DurableConfig own = config_;
+  own.folder = folder;  // copied by Persistence
+  kept_[place] =
+      std::make_unique<Persistence>(store.persistence, own, *model.engine, store.producers,
+                                    model.log, model.checkpoints, *layout_.state.clock);
+  kept_[place]->set_wake([](void* self) noexcept { static_cast<Endpoint*>(self)->wake(); },
+                         &observe_);
+}
+
+Result<bool> Keeping::open(std::size_t place) {
+  Persistence& persistence = *kept_[place];
+  const Result<bool> opened = persistence.open();
+  if (!opened.ok()) return opened;
+  ServedModel& model = layout_.models[place].served;
+  model.instance_id = persistence.instance();
+  if (config_.log) {
+    model.durability = Durability::kLogged;
+    model.log_capacity_bytes = config_.log_options.bytes;
+  }
+  model.keeper = &persistence;
+  model.request_checkpoint = [](void* keeper) noexcept {
+    return static_cast<Persistence*>(keeper)->request_checkpoint();
+  };
+  return true;
+}
+
+Result<bool> Keeping::add(std::size_t place, PlaceChange& entry) {
+  make(place, true);
+  const Result<bool> opened = open(place);
+  if (!opened.ok()) {
+    sentence_ = opened.error().sentence;  // outlives the Persistence
+    kept_[place].reset();
+    return Error{opened.error().status, sentence_.c_str(), opened.error().number,
+                 opened.error().is_errno};
+  }
+  if (const Status status = kept_[place]->start(); !ok(status)) {
+    kept_[place].reset();
+    return Error{status, "no thread to keep the model on disk with", 0};
+  }
+  entry.feed = &kept_[place]->feed();
+  entry.keeper = kept_[place].get();
+  return true;
 }
 
 // The folders of the models are made where they are missing, but not their parents.
@@ -43,20 +86,10 @@ Result<bool> Keeping::open() {
   if (const Result<bool> made = make_parent(); !made.ok()) return made;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (kept_[i] == nullptr) continue;
-    Persistence& persistence = *kept_[i];
-    const Result<bool> opened = persistence.open();
+    const Result<bool> opened = open(i);
     if (!opened.ok()) return opened;
-    ServedModel& model = layout_.models[i].served;
-    model.instance_id = persistence.instance();
-    if (config_.log) {
-      model.durability = Durability::kLogged;
-      model.log_capacity_bytes = config_.log_options.bytes;
-    }
-    model.keeper = &persistence;
-    model.request_checkpoint = [](void* keeper) noexcept {
-      return static_cast<Persistence*>(keeper)->request_checkpoint();
-    };
-    layout_.observe.models[i].feed = &persistence.feed();
+    layout_.observe.models[i].feed = &kept_[i]->feed();
+    at_work_[i] = kept_[i].get();
   }
   observe_.set_duties(*this);
   return true;
@@ -78,14 +111,14 @@ void Keeping::stop() noexcept {
 
 bool Keeping::go_on() noexcept {
   bool more = false;
-  for (const std::unique_ptr<Persistence>& persistence : kept_) {
+  for (Persistence* const persistence : at_work_) {
     more = (persistence != nullptr && persistence->go_on()) || more;
   }
   return more;
 }
 
 void Keeping::on_wake() noexcept {
-  for (const std::unique_ptr<Persistence>& persistence : kept_) {
+  for (Persistence* const persistence : at_work_) {
     if (persistence != nullptr) persistence->on_wake();
   }
 }

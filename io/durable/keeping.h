@@ -19,6 +19,7 @@ struct HostedModel;
 
 // A Persistence for each model that follows no other, each in a folder of its own: the configured
 // one where the host has named no model, otherwise the one of the model's name in it.
+// Invariant: those that the observe thread works for are alive; it is told before one is dropped.
 class Keeping final : public EndpointDuties {
  public:
   // All outlive it. REQUIRES: config.enabled(). Allocates.
@@ -35,19 +36,34 @@ class Keeping final : public EndpointDuties {
   // Null: nobody keeps it, because it follows another.
   Persistence* of(std::size_t model) noexcept { return kept_[model].get(); }
 
+  // One model more, which has a store and an engine: opened and started, and `entry`, which the
+  // observe endpoint is to be given, says who keeps it. In an error the sentence lives until the
+  // next call. Allocates.
+  Result<bool> add(std::size_t place, PlaceChange& entry);
+  // REQUIRES: the observe endpoint has let go of it. Stops it, if it is at work.
+  void drop(std::size_t place) noexcept { kept_[place].reset(); }
+  // The folder's view lives as long as this.
+  DurableConfig config() const noexcept;
+
   // The observe thread's.
   bool go_on() noexcept override;
   void on_wake() noexcept override;
+  void on_keeper(std::size_t place, Persistence* keeper) noexcept override {
+    at_work_[place] = keeper;
+  }
 
  private:
   Result<bool> make_parent();
+  void make(std::size_t place, bool named);
+  Result<bool> open(std::size_t place);
 
   const DurableConfig config_;
   const std::string folder_;
   const bool named_;
   ServerLayout& layout_;
   Endpoint& observe_;
-  std::vector<std::unique_ptr<Persistence>> kept_;  // one a model; null: nobody keeps it
+  std::vector<std::unique_ptr<Persistence>> kept_;  // one a place; null: nobody keeps it
+  std::vector<Persistence*> at_work_;               // likewise; the observe thread's
   std::string sentence_;
 };
 

@@ -42,7 +42,7 @@ struct PersistenceMemory {
 // time, and only then takes rows from senders (FrameFeed); from then on frames go to the log's
 // thread, and the checkpoint's thread takes checkpoints.
 // Invariant: while the feed is open, engine, table and log have come to the same frame.
-class Persistence final : public EndpointDuties {
+class Persistence final {
  public:
   // All outlive it. `ask_observe_thread` wakes the observe thread, which then calls on_wake().
   Persistence(PersistenceMemory& memory, const DurableConfig& config, Engine& engine,
@@ -78,8 +78,8 @@ class Persistence final : public EndpointDuties {
   std::uint64_t request_checkpoint() noexcept { return checkpointer_->request(); }
 
   // The observe thread's.
-  bool go_on() noexcept override;
-  void on_wake() noexcept override;
+  bool go_on() noexcept;
+  void on_wake() noexcept;
 
  private:
   Error fail(const Error& error, const std::string& what) noexcept;

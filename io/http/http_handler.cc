@@ -172,7 +172,7 @@ void HttpHandler::look() noexcept {
   beats[Watchdog::kQuery] = beat_of(EndpointKind::kQuery);
   beats[Watchdog::kLearner] = 0;
   for (const ModelContext& model : memory_.conversations->models) {
-    beats[Watchdog::kLearner] += model.model->engine->polls();
+    if (model.model != nullptr) beats[Watchdog::kLearner] += model.model->engine->polls();
   }
   watchdog_.look(state_.clock->now_ns(), beats);
 }
@@ -216,6 +216,7 @@ HttpAnswer HttpHandler::readiness(const HttpRequest&) {
   }
   std::string recovering;
   for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
+    if (!memory_.readers[i]) continue;
     const ModelMetrics model = model_metrics(state_, memory_, i);
     if (model.provenance.recovery_target == 0) continue;
     recovering += recovering.empty() ? "recovering: " : "; ";

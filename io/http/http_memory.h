@@ -23,10 +23,16 @@ struct HttpMemory {
     conversations.emplace(arena, limits, model_count);
   }
 
+  // As ConversationMemory::change().
+  void change(ServerState& state, const PlaceChange& entry) noexcept {
+    readers[entry.place] = entry.measuring;
+    conversations->change(state, EndpointKind::kHttp, entry);
+  }
+
   bool enabled() const noexcept { return conversations.has_value(); }
 
   std::span<std::byte> reply;                // of one question
-  std::span<std::optional<Reader>> readers;  // one a model, for what is measured
+  std::span<std::optional<Reader>> readers;  // one a place, for what is measured
   std::optional<ConversationMemory> conversations;
 };
 

@@ -35,6 +35,7 @@ std::chrono::nanoseconds sweep_period(const HttpConfig& config) noexcept {
 
 HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState& state)
     : config_(config),
+      memory_(memory),
       state_(state),
       handler_(config, memory, state),
       io_(1),
@@ -45,7 +46,7 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
       deadline_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
   for (const ModelContext& model : memory.conversations->models) {
-    links_.emplace_back(io_, model.model->name(),
+    links_.emplace_back(io_, model.model != nullptr ? model.model->name() : std::string_view(),
                         state.access != nullptr ? state.access->host_token() : std::string_view());
   }
   auto& host = static_cast<HttpConnectionHost&>(*this);
@@ -126,9 +127,11 @@ void HttpServer::warm_up() {
 }
 
 void HttpServer::run() noexcept {
+  changes_.begin();
   for (;;) {
     try {
       io_.run();
+      changes_.end();
       return;
     } catch (const std::exception&) {
       handler_.counters().add(HttpCounter::kExceptions);
@@ -139,8 +142,26 @@ void HttpServer::run() noexcept {
 
 void HttpServer::finish() noexcept {
   handler_.stop();
+  finish_requested_.store(true, std::memory_order_release);
+  wake();
+}
+
+void HttpServer::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void HttpServer::change(const PlaceChange& entry) noexcept {
+  changes_.give(
+      entry, [this] { wake(); }, [this](const PlaceChange& given) { change_here(given); });
+}
+
+// Who waits for an answer about a model that goes is told that none comes.
+void HttpServer::change_here(const PlaceChange& entry) noexcept {
+  ObserveLink& link = links_[entry.place];
+  link.close();
+  link.speak_of(entry.model != nullptr ? entry.model->name() : std::string_view());
+  memory_.change(state_, entry);
 }
 
 void HttpServer::on_connection(Stream& socket) noexcept {
@@ -169,8 +190,17 @@ void HttpServer::on_free(HttpConnection&) noexcept {
 
 void HttpServer::arm_wake() noexcept {
   wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
-                     if (!error) end();
+                     if (!error) on_wake();
                    }));
+}
+
+void HttpServer::on_wake() noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(wake_fd_, &count, sizeof count);
+  changes_.look([this](const PlaceChange& entry) { change_here(entry); });
+  const bool ends = finish_requested_.load(std::memory_order_acquire);
+  if (ends && !ending_) end();
+  if (!ends) arm_wake();
 }
 
 void HttpServer::arm_sweep() noexcept {

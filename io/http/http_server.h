@@ -10,6 +10,7 @@
 
 #include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
+#include "windhover/io/handover.h"
 #include "windhover/io/http/http_connection.h"
 #include "windhover/io/http/http_handler.h"
 #include "windhover/io/http/observe_link.h"
@@ -43,9 +44,15 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   // after half a second or drain_timeout.
   void finish() noexcept;
 
+  // As Endpoint::change().
+  void change(const PlaceChange& entry) noexcept;
+
   std::uint16_t port() const noexcept { return tcp_.port(); }
 
  private:
+  void change_here(const PlaceChange& entry) noexcept;
+  void on_wake() noexcept;
+  void wake() noexcept;
   void warm_up();
   void on_connection(Stream& socket) noexcept override;
   void on_free(HttpConnection& connection) noexcept override;
@@ -58,6 +65,7 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   void close_links() noexcept;
 
   const HttpConfig config_;
+  HttpMemory& memory_;
   ServerState& state_;
   HttpHandler handler_;
   IoContext io_;
@@ -68,10 +76,12 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   HandlerMemory wake_memory_;
   Alarm sweep_;
   Alarm deadline_;
-  std::deque<ObserveLink> links_;  // one a model
+  std::deque<ObserveLink> links_;  // one a place
   std::vector<std::unique_ptr<HttpConnection>> connections_;
   std::uint32_t open_ = 0;
   bool ending_ = false;
+  std::atomic<bool> finish_requested_{false};
+  Handover<PlaceChange> changes_;
 };
 
 }  // namespace windhover

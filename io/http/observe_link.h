@@ -34,7 +34,7 @@ class ObserveAsker {
 class ObserveLink {
  public:
   // `model`: its name, `token`: what the endpoint knows the server's own parts by; both outlive
-  // this.
+  // this, or the name until it speaks of another one.
   ObserveLink(IoContext& io, std::string_view model, std::string_view token)
       : socket_(io), model_(model), token_(token) {}
 
@@ -49,6 +49,8 @@ class ObserveLink {
 
   // Ends the connection, if there is one; who waits is told.
   void close() noexcept;
+  // From the next connection on. REQUIRES: close().
+  void speak_of(std::string_view model) noexcept { model_ = model; }
 
  private:
   enum class State : std::uint8_t { kDown, kConnecting, kUp };

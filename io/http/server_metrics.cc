@@ -92,7 +92,7 @@ ServerMetrics server_metrics(ServerState& state, HttpMemory& memory) {
   metrics.io_counters = values_in(state.counters);
   metrics.models.reserve(memory.readers.size());
   for (std::size_t i = 0; i < memory.readers.size(); ++i) {
-    metrics.models.push_back(model_metrics(state, memory, i));
+    if (memory.readers[i]) metrics.models.push_back(model_metrics(state, memory, i));
   }
   return metrics;
 }

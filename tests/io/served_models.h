@@ -29,7 +29,7 @@ class ServedModels {
     const char* follows = "";
   };
 
-  ServedModels(const std::vector<Model>& models, const ServerConfig& config) {
+  ServedModels(const std::vector<Model>& models, const ServerConfig& config) : config_(config) {
     std::vector<PlannedModel> planned;
     std::vector<HostedModel> hosted;
     for (const Model& model : models) {
@@ -46,7 +46,8 @@ class ServedModels {
     server_ = std::move(server).value();
     const Result<bool> opened = server_->open();
     EXPECT_TRUE(opened.ok()) << opened.error().sentence;
-    EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark), Status::kOk);
+    const std::size_t spare = server_->places() - server_->models();
+    EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark, spare), Status::kOk);
     EXPECT_EQ(server_->start(), Status::kOk);
   }
   ~ServedModels() { end(); }
@@ -59,6 +60,43 @@ class ServedModels {
     learners_.stop();
   }
 
+  // One that comes while the others are served.
+  struct Added {
+    Added(const EngineConfig& config, std::size_t store_bytes)
+        : block(Engine::footprint(config).value()), store(store_bytes) {}
+    MappedBlock block;
+    MappedBlock store;
+    Engine* engine = nullptr;
+    std::size_t place = 0;
+  };
+  // Null, and why not in `error`: it is refused.
+  Added* add(const char* name, EngineConfig config, Error* error = nullptr) {
+    config.max_readers = readers_of(config_) + 1;
+    auto added = std::make_unique<Added>(config, Server::model_footprint(config_).value());
+    added->engine = Engine::create(config, added->block.bytes(), clock_).value();
+    const auto place = server_->add_model({name, added->engine}, added->store.bytes());
+    if (!place.ok()) {
+      EXPECT_NE(error, nullptr) << place.error().sentence;
+      if (error != nullptr) *error = place.error();
+      return nullptr;
+    }
+    added->place = place.value();
+    EXPECT_EQ(learners_.add(*added->engine), Status::kOk);
+    return added_.emplace_back(std::move(added)).get();
+  }
+  // The rows that it had; its memory is gone then.
+  std::uint64_t remove(Added* added) {
+    server_->let_go_of_model(added->place);
+    learners_.remove(*added->engine);
+    if (config_.durable.enabled()) {
+      EXPECT_EQ(server_->checkpoint_at_rest(added->place), Status::kOk);
+    }
+    server_->forget_model(added->place);
+    const std::uint64_t rows = added->engine->head();
+    std::erase_if(added_, [&](const auto& one) { return one.get() == added; });
+    return rows;
+  }
+
   std::string observe_address() const {
     return "127.0.0.1:" + std::to_string(server_->observe_port());
   }
@@ -67,9 +105,11 @@ class ServedModels {
   Server& server() { return *server_; }
 
  private:
+  const ServerConfig config_;  // its views are not looked at
   RealClock clock_;
   std::vector<MappedBlock> blocks_;
   std::vector<Engine*> engines_;
+  std::vector<std::unique_ptr<Added>> added_;
   std::unique_ptr<Server> server_;
   LearnerPool learners_;
 };

@@ -150,5 +150,52 @@ TEST(LearnerPool, PollsEveryEngineOnFewThreads) {
   ASSERT_EQ(pool.start(engines.all, 100, {}, IdleStrategy::kPark), Status::kOk) << "as many as fit";
 }
 
+TEST(EngineQueue, TakesOneMoreAndLetsOneGoBetweenTwoTurns) {
+  Engines engines(3);
+  std::vector<EngineQueue::Entry> room(3);
+  room[0].engine = engines.all[0];
+  room[1].engine = engines.all[1];
+  EngineQueue queue(room, 2, engines.clock);
+  for (std::size_t i = 0; i < 3; ++i) engines.observe(i, 200);
+  serve_all(queue);
+  EXPECT_EQ(engines.all[1]->waiting_rows(), 0U);
+  EXPECT_EQ(engines.all[2]->waiting_rows(), 200U) << "nobody has added it";
+  queue.add(*engines.all[2]);
+  queue.remove(*engines.all[0]);
+  engines.observe(0, 100);
+  serve_all(queue);
+  EXPECT_EQ(engines.all[2]->waiting_rows(), 0U);
+  EXPECT_EQ(engines.all[0]->waiting_rows(), 100U) << "it has been let go";
+}
+
+TEST(LearnerPool, TakesEnginesInAndOutWhileItsThreadsLearn) {
+  Engines engines(4);
+  LearnerPool pool;
+  ASSERT_EQ(pool.start(std::span(engines.all).first(1), 2, {}, IdleStrategy::kPark, 2),
+            Status::kOk);
+  ASSERT_EQ(pool.add(*engines.all[1]), Status::kOk);
+  ASSERT_EQ(pool.add(*engines.all[2]), Status::kOk);
+  EXPECT_EQ(pool.add(*engines.all[3]), Status::kUnavailable) << "there were two spare places";
+  for (std::size_t i = 0; i < 3; ++i) engines.observe(i, 500);
+  const auto learned = [&](std::size_t i) {
+    while (engines.all[i]->waiting_rows() > 0) std::this_thread::yield();
+  };
+  for (std::size_t i = 0; i < 3; ++i) learned(i);
+  pool.remove(*engines.all[1]);
+  const std::uint64_t polls = engines.all[1]->polls();
+  ASSERT_EQ(pool.add(*engines.all[3]), Status::kOk);
+  engines.observe(3, 500);
+  learned(3);
+  EXPECT_EQ(engines.all[1]->polls(), polls) << "nobody polls it any more";
+  // It may go while the threads learn, and its place is free again and again.
+  for (int i = 0; i < 20; ++i) {
+    pool.remove(*engines.all[3]);
+    engines.observe(3, 50);
+    ASSERT_EQ(pool.add(*engines.all[3]), Status::kOk);
+    learned(3);
+  }
+  EXPECT_GT(pool.beat_ns(), 0);
+}
+
 }  // namespace
 }  // namespace windhover::test::engine_queue_test

@@ -50,12 +50,16 @@ struct HttpWorld {
     model.instance_id = 77;
     model.producers = &producers;
     producers.reset();
-    memory.readers[0] = engine->reader().value();
-    memory.conversations->bind(state, EndpointKind::kHttp, 0, model, engine->reader().value(),
-                               engine->reader().value());
-    observed.bind(state, EndpointKind::kObserve, 0, model, engine->reader().value(),
-                  engine->reader().value());
-    observed.models[0].producers = &producers;
+    PlaceChange comes;
+    comes.model = &model;
+    comes.reader = engine->reader().value();
+    comes.paging[0] = engine->reader().value();
+    comes.measuring = engine->reader().value();
+    memory.change(state, comes);
+    comes.reader = engine->reader().value();
+    comes.paging[0] = engine->reader().value();
+    comes.producers = &producers;
+    observed.change(state, EndpointKind::kObserve, comes);
     handler.emplace(config, memory, state);
     conversation.emplace(config, *handler);
     observe.begin();

@@ -1,0 +1,88 @@
+// What a Server is made of.
+#ifndef WINDHOVER_IO_SERVER_IMPL_H_
+#define WINDHOVER_IO_SERVER_IMPL_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "windhover/io/durable/keeping.h"
+#include "windhover/io/endpoint.h"
+#include "windhover/io/http/http_server.h"
+#include "windhover/io/server.h"
+#include "windhover/io/server_layout.h"
+#include "windhover/io/tls/tls_context.h"
+#include "windhover/io/tls/tls_memory.h"
+
+namespace windhover {
+
+struct Server::Impl {
+  Impl(const ServerConfig& from, std::span<const HostedModel> models, ServerLayout& in_block)
+      : config(from),
+        observe_address(from.observe.tcp_address),
+        observe_path(from.observe.unix_path),
+        query_address(from.query.tcp_address),
+        query_path(from.query.unix_path),
+        http_address(from.http.listen.tcp_address),
+        http_path(from.http.listen.unix_path),
+        identities_file(from.identities_file),
+        tls_certificate(from.tls.certificate),
+        tls_key(from.tls.key),
+        tls_client_ca(from.tls.client_ca),
+        layout(in_block),
+        observe(EndpointKind::kObserve, in_block.observe, in_block.state),
+        query(EndpointKind::kQuery, in_block.query, in_block.state) {
+    config.observe = {observe_address, from.observe.tcp_port, observe_path};
+    config.query = {query_address, from.query.tcp_port, query_path};
+    config.http.listen = {http_address, from.http.listen.tcp_port, http_path};
+    config.identities_file = identities_file;
+    config.tls = {tls_certificate, tls_key, tls_client_ca, from.tls.memory_bytes};
+    if (config.tls.enabled()) layout.state.tls = &tls;
+    if (tls_memory() != nullptr) layout.state.footprint_bytes += tls_memory()->capacity();
+    config.durable.folder = {};  // Keeping has a copy
+    if (from.durable.enabled()) keeping.emplace(from.durable, models, in_block, observe);
+    if (from.http.enabled()) {
+      http = std::make_unique<HttpServer>(config.http, in_block.http, in_block.state);
+    }
+  }
+
+  static void run_observe(void* self) {
+    static_cast<Impl*>(self)->observe.run();
+    static_cast<Impl*>(self)->endpoint_ended();
+  }
+  static void run_query(void* self) {
+    static_cast<Impl*>(self)->query.run();
+    static_cast<Impl*>(self)->endpoint_ended();
+  }
+  static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
+
+  // A model that has a place, a store and an engine: every endpoint knows of it from now on.
+  Result<bool> enter(std::size_t place) noexcept;
+
+  Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
+
+  // HTTP tells how it stands until there is nothing left to tell of.
+  void endpoint_ended() noexcept {
+    if (running.fetch_sub(1) == 1 && http) http->finish();
+  }
+
+  ServerConfig config;
+  std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
+  std::string identities_file, tls_certificate, tls_key, tls_client_ca;
+  TlsContext tls;
+  ServerLayout& layout;
+  Endpoint observe;
+  Endpoint query;
+  std::optional<Keeping> keeping;    // wakes the endpoint: gone before it
+  std::unique_ptr<HttpServer> http;  // null: off
+  std::atomic<int> running{2};       // endpoints that have not ended
+  Thread observe_thread;
+  Thread query_thread;
+  Thread http_thread;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_SERVER_IMPL_H_

@@ -1,0 +1,105 @@
+// Models that come and go while a server serves.
+#include <memory>
+#include <new>
+
+#include "windhover/io/server_impl.h"
+
+namespace windhover {
+namespace {
+
+Error no_place(const ServerConfig& config) noexcept {
+  if (!config.added.enabled()) {
+    return Error{Status::kUnsupported,
+                 "no model can be added: the configuration gives no memory to them "
+                 "(server.added.memory)",
+                 0};
+  }
+  return Error{Status::kUnavailable, "all places are taken, server.added.max_models",
+               static_cast<double>(config.added.max_models)};
+}
+
+}  // namespace
+
+Result<std::size_t> Server::model_footprint(const ServerConfig& config) noexcept {
+  Arena arena = Arena::measuring();
+  (void)arena.make<ModelStore>(arena, config);
+  return arena.used();
+}
+
+Result<std::size_t> Server::add_model(const HostedModel& model,
+                                      std::span<std::byte> store) noexcept {
+  ServerLayout& layout = impl_->layout;
+  ServerConfig config = impl_->config;
+  if (impl_->keeping) config.durable = impl_->keeping->config();
+  const Result<bool> possible = check_added(layout, config, model.name, model.engine->config());
+  if (!possible.ok()) return possible.error();
+  std::size_t place = layout.first_models;
+  while (place < layout.models.size() && layout.models[place].store != nullptr) ++place;
+  if (place == layout.models.size()) return no_place(config);
+  const Result<std::size_t> needed = model_footprint(config);
+  if (!Arena::is_aligned(store) || store.size() < needed.value()) {
+    return Error{Status::kArenaTooSmall, "the store is too small; it must hold this many bytes",
+                 static_cast<double>(needed.value())};
+  }
+  Arena arena(store);
+  const Result<bool> bound =
+      bind_model(layout, place, *arena.make<ModelStore>(arena, config), model, config);
+  if (!bound.ok()) return bound.error();
+  const Result<bool> entered = impl_->enter(place);
+  if (!entered.ok()) {
+    forget_model(place);
+    return entered.error();
+  }
+  return place;
+}
+
+// Nothing is to fail any more once an endpoint knows of it.
+Result<bool> Server::Impl::enter(std::size_t place) noexcept {
+  Result<PlaceChange> observed = entry_of(layout, place, EndpointKind::kObserve);
+  const Result<PlaceChange> asked = entry_of(layout, place, EndpointKind::kQuery);
+  const Result<PlaceChange> shown =
+      http ? entry_of(layout, place, EndpointKind::kHttp) : Result<PlaceChange>(PlaceChange());
+  for (const Result<PlaceChange>* const entry : {&std::as_const(observed), &asked, &shown}) {
+    if (!entry->ok()) return entry->error();
+  }
+  layout.access.set_model(place, layout.models[place].served.name());
+  const Result<std::size_t> known = layout.access.load(identities_file);
+  if (!known.ok()) return known.error();
+  if (keeping) {
+    try {
+      const Result<bool> kept = keeping->add(place, observed.value());
+      if (!kept.ok()) return kept.error();
+    } catch (const std::bad_alloc&) {
+      return Error{Status::kUnavailable, "no heap memory to keep the model on disk", 0};
+    }
+  }
+  observe.change(observed.value());
+  query.change(asked.value());
+  if (http) http->change(shown.value());
+  return true;
+}
+
+void Server::let_go_of_model(std::size_t model) noexcept {
+  PlaceChange gone;
+  gone.place = model;
+  if (impl_->http) impl_->http->change(gone);
+  impl_->query.change(gone);
+  impl_->observe.change(gone);
+  if (Persistence* const kept = impl_->kept(model)) kept->stop();
+}
+
+void Server::forget_model(std::size_t model) noexcept {
+  ServerLayout& layout = impl_->layout;
+  if (impl_->keeping) impl_->keeping->drop(model);
+  layout.access.set_model(model, {});
+  // Without it what the file said of the name holds for nobody: the place has no model.
+  (void)layout.access.load(impl_->identities_file);
+  ModelPlace& place = layout.models[model];
+  const Result<std::size_t> bytes = Engine::footprint(place.served.engine->config());
+  if (bytes.ok()) layout.state.footprint_bytes -= bytes.value();
+  std::destroy_at(&place.served);
+  std::construct_at(&place.served);
+  place.store = nullptr;
+}
+
+}  // namespace windhover

@@ -1,0 +1,275 @@
+// Models that come and go while a server serves others.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/io/raw_peer.h"
+#include "windhover/tests/io/served_models.h"
+#include "windhover/tests/temporary_folder.h"
+
+namespace windhover::testing::added_models_test {
+namespace {
+
+ServerConfig growing_server() {
+  ServerConfig config = small_server();
+  config.added.memory_bytes = 64 << 20;
+  config.added.max_models = 2;
+  config.http.listen.tcp_address = "127.0.0.1";
+  return config;
+}
+
+EngineConfig kept(EngineConfig engine) {
+  engine.checkpoints = true;
+  engine.max_followers = 1;
+  return engine;
+}
+
+// One model, "first", and places for two more.
+struct Growing : ServedModels {
+  explicit Growing(const ServerConfig& config = growing_server())
+      : ServedModels({{"first", kept(small_engine_of(3))}}, config) {}
+  std::string http_address() { return "127.0.0.1:" + std::to_string(server().http_port()); }
+};
+
+Status predict(Client& client, std::size_t columns) {
+  const std::vector<double> x(columns, 0.25);
+  PredictRequest request;
+  request.rows = 1;
+  request.features = x;
+  std::vector<PredictiveSummary> answers;
+  Provenance provenance;
+  return client.predict(request, answers, provenance);
+}
+
+TEST(AddedModels, OneThatComesTakesRowsAndAnswersOnEveryEndpoint) {
+  Growing models;
+  Client sender;
+  ASSERT_NE(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+  EXPECT_EQ(sender.refusal(), v1::REASON_UNKNOWN_MODEL);
+  auto* const second = models.add("second", small_engine_of(2, "logistic"));
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(models.server().model_name(second->place), "second");
+  ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+  EXPECT_EQ(sender.welcome().features(), 2U);
+  send(sender, 2, 700);
+  EXPECT_EQ(second->engine->head(), 700U);
+  Client asker;
+  ASSERT_EQ(asker.connect(models.query_address(), about("second")), Status::kOk);
+  EXPECT_EQ(predict(asker, 2), Status::kOk);
+  std::vector<v1::ModelState> states;
+  ASSERT_EQ(asker.models(states), Status::kOk);
+  ASSERT_EQ(states.size(), 2U);
+  EXPECT_EQ(states[1].name(), "second");
+  EXPECT_EQ(states[1].head(), 700U);
+  HttpPeer http(models.http_address());
+  const HttpResponse posted =
+      http.ask("POST", "/v1/observe?model=second", "Content-Type: application/json\r\n",
+               R"({"rows": 1, "features_f64": [1, 2], "targets_f64": [1]})");
+  EXPECT_EQ(posted.status, 200) << posted.body;
+  EXPECT_EQ(second->engine->head(), 701U);
+  EXPECT_NE(http.get("/metrics").body.find("model=\"second\""), std::string::npos);
+}
+
+TEST(AddedModels, WhoSpeaksOfOneThatGoesIsToldAndOthersAreNot) {
+  Growing models;
+  auto* const second = models.add("second", small_engine_of(2));
+  ASSERT_NE(second, nullptr);
+  Client sender;
+  Client asker;
+  Client other;
+  ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+  ASSERT_EQ(asker.connect(models.query_address(), about("second")), Status::kOk);
+  ASSERT_EQ(other.connect(models.query_address(), about("first")), Status::kOk);
+  HttpPeer http(models.http_address());
+  EXPECT_EQ(http.get("/v1/status?model=second").status, 200);
+  send(sender, 2, 100);
+  EXPECT_EQ(models.remove(second), 100U);
+  EXPECT_NE(predict(asker, 2), Status::kOk);
+  EXPECT_EQ(asker.refusal(), v1::REASON_UNKNOWN_MODEL);
+  EXPECT_EQ(predict(other, 3), Status::kOk) << other.error_text();
+  EXPECT_EQ(http.get("/v1/status?model=second").status, 404);
+  EXPECT_EQ(http.get("/v1/status?model=first").status, 200);
+  EXPECT_NE(asker.connect(models.query_address(), about("second")), Status::kOk);
+  EXPECT_EQ(asker.refusal(), v1::REASON_UNKNOWN_MODEL);
+}
+
+TEST(AddedModels, APlaceIsFreeAgainForOneOfTheSameNameAndOthers) {
+  Growing models;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const std::uint32_t columns = 1 + i % 3;
+    auto* const second = models.add("second", small_engine_of(columns));
+    ASSERT_NE(second, nullptr) << i;
+    Client sender;
+    ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+    EXPECT_EQ(sender.welcome().head(), 0U) << "nothing of the one before";
+    EXPECT_EQ(sender.producer().next(), 0U);
+    send(sender, columns, 50);
+    EXPECT_EQ(models.remove(second), 50U);
+  }
+}
+
+TEST(AddedModels, WhatDoesNotFitIsRefusedAndChangesNothing) {
+  Growing models;
+  Error error;
+  EXPECT_EQ(models.add("first", small_engine_of(2), &error), nullptr);
+  EXPECT_STREQ(error.sentence, "the server has a model of this name");
+  EXPECT_EQ(models.add("a/b", small_engine_of(2), &error), nullptr);
+  EXPECT_EQ(models.add("large", small_engine_of(4), &error), nullptr);
+  EXPECT_STREQ(error.sentence,
+               "the model has more parameters than server.added.max_parameters allows");
+  EXPECT_EQ(error.number, 5);
+  auto* const second = models.add("second", small_engine_of(2));
+  auto* const third = models.add("third", small_engine_of(2));
+  ASSERT_NE(second, nullptr);
+  ASSERT_NE(third, nullptr);
+  EXPECT_EQ(models.add("fourth", small_engine_of(2), &error), nullptr);
+  EXPECT_STREQ(error.sentence, "all places are taken, server.added.max_models");
+  Client asker;
+  ASSERT_EQ(asker.connect(models.query_address(), about("first")), Status::kOk);
+  std::vector<v1::ModelState> states;
+  ASSERT_EQ(asker.models(states), Status::kOk);
+  EXPECT_EQ(states.size(), 3U);
+}
+
+TEST(AddedModels, ALargerOneFitsWhereTheConfigurationSaysSo) {
+  ServerConfig config = growing_server();
+  config.added.max_parameters = 60;
+  Growing models(config);
+  auto* const large = models.add("large", small_engine_of(59));
+  ASSERT_NE(large, nullptr);
+  Client sender;
+  ASSERT_EQ(sender.connect(models.observe_address(), about("large")), Status::kOk);
+  send(sender, 59, 20);
+  Client asker;
+  ASSERT_EQ(asker.connect(models.query_address(), about("large")), Status::kOk);
+  EXPECT_EQ(predict(asker, 59), Status::kOk) << asker.error_text();
+  std::vector<ParameterSummary> parameters;
+  Provenance provenance;
+  EXPECT_EQ(asker.posterior(parameters, provenance), Status::kOk) << asker.error_text();
+  EXPECT_EQ(parameters.size(), 60U);
+  std::vector<double> theta;
+  EXPECT_EQ(asker.draws(theta, provenance), Status::kOk) << asker.error_text();
+  EXPECT_EQ(theta.size(), 60U * provenance.draws);
+}
+
+TEST(AddedModels, LongQuestionsAboutOneThatGoesLeaveTheirPlaceToOthers) {
+  Growing models;
+  auto* const second = models.add("second", small_engine_of(3));
+  ASSERT_NE(second, nullptr);
+  v1::Request hello;
+  hello.mutable_hello()->set_version_max(1);
+  hello.mutable_hello()->set_model("second");
+  v1::Request question;
+  question.mutable_predict()->set_rows(32);
+  for (int i = 0; i < 32 * 3; ++i) question.mutable_predict()->add_features_f64(0.1 * i);
+  for (int i = 1; i <= 16; ++i) {
+    question.mutable_predict()->add_quantile_probabilities(i / 17.0);
+  }
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 3; ++i) {
+    std::string bytes = RawPeer::framed(hello);
+    for (int j = 0; j < 50; ++j) bytes += RawPeer::framed(question);
+    peers.push_back(std::make_unique<RawPeer>(models.query_address()));
+    EXPECT_TRUE(peers.back()->send(bytes));
+  }
+  models.remove(second);
+  Client other;
+  ASSERT_EQ(other.connect(models.query_address(), about("first")), Status::kOk);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(predict(other, 3), Status::kOk) << other.error_text();
+}
+
+TEST(AddedModels, NamesInTheIdentitiesFileHoldForModelsThatComeLater) {
+  ServerConfig config = growing_server();
+  const std::string file = write_identities(
+      "later", token_line("ada", "observe,query", "second") + token_line("root", "admin"));
+  config.identities_file = file;
+  config.max_identities = 8;
+  Growing models(config);
+  ClientOptions ada = about("second");
+  ada.token = "ada-token";
+  Client client;
+  EXPECT_NE(client.connect(models.query_address(), ada), Status::kOk);
+  auto* const second = models.add("second", small_engine_of(2));
+  ASSERT_NE(second, nullptr);
+  ASSERT_EQ(client.connect(models.query_address(), ada), Status::kOk) << client.error_text();
+  EXPECT_EQ(predict(client, 2), Status::kOk);
+  models.remove(second);
+  auto* const third = models.add("third", small_engine_of(2));
+  ASSERT_NE(third, nullptr) << "in the same place";
+  ada.model = "third";
+  EXPECT_NE(client.connect(models.query_address(), ada), Status::kOk);
+  EXPECT_EQ(client.refusal(), v1::REASON_NOT_PERMITTED) << "the role was on another name";
+}
+
+TEST(AddedModels, AFolderIsTakenUpByTheNextOneOfThatNameAndConfiguration) {
+  ServerConfig config = growing_server();
+  const std::string folder = temporary_path("added-models");
+  config.durable.folder = folder;
+  config.durable.log_options = {
+      .bytes = 8 << 20, .segment_bytes = 1 << 20, .commit_bytes = 256 << 10};
+  Growing models(config);
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    auto* const second = models.add("second", kept(small_engine_of(2)));
+    ASSERT_NE(second, nullptr);
+    Client sender;
+    ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1 + round)), Status::kOk);
+    EXPECT_EQ(sender.welcome().head(), 200 * round);
+    EXPECT_EQ(sender.welcome().durability(), v1::DURABILITY_LOGGED);
+    send(sender, 2, 200);
+    EXPECT_EQ(models.remove(second), 200 * (round + 1));
+  }
+  Error error;
+  EXPECT_EQ(models.add("second", kept(small_engine_of(3)), &error), nullptr);
+  EXPECT_NE(std::string(error.sentence).find("second"), std::string::npos) << error.sentence;
+  auto* const third = models.add("third", kept(small_engine_of(3)));
+  EXPECT_NE(third, nullptr) << "the place of the one that was refused is free";
+}
+
+// Rows and questions go on while another model comes and goes: everything is accounted for.
+TEST(AddedModels, OthersAreServedWhileModelsComeAndGo) {
+  Growing models;
+  std::atomic<bool> done{false};
+  std::atomic<int> questions{0};
+  std::thread sends([&] {
+    Client sender;
+    ASSERT_EQ(sender.connect(models.observe_address(), about("first", 9)), Status::kOk);
+    while (!done || sender.totals().sent < 2'000) send(sender, 3, 100);
+    EXPECT_EQ(sender.totals().accepted, sender.totals().sent);
+    EXPECT_EQ(models.engine(0).head(), sender.totals().sent);
+  });
+  std::thread asks([&] {
+    Client asker;
+    ASSERT_EQ(asker.connect(models.query_address(), about("first")), Status::kOk);
+    while (!done) {
+      ASSERT_EQ(predict(asker, 3), Status::kOk) << asker.error_text();
+      ++questions;
+    }
+  });
+  std::uint64_t accepted = 0;
+  std::uint64_t had = 0;
+  for (int i = 0; i < 25; ++i) {
+    auto* const second = models.add("second", small_engine_of(2));
+    ASSERT_NE(second, nullptr);
+    Client sender;
+    ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+    send(sender, 2, 100);
+    accepted += sender.totals().accepted;
+    had += models.remove(second);
+  }
+  EXPECT_EQ(had, accepted);
+  EXPECT_EQ(had, 2'500U);
+  EXPECT_TRUE(eventually([&] { return questions > 10; }));
+  done = true;
+  sends.join();
+  asks.join();
+  EXPECT_EQ(models.server().counters().get(IoCounter::kHandlerHeapFallbacks), 0U);
+}
+
+}  // namespace
+}  // namespace windhover::testing::added_models_test
