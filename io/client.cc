@@ -1,8 +1,10 @@
 #include "windhover/io/client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <limits>
+#include <thread>
 
 namespace windhover {
 Provenance provenance_of(const v1::Provenance& p) {
@@ -208,6 +210,30 @@ Status Client::change_model(const v1::ChangeModel& change, v1::ModelState& state
   }
   state = response.change_model_result().state();
   return Status::kOk;
+}
+
+Status Client::host_model(const v1::HostModel& order, v1::HostModelResult& result,
+                          const std::function<bool()>& go_on) {
+  constexpr auto kAskAgain = std::chrono::milliseconds(20);
+  v1::Request message;
+  *message.mutable_host_model() = order;
+  for (;;) {
+    v1::Response response;
+    const Status status = ask(message, response);
+    const bool busy = refusal() == v1::REASON_UNAVAILABLE && message.host_model().action() != 0;
+    if (!ok(status) && !(status == Status::kUnavailable && busy)) return status;
+    if (ok(status)) {
+      if (!response.has_host_model_result()) {
+        return fail_closed(Status::kMalformed, "the server does not say what became of the order");
+      }
+      result = response.host_model_result();
+      if (result.finished()) return Status::kOk;
+      message.mutable_host_model()->Clear();
+      message.mutable_host_model()->set_request(result.request());
+    }
+    if (go_on && !go_on()) return Status::kTimeout;
+    std::this_thread::sleep_for(kAskAgain);
+  }
 }
 
 }  // namespace windhover

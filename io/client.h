@@ -40,6 +40,10 @@ class Client final : public ClientStream {
   Status models(std::vector<v1::ModelState>& states);
   // Changes the model that this connection speaks of; `state`: how it stands then.
   Status change_model(const v1::ChangeModel& change, v1::ModelState& state);
+  // Has the server add, replace or remove a model, and waits until it has, or has refused:
+  // result.reason() and error(). kTimeout where `go_on`, which is asked now and then, says no more.
+  Status host_model(const v1::HostModel& order, v1::HostModelResult& result,
+                    const std::function<bool()>& go_on = {});
 };
 
 }  // namespace windhover

@@ -39,6 +39,8 @@ std::size_t encode(std::uint64_t id, const ListModelsReply& reply,
                    std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const ChangeModelReply& reply,
                    std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const HostModelReply& reply,
+                   std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const RefusalReply& reply, std::span<std::byte> out) noexcept;
 
 // No response of these shapes is larger, prefix included.

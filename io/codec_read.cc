@@ -182,6 +182,28 @@ bool read_change_model(WireWalker& in, std::uint32_t wire, ChangeModelQuery& que
   });
 }
 
+bool read_host_model(WireWalker& in, std::uint32_t wire, HostModelQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    std::uint64_t flag = 0;
+    switch (field) {
+      case host_model_field::kAction:
+        return in.u32(inner, query.action);
+      case host_model_field::kName:
+        return in.ascii(inner, query.name);
+      case host_model_field::kConfiguration:
+        return in.ascii(inner, query.configuration);
+      case host_model_field::kDeleteData:
+        if (!in.u64(inner, flag)) return false;
+        query.delete_data = flag != 0;
+        return true;
+      case host_model_field::kRequest:
+        return in.u64(inner, query.request);
+      default:
+        return in.skip(inner);
+    }
+  });
+}
+
 bool read_empty(WireWalker& in, std::uint32_t wire) noexcept {
   return in.message(wire, [&](std::uint32_t, std::uint32_t inner) { return in.skip(inner); });
 }
@@ -249,6 +271,10 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         request.change_model = {};
         good =
             first(RequestKind::kChangeModel) && read_change_model(in, wire, request.change_model);
+        break;
+      case request_field::kHostModel:
+        request.host_model = {};
+        good = first(RequestKind::kHostModel) && read_host_model(in, wire, request.host_model);
         break;
       default:
         good = in.skip(wire);

@@ -318,6 +318,17 @@ std::size_t encode(std::uint64_t id, const ChangeModelReply& r, std::span<std::b
   });
 }
 
+std::size_t encode(std::uint64_t id, const HostModelReply& r, std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kHostModelResult, out, [&](auto& sink) {
+    sink.u64(1, r.request);
+    sink.u64(2, r.finished ? 1 : 0);
+    sink.u64(3, static_cast<std::uint64_t>(r.status));
+    sink.text(4, r.error);
+    sink.u64(5, r.needed_bytes);
+    sink.u64(6, r.free_bytes);
+  });
+}
+
 std::size_t encode(std::uint64_t id, const RefusalReply& r, std::span<std::byte> out) noexcept {
   return write_response(id, response_field::kRefusal, out, [&](auto& sink) {
     sink.u64(1, static_cast<std::uint64_t>(r.reason));

@@ -237,9 +237,7 @@ TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies
   if (replies.room().size() < kStatusReplyBound + kSmallReplyBound) return TurnEnd::kNeedRoom;
   const std::span<std::byte> room = replies.room();
   const std::int64_t begin_ns = context_.state->clock->now_ns();
-  replies.append(request.kind == RequestKind::kListModels
-                     ? list_models(request.id, request.list_models, context_, rights_, room)
-                     : change_model(request.id, request.change_model, *about_, context_, room));
+  replies.append(answer_about_models(request, context_, rights_, *about_, room));
   context_.state->counters.add(IoCounter::kQueries);
   const std::int64_t end_ns = context_.state->clock->now_ns();
   spend(end_ns - begin_ns, begin_ns, end_ns);
@@ -247,9 +245,7 @@ TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies
 }
 
 TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) noexcept {
-  if (request.kind == RequestKind::kListModels || request.kind == RequestKind::kChangeModel) {
-    return directory(request, replies);
-  }
+  if (about_models(request.kind)) return directory(request, replies);
   QueryHandler& queries = context_.handler(*about_, request.kind);
   const std::size_t bound = queries.reply_bound(request);
   if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;

@@ -25,6 +25,9 @@ bool Conversation::may(RequestKind kind, Role& needed) noexcept {
     case RequestKind::kChangeModel:
       needed = Role::kAdmin;
       return roles.has(needed);
+    case RequestKind::kHostModel:
+      needed = Role::kAdmin;
+      return rights_.everywhere().has(needed);
     default:
       return roles.any();
   }

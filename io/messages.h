@@ -38,6 +38,7 @@ enum class RequestKind : std::uint8_t {
   kTakeCheckpoint,
   kListModels,
   kChangeModel,
+  kHostModel,
 };
 
 // What an acknowledgement stands for. The numbers of windhover.v1.Durability.
@@ -102,6 +103,18 @@ struct ChangeModelQuery {
   std::uint32_t pause = 0;       // of PauseChange, or of a later version's
 };
 
+// The numbers of windhover.v1.HostAction.
+enum class HostAction : std::uint8_t { kNone = 0, kAdd = 1, kReplace = 2, kRemove = 3 };
+
+struct HostModelQuery {
+  static constexpr std::size_t kMostConfiguration = 16'384;
+  std::uint32_t action = 0;        // of HostAction, or of a later version's
+  std::string_view name;           // ASCII, within the frame
+  std::string_view configuration;  // likewise
+  bool delete_data = false;
+  std::uint64_t request = 0;
+};
+
 // One request. Only the member that `kind` names means anything.
 struct RequestView {
   std::uint64_t id = 0;
@@ -114,6 +127,7 @@ struct RequestView {
   TakeCheckpointQuery take_checkpoint;
   ListModelsQuery list_models;
   ChangeModelQuery change_model;
+  HostModelQuery host_model;
 };
 
 enum class ModelKind : std::uint8_t {
@@ -286,6 +300,16 @@ struct ListModelsReply {
 
 struct ChangeModelReply {
   const ModelStateReply* state = nullptr;
+};
+
+struct HostModelReply {
+  static constexpr std::size_t kMostError = 600;
+  std::uint64_t request = 0;
+  bool finished = false;
+  Status status = Status::kOk;
+  std::string_view error;  // ASCII
+  std::uint64_t needed_bytes = 0;
+  std::uint64_t free_bytes = 0;
 };
 
 struct RefusalReply {

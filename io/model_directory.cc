@@ -4,6 +4,7 @@
 #include <array>
 
 #include "windhover/io/codec.h"
+#include "windhover/io/model_orders.h"
 
 namespace windhover {
 namespace {
@@ -69,6 +70,47 @@ std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelC
   }
   const ModelStateReply state = state_of(about, context.models);
   return encode(id, ChangeModelReply{&state}, out);
+}
+
+std::size_t host_model(std::uint64_t id, const HostModelQuery& query,
+                       const ConversationContext& context, std::span<std::byte> out) noexcept {
+  ModelOrders* const orders = context.state->orders;
+  if (orders == nullptr || !orders->are_taken()) {
+    return refuse(id, refusal_of(Status::kUnsupported), 0, out);
+  }
+  std::uint64_t number = query.request;
+  if (query.action != 0) {
+    if (query.action > static_cast<std::uint32_t>(HostAction::kRemove) ||
+        !is_model_name(query.name)) {
+      return refuse(id, refusal_of(Status::kInvalidArgument), 0, out);
+    }
+    if (query.configuration.size() > HostModelQuery::kMostConfiguration) {
+      return refuse(id, refusal_of(Status::kTooLarge), HostModelQuery::kMostConfiguration, out);
+    }
+    number = orders->place(query);
+    if (number == 0) return refuse(id, refusal_of(Status::kUnavailable), 0, out);
+  }
+  ModelOutcome outcome;
+  if (!orders->ask(number, outcome)) {
+    return refuse(id, refusal_of(Status::kInvalidArgument), 0, out);
+  }
+  return encode(id,
+                HostModelReply{number, outcome.finished, outcome.status, outcome.error.data(),
+                               outcome.needed_bytes, outcome.free_bytes},
+                out);
+}
+
+std::size_t answer_about_models(const RequestView& request, const ConversationContext& context,
+                                const PeerRights& rights, ModelContext& about,
+                                std::span<std::byte> out) noexcept {
+  switch (request.kind) {
+    case RequestKind::kListModels:
+      return list_models(request.id, request.list_models, context, rights, out);
+    case RequestKind::kChangeModel:
+      return change_model(request.id, request.change_model, about, context, out);
+    default:
+      return host_model(request.id, request.host_model, context, out);
+  }
 }
 
 }  // namespace windhover

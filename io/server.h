@@ -61,6 +61,8 @@ struct HostedModel {
 // The name of the only model of a host that gives it none.
 inline constexpr std::string_view kOnlyModel = "default";
 
+class ModelOrders;
+
 class Server {
  public:
   // Bytes of the block that create() needs, computed by the code that lays it out.
@@ -122,6 +124,10 @@ class Server {
   // After let_go_of_model(), when nobody polls its engine either, and after checkpoint_at_rest() if
   // that is wanted: its place is free, and nothing of it is touched any more.
   void forget_model(std::size_t model) noexcept;
+
+  // What operators want of the models (HostModel), for the thread that adds and removes. Null
+  // without ServerConfig::added.
+  ModelOrders* model_orders() noexcept;
 
   // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
   // After open(), before run_observe().

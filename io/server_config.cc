@@ -271,7 +271,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 }
 
 // Of as many draws as an engine keeps by default, in pages of the size that the others have.
-void include_added(Limits& limits, const AddedModels& added) noexcept {
+void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
   if (added.max_parameters <= limits.dimension) return;
   ModelLimits model;
   model.dimension = added.max_parameters;

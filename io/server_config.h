@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxModels = 4096;  // of one server
 
 // Models that may be added while the server serves, beside those it is created with. Off without
 // memory.
-struct AddedModels {
+struct AddedModelsConfig {
   std::uint64_t memory_bytes = 0;  // of all of them together: engines, producers, logs
   std::uint32_t max_models = 16;
   // Of the largest: sessions and scratch have the size for it from the start. 0: no more than the
@@ -69,7 +69,7 @@ struct ServerConfig {
   // thing.
   TlsConfig tls;
 
-  AddedModels added;
+  AddedModelsConfig added;
 
   ConnectionLimits limits;  // off; of each connection to the two endpoints
 

@@ -26,6 +26,8 @@ Result<std::size_t> Server::model_footprint(const ServerConfig& config) noexcept
   return arena.used();
 }
 
+ModelOrders* Server::model_orders() noexcept { return impl_->layout.orders; }
+
 Result<std::size_t> Server::add_model(const HostedModel& model,
                                       std::span<std::byte> store) noexcept {
   ServerLayout& layout = impl_->layout;

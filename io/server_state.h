@@ -44,9 +44,10 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 // The same for one more model, so that what it says holds for all.
 void include(Limits& limits, const ModelLimits& model) noexcept;
 // Likewise, for models that may be added.
-void include_added(Limits& limits, const AddedModels& added) noexcept;
+void include_added(Limits& limits, const AddedModelsConfig& added) noexcept;
 
 class Access;
+class ModelOrders;
 class TlsContext;
 
 struct ServerState {
@@ -62,6 +63,7 @@ struct ServerState {
   Clock* clock = nullptr;
   const Access* access = nullptr;   // null: everybody may do everything
   const TlsContext* tls = nullptr;  // null: all is in the clear
+  ModelOrders* orders = nullptr;    // null: no model can be added
   std::int64_t started_ns = 0;
   std::atomic<std::uint64_t> footprint_bytes{0};  // the blocks of server and engines
   Counters<IoCounter> counters;

@@ -17,7 +17,8 @@ enum : int {
   kProducerStatus,
   kTakeCheckpoint,
   kListModels,
-  kChangeModel
+  kChangeModel,
+  kHostModel
 };
 }
 namespace response_field {
@@ -33,7 +34,8 @@ enum : int {
   kProducerStatusResult,
   kTakeCheckpointResult,
   kListModelsResult,
-  kChangeModelResult
+  kChangeModelResult,
+  kHostModelResult
 };
 }
 namespace hello_field {
@@ -81,6 +83,9 @@ enum : int { kFirst = 1 };
 }
 namespace change_model_field {
 enum : int { kAnsweredBy = 1, kPause };
+}
+namespace host_model_field {
+enum : int { kAction = 1, kName, kConfiguration, kDeleteData, kRequest };
 }
 
 }  // namespace windhover

@@ -77,6 +77,9 @@ class PeerRights {
   RoleSet anywhere() const noexcept {
     return access_ == nullptr ? kAllRoles : access_->anywhere(who_);
   }
+  RoleSet everywhere() const noexcept {
+    return access_ == nullptr ? kAllRoles : access_->everywhere(who_);
+  }
   void on_models(std::span<RoleSet> roles) const noexcept;
   // Looks anew only when the model is another one or identities have changed: a load otherwise.
   RoleSet on_model(std::size_t model) noexcept {

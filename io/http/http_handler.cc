@@ -62,6 +62,8 @@ std::span<const HttpRoute> http_routes() noexcept {
                 [](Handler& h, const Request& r) { return h.api_.models(r); }},
       HttpRoute{kPost, "/v1/model", Needs::kAdmin,
                 [](Handler& h, const Request& r) { return h.api_.change_model(r); }},
+      HttpRoute{kPost, "/v1/host_model", Needs::kAdminEverywhere,
+                [](Handler& h, const Request& r) { return h.api_.host_model(r); }},
       HttpRoute{kGet, "/v1/hello", Needs::kAnyRole,
                 [](Handler& h, const Request& r) { return h.api_.hello(r); }},
       HttpRoute{kPost, "/v1/predict", Needs::kQuery,
@@ -147,6 +149,8 @@ bool HttpHandler::may(const HttpRequest& request, HttpNeeds needs) const noexcep
       return here().has(Role::kAdmin);
     case HttpNeeds::kQueryEverywhere:
       return access.everywhere(request.who).has(Role::kQuery);
+    case HttpNeeds::kAdminEverywhere:
+      return access.everywhere(request.who).has(Role::kAdmin);
   }
   return false;
 }

@@ -29,6 +29,7 @@ enum class HttpNeeds : std::uint8_t {
   kAdmin,            // likewise
   kSomewhere,        // any role on any model
   kQueryEverywhere,  // query, on all models
+  kAdminEverywhere,  // admin, on all models
 };
 
 // What is served where. A path that ends in '/' stands for all that begin so.

@@ -123,6 +123,13 @@ HttpAnswer JsonApi::change_model(const HttpRequest& request) {
   return ask(question, request);
 }
 
+HttpAnswer JsonApi::host_model(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_host_model(), answer)) return answer;
+  return ask(question, request);
+}
+
 HttpAnswer JsonApi::predict(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;
@@ -219,15 +226,11 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   if (!check(bytes, view, answer)) return answer;
   const ConversationContext& context = memory_.conversations->context;
   ModelContext& about = context.models[request.model];
-  if (view.kind == RequestKind::kListModels) {
+  if (about_models(view.kind)) {
     PeerRights rights;
     rights.begin(state_.access, request.who);
-    return json_answer_of(memory_.reply.first(
-        list_models(view.id, view.list_models, context, rights, memory_.reply)));
-  }
-  if (view.kind == RequestKind::kChangeModel) {
-    return json_answer_of(memory_.reply.first(
-        windhover::change_model(view.id, view.change_model, about, context, memory_.reply)));
+    return json_answer_of(
+        memory_.reply.first(answer_about_models(view, context, rights, about, memory_.reply)));
   }
   QueryHandler& queries = context.handler(about, view.kind);
   const auto written = queries.answer(view, request.asker, memory_.reply);

@@ -32,6 +32,7 @@ class JsonApi {
   HttpAnswer hello(const HttpRequest& request);
   HttpAnswer models(const HttpRequest& request);
   HttpAnswer change_model(const HttpRequest& request);
+  HttpAnswer host_model(const HttpRequest& request);
   HttpAnswer predict(const HttpRequest& request);
   HttpAnswer posterior(const HttpRequest& request);
   HttpAnswer draws(const HttpRequest& request);

@@ -14,6 +14,7 @@
 
 #include "windhover/io/access/access.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/model_orders.h"
 #include "windhover/platform/memory.h"
 #include "windhover/tests/fuzz/driver.h"
 #include "windhover/tests/io/access/identities.h"
@@ -76,6 +77,8 @@ struct World {
     load_identities(access, token_line("all", "observe,query,admin") +
                                 token_line("observe", "observe") + token_line("query", "query"));
     state.access = &access;
+    orders.begin();
+    state.orders = &orders;
     model.set_name("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
@@ -94,6 +97,7 @@ struct World {
   Limits limits;
   Access access;
   ServerState state;
+  ModelOrders orders;  // that nobody carries out
   ServedModel model;
   QueryScratch scratch;
   QueryHandler queries;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "windhover/io/model_orders.h"
 #include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
@@ -205,6 +206,72 @@ TEST(AddedModels, NamesInTheIdentitiesFileHoldForModelsThatComeLater) {
   ada.model = "third";
   EXPECT_NE(client.connect(models.query_address(), ada), Status::kOk);
   EXPECT_EQ(client.refusal(), v1::REASON_NOT_PERMITTED) << "the role was on another name";
+}
+
+// Orders go to the thread that carries them out, one at a time, and their outcome is asked after.
+TEST(AddedModels, OrdersAreForWhoIsAdminOfAllModels) {
+  ServerConfig config = growing_server();
+  const std::string file =
+      write_identities("orders", token_line("ada", "admin", "first") + token_line("root", "admin"));
+  config.identities_file = file;
+  config.max_identities = 8;
+  Growing models(config);
+  ModelOrders& orders = *models.server().model_orders();
+  Client ada;
+  Client root;
+  ClientOptions options = about("first");
+  options.token = "ada-token";
+  ASSERT_EQ(ada.connect(models.query_address(), options), Status::kOk);
+  options.token = "root-token";
+  ASSERT_EQ(root.connect(models.observe_address(), options), Status::kOk);
+  v1::HostModel order;
+  order.set_action(v1::HOST_ACTION_ADD);
+  order.set_name("second");
+  order.set_configuration("[model]");
+  v1::HostModelResult result;
+  EXPECT_EQ(ada.host_model(order, result), Status::kNotPermitted);
+  EXPECT_EQ(root.host_model(order, result), Status::kUnsupported) << "nobody carries them out";
+  orders.begin();
+  ModelOrder seen;
+  std::thread carries_out([&] {
+    while (orders.wait(seen)) {
+      ModelOutcome outcome;
+      outcome.number = seen.number;
+      outcome.needed_bytes = 7;
+      if (seen.number > 1) outcome.say(Status::kArenaTooSmall, "too l\xc3\xa4rge");
+      orders.finish(outcome);
+    }
+  });
+  EXPECT_EQ(ada.host_model(order, result), Status::kNotPermitted);
+  ASSERT_EQ(root.host_model(order, result), Status::kOk) << root.error_text();
+  EXPECT_EQ(result.request(), 1U);
+  EXPECT_EQ(result.reason(), v1::REASON_OK);
+  EXPECT_EQ(result.needed_bytes(), 7U);
+  EXPECT_STREQ(seen.name.data(), "second");
+  EXPECT_EQ(seen.configuration(), "[model]");
+  ASSERT_EQ(root.host_model(order, result), Status::kOk);
+  EXPECT_EQ(result.reason(), v1::REASON_ARENA_TOO_SMALL);
+  EXPECT_EQ(result.error(), "too l??rge");
+  order.set_name("no/name");
+  EXPECT_EQ(root.host_model(order, result), Status::kInvalidArgument);
+  order.Clear();
+  order.set_request(99);
+  EXPECT_EQ(root.host_model(order, result), Status::kInvalidArgument) << "there is no such order";
+  order.Clear();
+  order.set_action(v1::HOST_ACTION_ADD);
+  order.set_name("second");
+  order.set_configuration(std::string(HostModelQuery::kMostConfiguration + 1, ' '));
+  EXPECT_NE(root.host_model(order, result), Status::kOk);
+  EXPECT_EQ(root.refusal(), v1::REASON_TOO_LARGE);
+  HttpPeer http(models.http_address());
+  const std::string fields = "Content-Type: application/json\r\nAuthorization: Bearer ";
+  EXPECT_EQ(http.ask("POST", "/v1/host_model", fields + "ada-token\r\n", "{}").status, 403);
+  const HttpResponse asked =
+      http.ask("POST", "/v1/host_model", fields + "root-token\r\n", R"({"request": "1"})");
+  EXPECT_EQ(asked.status, 200);
+  EXPECT_NE(asked.body.find("\"finished\":true"), std::string::npos) << asked.body;
+  orders.end();
+  carries_out.join();
 }
 
 TEST(AddedModels, AFolderIsTakenUpByTheNextOneOfThatNameAndConfiguration) {

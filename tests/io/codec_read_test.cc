@@ -51,6 +51,13 @@ static_assert(same(response_field::kChangeModelResult,
 static_assert(same(list_models_field::kFirst, v1::ListModels::kFirstFieldNumber));
 static_assert(same(change_model_field::kAnsweredBy, v1::ChangeModel::kAnsweredByFieldNumber));
 static_assert(same(change_model_field::kPause, v1::ChangeModel::kPauseFieldNumber));
+static_assert(same(request_field::kHostModel, v1::Request::kHostModelFieldNumber));
+static_assert(same(response_field::kHostModelResult, v1::Response::kHostModelResultFieldNumber));
+static_assert(same(host_model_field::kAction, v1::HostModel::kActionFieldNumber));
+static_assert(same(host_model_field::kName, v1::HostModel::kNameFieldNumber));
+static_assert(same(host_model_field::kConfiguration, v1::HostModel::kConfigurationFieldNumber));
+static_assert(same(host_model_field::kDeleteData, v1::HostModel::kDeleteDataFieldNumber));
+static_assert(same(host_model_field::kRequest, v1::HostModel::kRequestFieldNumber));
 static_assert(same(predict_field::kThompsonId, v1::Predict::kThompsonIdFieldNumber));
 static_assert(same(hello_field::kModel, v1::Hello::kModelFieldNumber));
 static_assert(same(hello_field::kToken, v1::Hello::kTokenFieldNumber));

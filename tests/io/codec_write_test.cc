@@ -268,6 +268,20 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   EXPECT_EQ(changed.change_model_result().state().name(), name);
 }
 
+TEST(Codec, WhatBecameOfAnOrderSurvivesTheWire) {
+  const std::string error(HostModelReply::kMostError, 'e');
+  const v1::Response response =
+      round_trip(kSmallReplyBound, std::uint64_t{9},
+                 HostModelReply{UINT64_MAX, true, Status::kArenaTooSmall, error, 7, UINT64_MAX});
+  const v1::HostModelResult& result = response.host_model_result();
+  EXPECT_EQ(result.request(), UINT64_MAX);
+  EXPECT_TRUE(result.finished());
+  EXPECT_EQ(result.reason(), v1::REASON_ARENA_TOO_SMALL);
+  EXPECT_EQ(result.error(), error);
+  EXPECT_EQ(result.needed_bytes(), 7U);
+  EXPECT_EQ(result.free_bytes(), UINT64_MAX);
+}
+
 TEST(Codec, StatusAndRefusalSurviveTheWire) {
   const Provenance provenance = full_provenance();
   const std::vector<CounterValue> counters(60, {"a_counter_with_quite_a_long_label", UINT64_MAX});

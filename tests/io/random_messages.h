@@ -52,7 +52,7 @@ inline v1::Request random_request(Random& random) {
       if (sparse) body->add_row_ends(values);
     }
   };
-  switch (below(random, 12)) {
+  switch (below(random, 13)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
@@ -113,6 +113,15 @@ inline v1::Request random_request(Random& random) {
       request.mutable_change_model()->set_answered_by(std::string(below(random, 70), 'm'));
       request.mutable_change_model()->set_pause(static_cast<v1::PauseChange>(below(random, 4)));
       break;
+    case 11: {
+      v1::HostModel& order = *request.mutable_host_model();
+      order.set_action(static_cast<v1::HostAction>(below(random, 5)));
+      order.set_name(std::string(below(random, 70), 'n'));
+      order.set_configuration(std::string(below(random, 300), '='));
+      order.set_delete_data(below(random, 2) != 0);
+      order.set_request(below(random, 4));
+      break;
+    }
     default:
       request.mutable_status();
   }
@@ -199,6 +208,13 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
       return theirs.has_change_model() &&
              ours.change_model.answered_by == theirs.change_model().answered_by() &&
              ours.change_model.pause == static_cast<std::uint32_t>(theirs.change_model().pause());
+    case RequestKind::kHostModel:
+      return theirs.has_host_model() &&
+             ours.host_model.action == static_cast<std::uint32_t>(theirs.host_model().action()) &&
+             ours.host_model.name == theirs.host_model().name() &&
+             ours.host_model.configuration == theirs.host_model().configuration() &&
+             ours.host_model.delete_data == theirs.host_model().delete_data() &&
+             ours.host_model.request == theirs.host_model().request();
   }
   return false;
 }

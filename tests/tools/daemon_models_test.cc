@@ -142,4 +142,34 @@ TEST(DaemonModels, OneMayFollowAnother) {
   EXPECT_EQ(files.refusal(), all + ":2:1: models.a has a file and follows, each a text");
 }
 
+TEST(DaemonModels, OneThatIsAddedHasWhatTheFileSaysForAllAndTheRestOfItsOwn) {
+  const Files files("added_model");
+  files.write(
+      "all.toml",
+      "[engine]\nwindow_size = 1000\n[server]\nmax_producers = 77\n[models]\na = \"a.toml\"\n");
+  files.write("a.toml", "[model]\nfeatures = 2\n");
+  const DaemonModels models = files.read();
+  const auto added = models.read_added("b", "[model]\nfeatures = 5\nname = \"logistic\"\n");
+  EXPECT_EQ(added->engine().model.features, 5U);
+  EXPECT_EQ(added->engine().model.name, "logistic");
+  EXPECT_EQ(added->engine().window_size, 1000U);
+  EXPECT_EQ(added->server().max_producers, 77U);
+  try {
+    (void)models.read_added("b", "[model]\nfeatures = 5\n[server]\nmax_producers = 1\n");
+    FAIL() << "the server is not a model's own";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()).find("b:4:1: server.max_producers cannot be"), 0U)
+        << error.what();
+  }
+}
+
+TEST(DaemonModels, OneThatIsAddedBesideTheOnlyModelHasNothingOfThatOne) {
+  const Files files("added_beside_one");
+  files.write("all.toml",
+              "[model]\nfeatures = 2\nname = \"poisson\"\n[engine]\nwindow_size = 1000\n");
+  const auto added = files.read().read_added("b", "[model]\nfeatures = 5\n");
+  EXPECT_EQ(added->engine().model.name, "linear");
+  EXPECT_EQ(added->engine().window_size, EngineConfig().window_size);
+}
+
 }  // namespace windhover::daemon_models_test

@@ -140,6 +140,7 @@ void add_model(CLI::App& app) {
   group->get_subcommand("answer")
       ->add_option("--by", answer->by, "The model itself, or one that follows it")
       ->required();
+  add_host_model(*group);
 }
 
 }  // namespace windhover

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "windhover/tools/daemon/whole_file.h"
+
 namespace windhover {
 
 // One thread. No heap call after the constructor.
@@ -20,9 +22,7 @@ class AnswerChoice {
   int keep(std::string_view name) noexcept;
 
  private:
-  std::string folder_;
-  std::string path_;
-  std::string new_path_;
+  WholeFile file_;
 };
 
 }  // namespace windhover

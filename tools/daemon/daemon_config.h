@@ -50,6 +50,7 @@ class DaemonConfig {
   void read_toml(std::string_view text, const std::string& path);
   // Likewise, what one of several models has of its own: the tables model, sampler and engine.
   void read_model_file(const std::string& path);
+  void read_model_toml(std::string_view text, const std::string& path);
   // The engine gets room to follow another, or for so many that follow it.
   void set_follows() { follows_ = true; }
   void add_follower() { ++followers_; }
@@ -74,8 +75,9 @@ class DaemonConfig {
   // ProcessOptions::use_real_time_profile().
   void use_real_time_profile();
 
-  // TOML that read_toml() reads back to the same configuration.
-  std::string to_toml() const;
+  // TOML that read_toml() reads back to the same configuration; or without what a model has of its
+  // own.
+  std::string to_toml(bool with_models_own = true) const;
 
  private:
   struct Values;

@@ -122,6 +122,9 @@ void for_each_leaf(const toml::table& table, const std::string& prefix, const au
 
 void DaemonConfig::read_file(const std::string& path) { read(path, Allowed::kAll); }
 void DaemonConfig::read_model_file(const std::string& path) { read(path, Allowed::kModelsOwn); }
+void DaemonConfig::read_model_toml(std::string_view text, const std::string& path) {
+  read(text, path, Allowed::kModelsOwn);
+}
 void DaemonConfig::read_toml(std::string_view text, const std::string& path) {
   read(text, path, Allowed::kAll);
 }
@@ -199,10 +202,11 @@ std::string DaemonConfig::source_of(std::string_view sentence) const {
   return "";
 }
 
-std::string DaemonConfig::to_toml() const {
+std::string DaemonConfig::to_toml(bool with_models_own) const {
   std::string out;
   std::string table;
   for (const DaemonOption& option : options_) {
+    if (!with_models_own && is_models_own(option.name)) continue;
     const std::size_t dot = option.name.rfind('.');
     if (option.name.substr(0, dot) != table) {
       table = option.name.substr(0, dot);

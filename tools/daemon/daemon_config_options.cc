@@ -97,6 +97,11 @@ void DaemonConfig::describe_options() {
   });
   add(http_options(v.server.http, v.http.tcp_address, v.http.unix_path));
   add({
+      number("server.added.memory", "bytes for models added at run time; 0: none can be",
+             v.server.added.memory_bytes),
+      number("server.added.max_models", "of these at a time", v.server.added.max_models),
+      number("server.added.max_parameters", "of the largest; 0: as the largest of this file",
+             v.server.added.max_parameters),
       text("server.identities_file", "who may do what; empty: whoever comes, from loopback alone",
            v.identities_file),
       number("server.max_identities", "lines of it at most", v.server.max_identities),

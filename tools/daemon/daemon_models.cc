@@ -63,6 +63,16 @@ void DaemonModels::check_rows(const Model& model) const {
                   model.name, own.features, model.follows, leader.features));
 }
 
+std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name,
+                                                       std::string_view toml) const {
+  auto config = std::make_unique<DaemonConfig>();
+  // Without [models] the tables model, sampler and engine are those of the only model.
+  config->read_toml(common_->to_toml(several()), "the configuration");
+  config->read_model_toml(toml, std::string(name));
+  config->check();
+  return config;
+}
+
 std::vector<PlannedModel> DaemonModels::planned() const {
   std::vector<PlannedModel> planned;
   // The only one has no name of its own: its folder is the data folder itself.

@@ -39,6 +39,11 @@ class DaemonModels {
   bool several() const { return !common_->model_files().empty(); }
   const std::vector<Model>& all() const { return models_; }
 
+  // One that is added to those at work (added_models.h): `toml` has the tables of a model of its
+  // own, and what it leaves out is as in the file of those that [models] names, or the default.
+  // Checked. UserError; `name` stands before its line and column.
+  std::unique_ptr<DaemonConfig> read_added(std::string_view name, std::string_view toml) const;
+
   // For Server::plan(); the views hold as long as this.
   std::vector<PlannedModel> planned() const;
   std::size_t server_bytes() const;

@@ -5,11 +5,11 @@
 namespace windhover {
 
 Status Learners::start(std::span<Engine* const> engines, std::uint32_t threads,
-                       const ProcessOptions& options) noexcept {
-  if (engines.size() == 1) {
+                       const ProcessOptions& options, std::size_t spare) noexcept {
+  if (engines.size() + spare == 1) {
     return one_.start(*engines.front(), options.learner, options.learner_idle);
   }
-  return several_.start(engines, threads, options.learner, options.learner_idle);
+  return several_.start(engines, threads, options.learner, options.learner_idle, spare);
 }
 
 void Learners::stop() noexcept {

@@ -17,8 +17,11 @@ class Learners {
  public:
   // `threads`: of several engines; one says itself how many it has. The engines outlive the
   // threads. Errors as LearnerThread::start() and LearnerPool::start().
+  // `spare`: engines that may come while they run, see LearnerPool.
   Status start(std::span<Engine* const> engines, std::uint32_t threads,
-               const ProcessOptions& options) noexcept;
+               const ProcessOptions& options, std::size_t spare = 0) noexcept;
+  Status add(Engine& engine) noexcept { return several_.add(engine); }
+  void remove(Engine& engine) noexcept { several_.remove(engine); }
   void stop() noexcept;
   std::uint32_t warnings() const noexcept { return one_.warnings() | several_.warnings(); }
   // When the thread that has not turned for longest last began a turn; 0: none has.

@@ -22,6 +22,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/daemon/added_models.h"
 #include "windhover/tools/daemon/answer_choice.h"
 #include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/daemon_models.h"
@@ -245,7 +246,8 @@ void start_threads(const DaemonModels& models, std::span<Engine* const> engines,
                    Learners& learners, DaemonLog& log) {
   const ProcessOptions& options = models.common().process();
   const std::uint32_t threads = models.common().engine().learner_threads;
-  if (!ok(learners.start(engines, threads, options))) {
+  const std::size_t spare = server.places() - server.models();
+  if (!ok(learners.start(engines, threads, options, spare))) {
     throw RunError("the learner thread could not be started");
   }
   warn_about(log, "learner", learners.warnings());
@@ -292,6 +294,10 @@ void serve(const DaemonModels& models, const std::string& file) {
       {engines, *server, learners, models.several() ? std::string(config.durable.folder) : ""},
       process.watchdog, log, notifier);
 
+  AddedModels added(models, *server, learners, watcher, log, clock);
+  added.restore();
+  if (!ok(added.start())) throw RunError("the thread that adds models could not be started");
+
   const std::string ready =
       fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
                   address_text(config.observe, server->observe_port()),
@@ -306,10 +312,15 @@ void serve(const DaemonModels& models, const std::string& file) {
   const std::optional<std::uint64_t> heap_at_stop = heap_calls();
   if (end == Watcher::End::kStalled) end_without(watcher.stalled(), log);
 
+  added.stop();
   server->request_stop();
   server->join();
   learners.stop();
   std::uint64_t rows = 0;
+  for (const AddedModels::Model& model : added.all()) {
+    if (config.durable.enabled()) keep_at_end(*server, model.place, log);
+    rows += model.engine->head();
+  }
   for (std::size_t i = 0; i < engines.size(); ++i) {
     if (config.durable.enabled() && models.all()[i].follows.empty()) keep_at_end(*server, i, log);
     if (models.all()[i].follows.empty()) rows += engines[i]->head();
@@ -317,7 +328,8 @@ void serve(const DaemonModels& models, const std::string& file) {
   watcher.finish();
   log.drain();
   const std::string heap =
-      heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready) : std::string("null");
+      heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready - added.heap_calls())
+                    : std::string("null");
   write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n", rows,
                          heap, peak_resident_bytes()));
 }

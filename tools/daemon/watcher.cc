@@ -28,22 +28,30 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
       notifier_(notifier),
       started_ns_(clock_.now_ns()),
       last_ns_(started_ns_),
+      folder_(watched.folder),
       counts_(watched.server.counters(), log),
       stalls_(log, options.timeout, beats()) {
-  std::size_t dimension = 0;
-  for (std::size_t i = 0; i < watched.engines.size(); ++i) {
-    Engine& engine = *watched.engines[i];
-    const std::string_view name = server_.model_name(i);  // lives as long as the server
-    models_.push_back({engine, value_or_refuse(engine.reader()), StatusReport(name, log),
-                       CountReport(name, engine.counters(), log),
-                       KeepingReport(name, server_.log(i), server_.checkpoints(i), log),
-                       AnswerChoice(watched.folder.empty() || engine.config().follows
-                                        ? ""
-                                        : watched.folder + "/" + std::string(name)),
-                       PosteriorStatus::kWarmingUp, server_.answered_by(i)});
-    dimension = std::max<std::size_t>(dimension, engine.dimension());
-  }
-  parameters_.resize(dimension);
+  for (std::size_t i = 0; i < watched.engines.size(); ++i) add(*watched.engines[i], i);
+}
+
+void Watcher::add(Engine& engine, std::size_t place) {
+  const std::string_view name = server_.model_name(place);  // lives as long as the model
+  const bool keeps = !folder_.empty() && !engine.config().follows;
+  const std::lock_guard lock(changing_);
+  models_.push_back({engine, place, value_or_refuse(engine.reader()), StatusReport(name, log_),
+                     CountReport(name, engine.counters(), log_),
+                     KeepingReport(name, server_.log(place), server_.checkpoints(place), log_),
+                     AnswerChoice(keeps ? folder_ + "/" + std::string(name) : ""),
+                     PosteriorStatus::kWarmingUp, server_.answered_by(place)});
+  parameters_.resize(std::max<std::size_t>(parameters_.size(), engine.dimension()));
+}
+
+void Watcher::remove(std::size_t place) noexcept {
+  const std::lock_guard lock(changing_);
+  models_.remove_if([&](WatchedModel& model) {
+    if (model.place == place) model.counts.finish();
+    return model.place == place;
+  });
 }
 
 Stalls::Beats Watcher::beats() const noexcept {
@@ -88,9 +96,9 @@ int Watcher::wait(const sigset_t& signals, nanoseconds period) noexcept {
 }
 
 void Watcher::look() noexcept {
-  for (std::size_t i = 0; i < models_.size(); ++i) {
-    WatchedModel& model = models_[i];
-    look_at_answers(model, i);
+  const std::lock_guard lock(changing_);
+  for (WatchedModel& model : models_) {
+    look_at_answers(model);
     Provenance provenance;
     const auto scratch = std::span(parameters_).first(model.engine.dimension());
     if (ok(model.reader.posterior(scratch, provenance))) {
@@ -106,7 +114,8 @@ void Watcher::look() noexcept {
 }
 
 // A change that an operator asked for: told, and kept for the next start.
-void Watcher::look_at_answers(WatchedModel& model, std::size_t place) noexcept {
+void Watcher::look_at_answers(WatchedModel& model) noexcept {
+  const std::size_t place = model.place;
   const std::size_t by = server_.answered_by(place);
   if (by == model.answered_by) return;
   model.answered_by = by;

@@ -8,7 +8,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ struct Watched {
 // One model and what is told of it.
 struct WatchedModel {
   Engine& engine;
+  std::size_t place;
   Reader reader;
   StatusReport status;
   CountReport counts;
@@ -49,7 +51,8 @@ struct WatchedModel {
 };
 
 // One thread, from when the server serves. All that it refers to outlives it. No heap call after
-// the constructor.
+// the constructor, but in add() and remove(), which are another thread's: a lock keeps what they
+// change apart from a look.
 class Watcher {
  public:
   enum class End : std::uint8_t { kSignal, kStalled };
@@ -63,6 +66,11 @@ class Watcher {
   // options say to end then.
   End run(const sigset_t& signals) noexcept;
 
+  // A model has come to this place of the server, or is to go from it. Any other thread.
+  // UserError where the engine has no reader to spare.
+  void add(Engine& engine, std::size_t place);
+  void remove(std::size_t place) noexcept;
+
   // After run(): what ended it.
   int signal() const noexcept { return signal_; }
   std::string_view stalled() const noexcept { return stalls_.first(); }
@@ -74,7 +82,7 @@ class Watcher {
   Stalls::Beats beats() const noexcept;
   int wait(const sigset_t& signals, std::chrono::nanoseconds period) noexcept;
   void look() noexcept;
-  void look_at_answers(WatchedModel& model, std::size_t place) noexcept;
+  void look_at_answers(WatchedModel& model) noexcept;
   void look_at_log() noexcept;
   void reload() noexcept;
   void take_up_identities() noexcept;
@@ -89,7 +97,9 @@ class Watcher {
   RealClock clock_;
   std::int64_t started_ns_;
   std::int64_t last_ns_;
-  std::deque<WatchedModel> models_;
+  const std::string folder_;
+  std::mutex changing_;
+  std::list<WatchedModel> models_;
   std::vector<ParameterSummary> parameters_;  // scratch for the largest
   CountReport counts_;
   Stalls stalls_;

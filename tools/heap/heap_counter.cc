@@ -10,7 +10,12 @@ namespace {
 
 std::atomic<std::uint64_t> counter{0};
 
-void count() noexcept { counter.fetch_add(1, std::memory_order_relaxed); }
+thread_local std::uint64_t own_counter = 0;
+
+void count() noexcept {
+  counter.fetch_add(1, std::memory_order_relaxed);
+  ++own_counter;
+}
 
 }  // namespace
 
@@ -74,12 +79,14 @@ namespace windhover {
 std::optional<std::uint64_t> heap_calls() noexcept {
   return counter.load(std::memory_order_relaxed);
 }
+std::uint64_t thread_heap_calls() noexcept { return own_counter; }
 }  // namespace windhover
 
 #else
 
 namespace windhover {
 std::optional<std::uint64_t> heap_calls() noexcept { return std::nullopt; }
+std::uint64_t thread_heap_calls() noexcept { return 0; }
 }  // namespace windhover
 
 #endif

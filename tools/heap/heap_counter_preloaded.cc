@@ -14,4 +14,11 @@ std::optional<std::uint64_t> heap_calls() noexcept {
   return counted();
 }
 
+std::uint64_t thread_heap_calls() noexcept {
+  using Function = std::uint64_t (*)() noexcept;
+  static const auto counted =
+      reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "windhover_thread_heap_calls"));
+  return counted == nullptr ? 0 : counted();
+}
+
 }  // namespace windhover

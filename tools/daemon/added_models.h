@@ -1,0 +1,95 @@
+// Models that operators add to a daemon at work, replace and remove.
+#ifndef WINDHOVER_TOOLS_DAEMON_ADDED_MODELS_H_
+#define WINDHOVER_TOOLS_DAEMON_ADDED_MODELS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "windhover/io/model_orders.h"
+#include "windhover/io/server.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/platform/thread.h"
+#include "windhover/tools/daemon/daemon_log.h"
+#include "windhover/tools/daemon/daemon_models.h"
+#include "windhover/tools/daemon/learners.h"
+#include "windhover/tools/daemon/watcher.h"
+
+namespace windhover {
+
+// Carries out the orders of Server::model_orders() on a thread of its own, wh-models, one after the
+// other. Each model lies in memory that is mapped for it, and all of them together never take more
+// than server.added.memory. With a data folder the configuration of each stands in added.toml in
+// its own folder there: that file is the list of them, and what a restart begins with. The thread
+// calls the heap, maps memory and waits for the disk; the threads that serve do not.
+class AddedModels {
+ public:
+  // All outlive it.
+  AddedModels(const DaemonModels& models, Server& server, Learners& learners, Watcher& watcher,
+              DaemonLog& log, Clock& clock);
+  // The server forgets them: they go before it.
+  ~AddedModels();
+  AddedModels(const AddedModels&) = delete;
+  AddedModels& operator=(const AddedModels&) = delete;
+
+  // When the threads that serve are at work: those that the folder lists. One that cannot be is
+  // told to the log, and stays in the list.
+  void restore();
+
+  // Nothing where the configuration gives no memory. Errors are Thread::start's.
+  Status start() noexcept;
+  // The order under way is carried out, or refused.
+  void stop() noexcept;
+  // What the thread has called the heap.
+  std::uint64_t heap_calls() const noexcept { return heap_calls_.load(std::memory_order_relaxed); }
+
+  struct Model {
+    std::string name;
+    std::string toml;
+    std::size_t bytes = 0;  // of the budget
+    MappedBlock block;      // the engine's
+    MappedBlock store;      // the server's
+    Engine* engine = nullptr;
+    std::size_t place = 0;
+  };
+  const std::list<Model>& all() const { return models_; }
+
+ private:
+  static void run(void* self) noexcept;
+  void carry_out(const ModelOrder& order, ModelOutcome& outcome) noexcept;
+  void add(const std::string& name, const std::string& toml, std::size_t freed, bool delete_data,
+           ModelOutcome& outcome);
+  void replace(Model& before, const std::string& toml, bool delete_data, ModelOutcome& outcome);
+  void remove(Model& model, bool delete_data, ModelOutcome& outcome);
+  void host(Model model, ModelOutcome& outcome);
+  void let_go(Model& model, bool keep);
+  std::size_t check_room(const DaemonConfig& config, std::size_t freed,
+                         ModelOutcome& outcome) const;
+  Model* find(std::string_view name);
+  std::uint64_t free_bytes() const noexcept { return config_.added.memory_bytes - used_bytes_; }
+  std::string folder_of(const std::string& name) const;
+  void tell(const char* event, std::string_view name, const ModelOutcome& outcome) noexcept;
+
+  const DaemonModels& daemon_;
+  const ServerConfig config_;
+  const std::string folder_;  // empty: nothing is kept
+  Server& server_;
+  Learners& learners_;
+  Watcher& watcher_;
+  DaemonLog& log_;
+  Clock& clock_;
+  std::list<Model> models_;
+  std::uint64_t used_bytes_ = 0;
+  std::atomic<std::uint64_t> heap_calls_{0};
+  std::unique_ptr<ModelOrder> order_;
+  Thread thread_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_ADDED_MODELS_H_

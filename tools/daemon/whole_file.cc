@@ -1,0 +1,47 @@
+#include "windhover/tools/daemon/whole_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace windhover {
+namespace {
+
+int sync(int descriptor) noexcept {
+  const int failed = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  return failed;
+}
+
+}  // namespace
+
+WholeFile::WholeFile(const std::string& folder, const std::string& name)
+    : folder_(folder), path_(folder + "/" + name), new_path_(path_ + ".new") {}
+
+int WholeFile::write(std::string_view text) noexcept {
+  if (folder_.empty()) return 0;
+  const int file = ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    const int why = errno != 0 ? errno : EIO;
+    ::close(file);
+    return why;
+  }
+  if (const int why = sync(file); why != 0) return why;
+  if (std::rename(new_path_.c_str(), path_.c_str()) != 0) return errno;
+  return sync_folder();
+}
+
+int WholeFile::remove() noexcept {
+  if (folder_.empty()) return 0;
+  if (::unlink(path_.c_str()) != 0) return errno == ENOENT ? 0 : errno;
+  return sync_folder();
+}
+
+int WholeFile::sync_folder() noexcept {
+  return sync(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+}  // namespace windhover

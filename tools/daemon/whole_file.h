@@ -1,0 +1,33 @@
+// A small file that is replaced whole or not at all.
+#ifndef WINDHOVER_TOOLS_DAEMON_WHOLE_FILE_H_
+#define WINDHOVER_TOOLS_DAEMON_WHOLE_FILE_H_
+
+#include <string>
+#include <string_view>
+
+namespace windhover {
+
+// One thread. No heap call after the constructor.
+class WholeFile {
+ public:
+  // `folder` is there when the file is written; an empty one: nothing is.
+  WholeFile(const std::string& folder, const std::string& name);
+
+  // Replaces what is there and returns when it is on disk. 0, or an errno.
+  int write(std::string_view text) noexcept;
+  // Returns when it is gone from the disk; also where there was none. 0, or an errno.
+  int remove() noexcept;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  int sync_folder() noexcept;
+
+  std::string folder_;
+  std::string path_;
+  std::string new_path_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_WHOLE_FILE_H_
