@@ -187,17 +187,21 @@ void AddedModels::add(const std::string& name, const std::string& toml, std::siz
   const Result<Engine*> engine = Engine::create(config->engine(), model.block.bytes(), clock_);
   if (!engine.ok()) refuse_order(engine.error());
   model.engine = engine.value();
+  model.schema_json = config->schema_json();
   host(std::move(model), outcome);
 }
 
 void AddedModels::host(Model model, ModelOutcome&) {
-  const Result<std::size_t> place =
-      server_.add_model({model.name, model.engine}, model.store.bytes());
-  if (!place.ok()) refuse_order(place.error());
-  model.place = place.value();
-  used_bytes_ += model.bytes;
   models_.push_back(std::move(model));
   Model& hosted = models_.back();
+  const Result<std::size_t> place = server_.add_model(
+      {hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
+  if (!place.ok()) {
+    models_.pop_back();
+    refuse_order(place.error());
+  }
+  hosted.place = place.value();
+  used_bytes_ += hosted.bytes;
   // There are as many places with the learners as with the server.
   (void)learners_.add(*hosted.engine);
   watcher_.add(*hosted.engine, hosted.place);

@@ -56,6 +56,7 @@ class AddedModels {
     MappedBlock store;      // the server's
     Engine* engine = nullptr;
     std::size_t place = 0;
+    std::string schema_json = {};  // the server reads it here
   };
   const std::list<Model>& all() const { return models_; }
 
