@@ -16,6 +16,7 @@ enum class IoCounter : std::uint8_t {
   kOperatorConnections,  // accepted on the place kept for Status, when no other was free
   kConnectionsClosed,    // by either side, in order or not
   kAcceptErrors,         // each is followed by a pause
+  kAcceptWaits,          // a listener had accepted as many as it may, and let the next ones wait
   kTimeouts,             // sessions freed because the peer was silent, too slow, or did not read
   kWaitTimeouts,         // and refused because the window stayed full or the log did not go on
   kMalformedFrames,      // each closes its connection
@@ -60,6 +61,7 @@ struct CounterLabels<IoCounter> {
       "operator_connections",
       "connections_closed",
       "accept_errors",
+      "accept_waits",
       "timeouts",
       "wait_timeouts",
       "malformed_frames",

@@ -12,7 +12,13 @@
 namespace windhover {
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr auto kPause = std::chrono::milliseconds(100);  // after an error
+// While more connect than may: a few are then accepted in one go.
+constexpr auto kAcceptAgain = std::chrono::milliseconds(5);
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // Whether the path is a socket that a process has left behind.
 bool is_stale(const char* path, const sockaddr_un& address) noexcept {
@@ -133,16 +139,23 @@ void Listener::on_accept(const ErrorCode& error) noexcept {
     counters_.add(IoCounter::kAcceptErrors);
     // The peer went away meanwhile: nothing to wait for.
     if (error == asio::error::connection_aborted) return accept();
-    return pause();
+    return pause(kPause);
   }
+  bucket_.take(1, kMostPerSecond, now_ns());
   sink_.on_connection(incoming_);
   ErrorCode ignored;
   incoming_.close(ignored);
-  accept();
+  accept_when_due();
 }
 
-void Listener::pause() noexcept {
-  expire_after(pause_, kPause);
+void Listener::accept_when_due() noexcept {
+  if (bucket_.wait_ns(now_ns()) == 0) return accept();
+  counters_.add(IoCounter::kAcceptWaits);
+  pause(kAcceptAgain);
+}
+
+void Listener::pause(std::chrono::nanoseconds how_long) noexcept {
+  expire_after(pause_, how_long);
   pause_.async_wait(with_memory(pause_memory_, [this](const ErrorCode&) {
     if (is_open()) accept();
   }));

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_IO_LISTENER_H_
 #define WINDHOVER_IO_LISTENER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "windhover/io/asio_types.h"
 #include "windhover/io/counter_ids.h"
 #include "windhover/io/handler_memory.h"
+#include "windhover/io/token_bucket.h"
 #include "windhover/platform/result.h"
 
 namespace windhover {
@@ -26,9 +28,13 @@ class ConnectionSink {
 };
 
 // Accepts one connection after another on the endpoint's thread. An error of accepting (no
-// descriptors left, say) is counted and followed by a pause; it never ends the listening.
+// descriptors left, say) is counted and followed by a pause; it never ends the listening. A crowd
+// that connects as fast as it can waits in the kernel's queue while kMostPerSecond have been
+// accepted, so that those who are there are served first; a second's worth is accepted at once.
 class Listener {
  public:
+  static constexpr std::uint64_t kMostPerSecond = 1'000;
+
   Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -59,13 +65,15 @@ class Listener {
   Error failed(const std::string& place, const char* what, int error);
   void accept() noexcept;
   void on_accept(const ErrorCode& error) noexcept;
-  void pause() noexcept;
+  void accept_when_due() noexcept;
+  void pause(std::chrono::nanoseconds how_long) noexcept;
 
   ConnectionSink& sink_;
   Counters<IoCounter>& counters_;
   Acceptor acceptor_;
   Stream incoming_;
   Timer pause_;
+  TokenBucket bucket_;
   std::uint16_t port_ = 0;
   std::string failure_;  // the sentence of an error
   std::string unix_path_;

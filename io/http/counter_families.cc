@@ -30,6 +30,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
      "Connections closed, by either side, in order or not."},
     {Io::kAcceptErrors, "accept_errors", "", "",
      "Failures to accept a connection, each followed by a pause."},
+    {Io::kAcceptWaits, "accept_waits", "", "",
+     "Times a listener let new connections wait, because they came faster than 1,000 a second."},
     {Io::kTimeouts, "session_timeouts", "", "",
      "Sessions freed because the peer was silent, too slow, or did not read."},
     {Io::kWaitTimeouts, "session_wait_timeouts", "", "",

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "windhover/io/listener.h"
 #include "windhover/tests/io/random_messages.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
@@ -316,6 +317,25 @@ TEST(HostilePeer, RunningOutOfDescriptorsIsSurvived) {
   ::close(peer);
   Client after;
   EXPECT_EQ(after.connect(server.query_address()), Status::kOk) << after.error_text();
+}
+
+TEST(HostilePeer, CrowdThatConnectsIsMadeToWaitAndWhoIsThereIsServed) {
+  TestServer server;
+  Client before;
+  ASSERT_EQ(before.connect(server.query_address()), Status::kOk);
+  constexpr int kMost = 50'000;
+  int made = 0;
+  while (made < kMost && server.counter(IoCounter::kAcceptWaits) == 0) {
+    const RawPeer peer(server.query_address());
+    ++made;
+  }
+  EXPECT_LT(made, kMost) << "more than may were let in at once";
+  EXPECT_GE(made, static_cast<int>(Listener::kMostPerSecond)) << "a second's worth is let in";
+  v1::StatusResult status;
+  EXPECT_EQ(before.status(status), Status::kOk);
+  Client after;
+  EXPECT_TRUE(eventually([&] { return ok(after.connect(server.query_address())); }))
+      << "it waits, and has its turn";
 }
 
 // --- Unix-domain sockets

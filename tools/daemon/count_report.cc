@@ -47,6 +47,7 @@ constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},
     {.key = "log_behind", .io = IoCounter::kLogBehindWaits},
     {.key = "over_limits", .io = IoCounter::kLimitWaits},
+    {.key = "connects_too_fast", .io = IoCounter::kAcceptWaits},
     {.key = "peer_does_not_read", .io = IoCounter::kWriteStalls},
     {.key = "producers_taken_over", .io = IoCounter::kProducersTakenOver},
 };
