@@ -1,0 +1,71 @@
+"""What the manual's pages become before MkDocs sees them.
+
+A line `{{ PATH }}` is replaced by the file of that path in the tree. The pages of the tree named in
+mkdocs.yml under `extra.tree` become pages of the site, and links to them links to those; a link to
+any other file of the tree becomes its words and its path, because the site holds no sources.
+"""
+
+import os
+import re
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+INCLUDED = re.compile(r"^\{\{ (\S+) \}\}$", re.MULTILINE)
+LINK = re.compile(r"(!?)\[((?:[^][]|!?\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s]+)\)")
+
+
+def with_files(markdown):
+    """The page with every included file of the tree in its place."""
+
+    def text(match):
+        with open(os.path.join(ROOT, match[1]), encoding="utf-8") as file:
+            return file.read().rstrip("\n")
+
+    return INCLUDED.sub(text, markdown)
+
+
+def on_files(files, config):
+    """Adds the tree's own pages, under the names that mkdocs.yml gives them."""
+    # Here, so that the tests can use with_files() where there is no MkDocs.
+    from mkdocs.structure.files import File
+
+    for path, name in config["extra"]["tree"].items():
+        file = File(name, ROOT, config["site_dir"], config["use_directory_urls"])
+        file.abs_src_path = os.path.join(ROOT, path)
+        files.append(file)
+    return files
+
+
+def link_target(target, source, page, config):
+    """Where a relative link of the file `source` leads on the site; None: to no page of it."""
+    path, hash_sign, section = target.partition("#")
+    if not path:
+        return target
+    wanted = os.path.normpath(os.path.join(os.path.dirname(source), path))
+    if os.path.isdir(wanted):
+        wanted = os.path.join(wanted, "README.md")
+    name = config["extra"]["tree"].get(os.path.relpath(wanted, ROOT))
+    docs = os.path.realpath(config["docs_dir"])
+    if name is None and wanted.startswith(docs + os.sep) and os.path.exists(wanted):
+        name = os.path.relpath(wanted, docs)
+    if name is None:
+        return None
+    return os.path.relpath(name, os.path.dirname(page.file.src_path)) + hash_sign + section
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Includes files, and turns links into the tree into links of the site."""
+    source = os.path.realpath(page.file.abs_src_path)
+
+    def link(match):
+        picture, words, target = match.groups()
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        where = link_target(target, source, page, config)
+        if where is not None:
+            return f"{picture}[{words}]({where})"
+        path = os.path.relpath(os.path.join(os.path.dirname(source), target.split("#")[0]), ROOT)
+        shown = f"`{os.path.normpath(path)}`"
+        return shown if picture or words.strip("`") in shown else f"{words} ({shown})"
+
+    parts = re.split(r"(^```.*?^```$)", with_files(markdown), flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
