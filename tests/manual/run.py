@@ -41,13 +41,13 @@ DEADLINE = 30.0
 TRIES = 3
 BY_CHANCE = re.compile("the draws do not spread as predicted|POSTERIOR_REASON_SPREAD")
 SHELL = """
-while read -r file; do
-  failed=0
-  trap '[[ $failed != 0 ]] || failed=$LINENO' ERR
-  . "$file" </dev/null
+while read -r __script; do
+  __failed=0
+  trap '[[ $__failed != 0 ]] || __failed=$LINENO' ERR
+  . "$__script" </dev/null
   trap - ERR
-  echo "$failed" >"$file.end.new"
-  mv "$file.end.new" "$file.end"
+  echo "$__failed" >"$__script.end.new"
+  mv "$__script.end.new" "$__script.end"
 done
 """
 
@@ -216,16 +216,44 @@ def run_page(path: Path, programs: Path, environment: dict[str, str]) -> tuple[i
     return 0, [], wrong
 
 
+def node_modules() -> str:
+    """Where npm's packages are looked for: NODE_PATH, and what npm has installed for all."""
+    found = [os.environ.get("NODE_PATH", "")]
+    if shutil.which("npm") is not None:
+        said = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
+        found.append(said.stdout.strip())
+    return ":".join(path for path in found if path)
+
+
+def missing_programs(environment: dict[str, str]) -> dict[str, str]:
+    """The pages that cannot be run here, each with the reason."""
+    missing: dict[str, str] = {}
+    command = ["node", "-e", "require('protobufjs')"]
+    if shutil.which("node") is None:
+        missing["protocol"] = "node is not installed"
+    elif subprocess.run(command, capture_output=True, env=environment, check=False).returncode:
+        missing["protocol"] = "protobufjs is not installed (npm install -g protobufjs)"
+    return missing
+
+
 def main() -> int:
     daemon, program, build = (Path(argument).resolve() for argument in sys.argv[1:4])
     chosen = sys.argv[4:]
     pages = [p for p in sorted(PAGES.glob("*.md")) if not chosen or p.stem in chosen]
-    needed = {"bash": "", "curl": "", "openssl": "", "protoc": "", "node": "protocol", "npm": "protocol"}
-    for name in [n for n, page in needed.items() if not page and shutil.which(n) is None]:
+    for name in [name for name in ("awk", "bash", "curl", "openssl") if shutil.which(name) is None]:
         print(f"skipped, the manual was not tried: {name} is not installed")
         return 77
     environment = {**os.environ, "WINDHOVER_SOURCE": str(ROOT), "WINDHOVER_BUILD": str(build)}
+    environment["NODE_PATH"] = node_modules()
+    for page, why in missing_programs(environment).items():
+        if any(p.stem == page for p in pages):
+            print(f"skipped: {page}.md: {why}")
+            pages = [p for p in pages if p.stem != page]
     with tempfile.TemporaryDirectory(prefix="windhover_manual_") as programs:
+        if any(page.stem == "embedding" for page in pages):
+            environment["PREFIX"] = f"{programs}/prefix"
+            install = ["cmake", "--install", str(build), "--prefix", environment["PREFIX"]]
+            subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
         for file in (daemon, program):
             (Path(programs) / file.name).symlink_to(file)
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
