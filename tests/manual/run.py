@@ -165,7 +165,9 @@ class Page:
                 # Imported here, so that the tests of this file need no MkDocs.
                 import hooks
 
-                (self.folder / block.title).write_text(self.with_ports(hooks.with_files(block.text)))
+                (self.folder / block.title).write_text(
+                    self.with_ports(hooks.with_files(block.text))
+                )
                 ran += 1
             elif block.language == "sh":
                 self.run_as_shown(block, shown)
@@ -265,7 +267,9 @@ def main() -> int:
         print(f"not run: {line}")
     for failure in failures:
         print(f"failed: {failure}")
-    print(f"{ran} blocks of {len(pages)} pages run, {len(left_out)} not run, {len(failures)} pages failed")
+    print(
+        f"{ran} blocks of {len(pages)} pages run, {len(left_out)} not run, {len(failures)} pages failed"
+    )
     return 1 if failures else 0
 
 

@@ -42,7 +42,9 @@ class Model:
             [programs[0], "--model.schema", schema, "--server.observe.unix_path", observe]
             + ["--server.query.unix_path", query, "--server.observe.tcp_address", ""]
             + ["--server.query.tcp_address", "", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         assert "ready" in self.daemon.stdout.readline()
 
@@ -56,7 +58,9 @@ class Model:
     def tell(self, *arguments):
         return subprocess.run(
             [self.windhover, *arguments, "--schema", self.schema],
-            check=True, capture_output=True, text=True,
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
 
     def send(self, file):
@@ -97,24 +101,41 @@ def band(model, folder):
     answers = folder / "grid_answers.csv"
     answers.write_text(model.predict("--file", str(questions)))
     with open(PAGES / "data/houses.csv", newline="") as file:
-        alike = [r for r in csv.DictReader(file) if r["district"] == "north" and r["garden"] == "yes"]
+        alike = [
+            r for r in csv.DictReader(file) if r["district"] == "north" and r["garden"] == "yes"
+        ]
     points = write(folder / "points.csv", [[r["sqm"], r["price"]] for r in alike])
     columns = next(csv.reader(open(answers)))
-    at = {name: columns.index("answer_" + name) + 1 for name in
-          ("mean", "epred_sd", "interval_lower", "interval_upper")}
-    draw("band", 400, f"""
+    at = {
+        name: columns.index("answer_" + name) + 1
+        for name in ("mean", "epred_sd", "interval_lower", "interval_upper")
+    }
+    draw(
+        "band",
+        400,
+        f"""
 set xlabel "square metres"; set ylabel "price, thousands"; set key left top reverse Left
 plot "{answers}" every ::1 using 1:(${at['interval_lower']}/1e3):(${at['interval_upper']}/1e3) \\
   with filledcurves lc rgb "#cfe0f3" title "one house, 90 %: interval\\\\_lower .. interval\\\\_upper", \\
   "{points}" using 1:($2/1e3) with points pt 7 ps 0.3 lc rgb "#59636e" title "houses in the north with a garden", \\
   "{answers}" every ::1 using 1:((${at['mean']}-1.645*${at['epred_sd']})/1e3):((${at['mean']}+1.645*${at['epred_sd']})/1e3) \\
   with filledcurves lc rgb "#0b5cad" title "their mean price, 90 %: epred\\\\_mean, epred\\\\_sd"
-""")
+""",
+    )
 
 
-QUESTION = [word for name, value in
-            {"district": "north", "garden": "yes", "built": "1990", "visits": "4", "sqm": "85",
-             "sold": "2024-12-01"}.items() for word in ("--set", f"{name}={value}")]
+QUESTION = [
+    word
+    for name, value in {
+        "district": "north",
+        "garden": "yes",
+        "built": "1990",
+        "visits": "4",
+        "sqm": "85",
+        "sold": "2024-12-01",
+    }.items()
+    for word in ("--set", f"{name}={value}")
+]
 
 
 def growth(programs, folder, schema):
@@ -132,23 +153,33 @@ def growth(programs, folder, schema):
             answer = json.loads(model.predict(*question, "--json"))["predictions"][0]
             found.append([size, answer["epred_sd"], answer["sd"]])
     table = write(folder / "growth.csv", found)
-    draw("growth", 340, f"""
+    draw(
+        "growth",
+        340,
+        f"""
 set logscale xy; set xrange [45:3300]; set yrange [1000:60000]; set xlabel "rows"; set ylabel "of a price"
 set xtics (50, 100, 200, 500, 1000, 2000, 3000); set ytics (1000, 3000, 10000, 30000); set key at graph 0.98, 0.72
 plot "{table}" using 1:3 with linespoints ls 2 pt 7 ps 0.6 title "sd: of one house", \\
   "{table}" using 1:2 with linespoints ls 1 pt 7 ps 0.6 title "epred\\\\_sd: of their mean"
-""")
+""",
+    )
     return found
 
 
 def density(model):
     """One answer with the fields that describe it."""
-    answer = json.loads(model.predict(
-        *QUESTION, "--quantile", "0.25", "--threshold", "300000", "--json"))["predictions"][0]
-    values = {name: answer[name] / 1e3 for name in ("mean", "sd", "interval_lower", "interval_upper")}
+    answer = json.loads(
+        model.predict(*QUESTION, "--quantile", "0.25", "--threshold", "300000", "--json")
+    )["predictions"][0]
+    values = {
+        name: answer[name] / 1e3 for name in ("mean", "sd", "interval_lower", "interval_upper")
+    }
     quarter = answer["quantiles"][0]["value"] / 1e3
     share = answer["exceedance"][0]["probability"]
-    draw("density", 330, f"""
+    draw(
+        "density",
+        330,
+        f"""
 m = {values['mean']}; s = {values['sd']}
 f(x) = exp(-0.5 * ((x - m) / s) ** 2) / (s * sqrt(2 * pi))
 set samples 500; set xrange [m-3.4*s:m+3.4*s]; set yrange [0:f(m)*1.28]; unset ytics; unset key; set border 1
@@ -164,7 +195,10 @@ set arrow 5 from m,f(m)*0.607 to m+s,f(m)*0.607 heads lc rgb "#59636e"
 set label 5 "sd" at m+0.5*s,f(m)*0.655 center textcolor rgb "#59636e"
 plot [m-3.4*s:m+3.4*s] f(x) with lines ls 1, \\
   '+' using (\\$1 > 300 ? \\$1 : NaN):(f(\\$1)) with filledcurves y1=0 lc rgb "#eebfa9"
-""".replace("\\$", "$"))
+""".replace(
+            "\\$", "$"
+        ),
+    )
 
 
 def memory(programs, folder):
@@ -175,10 +209,17 @@ def memory(programs, folder):
     for index in range(6000, 12000):
         rows[index][1] += rows[index][0]
     schema = folder / "memory.toml"
-    schema.write_text('target = "y"\n[[feature]]\nfield = "x"\nkind = "number"\nshift = 0\nscale = 1\n')
+    schema.write_text(
+        'target = "y"\n[[feature]]\nfield = "x"\nkind = "number"\nshift = 0\nscale = 1\n'
+    )
     horizons = {
         "window of 2,000": ["--engine.window_size", "2000"],
-        "forgetting, worth 2,000": ["--engine.horizon", "forgetting", "--engine.window_size", "2000"],
+        "forgetting, worth 2,000": [
+            "--engine.horizon",
+            "forgetting",
+            "--engine.window_size",
+            "2000",
+        ],
         "all": ["--engine.horizon", "all"],
     }
     curves = {}
@@ -194,11 +235,15 @@ def memory(programs, folder):
     for style, (name, curve) in enumerate(curves.items(), 1):
         table = write(folder / f"memory_{style}.csv", curve)
         plots.append(f'"{table}" using 1:2 with lines ls {style} title "{name}"')
-    draw("memory", 340, f"""
+    draw(
+        "memory",
+        340,
+        f"""
 set xlabel "rows seen"; set ylabel "slope of x"; set yrange [1.8:3.2]; set key left top reverse Left
 set arrow from 0,2 to 6000,2 nohead lc rgb "#9aa5b0" lw 1; set arrow from 6000,3 to 12000,3 nohead lc rgb "#9aa5b0" lw 1
 plot {", ".join(plots)}
-""")
+""",
+    )
     return curves
 
 
@@ -209,18 +254,28 @@ def main():
         folder = Path(name)
         houses = str(PAGES / "data/houses.csv")
         schema = folder / "houses.toml"
-        schema.write_text(subprocess.run(
-            [programs[1], "schema", houses, "--target", "price"],
-            check=True, capture_output=True, text=True).stdout)
+        schema.write_text(
+            subprocess.run(
+                [programs[1], "schema", houses, "--target", "price"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
         with Model(programs, folder, str(schema)) as model:
             model.send(houses)
             model.settled(3000)
             band(model, folder)
             density(model)
         timeless = folder / "timeless.toml"
-        timeless.write_text(subprocess.run(
-            [programs[1], "schema", houses, "--target", "price", "--leave-out", "sold"],
-            check=True, capture_output=True, text=True).stdout)
+        timeless.write_text(
+            subprocess.run(
+                [programs[1], "schema", houses, "--target", "price", "--leave-out", "sold"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
         for size, of_mean, of_one in growth(programs, folder, str(timeless)):
             print(f"{size} rows: epred_sd {of_mean:.0f}, sd {of_one:.0f}")
         for name, curve in memory(programs, folder).items():

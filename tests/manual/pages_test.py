@@ -1,0 +1,115 @@
+"""What the manual's pages must speak of, and how outputs are compared; no program is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from pages import blocks, missing_line, same_line
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "tools/manual/pages"
+PROTO = (ROOT / "io/windhover.proto").read_text()
+
+
+def text_of(page: str) -> str:
+    return (PAGES / page).read_text()
+
+
+def body(kind: str, name: str) -> str:
+    """What stands between the braces of an enum or message of the proto."""
+    found = re.search(rf"^{kind} {name} {{\n(.*?)^}}", PROTO, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"the proto has no {kind} {name}"
+    return found[1]
+
+
+def values(enum: str, prefix: str) -> list[str]:
+    return re.findall(rf"^  {prefix}(\w+) = ", body("enum", enum), re.MULTILINE)
+
+
+def fields(message: str) -> list[str]:
+    return re.findall(r"^  (?:repeated )?\w+ (\w+) = ", body("message", message), re.MULTILINE)
+
+
+class Pages(unittest.TestCase):
+    def test_status_has_a_section_for_each_reason_and_none_for_others(self) -> None:
+        page = text_of("status.md")
+        reasons = {reason.lower() for reason in values("PosteriorReason", "POSTERIOR_REASON_")}
+        self.assertGreater(len(reasons), 10)
+        sections = set(re.findall(r"^## ([a-z_]+)$", page, re.MULTILINE))
+        self.assertEqual(sections, reasons)
+
+    def test_each_section_says_what_it_means_what_to_check_and_what_to_do(self) -> None:
+        for section in re.split(r"^## ", text_of("status.md"), flags=re.MULTILINE)[1:]:
+            name = section.split("\n", 1)[0]
+            if re.fullmatch("[a-z_]+", name) and name != "none":
+                for word in ("**Means:**", "**Check:**", "**Do:**"):
+                    self.assertIn(word, section, name)
+
+    def test_status_names_each_state_and_each_reason_of_a_refusal(self) -> None:
+        page = text_of("status.md")
+        for state in values("PosteriorState", "POSTERIOR_STATE_"):
+            self.assertIn(f"`{state.lower()}`", page)
+        rows = " ".join(re.findall(r"^\| (`[A-Z].*?) \|", page, re.MULTILINE))
+        self.assertEqual(set(re.findall("`([A-Z_]+)`", rows)), set(values("Reason", "REASON_")))
+
+    def test_answers_explains_each_field(self) -> None:
+        page = text_of("answers.md")
+        for message in ("Provenance", "Prediction", "PosteriorSummaryResult", "PredictionScore"):
+            for field in fields(message):
+                if field != "provenance":
+                    self.assertIn(f"`{field}`", page, f"{message}.{field}")
+
+    def test_curl_shows_each_path(self) -> None:
+        commands = "".join(b.text for b in blocks(PAGES / "curl.md") if b.language == "sh")
+        paths = json.loads((ROOT / "io/http/openapi.json").read_text())["paths"]
+        self.assertGreater(len(paths), 10)
+        for path in paths:
+            self.assertRegex(commands, re.escape(path).replace(r"\{id\}", r"\d+") + r"\b")
+
+
+class Comparing(unittest.TestCase):
+    def test_a_line_is_the_same_up_to_spaces_and_the_noise_of_its_numbers(self) -> None:
+        self.assertTrue(same_line("mean 1.50 +- 0.010", "mean   1.52 +- 0.01049"))
+        self.assertFalse(same_line("mean 1.50 +- 0.010", "mean 1.70 +- 0.010"))
+        self.assertFalse(same_line("ok: 3 rows", "ok: 3 rows and more"))
+        self.assertFalse(same_line("status ok", "status degraded"))
+        self.assertTrue(same_line("1.5e+03", "1520"))
+        self.assertFalse(same_line("1.5e+03", "1700"))
+
+    def test_whole_numbers_of_up_to_four_digits_are_equal(self) -> None:
+        self.assertTrue(same_line("3000 rows", "3000 rows"))
+        self.assertFalse(same_line("3000 rows", "3001 rows"))
+        self.assertFalse(same_line("exit code 1", "exit code 2"))
+        self.assertTrue(same_line("264052", "264100"))
+        self.assertFalse(same_line("264052", "364100"))
+
+    def test_dots_stand_for_anything(self) -> None:
+        self.assertTrue(same_line("ready ...", "ready observe=1 query=2"))
+        self.assertTrue(same_line('{...,"a":1,...}', '{"b":7,"a":1,"c":9}'))
+        self.assertFalse(same_line("ready ...", "not ready at all"))
+
+    def test_lines_come_in_order(self) -> None:
+        self.assertIsNone(missing_line("a\n...\nc\n", "a\nb\nc\n"))
+        self.assertEqual(missing_line("c\na\n", "a\nb\nc\n"), "a")
+        self.assertEqual(missing_line("a\na\n", "a\nb\n"), "a")
+
+    def test_blocks_know_their_lines_and_why_they_are_not_run(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(
+                'x\n```sh\ntrue\n```\n```{ .sh .again title="not run: no" }\nfalse\n```\n'
+            )
+            first, second = blocks(page)
+            self.assertEqual((first.line, first.language, first.text), (3, "sh", "true\n"))
+            self.assertEqual((second.again, second.not_run), (True, "no"))
+            page.write_text("```sh\ntrue\n")
+            with self.assertRaises(ValueError):
+                blocks(page)
+
+
+if __name__ == "__main__":
+    unittest.main()
