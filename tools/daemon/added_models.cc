@@ -194,8 +194,8 @@ void AddedModels::add(const std::string& name, const std::string& toml, std::siz
 void AddedModels::host(Model model, ModelOutcome&) {
   models_.push_back(std::move(model));
   Model& hosted = models_.back();
-  const Result<std::size_t> place = server_.add_model(
-      {hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
+  const Result<std::size_t> place =
+      server_.add_model({hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
   if (!place.ok()) {
     models_.pop_back();
     refuse_order(place.error());
