@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-class Evaluate : public testing::Test {
+class Evaluate : public ::testing::Test {
  protected:
   // 3,000 prices in their own units, with a text column.
   std::string prices() {
