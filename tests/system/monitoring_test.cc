@@ -130,6 +130,7 @@ TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
   const testing::ProgramRun taken =
       run_program(WINDHOVER_PROGRAM, {"checkpoint", "take", "--to", daemon.query_address()});
   ASSERT_EQ(taken.exit_code, 0) << taken.error;
+  send_rows(daemon, 1000);  // which are scored, now that the units of y are known
   std::string all = content_of(kFolder + "dashboard.json") + content_of(kFolder + "alerts.yml");
   std::set<std::string> wanted;
   for (const std::string& name : names_in(all)) wanted.insert(name);
