@@ -2,7 +2,8 @@
 
 A line `{{ PATH }}` is replaced by the file of that path in the tree. The pages of the tree named in
 mkdocs.yml under `extra.tree` become pages of the site, and links to them links to those; a link to
-any other file of the tree becomes its words and its path, because the site holds no sources.
+any other file of the tree becomes its words and its path, because the site holds no sources. What
+belongs to MkDocs is imported where it is used, so that the tests can use with_files() without it.
 """
 
 import os
@@ -13,19 +14,31 @@ INCLUDED = re.compile(r"^\{\{ (\S+) \}\}$", re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^][]|!?\[[^][]*\](?:\([^)]*\))?)*)\]\(([^)\s]+)\)")
 
 
-def with_files(markdown):
+def with_files(markdown: str) -> str:
     """The page with every included file of the tree in its place."""
 
-    def text(match):
+    def text(match: "re.Match[str]") -> str:
         with open(os.path.join(ROOT, match[1]), encoding="utf-8") as file:
             return file.read().rstrip("\n")
 
     return INCLUDED.sub(text, markdown)
 
 
+def on_config(config):
+    """Tells a command from what comes of it: the style sheet needs the language of a block."""
+    from pygments.formatters import HtmlFormatter
+
+    class Formatter(HtmlFormatter):
+        def __init__(self, lang_str="", **options):
+            options["cssclass"] = f"codehilite {lang_str}"
+            super().__init__(**options)
+
+    config["mdx_configs"]["codehilite"]["pygments_formatter"] = Formatter
+    return config
+
+
 def on_files(files, config):
     """Adds the tree's own pages, under the names that mkdocs.yml gives them."""
-    # Here, so that the tests can use with_files() where there is no MkDocs.
     from mkdocs.structure.files import File
 
     for path, name in config["extra"]["tree"].items():
