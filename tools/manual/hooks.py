@@ -82,3 +82,19 @@ def on_page_markdown(markdown, page, config, files):
 
     parts = re.split(r"(^```.*?^```$)", with_files(markdown), flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
+
+
+def on_post_build(config):
+    """Lets a question be cut into words like the pages, so that few_draws is found by its name."""
+    path = os.path.join(config["site_dir"], "search/worker.js")
+    with open(path, encoding="utf-8") as file:
+        worker = file.read()
+    line = "lunr.tokenizer.separator = new RegExp(data.config.separator);"
+    if line not in worker:
+        raise RuntimeError("this MkDocs sets the separator of its search in another way")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(
+            worker.replace(
+                line, line + " lunr.QueryLexer.termSeparator = lunr.tokenizer.separator;"
+            )
+        )
