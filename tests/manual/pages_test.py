@@ -1,13 +1,15 @@
-"""What the manual's pages must speak of, and how outputs are compared; no program is run."""
+"""What the manual's pages must speak of, and how its blocks are run and compared."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 import unittest
 from pathlib import Path
 
+import run
 from pages import blocks, missing_line, same_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +111,45 @@ class Comparing(unittest.TestCase):
             page.write_text("```sh\ntrue\n")
             with self.assertRaises(ValueError):
                 blocks(page)
+
+
+class Running(unittest.TestCase):
+    """A page of shell commands alone, run as those of the manual are."""
+
+    def run_text(self, text: str) -> str:
+        """What went wrong; empty: nothing."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(text)
+            return run.run_page(page, Path(folder), dict(os.environ))[2]
+
+    def test_a_page_whose_commands_say_what_it_shows_passes(self) -> None:
+        self.assertEqual(self.run_text("```sh\necho 7171 a\nx=1\n```\n```text\n7171 a\n```\n"), "")
+        self.assertEqual(
+            self.run_text("```sh\nx=1\n```\n```sh\necho $x\n```\n```text\n1\n```\n"), ""
+        )
+
+    def test_a_command_that_fails_is_named_by_its_line(self) -> None:
+        wrong = self.run_text("\n```sh\ntrue\nfalse\ntrue\n```\n")
+        self.assertTrue(wrong.startswith("page.md:4: this command failed"), wrong)
+
+    def test_an_output_that_does_not_come_is_named_by_its_line(self) -> None:
+        wrong = self.run_text("```sh\necho b\n```\n```text\na\n```\n")
+        self.assertTrue(wrong.startswith("page.md:5: this line did not come: a"), wrong)
+        self.assertIn("\nb\n", wrong)
+
+    def test_a_block_that_nobody_can_run_is_an_error(self) -> None:
+        self.assertIn("page.md:2: nothing says how", self.run_text("```rust\nfn main() {}\n```\n"))
+
+    def test_a_file_is_written_where_the_commands_find_it(self) -> None:
+        page = '```{ .toml title="a.toml" }\nx = 7171\n```\n```sh\ncat a.toml\n```\n```text\nx = 7171\n```\n'
+        self.assertEqual(self.run_text(page), "")
+
+    def test_what_a_page_started_ends_with_it(self) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            self.assertEqual(self.run_text(f"```sh\nsleep 100 & echo $! > {file.name}\n```\n"), "")
+            command = Path(f"/proc/{int(file.read())}/cmdline")
+            self.assertEqual(command.read_bytes() if command.exists() else b"", b"")
 
 
 if __name__ == "__main__":

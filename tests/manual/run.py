@@ -206,7 +206,8 @@ def run_page(path: Path, programs: Path, environment: dict[str, str]) -> tuple[i
         began = time.monotonic()
         try:
             ran, left_out = page.run_all()
-            print(f"{path.name}: {ran} blocks in {time.monotonic() - began:.1f} s", flush=True)
+            if PAGES in path.parents:
+                print(f"{path.name}: {ran} blocks in {time.monotonic() - began:.1f} s", flush=True)
             return ran, left_out, ""
         except ByChance as chance:
             wrong = str(chance)
