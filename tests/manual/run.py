@@ -12,7 +12,7 @@ those of the command line, and its ports are free ones. By the fence of a block:
     ```{ ... title="not run: WHY" }   is counted
 
 Whole numbers of up to four digits must be equal, others within 5 %. A page on which a server says
-`spread` where the page shows another status is tried anew, twice at most, and that is said: it comes
+`spread` where the page shows another status is tried anew, four times at most, and that is said: it comes
 by chance, once in some 50 starts on few rows. Exit code 1: a block failed; 77: a program is missing.
 """
 
@@ -38,7 +38,7 @@ sys.path.insert(0, str(ROOT / "tools/manual"))
 PAGES = ROOT / "tools/manual/pages"
 PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
-TRIES = 3
+TRIES = 5
 BY_CHANCE = re.compile("the draws do not spread as predicted|POSTERIOR_REASON_SPREAD")
 SHELL = """
 while read -r __script; do

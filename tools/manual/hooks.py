@@ -85,16 +85,21 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_post_build(config):
-    """Lets a question be cut into words like the pages, so that few_draws is found by its name."""
-    path = os.path.join(config["site_dir"], "search/worker.js")
+    """What the search needs to know: where the site begins, and where a question's words end.
+
+    The first stands in a file, so that a server may forbid scripts within pages. The second is that
+    of the pages, so that few_draws is found by its name.
+    """
+    site = config["site_dir"]
+    for folder in {os.path.dirname(file) for file in ["", *config["extra"]["tree"].values()]}:
+        with open(os.path.join(site, folder, "base.js"), "w", encoding="utf-8") as file:
+            file.write(f'var base_url = "{os.path.relpath(".", folder or ".")}";\n')
+    path = os.path.join(site, "search/worker.js")
     with open(path, encoding="utf-8") as file:
         worker = file.read()
     line = "lunr.tokenizer.separator = new RegExp(data.config.separator);"
     if line not in worker:
         raise RuntimeError("this MkDocs sets the separator of its search in another way")
+    ours = line + " lunr.QueryLexer.termSeparator = lunr.tokenizer.separator;"
     with open(path, "w", encoding="utf-8") as file:
-        file.write(
-            worker.replace(
-                line, line + " lunr.QueryLexer.termSeparator = lunr.tokenizer.separator;"
-            )
-        )
+        file.write(worker.replace(line, ours))
