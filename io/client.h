@@ -7,9 +7,9 @@
 //   client.reconnect();                         // when a call returned kClosed or kTimeout
 //   client.predict(request, summaries, provenance);
 //
-// Addresses: "host:port", "tcp:host:port", "[v6]:port", "tls://host:port", "unix:/path". One thread at a time uses a
-// Client. Unlike the server it allocates. Nothing throws: every call returns a Status, and
-// error_text() then says in a sentence what went wrong.
+// Addresses: "host:port", "tcp:host:port", "[v6]:port", "tls://host:port", "unix:/path". One thread
+// at a time uses a Client. Unlike the server it allocates. Nothing throws: every call returns a
+// Status, and error_text() then says in a sentence what went wrong.
 #ifndef WINDHOVER_IO_CLIENT_H_
 #define WINDHOVER_IO_CLIENT_H_
 

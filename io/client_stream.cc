@@ -35,8 +35,9 @@ std::uint64_t ClientStream::Instance::lost(std::uint64_t id_before, std::uint64_
 Status ClientStream::connect(std::string_view address, const ClientOptions& options) {
   close();
   if (!parse_address(address, address_)) {
-    return fail(Status::kInvalidArgument,
-                std::string(address) + ": expected host:port, [v6]:port, tls://host:port or unix:/path");
+    return fail(
+        Status::kInvalidArgument,
+        std::string(address) + ": expected host:port, [v6]:port, tls://host:port or unix:/path");
   }
   options_ = options;
   frames_.clear();

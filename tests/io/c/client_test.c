@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "windhover/tests/io/c/check.h"
 
 typedef struct server {
   pid_t pid;

@@ -1,7 +1,7 @@
 /* Every way in which a call of an engine from C can be wrong. */
 #include <math.h>
 
-#include "small_engine.h"
+#include "windhover/tests/io/c/small_engine.h"
 
 static void wrong_options(void) {
   windhover_engine* engine = (windhover_engine*)&engine;

@@ -1,7 +1,7 @@
 /* An engine from C: what it learns and answers, its threads, saved and restored. */
 #include <math.h>
 
-#include "small_engine.h"
+#include "windhover/tests/io/c/small_engine.h"
 
 static void texts(void) {
   for (int i = 0; i <= WINDHOVER_LOG_FULL; ++i) {

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "check.h"
+#include "windhover/tests/io/c/check.h"
 
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);

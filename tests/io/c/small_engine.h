@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "check.h"
+#include "windhover/tests/io/c/check.h"
 
 static inline windhover_engine_options small_options(void) {
   windhover_engine_options options;
