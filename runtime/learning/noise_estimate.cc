@@ -8,13 +8,15 @@
 
 namespace windhover {
 
-NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config,
-                             std::uint32_t dimension) noexcept
+NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
+                             bool linear) noexcept
     : dimension_(dimension),
       measured_(arena, config, dimension),
       values_(arena.allocate<double>(numbers()).data()),
       reference_(arena.allocate<double>(dimension).data()),
-      scale_(arena.allocate<double>(dimension).data()) {}
+      scale_(arena.allocate<double>(dimension).data()) {
+  if (is_full() && linear) null_directions_ = arena.make<NullDirections>(arena, dimension);
+}
 
 void NoiseEstimate::start_over() noexcept {
   std::fill_n(values_, numbers(), 0.0);
@@ -46,6 +48,8 @@ void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
                             Interlude* interlude) noexcept {
   const Eigen::Index d = dimension_;
   const std::size_t width = matrix_width(dimension_);
+  const bool projected = null_directions_ != nullptr && reference_known_;
+  if (projected) null_directions_->find(rows, values_, interlude);
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const bool known = reference_known_ && reference_[j] > 0;
     const double ratio = known ? rows.mean_curvature(j) / reference_[j] : 1.0;
@@ -65,6 +69,7 @@ void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
     values_[j * (dimension_ + 1)] += extra;
   }
   if (is_full()) symmetrize(values_, d, interlude);
+  if (projected) null_directions_->remove_from(values_, interlude);
 }
 
 void NoiseEstimate::visit_state(StateVisitor& visitor) noexcept {

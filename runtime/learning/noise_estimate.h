@@ -7,6 +7,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/null_directions.h"
 #include "windhover/samplers/estimates/curvature.h"
 #include "windhover/samplers/estimates/noise_covariance.h"
 
@@ -15,11 +16,15 @@ namespace windhover {
 // What passes have measured is an average over them, A is that of now. Where rows of a kind have
 // become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there were
 // none, A itself stands for it, as if the model held. A C that is too small there would make the
-// draws too wide. Invariant: the reference is the data curvature averaged as C is. One thread.
-// Memory about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
+// draws too wide. Scales move what the rows say nothing about, which depends on all columns at
+// once: C is then made 0 there again. Invariant: the reference is the data curvature averaged as C
+// is. One thread. Memory about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
 class NoiseEstimate {
  public:
-  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
+  // `linear`: what the rows say nothing about is the same for every theta, as with linear
+  // predictors and not in a network.
+  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
+                bool linear) noexcept;
   void start_over() noexcept;
 
   // What has been measured: rows and minibatches are added there.
@@ -33,7 +38,7 @@ class NoiseEstimate {
   // For sums that go on: measured() as it stands.
   void follow_sums(const AnchorSums& rows) noexcept;
 
-  // C of `rows`, at this dispersion. O(D^2).
+  // C of `rows`, at this dispersion. O(D^3).
   void refresh(const AnchorSums& rows, double dispersion, Interlude* interlude) noexcept;
   // D x D, or with NoiseStructure::kDiagonal its D variances.
   std::span<const double> values() const noexcept { return {values_, numbers()}; }
@@ -48,8 +53,9 @@ class NoiseEstimate {
   std::uint32_t dimension_;
   NoiseCovariance measured_;
   double* values_;
-  double* reference_;  // data curvature A_jj averaged as C is, dispersion 1
-  double* scale_;      // dimension: scratch
+  double* reference_;                          // data curvature A_jj averaged as C is, dispersion 1
+  double* scale_;                              // dimension: scratch
+  NullDirections* null_directions_ = nullptr;  // of a full C, where they stay
   bool reference_known_ = false;
 };
 

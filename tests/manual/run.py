@@ -11,9 +11,8 @@ those of the command line, and its ports are free ones. By the fence of a block:
     ```{ .LANG title="NAME" }   is written to the file NAME of that folder
     ```{ ... title="not run: WHY" }   is counted
 
-Whole numbers of up to four digits must be equal, others within 5 %. A page on which a server says
-`spread` where the page shows another status is tried anew, four times at most, and that is said: it comes
-by chance, once in some 50 starts on few rows. Exit code 1: a block failed; 77: a program is missing.
+Whole numbers of up to four digits must be equal, others within 5 %. Exit code 1: a block failed; 77: a
+program is missing.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ sys.path.insert(0, str(ROOT / "tools/manual"))
 PAGES = ROOT / "tools/manual/pages"
 PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
-TRIES = 5
-BY_CHANCE = re.compile("the draws do not spread as predicted|POSTERIOR_REASON_SPREAD")
 SHELL = """
 while read -r __script; do
   __failed=0
@@ -54,10 +51,6 @@ done
 
 class Failed(Exception):
     """What is wrong, with page and line."""
-
-
-class ByChance(Failed):
-    """A server's check of its draws was wrong, as it may be."""
 
 
 def free_ports() -> dict[str, str]:
@@ -141,8 +134,6 @@ class Page:
             line = missing_line(shown.text, self.said())
             if line is None:
                 return
-            if BY_CHANCE.search(self.said()) and time.monotonic() > deadline - DEADLINE + 5:
-                raise ByChance(f"{self.name}:{shown.line}: spread, by chance\n{self.said()}")
             if time.monotonic() > deadline or not (block.again or "&\n" in block.text):
                 raise Failed(
                     f"{self.name}:{shown.line}: this line did not come: {line}\n"
@@ -201,22 +192,17 @@ class Page:
 
 def run_page(path: Path, programs: Path, environment: dict[str, str]) -> tuple[int, list[str], str]:
     """Runs one page; the last of what comes back is what went wrong."""
-    for _ in range(TRIES):
-        page = Page(path, programs, environment)
-        began = time.monotonic()
-        try:
-            ran, left_out = page.run_all()
-            if PAGES in path.parents:
-                print(f"{path.name}: {ran} blocks in {time.monotonic() - began:.1f} s", flush=True)
-            return ran, left_out, ""
-        except ByChance as chance:
-            wrong = str(chance)
-            print(f"tried anew: {wrong}", flush=True)
-        except Failed as failure:
-            return 0, [], str(failure)
-        finally:
-            page.stop()
-    return 0, [], wrong
+    page = Page(path, programs, environment)
+    began = time.monotonic()
+    try:
+        ran, left_out = page.run_all()
+        if PAGES in path.parents:
+            print(f"{path.name}: {ran} blocks in {time.monotonic() - began:.1f} s", flush=True)
+        return ran, left_out, ""
+    except Failed as failure:
+        return 0, [], str(failure)
+    finally:
+        page.stop()
 
 
 def node_modules() -> str:

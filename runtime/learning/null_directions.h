@@ -1,0 +1,47 @@
+// Directions that no row says anything about: A v = 0, as with an indicator of every category
+// beside an intercept.
+#ifndef WINDHOVER_RUNTIME_LEARNING_NULL_DIRECTIONS_H_
+#define WINDHOVER_RUNTIME_LEARNING_NULL_DIRECTIONS_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/estimates/curvature.h"
+#include "windhover/samplers/linear_algebra/interlude.h"
+
+namespace windhover {
+
+// A row's gradient lies in the span of A, so that its covariance has the same null directions. One
+// thread. Invariant: the directions are orthonormal where every column has its scale of
+// 1 / sqrt(A_jj). Memory 65 D doubles at most.
+class NullDirections {
+ public:
+  // More are not looked for.
+  static constexpr std::uint32_t kMost = 64;
+
+  NullDirections(Arena& arena, std::uint32_t dimension) noexcept;
+
+  // Those of the data curvature of `rows`; none where it is not finite. `room`: D x D numbers to
+  // work in. A column that is 0 in every row has none: its noise is 0 by itself. One Cholesky
+  // factorisation, and O(D^2) a direction.
+  void find(const AnchorSums& rows, double* room, Interlude* interlude) noexcept;
+  std::uint32_t count() const noexcept { return count_; }
+
+  // What is left of `covariance` (D x D, symmetric) without them: it is projected along them.
+  // O(D^2) a direction.
+  void remove_from(double* covariance, Interlude* interlude) const noexcept;
+
+ private:
+  double* direction(std::uint32_t i) const noexcept { return directions_ + i * dimension_; }
+  bool close_in(double* u, const double* factor, Interlude* interlude) const noexcept;
+
+  std::uint32_t dimension_;
+  std::uint32_t count_ = 0;
+  double* scale_;       // dimension: 1 / sqrt(A_jj), 0 where that is 0
+  double* image_;       // dimension: scratch
+  double* directions_;  // kMost of them
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_NULL_DIRECTIONS_H_
