@@ -137,7 +137,7 @@ Status Endpoint::warm_up() {
 
 void Endpoint::run() noexcept {
   changes_.begin();
-  if (duties_ != nullptr) do_duty();
+  if (duties_ != nullptr && !on_duty_) do_duty();  // who gave a model before has begun it
   while (!serve() && !stopping_) std::this_thread::sleep_for(kFaultPause);
   changes_.end();
 }

@@ -14,13 +14,13 @@
 #include "windhover/io/conversation_memory.h"
 #include "windhover/io/fair_queue.h"
 #include "windhover/io/handler_memory.h"
-#include "windhover/io/handover.h"
 #include "windhover/io/listener.h"
 #include "windhover/io/long_predict.h"
 #include "windhover/io/operator_place.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/session.h"
 #include "windhover/platform/arena.h"
+#include "windhover/platform/handover.h"
 
 namespace windhover {
 
@@ -81,9 +81,11 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   // Any thread: more is on disk, or something waits for the endpoint's own thread.
   void wake() noexcept;
 
-  // Any thread but its own, one at a time, but not while run() begins: has a model come or go here,
-  // and waits until that is done. Who speaks of one that goes is told and let go.
+  // Any thread but its own, one at a time: has a model come or go here, and waits until that is
+  // done. Who speaks of one that goes is told and let go.
   void change(const PlaceChange& entry) noexcept;
+  // Any thread: until another one is inside run(), or was. REQUIRES: one will be.
+  void wait_for_run() const noexcept { changes_.wait_for_begin(); }
 
   std::uint16_t port() const noexcept { return tcp_.port(); }
 

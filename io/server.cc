@@ -122,7 +122,11 @@ Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) n
   if (!ok(status)) {
     request_stop();
     join();
+    return status;
   }
+  impl_->observe.wait_for_run();
+  impl_->query.wait_for_run();
+  if (impl_->http) impl_->http->wait_for_run();
   return status;
 }
 

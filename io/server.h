@@ -140,7 +140,8 @@ class Server {
   // Likewise, where there is HTTP: until both endpoints have ended. Otherwise nothing.
   void run_http() noexcept;
 
-  // Instead: on threads of our own, by default named wh-observe and wh-query, and wh-http.
+  // Instead: on threads of our own, by default named wh-observe and wh-query, and wh-http. When it
+  // returns they are at work.
   static ThreadOptions observe_thread_options() noexcept;
   static ThreadOptions query_thread_options() noexcept;
   Status start(const ThreadOptions& observe = observe_thread_options(),

@@ -1,17 +1,9 @@
 #include "windhover/runtime/learner_pool.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
-#include <thread>
 
 namespace windhover {
-namespace {
-
-// A thread that parks looks up every millisecond, one that learns after each slice.
-constexpr auto kLookAgain = std::chrono::microseconds(100);
-
-}  // namespace
 
 Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t threads,
                           const ThreadOptions& options, IdleStrategy::Kind idle,
@@ -32,8 +24,9 @@ Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t thread
     std::size_t end = begin;
     for (std::size_t i = t; i < engines.size(); i += count) entries_[end++].engine = engines[i];
     worker.pool = this;
-    worker.begins_with = worker.engines = end - begin;
+    worker.engines = end - begin;
     worker.room = {&entries_[begin], worker.engines + spare};
+    worker.queue.emplace(worker.room, worker.engines, clock_);
     begin = end + spare;
   }
   for (std::size_t t = 0; ok(status) && t < count; ++t) {
@@ -52,6 +45,7 @@ Status LearnerPool::add(Engine& engine) noexcept {
     if (worker.room.empty()) continue;
     if (least == nullptr || worker.engines < least->engines) least = &worker;
   }
+  if (least == nullptr) return Status::kUnavailable;
   --spare_;
   ++least->engines;
   make({&engine, true}, *least);
@@ -71,12 +65,11 @@ void LearnerPool::remove(Engine& engine) noexcept {
   }
 }
 
-// Waits until the thread, between two rounds, has made it.
+// Waits until the thread, between two rounds, has made it. A thread that parks looks up every
+// millisecond, one that learns after each slice.
 void LearnerPool::make(const Change& change, Worker& worker) noexcept {
-  worker.change.store(&change, std::memory_order_release);
-  while (worker.change.load(std::memory_order_acquire) != nullptr) {
-    std::this_thread::sleep_for(kLookAgain);
-  }
+  const auto nobody_to_wake = [] {};
+  worker.changes.give(change, nobody_to_wake, [&](const Change& made) { worker.take(made); });
 }
 
 void LearnerPool::stop() noexcept {
@@ -107,16 +100,14 @@ std::int64_t LearnerPool::beat_ns() const noexcept {
 void LearnerPool::run(void* self) noexcept {
   auto& worker = *static_cast<Worker*>(self);
   LearnerPool& pool = *worker.pool;
-  EngineQueue queue(worker.room, worker.begins_with, pool.clock_);
   IdleStrategy idle(pool.idle_);
+  worker.changes.begin();
   while (pool.running_.load(std::memory_order_relaxed)) {
     worker.beat_ns.store(pool.clock_.now_ns(), std::memory_order_relaxed);
-    if (const Change* const change = worker.change.load(std::memory_order_acquire)) {
-      change->comes ? queue.add(*change->engine) : queue.remove(*change->engine);
-      worker.change.store(nullptr, std::memory_order_release);
-    }
-    idle.idle(queue.serve());
+    worker.changes.look([&](const Change& change) { worker.take(change); });
+    idle.idle(worker.queue->serve());
   }
+  worker.changes.end();
 }
 
 }  // namespace windhover

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "windhover/platform/clock.h"
+#include "windhover/platform/handover.h"
 #include "windhover/platform/thread.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/engine_queue.h"
@@ -54,11 +56,15 @@ class LearnerPool {
     bool comes;
   };
   struct Worker {
+    void take(const Change& change) noexcept {
+      change.comes ? queue->add(*change.engine) : queue->remove(*change.engine);
+    }
+
     LearnerPool* pool = nullptr;
     std::span<EngineQueue::Entry> room;  // empty: it does not run
-    std::size_t begins_with = 0;         // engines
-    std::size_t engines = 0;             // now; of who adds and removes
-    std::atomic<const Change*> change{nullptr};
+    std::size_t engines = 0;             // of who adds and removes
+    std::optional<EngineQueue> queue;    // the thread's
+    Handover<Change> changes;
     std::atomic<std::int64_t> beat_ns{0};
     Thread thread;
   };

@@ -10,11 +10,11 @@
 
 #include "windhover/io/alarm.h"
 #include "windhover/io/asio_types.h"
-#include "windhover/io/handover.h"
 #include "windhover/io/http/http_connection.h"
 #include "windhover/io/http/http_handler.h"
 #include "windhover/io/http/observe_link.h"
 #include "windhover/io/listener.h"
+#include "windhover/platform/handover.h"
 
 namespace windhover {
 
@@ -44,8 +44,9 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   // after half a second or drain_timeout.
   void finish() noexcept;
 
-  // As Endpoint::change().
+  // As Endpoint::change(), wait_for_run().
   void change(const PlaceChange& entry) noexcept;
+  void wait_for_run() const noexcept { changes_.wait_for_begin(); }
 
   std::uint16_t port() const noexcept { return tcp_.port(); }
 
