@@ -1,7 +1,12 @@
 #include "windhover/io/c/border.h"
 
+#include "windhover/platform/check.h"
+
 namespace windhover {
 namespace {
+
+static_assert(WINDHOVER_MAX_QUANTILES == kMaxQuantiles &&
+              WINDHOVER_MAX_THRESHOLDS == kMaxThresholds);
 
 bool there(const void* array, std::size_t count) noexcept { return array != nullptr || count == 0; }
 
@@ -12,9 +17,11 @@ void give_at(const T& value, T* array, std::size_t stride, std::size_t i) noexce
               std::min(stride, sizeof(T)));
 }
 
+// REQUIRES: count <= from.size(), which check_question() has seen to.
 void give_numbers(std::span<const double> from, std::size_t row, std::size_t count,
                   double* to) noexcept {
   if (to == nullptr) return;
+  WINDHOVER_CHECK(count <= from.size());
   std::copy_n(from.begin(), count, to + row * count);
 }
 
@@ -69,10 +76,16 @@ windhover_status check_question(const windhover_question* q, const windhover_ans
       (a->predictions != nullptr && a->prediction_size < sizeof(windhover_prediction))) {
     return WINDHOVER_INVALID_ARGUMENT;
   }
+  // Summaries have room for so many (predictive.h).
+  if (q->quantile_count > kMaxQuantiles || q->threshold_count > kMaxThresholds) {
+    return WINDHOVER_TOO_LARGE;
+  }
   const bool wants_classes = a->probabilities != nullptr || a->probabilities_sd != nullptr ||
                              a->probabilities_lower != nullptr || a->probabilities_upper != nullptr;
-  if (wants_classes && (classes == 0 || a->classes != classes)) return WINDHOVER_WRONG_DIMENSION;
-  return WINDHOVER_OK;
+  if (!wants_classes) return WINDHOVER_OK;
+  if (classes == 0 || a->classes != classes) return WINDHOVER_WRONG_DIMENSION;
+  // What a server says of its model may be anything.
+  return classes > kMaxClasses ? WINDHOVER_UNSUPPORTED : WINDHOVER_OK;
 }
 
 ObservationBatch batch_of(const windhover_rows& rows) noexcept {

@@ -55,8 +55,8 @@ windhover_status check_wanted(const T* wanted) noexcept {
 
 // Whether the arrays are there that the counts speak of.
 windhover_status check_rows(const windhover_rows* rows) noexcept;
-// Likewise of a question, and whether the answer's structs can be written. `classes`: of the model,
-// 0 when it has no probabilities of classes.
+// Likewise of a question, whether a summary holds as much as it asks for, and whether the answer's
+// structs can be written. `classes`: of the model, 0 when it has no probabilities of classes.
 windhover_status check_question(const windhover_question* question, const windhover_answer* answer,
                                 std::size_t classes) noexcept;
 

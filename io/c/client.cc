@@ -75,7 +75,7 @@ windhover_status windhover_client_create(windhover_client** client) {
 void windhover_client_destroy(windhover_client* client) { delete client; }
 
 const char* windhover_client_error(const windhover_client* client) {
-  return client == nullptr ? "there is no client: it is NULL" : client->error;
+  return client == nullptr ? "there is no client: it is NULL" : client->error.data();
 }
 
 windhover_status windhover_client_connect(windhover_client* client, const char* address,

@@ -55,8 +55,8 @@ WINDHOVER_API windhover_status windhover_client_create(windhover_client** client
 /* Closes. Rows that are not acknowledged may be lost: wait before. NULL: nothing happens. */
 WINDHOVER_API void windhover_client_destroy(windhover_client* client);
 
-/* What went wrong in the last call that failed, in a sentence; "" before the first. The client's
- * memory, good until its next call. */
+/* What went wrong in the last call that failed, in a sentence; "" before the first. In memory of
+ * the client's own, which changes with the next call that fails and goes with the client. */
 WINDHOVER_API const char* windhover_client_error(const windhover_client* client);
 
 /* To "host:port", "tcp:host:port", "[v6]:port", "tls://host:port" or "unix:/path". `options` may be
@@ -118,7 +118,8 @@ WINDHOVER_API windhover_status windhover_client_refused(windhover_client* client
                                                         windhover_refused_row* listed, size_t room,
                                                         size_t* count);
 
-/* As windhover_reader_predict(). WINDHOVER_TOO_LARGE: more than a frame holds. */
+/* As windhover_reader_predict(). WINDHOVER_TOO_LARGE: more than a frame holds.
+ * WINDHOVER_UNSUPPORTED: the server's model has more classes than this library's answers hold. */
 WINDHOVER_API windhover_status windhover_client_predict(windhover_client* client,
                                                         const windhover_question* question,
                                                         const windhover_answer* answer);

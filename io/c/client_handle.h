@@ -2,23 +2,27 @@
 #ifndef WINDHOVER_IO_C_CLIENT_HANDLE_H_
 #define WINDHOVER_IO_C_CLIENT_HANDLE_H_
 
+#include <array>
 #include <new>
+#include <string_view>
 
 #include "windhover/io/c/border.h"
 #include "windhover/io/c/client.h"
 #include "windhover/io/client.h"
 
-// Invariant: `error` is what the last call that failed said: static text, or the client's.
+// Invariant: `error` is what the last call that failed said, cut where it is too long: a copy,
+// because the client's own sentence changes with whatever it does next, also when that succeeds.
 struct windhover_client {
   windhover::Client client;
-  const char* error = "";
+  std::array<char, 1024> error{};
 };
 
 namespace windhover {
 
 inline windhover_status fail(windhover_client* c, windhover_status status,
-                             const char* sentence) noexcept {
-  c->error = sentence;
+                             std::string_view sentence) noexcept {
+  c->error.fill('\0');
+  sentence.copy(c->error.data(), c->error.size() - 1);
   return status;
 }
 
@@ -31,8 +35,7 @@ template <class Work>
 windhover_status guarded(windhover_client* c, Work&& work) noexcept {
   try {
     const Status status = work();
-    if (!ok(status)) c->error = c->client.error_text().c_str();
-    return to_c(status);
+    return ok(status) ? WINDHOVER_OK : fail(c, to_c(status), c->client.error_text());
   } catch (const std::bad_alloc&) {
     return fail(c, WINDHOVER_NO_MEMORY);
   } catch (...) {

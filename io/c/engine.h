@@ -143,7 +143,8 @@ WINDHOVER_API void windhover_reader_destroy(windhover_reader* reader);
 
 /* Answers from the newest snapshot; while draws keeps one, from that. Before the first row the
  * answer is the prior's. WINDHOVER_WRONG_DIMENSION: feature_values is not rows x features, or
- * answer.classes is not the model's; WINDHOVER_TOO_LARGE: more rows than max_query_rows;
+ * answer.classes is not the model's; WINDHOVER_TOO_LARGE: more rows than max_query_rows, more
+ * quantiles than WINDHOVER_MAX_QUANTILES or thresholds than WINDHOVER_MAX_THRESHOLDS;
  * WINDHOVER_NOT_FINITE; WINDHOVER_INVALID_ARGUMENT: a probability that is none, or no room for what
  * is asked. Nothing is written then. */
 WINDHOVER_API windhover_status windhover_reader_predict(windhover_reader* reader,

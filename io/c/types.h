@@ -77,6 +77,10 @@ typedef struct windhover_refused_row {
   windhover_status reason;
 } windhover_refused_row;
 
+/* The most of each that one question may ask for. */
+#define WINDHOVER_MAX_QUANTILES 16
+#define WINDHOVER_MAX_THRESHOLDS 8
+
 /* Several x asked about at once, on common draws. Rows are as in windhover_rows. */
 typedef struct windhover_question {
   size_t struct_size;
@@ -87,9 +91,9 @@ typedef struct windhover_question {
   const uint32_t* row_ends;
   const double* outcomes;   /* y, one a row, to be scored; NULL: not */
   const double* quantiles;  /* probabilities, each in (0, 1) */
-  size_t quantile_count;    /* at most 16 */
+  size_t quantile_count;    /* at most WINDHOVER_MAX_QUANTILES */
   const double* thresholds; /* t of P(y > t); regression and counts only */
-  size_t threshold_count;   /* at most 8 */
+  size_t threshold_count;   /* at most WINDHOVER_MAX_THRESHOLDS */
   double interval;          /* probability of the equal-tailed interval, in (0, 1); 0.9 */
   uint64_t thompson_id;     /* not 0: a fresh Thompson draw, the same for the same id */
 } windhover_question;

@@ -211,6 +211,16 @@ static void sends_and_asks(const server* s) {
   a.question.rows = ((size_t)1 << 32) + 1;
   CHECK_STATUS(windhover_client_predict(query, &a.question, &a.answer), WINDHOVER_TOO_LARGE);
   CHECK_STATUS(windhover_client_predict(query, NULL, &a.answer), WINDHOVER_INVALID_ARGUMENT);
+  double many[WINDHOVER_MAX_QUANTILES + 1];
+  for (int i = 0; i <= WINDHOVER_MAX_QUANTILES; ++i) many[i] = 0.5;
+  ask_about(&a, 1);
+  a.question.quantiles = many;
+  a.question.quantile_count = WINDHOVER_MAX_QUANTILES + 1;
+  CHECK_STATUS(windhover_client_predict(query, &a.question, &a.answer), WINDHOVER_TOO_LARGE);
+  ask_about(&a, 1);
+  a.question.thresholds = many;
+  a.question.threshold_count = WINDHOVER_MAX_THRESHOLDS + 1;
+  CHECK_STATUS(windhover_client_predict(query, &a.question, &a.answer), WINDHOVER_TOO_LARGE);
   ask_about(&a, 1);
   CHECK_OK(
       windhover_client_predict(query, &a.question, &a.answer)); /* none of it cost the connection */
