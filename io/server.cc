@@ -91,7 +91,8 @@ Result<std::size_t> Server::reload() noexcept {
     const Result<bool> read = impl_->tls.read(impl_->config.tls, settings);
     if (!read.ok()) return read.error();
   }
-  const Result<std::size_t> loaded = impl_->layout.access.load(impl_->identities_file);
+  const Result<std::size_t> loaded =
+      impl_->layout.access.load(impl_->identities_file, impl_->reload_sentence);
   if (loaded.ok() && impl_->config.tls.enabled()) impl_->tls.use(std::move(settings));
   return loaded;
 }

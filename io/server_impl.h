@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/durable/keeping.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/io/http/http_server.h"
@@ -71,6 +72,8 @@ struct Server::Impl {
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
   std::string identities_file, tls_certificate, tls_key, tls_client_ca;
+  Access::Sentence reload_sentence{};  // of who reloads, who is not who adds models
+  Access::Sentence add_sentence{};
   TlsContext tls;
   ServerLayout& layout;
   Endpoint observe;

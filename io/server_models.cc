@@ -65,7 +65,7 @@ Result<bool> Server::Impl::enter(std::size_t place) noexcept {
     if (!entry->ok()) return entry->error();
   }
   layout.access.set_model(place, layout.models[place].served.name());
-  const Result<std::size_t> known = layout.access.load(identities_file);
+  const Result<std::size_t> known = layout.access.load(identities_file, add_sentence);
   if (!known.ok()) return known.error();
   if (keeping) {
     try {
@@ -95,7 +95,8 @@ void Server::forget_model(std::size_t model) noexcept {
   if (impl_->keeping) impl_->keeping->drop(model);
   layout.access.set_model(model, {});
   // Without it what the file said of the name holds for nobody: the place has no model.
-  (void)layout.access.load(impl_->identities_file);
+  Access::Sentence unread;
+  (void)layout.access.load(impl_->identities_file, unread);
   ModelPlace& place = layout.models[model];
   const Result<std::size_t> bytes = Engine::footprint(place.served.engine->config());
   if (bytes.ok()) layout.state.footprint_bytes -= bytes.value();

@@ -40,7 +40,7 @@ void Access::set_model(std::size_t index, std::string_view name) noexcept {
   models_[index] = name;
 }
 
-Result<std::size_t> Access::load(std::string_view path) noexcept {
+Result<std::size_t> Access::load(std::string_view path, Sentence& sentence) noexcept {
   if (everyone_) return std::size_t{0};
   const std::lock_guard lock(loading_);
   std::array<char, kLongestPath> name{};
@@ -58,10 +58,10 @@ Result<std::size_t> Access::load(std::string_view path) noexcept {
   // The sentence must be whole: of a long path the end is enough.
   const std::size_t shown = std::min<std::size_t>(path.size(), 300);
   const std::string_view end = path.substr(path.size() - shown);
-  std::snprintf(sentence_.data(), sentence_.size(), "%.*s%s: %s%s%s", static_cast<int>(shown),
+  std::snprintf(sentence.data(), sentence.size(), "%.*s%s: %s%s%s", static_cast<int>(shown),
                 end.data(), line, fault.sentence, system != nullptr ? ": " : "",
                 system != nullptr ? system : "");
-  return Error{fault.error == 0 ? Status::kInvalidConfig : Status::kIoError, sentence_.data(),
+  return Error{fault.error == 0 ? Status::kInvalidConfig : Status::kIoError, sentence.data(),
                std::numeric_limits<double>::quiet_NaN()};
 }
 

@@ -33,10 +33,12 @@ class Access {
   // Before load(): models may come later, so the file may name some that are not there.
   void allow_later_models() noexcept { later_models_ = true; }
 
-  // Takes up the file; again whenever it may have changed, beside everything else. What is wrong
-  // with it is refused and changes nothing; the sentence is "FILE:LINE: what", in room of this, and
-  // good until the next load(). The value: how many identities there are. No heap call.
-  Result<std::size_t> load(std::string_view path) noexcept;
+  // Takes up the file; again whenever it may have changed, beside everything else, from any thread.
+  // What is wrong with it is refused and changes nothing; the sentence is "FILE:LINE: what", and
+  // lies in `sentence`, which is the caller's: another may load at the same time. The value: how
+  // many identities there are. No heap call.
+  using Sentence = std::array<char, 512>;
+  Result<std::size_t> load(std::string_view path, Sentence& sentence) noexcept;
 
   // Changes when the answers below may.
   std::uint64_t generation() const noexcept { return table_.generation(); }
@@ -63,7 +65,6 @@ class Access {
   Credential host_;
   Credential own_user_;
   std::mutex loading_;
-  std::array<char, 512> sentence_{};
 };
 
 // What one connection may do, as it goes on. The thread of the connection.

@@ -54,7 +54,8 @@ void load_identities(Access& access, const std::string& lines) {
   require(file >= 0 &&
           ::write(file, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
   access.set_model(0, "default");
-  require(access.load(name).ok());
+  Access::Sentence sentence{};
+  require(access.load(name, sentence).ok());
   ::close(file);
   ::unlink(name);
 }

@@ -101,7 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Lines lines;
   const IdentityFault fault = read_identity_file(world->path.c_str(), lines);
   const std::uint64_t before = world->access.generation();
-  const Result<std::size_t> loaded = world->access.load(world->path);
+  Access::Sentence sentence{};
+  const Result<std::size_t> loaded = world->access.load(world->path, sentence);
   if (fault.sentence != nullptr) require(!loaded.ok());
   if (!loaded.ok()) {
     require(world->access.generation() == before);
