@@ -65,6 +65,11 @@ QueryScratch::QueryScratch(Arena& arena, const Limits& limits) noexcept
       parameters(arena.allocate<ParameterSummary>(limits.dimension)),
       theta(arena.allocate<double>(limits.page_numbers)) {}
 
+void QueryScratch::reset() noexcept {
+  predict.reset();
+  std::uninitialized_default_construct(parameters.begin(), parameters.end());
+}
+
 void QueryHandler::bind(ServerState& state, EndpointKind kind, ServedModel& model,
                         QueryScratch& scratch, Reader reader, Reader paging) noexcept {
   state_ = &state;
@@ -73,8 +78,6 @@ void QueryHandler::bind(ServerState& state, EndpointKind kind, ServedModel& mode
   scratch_ = &scratch;
   reader_ = reader;
   paging_.add(paging);
-  scratch.predict.reset();
-  std::uninitialized_default_construct(scratch.parameters.begin(), scratch.parameters.end());
 }
 
 bool QueryHandler::too_large(const PredictQuery& query) const noexcept {

@@ -23,6 +23,9 @@ struct QueryScratch {
   // Takes memory, writes nothing but itself.
   QueryScratch(Arena& arena, const Limits& limits) noexcept;
 
+  // Once, before a handler uses it: writes all of it, which is megabytes where answers are large.
+  void reset() noexcept;
+
   PredictScratch predict;
   std::span<ParameterSummary> parameters;
   std::span<double> theta;  // one page of draws
@@ -32,8 +35,9 @@ class QueryHandler {
  public:
   QueryHandler() noexcept = default;
 
-  // Before use. `paging` keeps a snapshot that is being paged through pinned and is therefore a
-  // reader of its own. All outlive this.
+  // Before use; a few stores, so that an endpoint's thread may do it between two requests. `paging`
+  // keeps a snapshot that is being paged through pinned and is therefore a reader of its own. All
+  // outlive this. REQUIRES: scratch.reset() was called.
   void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
             Reader reader, Reader paging) noexcept;
 

@@ -122,6 +122,9 @@ Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedMo
     return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
                  static_cast<double>(arena.used())};
   }
+  layout->observe.scratch.reset();
+  layout->query.scratch.reset();
+  if (layout->http.enabled()) layout->http.conversations->scratch.reset();
   layout->state.footprint_bytes = needed;
   layout->state.access = &layout->access;
   return layout;

@@ -83,6 +83,7 @@ struct World {
     model.set_name("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
+    scratch.reset();
     queries.bind(state, EndpointKind::kObserve, model, scratch, engine->reader().value(),
                  engine->reader().value());
     about = {&model, &queries, &producers, nullptr};

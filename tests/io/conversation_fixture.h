@@ -39,6 +39,7 @@ struct Shared {
     model.instance_id = 77;
     model.producers = &producers;
     producers.reset();
+    scratch.reset();
     queries.bind(state, kind, model, scratch, engine->reader().value(), engine->reader().value());
     queries.set_reader_in_pieces(engine->reader().value());
     long_predict.reset();

@@ -10,6 +10,19 @@ using testing::Peer;
 using testing::predict_of;
 using testing::Shared;
 
+// Endpoints bind a model that comes between two requests: what it shares with others, megabytes of
+// it where answers are large, is not written anew.
+TEST(QueryHandler, BindingOneMoreLeavesTheScratchAlone) {
+  Shared shared;
+  shared.scratch.parameters[0].mean = 4711;
+  shared.scratch.predict.summaries(1)[0].mean = 4712;
+  QueryHandler another;
+  another.bind(shared.state, EndpointKind::kQuery, shared.model, shared.scratch,
+               shared.engine->reader().value(), shared.engine->reader().value());
+  EXPECT_EQ(shared.scratch.parameters[0].mean, 4711);
+  EXPECT_EQ(shared.scratch.predict.summaries(1)[0].mean, 4712);
+}
+
 // --- Producers
 
 // Found from outside: this made every later row of the producer a duplicate, acknowledged and gone.

@@ -32,6 +32,7 @@ class Talk {
     model_.limits = windhover::limits_of(engine.config());
     model_.engine = &engine;
     state_.clock = &clock;
+    scratch_->reset();
     queries_.bind(state_, kind, model_, *scratch_, engine.reader().value(),
                   engine.reader().value());
     producers_->reset();
