@@ -45,6 +45,9 @@ class ModelOrders {
  public:
   static constexpr std::size_t kKept = 8;
 
+  // False: the system gave no descriptor to wait with, so nobody can carry out anything.
+  bool valid() const noexcept { return wake_.valid(); }
+
   // Somebody carries out orders from now on, or not any more. Without anybody there are none.
   void begin() noexcept;
   void end() noexcept;

@@ -1,5 +1,6 @@
 #include "windhover/io/server.h"
 
+#include <cerrno>
 #include <new>
 #include <string>
 #include <utility>
@@ -30,7 +31,12 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   }
   // Asio and the heap throw; nothing leaves this library that way.
   try {
-    return std::unique_ptr<Server>(new Server(std::make_unique<Impl>(config, models, layout)));
+    auto impl = std::make_unique<Impl>(config, models, layout);
+    if (impl->orders && !impl->orders->valid()) {
+      return Error{Status::kIoError, "no descriptor to wait for orders of models with", EMFILE,
+                   true};
+    }
+    return std::unique_ptr<Server>(new Server(std::move(impl)));
   } catch (const std::bad_alloc&) {
     return Error{Status::kUnavailable, "no heap memory for Asio's objects", 0};
   } catch (const boost::system::system_error& error) {

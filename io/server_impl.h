@@ -12,6 +12,7 @@
 #include "windhover/io/durable/keeping.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/io/http/http_server.h"
+#include "windhover/io/model_orders.h"
 #include "windhover/io/server.h"
 #include "windhover/io/server_layout.h"
 #include "windhover/io/tls/tls_context.h"
@@ -40,6 +41,7 @@ struct Server::Impl {
     config.http.listen = {http_address, from.http.listen.tcp_port, http_path};
     config.identities_file = identities_file;
     config.tls = {tls_certificate, tls_key, tls_client_ca, from.tls.memory_bytes};
+    if (config.added.enabled()) layout.state.orders = &orders.emplace();
     if (config.tls.enabled()) layout.state.tls = &tls;
     if (tls_memory() != nullptr) layout.state.footprint_bytes += tls_memory()->capacity();
     config.durable.folder = {};  // Keeping has a copy
@@ -75,6 +77,7 @@ struct Server::Impl {
   Access::Sentence reload_sentence{};  // of who reloads, who is not who adds models
   Access::Sentence add_sentence{};
   TlsContext tls;
+  std::optional<ModelOrders> orders;  // where models can be added; it has a descriptor
   ServerLayout& layout;
   Endpoint observe;
   Endpoint query;

@@ -9,7 +9,6 @@
 #include "windhover/io/durable/persistence.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/io/http/http_memory.h"
-#include "windhover/io/model_orders.h"
 #include "windhover/io/place_change.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/server_state.h"
@@ -56,10 +55,7 @@ struct ServerLayout {
               places_of(config, model_count)),
         http(arena, config.http, limits, places_of(config, model_count)) {
     state.limits = limits;
-    if (!config.added.enabled()) return;
-    access.allow_later_models();
-    orders = arena.make<ModelOrders>();
-    state.orders = orders;
+    if (config.added.enabled()) access.allow_later_models();
   }
 
   static std::size_t places_of(const ServerConfig& config, std::size_t model_count) noexcept {
@@ -74,7 +70,6 @@ struct ServerLayout {
   EndpointMemory observe;
   EndpointMemory query;
   HttpMemory http;
-  ModelOrders* orders = nullptr;  // where models can be added
 };
 
 struct HostedModel;

@@ -26,7 +26,7 @@ Result<std::size_t> Server::model_footprint(const ServerConfig& config) noexcept
   return arena.used();
 }
 
-ModelOrders* Server::model_orders() noexcept { return impl_->layout.orders; }
+ModelOrders* Server::model_orders() noexcept { return impl_->layout.state.orders; }
 
 Result<std::size_t> Server::add_model(const HostedModel& model,
                                       std::span<std::byte> store) noexcept {

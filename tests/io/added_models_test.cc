@@ -2,11 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/resource.h>
 
 #include "windhover/io/model_orders.h"
 #include "windhover/tests/io/access/identities.h"
@@ -196,6 +201,64 @@ TEST(AddedModels, LongQuestionsAboutOneThatGoesLeaveTheirPlaceToOthers) {
     EXPECT_EQ(predict(other, 3, 32, quantiles), Status::kOk) << other.error_text();
     EXPECT_EQ(predict(other, 3), Status::kOk) << other.error_text();
   }
+}
+
+// The threads are at work when start() returns, and before that nobody is needed.
+TEST(AddedModels, OneMayComeAndGoAsSoonAsItIsStarted) {
+  for (int i = 0; i < 10; ++i) {
+    Growing models;
+    models.remove(models.add("second", small_engine_of(2)));
+    auto* const third = models.add("third", small_engine_of(2));
+    ASSERT_NE(third, nullptr);
+    Client sender;
+    ASSERT_EQ(sender.connect(models.observe_address(), about("third", 1)), Status::kOk);
+    send(sender, 2, 10);
+  }
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(AddedModels, AServerLeavesNoDescriptorBehind) {
+  { const Growing once; }  // what the process keeps for ever
+  const std::size_t before = open_descriptors();
+  { const Growing models; }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+// However few descriptors there are: a server that is made can wait for orders.
+TEST(AddedModels, WithoutADescriptorForOrdersThereIsNoServer) {
+  RealClock clock;
+  EngineConfig engine_config = kept(small_engine_of(3));
+  const ServerConfig config = growing_server();
+  engine_config.max_readers = 8 * readers_of(config);
+  const std::vector<PlannedModel> planned = {{"first", engine_config}};
+  const MappedBlock engine_block(Engine::footprint(engine_config).value());
+  const MappedBlock block(Server::footprint(config, planned).value());
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit before = limit;
+  std::unique_ptr<Server> server;
+  int refused = 0;
+  for (limit.rlim_cur = open_descriptors(); server == nullptr && refused < 100; ++limit.rlim_cur) {
+    Engine* const engine = Engine::create(engine_config, engine_block.bytes(), clock).value();
+    const HostedModel first{"first", engine};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    auto made = Server::create(config, {&first, 1}, block.bytes(), clock);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    if (made.ok()) {
+      server = std::move(made).value();
+    } else {
+      EXPECT_EQ(made.status(), Status::kIoError) << made.error().sentence;
+      EXPECT_EQ(errno_of(made.error()), EMFILE);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1);
+  ASSERT_NE(server, nullptr);
+  EXPECT_TRUE(server->model_orders()->valid());
 }
 
 TEST(AddedModels, NamesInTheIdentitiesFileHoldForModelsThatComeLater) {
