@@ -112,6 +112,28 @@ TEST(AddedModels, CommandsAddReplaceAndRemove) {
   EXPECT_EQ(client.refusal(), v1::REASON_UNKNOWN_MODEL);
 }
 
+// The protocol has ASCII there: what has others is refused before anything is sent.
+TEST(AddedModels, OtherTextThanAsciiIsRefusedWithItsLine) {
+  const Configuration configuration("added_text");
+  const auto add = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"model", "add"});
+    arguments.insert(arguments.end(), {"--to", "127.0.0.1:1"});  // where nobody listens
+    return run_program(WINDHOVER_PROGRAM, std::move(arguments));
+  };
+  for (const char* text : {"caf\xe9", "caf\xc3\xa9"}) {
+    std::ofstream(configuration.path("text.toml")) << "[model]\nfeatures = 1\n  # " << text << "\n";
+    const ProgramRun run = add({"clicks", configuration.path("text.toml")});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.error.find("text.toml:3:8: the byte 0x"), std::string::npos) << run.error;
+    const ProgramRun set = add({"clicks", "--set", std::string("model.schema=") + text});
+    EXPECT_EQ(set.exit_code, 2);
+    EXPECT_NE(set.error.find("only ASCII"), std::string::npos) << set.error;
+    const ProgramRun name = add({text, configuration.path("clicks.toml")});
+    EXPECT_EQ(name.exit_code, 2);
+    EXPECT_NE(name.error.find("is no name of a model"), std::string::npos) << name.error;
+  }
+}
+
 TEST(AddedModels, ComeBackAfterAKillUntilTheyAreRemoved) {
   const Configuration configuration("added_killed");
   const auto arguments = configuration.arguments(true);

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "windhover/io/served_model.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
@@ -30,6 +32,21 @@ struct HostCommand {
   bool delete_data = false;
   bool json = false;
 };
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 128; }
+
+// The protocol has the configuration in ASCII (windhover.proto), and the server hangs up on whoever
+// sends anything else.
+void check_ascii(std::string_view text, const std::string& file) {
+  const auto other = std::ranges::find_if_not(text, is_ascii);
+  if (other == text.end()) return;
+  const std::string_view before(text.begin(), other);
+  throw UserError(fmt::format(
+      "{}:{}:{}: the byte 0x{:02x} is not allowed: the configuration of a model that is added is "
+      "ASCII, comments included",
+      file, 1 + std::ranges::count(before, '\n'), before.size() - before.rfind('\n'),
+      static_cast<unsigned char>(*other)));
+}
 
 // A number or a truth value as TOML has them, otherwise a text.
 void insert(toml::table& table, std::string_view key, std::string_view value) {
@@ -52,6 +69,9 @@ void insert(toml::table& table, std::string_view key, std::string_view value) {
 
 // model.features=3, on top of what the file says.
 void set(toml::table& document, const std::string& text) {
+  if (!std::ranges::all_of(text, is_ascii)) {
+    throw UserError(fmt::format("--set {}: only ASCII is allowed", text));
+  }
   const std::size_t equals = text.find('=');
   const std::size_t dot = text.find('.');
   if (equals == std::string::npos || dot == std::string::npos || dot == 0 || dot + 1 >= equals) {
@@ -66,7 +86,7 @@ void set(toml::table& document, const std::string& text) {
          std::string_view(text).substr(equals + 1));
 }
 
-// What the server is to be told, in ASCII: it reads it again, and says what is wrong with it.
+// What the server is to be told: it reads it again, and says what is wrong with it.
 std::string configuration_of(const HostCommand& o) {
   toml::table document;
   if (!o.file.empty()) {
@@ -74,6 +94,7 @@ std::string configuration_of(const HostCommand& o) {
     std::ostringstream text;
     text << in.rdbuf();
     if (!in) throw UserError(fmt::format("cannot read the configuration {}", o.file));
+    check_ascii(text.str(), o.file);
     try {
       document = toml::parse(text.str(), o.file);
     } catch (const toml::parse_error& error) {
@@ -94,7 +115,15 @@ nlohmann::ordered_json to_json(const HostCommand& o, const v1::HostModelResult& 
           {"free_bytes", result.free_bytes()}};
 }
 
+[[noreturn]] void refuse_name(const std::string& name) {
+  throw UserError(
+      fmt::format("{} is no name of a model: 1 to 63 letters, digits, '_', '-' and '.', no '.' "
+                  "first",
+                  name));
+}
+
 void run_host(const HostCommand& o) {
+  if (!is_model_name(o.name)) refuse_name(o.name);
   v1::HostModel order;
   order.set_action(o.action);
   order.set_name(o.name);
@@ -107,12 +136,7 @@ void run_host(const HostCommand& o) {
   if (client.refusal() == v1::REASON_UNSUPPORTED) {
     throw UserError("the server gives no memory to models that are added (server.added.memory)");
   }
-  if (client.refusal() == v1::REASON_INVALID_ARGUMENT) {
-    throw UserError(
-        fmt::format("{} is no name of a model: 1 to 63 letters, digits, '_', '-' and "
-                    "'.', no '.' first",
-                    o.name));
-  }
+  if (client.refusal() == v1::REASON_INVALID_ARGUMENT) refuse_name(o.name);
   check_reply(client, status, "the order");
   if (result.reason() != v1::REASON_OK) throw UserError(result.error());
   if (o.json) {
