@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -46,6 +47,26 @@ TEST(HeapCounter, CountsOtherThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_GE(*heap_calls() - before, 8000U);
+}
+
+// Also while it is at it: nothing has to be taken off that is not known yet.
+TEST(HeapCounter, LeavesOutAThreadThatAsksForIt) {
+  std::atomic<bool> left_out{false};
+  std::atomic<bool> done{false};
+  std::atomic<int> calls{0};
+  std::thread thread([&] {
+    leave_out_of_heap_calls();
+    left_out = true;
+    for (; !done; ++calls) std::free(used(std::malloc(10)));
+  });
+  while (!left_out) std::this_thread::yield();
+  const std::uint64_t before = *heap_calls();
+  while (calls < 1000) std::this_thread::yield();
+  EXPECT_EQ(*heap_calls(), before);
+  std::free(used(std::malloc(10)));
+  EXPECT_EQ(*heap_calls(), before + 2) << "others are counted";
+  done = true;
+  thread.join();
 }
 
 TEST(HeapCounter, StandsStillWhenNobodyCalls) {

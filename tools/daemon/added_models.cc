@@ -111,13 +111,13 @@ void AddedModels::stop() noexcept {
 }
 
 void AddedModels::run(void* self) noexcept {
+  leave_out_of_heap_calls();
   auto& models = *static_cast<AddedModels*>(self);
   ModelOrders& orders = *models.server_.model_orders();
   while (orders.wait(*models.order_)) {
     ModelOutcome outcome;
     outcome.number = models.order_->number;
     models.carry_out(*models.order_, outcome);
-    models.heap_calls_.store(thread_heap_calls(), std::memory_order_relaxed);
     orders.finish(outcome);
   }
 }

@@ -2,7 +2,6 @@
 #ifndef WINDHOVER_TOOLS_DAEMON_ADDED_MODELS_H_
 #define WINDHOVER_TOOLS_DAEMON_ADDED_MODELS_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -45,9 +44,6 @@ class AddedModels {
   Status start() noexcept;
   // The order under way is carried out, or refused.
   void stop() noexcept;
-  // What the thread has called the heap.
-  std::uint64_t heap_calls() const noexcept { return heap_calls_.load(std::memory_order_relaxed); }
-
   struct Model {
     std::string name;
     std::string toml;
@@ -86,7 +82,6 @@ class AddedModels {
   Clock& clock_;
   std::list<Model> models_;
   std::uint64_t used_bytes_ = 0;
-  std::atomic<std::uint64_t> heap_calls_{0};
   std::unique_ptr<ModelOrder> order_;
   Thread thread_;
 };

@@ -328,8 +328,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   watcher.finish();
   log.drain();
   const std::string heap =
-      heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready - added.heap_calls())
-                    : std::string("null");
+      heap_at_ready ? fmt::format("{}", *heap_at_stop - *heap_at_ready) : std::string("null");
   write_line(fmt::format("stopped observations={} heap_calls={} peak_resident={} bytes\n", rows,
                          heap, peak_resident_bytes()));
 }

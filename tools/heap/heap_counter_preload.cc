@@ -1,6 +1,7 @@
 // The same counter from outside: LD_PRELOAD this library and name a file in
 // WINDHOVER_HEAP_COUNT_FILE; its first eight bytes are the number of heap calls so far, in the
-// machine's byte order, at any moment. The program itself may ask windhover_heap_calls().
+// machine's byte order, at any moment. The program itself may ask windhover_heap_calls(), and leave
+// out threads of its own.
 //
 // A program that has a counter of its own defines malloc itself and comes before us in the lookup;
 // it then calls __libc_malloc. So both names are defined here, and each call is counted once.
@@ -25,10 +26,10 @@ Counter private_count{0};
 std::atomic<Counter*> counter{&private_count};
 
 // Without a call of the heap when a thread first touches it.
-__attribute__((tls_model("initial-exec"))) thread_local std::uint64_t own_count = 0;
+__attribute__((tls_model("initial-exec"))) thread_local bool left_out = false;
 
 void count() noexcept {
-  ++own_count;
+  if (left_out) return;
   counter.load(std::memory_order_acquire)->fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -130,7 +131,7 @@ __attribute__((constructor)) void share_counter() {
 }  // namespace
 
 extern "C" {
-std::uint64_t windhover_thread_heap_calls() noexcept { return own_count; }
+void windhover_leave_out_of_heap_calls() noexcept { left_out = true; }
 std::uint64_t windhover_heap_calls() noexcept {
   return counter.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
 }

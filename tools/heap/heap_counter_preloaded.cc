@@ -14,11 +14,11 @@ std::optional<std::uint64_t> heap_calls() noexcept {
   return counted();
 }
 
-std::uint64_t thread_heap_calls() noexcept {
-  using Function = std::uint64_t (*)() noexcept;
-  static const auto counted =
-      reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "windhover_thread_heap_calls"));
-  return counted == nullptr ? 0 : counted();
+void leave_out_of_heap_calls() noexcept {
+  using Function = void (*)() noexcept;
+  const auto leave_out =
+      reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "windhover_leave_out_of_heap_calls"));
+  if (leave_out != nullptr) leave_out();
 }
 
 }  // namespace windhover
