@@ -145,6 +145,9 @@ class Peer {
     return responses.empty() ? v1::Response() : responses.front();
   }
 
+  // Its model goes; whether it spoke of that.
+  bool leave(const ModelContext& gone) { return talk_.leave(gone, replies_); }
+
   v1::Response send(std::uint64_t producer, std::uint64_t first, std::uint32_t rows) {
     return ask(observe_of(producer, first, rows));
   }

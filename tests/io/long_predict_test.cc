@@ -157,6 +157,19 @@ TEST(LongPredict, PlaceIsFreeWhenItsAskerLeaves) {
   EXPECT_TRUE(answer[0].has_predict_result());
 }
 
+// Afterwards nobody may touch what the model has, a reader for its pieces among it.
+TEST(LongPredict, PlaceIsFreeWhenItsModelGoes) {
+  Shared shared(8, EndpointKind::kQuery);
+  Peer asks(shared);
+  EXPECT_TRUE(asks.ask_all({predict_of(kRows, true)}).empty());
+  ASSERT_NE(shared.long_predict.asker(), nullptr);
+  const ModelContext another;
+  EXPECT_FALSE(asks.leave(another));
+  EXPECT_NE(shared.long_predict.asker(), nullptr);
+  EXPECT_TRUE(asks.leave(shared.about));
+  EXPECT_EQ(shared.long_predict.asker(), nullptr);
+}
+
 TEST(LongPredict, RefusedOneTakesNoPlace) {
   Shared shared(8, EndpointKind::kQuery);
   Peer peer(shared);
