@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -118,6 +119,11 @@ class Server {
   // up what its folder holds. From then on connections may name it; the host has its engine polled.
   // The sentence of an error lives until the next call.
   Result<std::size_t> add_model(const HostedModel& model, std::span<std::byte> store) noexcept;
+  // Whether add_model() would take it, as far as that can be told before there is an engine: its
+  // name, its size, a free place, the file of identities, which is taken up. `instead_of`: the
+  // place of one that was added and would have gone.
+  Result<bool> check_model(std::string_view name, const EngineConfig& engine,
+                           std::optional<std::size_t> instead_of = {}) noexcept;
   // Nobody speaks of it any more: who did is refused with UNKNOWN_MODEL, and closed. What was
   // accepted is in its log. REQUIRES: it was added.
   void let_go_of_model(std::size_t model) noexcept;

@@ -61,6 +61,10 @@ struct Server::Impl {
   }
   static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
 
+  ServerConfig whole_config() const noexcept;
+  // Where one more would come. `instead_of`: a place that would be free.
+  Result<std::size_t> place_for(std::string_view name, const EngineConfig& engine,
+                                std::optional<std::size_t> instead_of) noexcept;
   // A model that has a place, a store and an engine: every endpoint knows of it from now on.
   Result<bool> enter(std::size_t place) noexcept;
 

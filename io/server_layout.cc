@@ -201,12 +201,14 @@ Result<bool> enter_model(ServerLayout& layout, std::size_t index) noexcept {
 }
 
 Result<bool> check_added(const ServerLayout& layout, const ServerConfig& config,
-                         std::string_view name, const EngineConfig& engine) noexcept {
+                         std::string_view name, const EngineConfig& engine,
+                         std::optional<std::size_t> instead_of) noexcept {
   const auto refuse = [](const char* sentence, double number = kUnnumbered) {
     return Error{Status::kInvalidConfig, sentence, number};
   };
   if (!is_model_name(name)) return refuse(kNoModelName);
   for (const ModelPlace& place : layout.models) {
+    if (instead_of && &place == &layout.models[*instead_of]) continue;
     if (place.store != nullptr && place.served.name() == name) {
       return Error{Status::kInvalidArgument, "the server has a model of this name", kUnnumbered};
     }

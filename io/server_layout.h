@@ -3,6 +3,7 @@
 #define WINDHOVER_IO_SERVER_LAYOUT_H_
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "windhover/io/access/access.h"
@@ -88,10 +89,11 @@ Result<PlaceChange> entry_of(ServerLayout& layout, std::size_t index, EndpointKi
 // Before use: all endpoints know one of the first models.
 Result<bool> enter_model(ServerLayout& layout, std::size_t index) noexcept;
 
-// Whether one more model is possible beside the others: its name, and what its requests and answers
-// take.
+// Whether one more model is possible beside the others, or `instead_of` that one: its name, and
+// what its requests and answers take.
 Result<bool> check_added(const ServerLayout& layout, const ServerConfig& config,
-                         std::string_view name, const EngineConfig& engine) noexcept;
+                         std::string_view name, const EngineConfig& engine,
+                         std::optional<std::size_t> instead_of) noexcept;
 
 // After all are bound: who follows whom.
 Result<bool> bind_leader(ServerLayout& layout, std::size_t index,

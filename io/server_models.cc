@@ -1,4 +1,5 @@
 // Models that come and go while a server serves.
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -28,16 +29,47 @@ Result<std::size_t> Server::model_footprint(const ServerConfig& config) noexcept
 
 ModelOrders* Server::model_orders() noexcept { return impl_->layout.state.orders; }
 
+Result<std::size_t> Server::Impl::place_for(std::string_view name, const EngineConfig& engine,
+                                            std::optional<std::size_t> instead_of) noexcept {
+  const Result<bool> possible = check_added(layout, whole_config(), name, engine, instead_of);
+  if (!possible.ok()) return possible.error();
+  if (keeping && keeping->has_file(name)) {
+    return Error{Status::kInvalidConfig,
+                 "the data folder has files of this name, or may have: lock, identity, "
+                 "checkpoint..., segment...; another name is expected",
+                 std::numeric_limits<double>::quiet_NaN()};
+  }
+  if (instead_of) return *instead_of;
+  for (std::size_t place = layout.first_models; place < layout.models.size(); ++place) {
+    if (layout.models[place].store == nullptr) return place;
+  }
+  return no_place(config);
+}
+
+// With the folder, which Keeping has.
+ServerConfig Server::Impl::whole_config() const noexcept {
+  ServerConfig whole = config;
+  if (keeping) whole.durable = keeping->config();
+  return whole;
+}
+
+Result<bool> Server::check_model(std::string_view name, const EngineConfig& engine,
+                                 std::optional<std::size_t> instead_of) noexcept {
+  const Result<std::size_t> place = impl_->place_for(name, engine, instead_of);
+  if (!place.ok()) return place.error();
+  const Result<std::size_t> known =
+      impl_->layout.access.load(impl_->identities_file, impl_->add_sentence);
+  if (!known.ok()) return known.error();
+  return true;
+}
+
 Result<std::size_t> Server::add_model(const HostedModel& model,
                                       std::span<std::byte> store) noexcept {
   ServerLayout& layout = impl_->layout;
-  ServerConfig config = impl_->config;
-  if (impl_->keeping) config.durable = impl_->keeping->config();
-  const Result<bool> possible = check_added(layout, config, model.name, model.engine->config());
-  if (!possible.ok()) return possible.error();
-  std::size_t place = layout.first_models;
-  while (place < layout.models.size() && layout.models[place].store != nullptr) ++place;
-  if (place == layout.models.size()) return no_place(config);
+  const ServerConfig config = impl_->whole_config();
+  const Result<std::size_t> free = impl_->place_for(model.name, model.engine->config(), {});
+  if (!free.ok()) return free.error();
+  const std::size_t place = free.value();
   const Result<std::size_t> needed = model_footprint(config);
   if (!Arena::is_aligned(store) || store.size() < needed.value()) {
     return Error{Status::kArenaTooSmall, "the store is too small; it must hold this many bytes",

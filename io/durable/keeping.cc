@@ -25,6 +25,12 @@ DurableConfig Keeping::config() const noexcept {
   return config;
 }
 
+bool Keeping::has_file(std::string_view name) const noexcept {
+  if (named_) return false;
+  return name == "lock" || name.starts_with("identity") || name.starts_with("checkpoint") ||
+         name.starts_with("segment");
+}
+
 void Keeping::make(std::size_t place, bool named) {
   ServedModel& model = layout_.models[place].served;
   ModelStore& store = *layout_.models[place].store;

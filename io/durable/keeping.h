@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/io/durable/durable_config.h"
@@ -42,6 +43,9 @@ class Keeping final : public EndpointDuties {
   Result<bool> add(std::size_t place, PlaceChange& entry);
   // REQUIRES: the observe endpoint has let go of it. Stops it, if it is at work.
   void drop(std::size_t place) noexcept { kept_[place].reset(); }
+  // Whether the folder of a model of this name would be, or come to be, a file of the only one that
+  // has no name, and so lies in the data folder itself.
+  bool has_file(std::string_view name) const noexcept;
   // The folder's view lives as long as this.
   DurableConfig config() const noexcept;
 

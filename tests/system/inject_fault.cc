@@ -2,14 +2,17 @@
 //   WINDHOVER_FAULT_THREAD=NAME  the thread, as ps shows it
 //   WINDHOVER_STALL_WHILE=FILE   it does not come back from a wait while FILE is there
 //   WINDHOVER_THROW_WHILE=FILE   each of its epoll_wait() throws while FILE is there
+//   WINDHOVER_FULL_WHILE=FILE    no file becomes longer by it while FILE is there: the disk is full
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -31,7 +34,32 @@ void stall() {
   while (is_there(file)) poll(nullptr, 0, 10);
 }
 
+// Whether there is no room for so many bytes there; < 0: at the file's end.
+bool is_full(int file, std::size_t bytes, off_t at) {
+  static const char* const full = std::getenv("WINDHOVER_FULL_WHILE");
+  struct stat facts {};
+  if (full == nullptr || !meant() || fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return false;
+  }
+  const off_t begin = at < 0 ? facts.st_size : at;
+  return begin + static_cast<off_t>(bytes) > facts.st_size && is_there(full);
+}
+
 }  // namespace
+
+extern "C" ssize_t write(int file, const void* bytes, size_t size) {
+  using Function = ssize_t (*)(int, const void*, size_t);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "write"));
+  if (is_full(file, size, -1)) return errno = ENOSPC, -1;
+  return real(file, bytes, size);
+}
+
+extern "C" ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
+  using Function = ssize_t (*)(int, const void*, size_t, off_t);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pwrite"));
+  if (is_full(file, size, at)) return errno = ENOSPC, -1;
+  return real(file, bytes, size, at);
+}
 
 extern "C" int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   using Function = int (*)(int, epoll_event*, int, int);

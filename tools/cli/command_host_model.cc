@@ -166,8 +166,8 @@ void add_host_model(CLI::App& group) {
     command->add_flag("--delete-data", options->delete_data,
                       action == v1::HOST_ACTION_REMOVE
                           ? "Delete what is on disk of it; otherwise it stays"
-                          : "Delete first what is on disk under its name; otherwise it goes on "
-                            "from there");
+                          : "Begin without what is on disk under its name, and delete that; "
+                            "otherwise it goes on from there");
     command->add_flag("--json", options->json, "As JSON");
     command->callback([options] { run_host(*options); });
   };

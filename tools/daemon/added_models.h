@@ -57,20 +57,29 @@ class AddedModels {
   const std::list<Model>& all() const { return models_; }
 
  private:
+  // A model that is possible; there is nothing of it yet.
+  struct Wanted {
+    std::string name;
+    std::string toml;
+    std::unique_ptr<DaemonConfig> config;
+    std::size_t bytes;
+  };
+
   static void run(void* self) noexcept;
   void carry_out(const ModelOrder& order, ModelOutcome& outcome) noexcept;
-  void add(const std::string& name, const std::string& toml, std::size_t freed, bool delete_data,
-           ModelOutcome& outcome);
-  void replace(Model& before, const std::string& toml, bool delete_data, ModelOutcome& outcome);
+  void add(const std::string& name, const std::string& toml, bool anew, ModelOutcome& outcome);
+  void replace(Model& before, const std::string& toml, bool anew, ModelOutcome& outcome);
   void remove(Model& model, bool delete_data, ModelOutcome& outcome);
-  void host(Model model, ModelOutcome& outcome);
+  Wanted judge(const std::string& name, const std::string& toml, const Model* instead_of,
+               ModelOutcome& outcome);
+  Model make(const Wanted& wanted);
+  void host(Model model, bool anew);
   void let_go(Model& model, bool keep);
-  std::size_t check_room(const DaemonConfig& config, std::size_t freed,
-                         ModelOutcome& outcome) const;
+  void checkpoint_now(const Model& model);
   Model* find(std::string_view name);
   std::uint64_t free_bytes() const noexcept { return config_.added.memory_bytes - used_bytes_; }
-  std::string folder_of(const std::string& name) const;
   void tell(const char* event, std::string_view name, const ModelOutcome& outcome) noexcept;
+  void tell_no_checkpoint(const Model& model, Status status) noexcept;
 
   const DaemonModels& daemon_;
   const ServerConfig config_;

@@ -21,27 +21,44 @@ WholeFile::WholeFile(const std::string& folder, const std::string& name)
     : folder_(folder), path_(folder + "/" + name), new_path_(path_ + ".new") {}
 
 int WholeFile::write(std::string_view text) noexcept {
+  const int why = prepare(text);
+  return why != 0 ? why : commit();
+}
+
+int WholeFile::prepare(std::string_view text) noexcept {
   if (folder_.empty()) return 0;
   const int file = ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return errno;
+  errno = 0;  // a write that is short says nothing
   if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    const int why = errno != 0 ? errno : EIO;
+    const int why = errno != 0 ? errno : ENOSPC;
     ::close(file);
+    abandon();
     return why;
   }
-  if (const int why = sync(file); why != 0) return why;
+  const int why = sync(file);
+  if (why != 0) abandon();
+  return why;
+}
+
+int WholeFile::commit() noexcept {
+  if (folder_.empty()) return 0;
   if (std::rename(new_path_.c_str(), path_.c_str()) != 0) return errno;
-  return sync_folder();
+  return sync_folder(folder_.c_str());
+}
+
+void WholeFile::abandon() noexcept {
+  if (!folder_.empty()) (void)::unlink(new_path_.c_str());
 }
 
 int WholeFile::remove() noexcept {
   if (folder_.empty()) return 0;
   if (::unlink(path_.c_str()) != 0) return errno == ENOENT ? 0 : errno;
-  return sync_folder();
+  return sync_folder(folder_.c_str());
 }
 
-int WholeFile::sync_folder() noexcept {
-  return sync(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+int sync_folder(const char* folder) noexcept {
+  return sync(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 }  // namespace windhover

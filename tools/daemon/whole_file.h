@@ -7,6 +7,9 @@
 
 namespace windhover {
 
+// What was renamed, made or removed in a folder is so on the disk. 0, or an errno.
+int sync_folder(const char* folder) noexcept;
+
 // One thread. No heap call after the constructor.
 class WholeFile {
  public:
@@ -15,14 +18,17 @@ class WholeFile {
 
   // Replaces what is there and returns when it is on disk. 0, or an errno.
   int write(std::string_view text) noexcept;
+  // The same in two steps: prepare() writes beside what is there, and only that takes room on the
+  // disk; commit() has it take its place, abandon() removes it.
+  int prepare(std::string_view text) noexcept;
+  int commit() noexcept;
+  void abandon() noexcept;
   // Returns when it is gone from the disk; also where there was none. 0, or an errno.
   int remove() noexcept;
 
   const std::string& path() const { return path_; }
 
  private:
-  int sync_folder() noexcept;
-
   std::string folder_;
   std::string path_;
   std::string new_path_;

@@ -1,0 +1,109 @@
+// Models that go, and make place for others.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "windhover/tools/daemon/added_models.h"
+#include "windhover/tools/daemon/model_folder.h"
+#include "windhover/tools/daemon/order_refusal.h"
+
+namespace windhover {
+
+// Nobody touches it any more; `keep`: what it has learned is on disk.
+void AddedModels::let_go(Model& model, bool keep) {
+  server_.let_go_of_model(model.place);
+  learners_.remove(*model.engine);
+  watcher_.remove(model.place);
+  if (keep && !folder_.empty()) {
+    const Status status = server_.checkpoint_at_rest(model.place);
+    if (!ok(status)) tell_no_checkpoint(model, status);
+  }
+  server_.forget_model(model.place);
+  used_bytes_ -= model.bytes;
+  models_.remove_if([&](const Model& one) { return &one == &model; });
+}
+
+void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) {
+  const std::string name = model.name;
+  outcome.needed_bytes = model.bytes;
+  check_written(ModelFolder::leave_list(folder_, name), folder_ + "/" + name);
+  let_go(model, !delete_data);
+  if (!delete_data || folder_.empty()) return;
+  std::error_code why;
+  std::filesystem::remove_all(folder_ + "/" + name, why);
+  if (!why) return;
+  throw OrderRefusal{
+      Status::kIoError,
+      fmt::format("the model is removed, but not all of what is on disk of it: {}/{}: {}", folder_,
+                  name, why.message())};
+}
+
+// A checkpoint of a model that is served: without a log rows since the last one are nowhere else.
+void AddedModels::checkpoint_now(const Model& model) {
+  constexpr auto kLookAgain = std::chrono::milliseconds(5);
+  const CheckpointProgress& progress = server_.checkpoints(model.place);
+  const std::uint64_t failures = progress.failures.load();
+  const std::uint64_t number = value_or_refuse(server_.request_checkpoint(model.place));
+  while (progress.answered.load() < number) std::this_thread::sleep_for(kLookAgain);
+  if (progress.failures.load() == failures) return;
+  throw OrderRefusal{
+      Status::kIoError,
+      fmt::format(
+          "{} serves on: no checkpoint of it can be written, so it could not come back ({})",
+          model.name, words_of(progress.status.load(), progress.error_number.load()))};
+}
+
+// Where there is memory for both the next one is made beside the one that serves. Then little is
+// left that can be refused, say a folder that is another configuration's: the one before comes back
+// from what is on disk of it.
+void AddedModels::replace(Model& before, const std::string& toml, bool anew,
+                          ModelOutcome& outcome) {
+  const std::string name = before.name;
+  const std::string toml_before = before.toml;
+  const Wanted wanted = judge(name, toml, &before, outcome);
+  const bool beside = wanted.bytes <= free_bytes();
+  if (!beside && folder_.empty()) {
+    throw OrderRefusal{
+        Status::kArenaTooSmall,
+        fmt::format("the model needs {} bytes beside the one that it replaces, of which "
+                    "nothing is on disk, and {} of server.added.memory are free: remove "
+                    "that one first",
+                    wanted.bytes, free_bytes())};
+  }
+  std::optional<Model> next;
+  if (beside) next = make(wanted);
+  if (!folder_.empty() && !config_.durable.log) checkpoint_now(before);
+  let_go(before, true);
+  const auto refused = refusal_of([&] {
+    if (!next) next = make(wanted);
+    host(std::move(*next), anew);
+  });
+  if (!refused) return;
+  next.reset();
+  ModelOutcome again;
+  const auto lost = refusal_of([&] { add(name, toml_before, false, again); });
+  if (!lost) {
+    throw OrderRefusal{refused->status, refused->sentence + "; the model before it serves again" +
+                                            (folder_.empty() ? ", and begins anew" : "")};
+  }
+  throw OrderRefusal{refused->status,
+                     fmt::format("{}; the model before it is not served until a restart: {}",
+                                 refused->sentence, lost->sentence)};
+}
+
+// The next one of this name and configuration goes on from the checkpoint before, and its log.
+void AddedModels::tell_no_checkpoint(const Model& model, Status status) noexcept {
+  LogLine line = log_.line(LogLevel::kError, "checkpoint_failed");
+  line.add("model", model.name).add("status", to_string(status));
+  const int why = server_.checkpoints(model.place).error_number.load();
+  if (why != 0) line.add("error", strerrordesc_np(why));
+  log_.write(line.add("newest_rows", server_.checkpoints(model.place).head.load()));
+}
+
+}  // namespace windhover

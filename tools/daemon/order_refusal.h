@@ -1,0 +1,40 @@
+// Why an order about models is refused, and how what is thrown becomes that.
+#ifndef WINDHOVER_TOOLS_DAEMON_ORDER_REFUSAL_H_
+#define WINDHOVER_TOOLS_DAEMON_ORDER_REFUSAL_H_
+
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "windhover/platform/result.h"
+#include "windhover/platform/status.h"
+
+namespace windhover {
+
+// Thrown, like a UserError: nothing has changed.
+struct OrderRefusal {
+  Status status = Status::kOk;
+  std::string sentence;
+};
+
+// Why `work` is refused; nothing: it is done.
+std::optional<OrderRefusal> refusal_of(auto&& work) {
+  try {
+    work();
+    return std::nullopt;
+  } catch (const OrderRefusal& refused) {
+    return refused;
+  } catch (const std::exception& error) {
+    return OrderRefusal{Status::kInvalidConfig, error.what()};
+  }
+}
+
+[[noreturn]] void refuse_order(const Error& error);
+// `why`: 0, or the errno of what was written to `path`.
+void check_written(int why, const std::string& path);
+// "io_error: No space left on device".
+std::string words_of(Status status, int why);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_ORDER_REFUSAL_H_
