@@ -20,6 +20,10 @@ double normal_density(double z) noexcept {
 
 double normal_cdf(double z) noexcept { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
+double normal_log_density(double off, double variance) noexcept {
+  return -0.5 * (std::log(2 * std::numbers::pi * variance) + off * off / variance);
+}
+
 double normal_quantile(double p) noexcept {
   // A rough start from the logistic approximation, then Newton steps on log-tails: the cdf is
   // smooth and monotone, and from this start at most a handful are needed.

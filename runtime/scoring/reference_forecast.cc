@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
 
 namespace windhover {
@@ -45,9 +45,7 @@ double ReferenceForecast::log_score(Response response, double y) const noexcept 
   }
   if (rows_ < 2) return 0;
   if (is_count(response)) return count_log_score(y);
-  const double variance = std::max(variance_, 1e-300);
-  const double off = y - mean_;
-  return -0.5 * (std::log(2 * std::numbers::pi * variance) + off * off / variance);
+  return normal_log_density(y - mean_, std::max(variance_, 1e-300));
 }
 
 void ReferenceForecast::add(Response response, double y) noexcept {

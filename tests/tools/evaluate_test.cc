@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/error.h"
@@ -75,6 +77,7 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
   double rows = 0;
   for (const auto& part : result["parts"]) rows += number(part["rows"]);
   EXPECT_EQ(rows, 2'998);
+  EXPECT_EQ(result["scored_rows"], 2'998);
   double said = 0;
   for (const auto& [name, share] : result["status"].items()) said += number(share);
   EXPECT_NEAR(said, 1, 1e-12);
@@ -82,6 +85,30 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
   EXPECT_NEAR(number(result["against"][0]["log_score"]), best, 0.05);
   const std::string text = describe_evaluation(result);
   EXPECT_NE(text.find("Kalman filter"), std::string::npos) << text;
+}
+
+// Tenths of 3,000 rows are no multiples of 7: a part ends where a chunk does.
+TEST_F(Evaluate, PartsEndWithChunksAndChunksAreAsLongAsAsked) {
+  EvaluateOptions o = options(prices(), "price");
+  o.chunk = 7;
+  const ordered_json result = evaluate(o);
+  ASSERT_EQ(result["parts"].size(), 10U);
+  std::uint64_t before = 7;  // the first chunk is learned from unscored
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto& part = result["parts"][i];
+    const auto until = part["until_row"].get<std::uint64_t>();
+    EXPECT_EQ(until, std::min<std::uint64_t>(3'000, (300 * (i + 1) + 6) / 7 * 7));
+    EXPECT_EQ(part["rows"], until - before);
+    before = until;
+  }
+  EXPECT_EQ(result["scored_rows"], 2'993);
+  o.chunk = 2'000;
+  const ordered_json two = evaluate(o);
+  ASSERT_EQ(two["parts"].size(), 1U);
+  EXPECT_EQ(two["parts"][0]["until_row"], 3'000);
+  EXPECT_EQ(two["scored_rows"], 1'000);
+  o.chunk = 4'000;
+  EXPECT_THROW(evaluate(o), UserError);
 }
 
 TEST_F(Evaluate, TheSameFileGivesTheSameNumbers) {
@@ -116,24 +143,58 @@ TEST_F(Evaluate, WhatItCannotReadIsRefused) {
   EXPECT_ANY_THROW(evaluate(o));
 }
 
-// One column: the best that least squares over all rows before could be.
-TEST(Rivals, TheFilterIsAsGoodAsLeastSquares) {
-  Dataset data;
-  data.names = {"x"};
-  std::mt19937_64 random(3);
-  std::normal_distribution<double> normal;
-  for (int i = 0; i < 2'000; ++i) {
-    data.features.push_back(normal(random));
-    data.targets.push_back(3 * data.features.back() + normal(random));
+class Rivals : public ::testing::Test {
+ protected:
+  // One column, y = 3 x + N(0, 1).
+  Rivals() {
+    data_.names = {"x"};
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < 2'000; ++i) {
+      data_.features.push_back(normal(random));
+      data_.targets.push_back(3 * data_.features.back() + normal(random));
+    }
+    data_.mean = {0};
+    data_.sd = {1};
   }
-  data.mean = {0};
-  data.sd = {1};
-  const std::vector<RivalScore> scores = rival_scores(data, Response::kGaussian);
+  std::vector<StreamChunk> in_chunks_of(std::size_t rows) const {
+    std::vector<StreamChunk> chunks;
+    for (std::size_t i = 0; i < data_.rows(); i += rows) {
+      chunks.push_back({i, std::min(i + rows, data_.rows()), true});
+    }
+    return chunks;
+  }
+
+  Dataset data_;
+};
+
+// The best that least squares over all rows before could be.
+TEST_F(Rivals, TheFilterIsAsGoodAsLeastSquares) {
+  const auto chunks = in_chunks_of(1);
+  const std::vector<RivalScore> scores = rival_scores(data_, Response::kGaussian, chunks);
   ASSERT_EQ(scores.size(), 2U);
   // -log sqrt(2 pi e), less 2.5 parameters of half a log n each, and their luck.
   EXPECT_NEAR(scores[0].log_score, -1.419, 4 * 0.71 / std::sqrt(2'000.0));
   EXPECT_LT(scores[1].log_score, scores[0].log_score);
-  EXPECT_TRUE(rival_scores(data, Response::kCategorical).empty());
+  EXPECT_TRUE(rival_scores(data_, Response::kCategorical, chunks).empty());
+}
+
+// A chunk as long as the file is predicted by who has seen nothing.
+TEST_F(Rivals, AChunkIsPredictedBeforeAnyRowOfItIsLearnedFrom) {
+  const auto scores = rival_scores(data_, Response::kGaussian, in_chunks_of(2'000));
+  double mean = 0, squares = 0;
+  for (const double y : data_.targets) mean += y / 2'000;
+  for (const double y : data_.targets) squares += (y - mean) * (y - mean) / 2'000;
+  // SGD says mean and spread of the whole file, whatever its rate.
+  EXPECT_NEAR(scores[1].log_score, -0.5 * std::log(2 * M_PI * M_E * squares), 1e-9);
+}
+
+TEST_F(Rivals, RowsWithoutAScoreAreLearnedFromAndNotCounted) {
+  auto chunks = in_chunks_of(1'000);
+  data_.targets[0] = 1e6;  // would cost 1,000 nats
+  const double all = rival_scores(data_, Response::kGaussian, chunks)[0].log_score;
+  chunks[0].scored = false;
+  EXPECT_GT(rival_scores(data_, Response::kGaussian, chunks)[0].log_score, all);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "windhover/platform/clock.h"
@@ -82,7 +83,7 @@ struct Tally {
     for (const auto& [name, count] : status) {
       said[name] = static_cast<double>(count) / static_cast<double>(total);
     }
-    return {{"rows", rows},
+    return {{"rows", static_cast<std::uint64_t>(rows)},
             {"log_score", log_score / rows},
             {"reference", reference / rows},
             {"coverage", coverage},
@@ -100,7 +101,7 @@ std::string status_text(const Provenance& provenance) {
 }
 
 // One engine over the rows. Its clock moves by a millisecond a chunk and stands still meanwhile, so
-// that no row is left out for want of time, and a run is a function of the file and the options.
+// that no row is unscored for want of time, and a run is a function of the file and the options.
 class Stream {
  public:
   Stream(const EngineConfig& config, const Dataset& data)
@@ -111,12 +112,14 @@ class Stream {
     summaries_.resize(engine_->dimension());
   }
 
-  // Rows [first, last) arrive together.
-  void learn(std::size_t first, std::size_t last, std::map<std::string, std::uint64_t>& said) {
+  // Rows [first, end) arrive together: says what was said of them, and whether they were scored.
+  StreamChunk learn(std::size_t first, std::size_t end,
+                    std::map<std::string, std::uint64_t>& said) {
+    const std::uint64_t scored = means().rows;
     Provenance before;
-    if (ok(reader_->posterior(summaries_, before))) said[status_text(before)] += last - first;
+    const bool answers = ok(reader_->posterior(summaries_, before));
     ObservationBatch batch;
-    batch.rows = last - first;
+    batch.rows = end - first;
     batch.features = reinterpret_cast<const std::byte*>(data_.row(first));
     batch.feature_values = batch.rows * data_.columns();
     batch.targets = reinterpret_cast<const std::byte*>(data_.targets.data() + first);
@@ -129,6 +132,10 @@ class Stream {
     }
     clock_.advance_ns(1'000'000);
     while (engine_->poll(kRoundsAPoll) > 0) continue;
+    const std::uint64_t more = means().rows - scored;
+    if (more != 0 && more != end - first) throw RunError("the engine scored a chunk in part");
+    if (answers && more > 0) said[status_text(before)] += more;
+    return {first, end, more > 0};
   }
 
   ScoreMeans means() const {
@@ -166,30 +173,41 @@ ordered_json evaluate(const EvaluateOptions& given) {
 
   Stream stream(config, data);
   Tally all;
+  std::vector<StreamChunk> chunks;
   ordered_json parts = ordered_json::array();
   ScoreMeans before = stream.means();
-  for (std::size_t part = 0, row = 0; part < kParts; ++part) {
-    const std::size_t end = data.rows() * (part + 1) / kParts;
-    std::map<std::string, std::uint64_t> said;
-    while (row < end) {
-      const std::size_t last = std::min<std::size_t>(row + options.chunk, end);
-      stream.learn(row, last, said);
-      row = last;
-    }
+  std::map<std::string, std::uint64_t> said;
+  for (std::size_t row = 0, part = 1; row < data.rows();) {
+    const std::size_t end = std::min<std::size_t>(row + options.chunk, data.rows());
+    chunks.push_back(stream.learn(row, end, said));
+    row = end;
+    // A part ends with the chunk in which a tenth of the stream is full.
+    if (row < data.rows() * part / kParts) continue;
+    while (row >= data.rows() * part / kParts && part <= kParts) ++part;
     const ScoreMeans now = stream.means();
     Tally tally = Tally::between(before, now);
-    tally.status = said;
-    if (tally.rows > 0) parts.push_back(tally.to_json());
-    for (const auto& [name, count] : said) all.status[name] += count;
+    tally.status = std::exchange(said, {});
+    if (tally.rows > 0) {
+      ordered_json entry = {{"until_row", row}};
+      entry.update(tally.to_json());
+      parts.push_back(std::move(entry));
+    }
+    for (const auto& [name, count] : tally.status) all.status[name] += count;
     before = now;
   }
-  const auto said = all.status;
+  all.status.swap(said);
   all = Tally::between(ScoreMeans{}, before);
-  all.status = said;
-  if (all.rows == 0) throw UserError(fmt::format("{} has no rows to score", options.path));
+  all.status.swap(said);
+  if (all.rows == 0) {
+    throw UserError(
+        fmt::format("no row of {} could be scored: the first two rows, or the first --chunk, only "
+                    "say in which units y is, and with --chunk {} none of the {} rows comes later",
+                    options.path, options.chunk, data.rows()));
+  }
 
   ordered_json out = {{"file", options.path},
                       {"rows", data.rows()},
+                      {"scored_rows", static_cast<std::uint64_t>(all.rows)},
                       {"skipped_rows", data.skipped_rows},
                       {"features", data.columns()},
                       {"model", options.model},
@@ -203,7 +221,8 @@ ordered_json evaluate(const EvaluateOptions& given) {
   out["parts"] = parts;
   if (options.against) {
     ordered_json rivals = ordered_json::array();
-    for (const RivalScore& rival : rival_scores(data, find_model(options.model)->response)) {
+    for (const RivalScore& rival :
+         rival_scores(data, find_model(options.model)->response, chunks)) {
       rivals.push_back(
           {{"name", rival.name}, {"setting", rival.setting}, {"log_score", rival.log_score}});
     }
@@ -222,11 +241,12 @@ std::string describe_evaluation(const ordered_json& result) {
   };
   const double ours = result["log_score"];
   std::string out = fmt::format(
-      "{} rows of {} features, {} at a time; {}, horizon {}, N = {}\n\n"
+      "{} rows of {} features, {} at a time, {} of them scored; {}, horizon {}, N = {}\n\n"
       "log score, nats a row      ours less it\n",
       result["rows"].get<std::uint64_t>(), result["features"].get<std::uint64_t>(),
-      result["chunk"].get<std::uint64_t>(), result["model"].get<std::string>(),
-      result["horizon"].get<std::string>(), result["window"].get<std::uint64_t>());
+      result["chunk"].get<std::uint64_t>(), result["scored_rows"].get<std::uint64_t>(),
+      result["model"].get<std::string>(), result["horizon"].get<std::string>(),
+      result["window"].get<std::uint64_t>());
   out += fmt::format("  {:>9.4f}                    Windhover\n", ours);
   out += fmt::format("  {:>9.4f}     {:>+9.4f}      who knows no x\n", real(result["reference"]),
                      ours - real(result["reference"]));
@@ -248,18 +268,17 @@ std::string describe_evaluation(const ordered_json& result) {
   for (const auto& [name, share] : result["status"].items()) {
     out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
   }
-  out += "\n\n  part     rows   log score   who knows no x   90 % held   most answers said\n";
-  for (std::size_t i = 0; i < result["parts"].size(); ++i) {
-    const auto& part = result["parts"][i];
+  out += "\n\n  until row   scored   log score   who knows no x   90 % held   most answers said\n";
+  for (const auto& part : result["parts"]) {
     std::string most;
     double share = 0;
     for (const auto& [name, value] : part["status"].items()) {
       if (real(value) > share) most = name;
       share = std::max(share, real(value));
     }
-    out += fmt::format("  {:>4} {:>8} {:>11.4f} {:>16.4f} {:>11}   {}\n", i + 1,
-                       part["rows"].get<double>(), real(part["log_score"]), real(part["reference"]),
-                       held(part, 2), most);
+    out += fmt::format("  {:>9} {:>8} {:>11.4f} {:>16.4f} {:>11}   {}\n",
+                       part["until_row"].get<std::uint64_t>(), part["rows"].get<std::uint64_t>(),
+                       real(part["log_score"]), real(part["reference"]), held(part, 2), most);
   }
   return out;
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
+#include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
 
 namespace windhover {
@@ -50,10 +50,6 @@ class Rows {
   double scale_ = 1;
 };
 
-double normal_log_density(double off, double variance) {
-  return -0.5 * (off * off / variance + std::log(2 * std::numbers::pi * variance));
-}
-
 // The noise variance of a number, learned with the same memory.
 class Noise {
  public:
@@ -70,80 +66,139 @@ class Noise {
   double squares_ = 2;
 };
 
-double recursive_score(const Dataset& data, bool number, double memory) {
-  Rows rows(data, number);
-  const double keep = 1 - 1 / memory;
-  MatrixXd p = MatrixXd::Identity(rows.dimension(), rows.dimension()) * 6.25;
-  VectorXd mean = VectorXd::Zero(rows.dimension());
-  Noise noise(memory);
-  double sum = 0;
-  for (std::size_t i = 0; i < data.rows(); ++i) {
-    const VectorXd& x = rows.row(i);
-    const double y = rows.target(i);
-    p /= keep;
+// The Kalman filter of constant coefficients; of 0 and 1 the extended one.
+class Filter {
+ public:
+  Filter(const Dataset& data, bool number, double memory)
+      : rows_(data, number),
+        number_(number),
+        keep_(1 - 1 / memory),
+        covariance_(MatrixXd::Identity(rows_.dimension(), rows_.dimension()) * kMostVariance),
+        mean_(VectorXd::Zero(rows_.dimension())),
+        noise_(memory) {}
+
+  // Before the row that comes next is predicted, or learned from.
+  void fade() {
+    covariance_ /= keep_;
     // Directions in which no rows come would grow without bound.
-    for (Index j = 0; j < p.rows(); ++j) {
-      if (p(j, j) > 6.25) {
-        const double shrink = std::sqrt(6.25 / p(j, j));
-        p.row(j) *= shrink;
-        p.col(j) *= shrink;
+    for (Index j = 0; j < covariance_.rows(); ++j) {
+      if (covariance_(j, j) > kMostVariance) {
+        const double shrink = std::sqrt(kMostVariance / covariance_(j, j));
+        covariance_.row(j) *= shrink;
+        covariance_.col(j) *= shrink;
       }
     }
-    const VectorXd px = p * x;
-    const double eta = mean.dot(x);
+  }
+
+  double log_score(std::size_t i) {
+    const VectorXd& x = rows_.row(i);
+    const double y = rows_.target(i);
+    const double eta = mean_.dot(x);
+    const double spread = std::max(x.dot(covariance_ * x), 0.0);
+    if (number_) {
+      return normal_log_density(y - eta, noise_.variance() * (1 + spread)) -
+             std::log(rows_.scale());
+    }
+    const LogitNormalMoments moments = logit_normal_moments(eta, std::sqrt(spread));
+    return std::log(y == 1 ? moments.mean : moments.other);
+  }
+
+  void learn(std::size_t i) {
+    const VectorXd& x = rows_.row(i);
+    const VectorXd px = covariance_ * x;
+    const double eta = mean_.dot(x);
     const double spread = std::max(px.dot(x), 0.0);
     double curvature = 1;
-    double residual = y - eta;
-    if (number) {
-      const double variance = noise.variance();
-      sum += std::max(
-          normal_log_density(residual, variance * (1 + spread)) - std::log(rows.scale()), kWorst);
-      noise.add(residual * residual / (1 + spread));
+    double residual = rows_.target(i) - eta;
+    if (number_) {
+      noise_.add(residual * residual / (1 + spread));
     } else {
-      const LogitNormalMoments moments = logit_normal_moments(eta, std::sqrt(spread));
-      sum += std::max(std::log(y == 1 ? moments.mean : moments.other), kWorst);
       const double probability = 1 / (1 + std::exp(-eta));
       curvature = std::max(probability * (1 - probability), 1e-6);
-      residual = y - probability;
+      residual = rows_.target(i) - probability;
     }
     const double gain = 1 / (1 + curvature * spread);
-    mean += px * (gain * residual);
-    p.noalias() -= (curvature * gain) * px * px.transpose();
+    mean_ += px * (gain * residual);
+    covariance_.noalias() -= (curvature * gain) * px * px.transpose();
   }
-  return sum / static_cast<double>(data.rows());
-}
 
-double gradient_descent_score(const Dataset& data, bool number, double rate) {
-  Rows rows(data, number);
-  VectorXd theta = VectorXd::Zero(rows.dimension());
-  Noise noise(10'000);
+ private:
+  static constexpr double kMostVariance = 6.25;
+
+  Rows rows_;
+  const bool number_;
+  const double keep_;
+  MatrixXd covariance_;
+  VectorXd mean_;
+  Noise noise_;
+};
+
+// SGD at a constant rate: a point and no posterior.
+class Descent {
+ public:
+  Descent(const Dataset& data, bool number, double rate)
+      : rows_(data, number),
+        number_(number),
+        rate_(rate),
+        theta_(VectorXd::Zero(rows_.dimension())),
+        noise_(10'000) {}
+
+  void fade() {}
+
+  double log_score(std::size_t i) {
+    const double eta = theta_.dot(rows_.row(i));
+    const double y = rows_.target(i);
+    if (!number_) return -std::log1p(std::exp(y == 1 ? -eta : eta));
+    return normal_log_density(y - eta, noise_.variance()) - std::log(rows_.scale());
+  }
+
+  void learn(std::size_t i) {
+    const VectorXd& x = rows_.row(i);
+    const double y = rows_.target(i);
+    const double eta = theta_.dot(x);
+    const double step = rate_ / (1 + rate_ * x.squaredNorm());  // implicit: no rate is too long
+    if (number_) noise_.add((y - eta) * (y - eta));
+    theta_ += step * (y - (number_ ? eta : 1 / (1 + std::exp(-eta)))) * x;
+  }
+
+ private:
+  Rows rows_;
+  const bool number_;
+  const double rate_;
+  VectorXd theta_;
+  Noise noise_;
+};
+
+// As the engine is scored: all rows of a chunk by what was known before it.
+template <class Rival>
+double mean_score(Rival rival, std::span<const StreamChunk> chunks) {
   double sum = 0;
-  for (std::size_t i = 0; i < data.rows(); ++i) {
-    const VectorXd& x = rows.row(i);
-    const double y = rows.target(i);
-    const double eta = theta.dot(x);
-    const double step = rate / (1 + rate * x.squaredNorm());  // implicit: no rate is too long
-    if (number) {
-      sum +=
-          std::max(normal_log_density(y - eta, noise.variance()) - std::log(rows.scale()), kWorst);
-      noise.add((y - eta) * (y - eta));
-      theta += step * (y - eta) * x;
-    } else {
-      sum += std::max(-std::log1p(std::exp(y == 1 ? -eta : eta)), kWorst);
-      theta += step * (y - 1 / (1 + std::exp(-eta))) * x;
+  std::size_t scored = 0;
+  for (const StreamChunk& chunk : chunks) {
+    rival.fade();
+    if (chunk.scored) {
+      for (std::size_t i = chunk.first; i < chunk.end; ++i) {
+        sum += std::max(rival.log_score(i), kWorst);
+      }
+      scored += chunk.end - chunk.first;
+    }
+    for (std::size_t i = chunk.first; i < chunk.end; ++i) {
+      if (i > chunk.first) rival.fade();
+      rival.learn(i);
     }
   }
-  return sum / static_cast<double>(data.rows());
+  return sum / static_cast<double>(scored);
 }
 
 }  // namespace
 
-std::vector<RivalScore> rival_scores(const Dataset& data, Response response) {
+std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
+                                     std::span<const StreamChunk> chunks) {
   const bool number = has_dispersion(response);
   if (!number && response != Response::kBernoulli) return {};
   RivalScore filter{number ? "Kalman filter" : "extended Kalman filter", "", -1e300};
   for (const double memory : {1e9, 30'000.0, 10'000.0, 3'000.0, 1'000.0, 300.0, 100.0}) {
-    const double score = recursive_score(data, number, memory);
+    const double score = mean_score(Filter(data, number, memory), chunks);
     if (score > filter.log_score) {
       filter.log_score = score;
       filter.setting = memory > 1e8 ? "nothing forgotten" : fmt::format("memory {} rows", memory);
@@ -151,7 +206,7 @@ std::vector<RivalScore> rival_scores(const Dataset& data, Response response) {
   }
   RivalScore descent{"SGD", "", -1e300};
   for (const double rate : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0}) {
-    const double score = gradient_descent_score(data, number, rate);
+    const double score = mean_score(Descent(data, number, rate), chunks);
     if (score > descent.log_score) {
       descent.log_score = score;
       descent.setting = fmt::format("rate {}", rate);

@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
 #define WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,15 +18,24 @@ struct RivalScore {
   double log_score = 0;  // nats a row
 };
 
-// Means of the log scores of predictions made before each row was learned from, each rival with the
-// setting that turned out best on these very rows. Features are standardised by the whole file,
-// which also favours them. Numbers and 0 or 1 only: of other responses there are none.
+// Rows [first, end) that come together: all are predicted before any of them is learned from. Where
+// the engine gave no score none is asked of the rivals either.
+struct StreamChunk {
+  std::size_t first = 0;
+  std::size_t end = 0;
+  bool scored = true;
+};
+
+// Means of the log scores over the rows scored, each rival with the setting that turned out best on
+// these very rows. Features are standardised by the whole file, which also favours them. Numbers
+// and 0 or 1 only: of other responses there are none.
 //   - recursive regression with forgetting: the Kalman filter of constant coefficients (numbers),
-//   the
-//     extended one (0 or 1), whose old rows fade by a factor of 1 - 1/memory a row;
+//     the extended one (0 or 1), whose old rows fade by a factor of 1 - 1/memory a row;
 //   - SGD at a constant rate, a point and no posterior.
-// Complexity O(rows x columns^2) for each of seven memories.
-std::vector<RivalScore> rival_scores(const Dataset& data, Response response);
+// `chunks` covers the rows of `data` in their order. Complexity O(rows x columns^2) for each of
+// seven memories.
+std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
+                                     std::span<const StreamChunk> chunks);
 
 }  // namespace windhover
 
