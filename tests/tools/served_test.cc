@@ -74,6 +74,36 @@ TEST(SendFileRefused, TakesAnEmptyTargetForMissing) {
   EXPECT_TRUE(says(note, "no row's target was \"yes\"")) << note;
 }
 
+// What is empty the schema says to skip; what cannot be read is a fault of the file.
+TEST(SendFileSkips, SayLineAndColumnAndTellEmptyFromUnreadable) {
+  const std::string schema = schema_file(false);
+  Served served(path_of("skips.sock"), Schema::from_file(schema), "logistic");
+  SendOptions o = options_for(served, schema);
+  std::vector<std::string> said;
+  o.on_skipped = [&said](const std::string& text) { said.push_back(text); };
+  o.path = file_with("skips.csv", "a,c,y\n1,u,0\n2,v,\ntwo,u,1\n3,u,maybe\n4,u,1\n");
+  const SendReport report = send_file(o);
+  EXPECT_EQ(report.totals.accepted, 2U);
+  EXPECT_EQ(report.skipped, 3U);
+  EXPECT_EQ(report.unreadable, 2U);
+  ASSERT_EQ(said.size(), 3U);
+  EXPECT_TRUE(says(said[0], "line 3, column y: \"\" where")) << said[0];
+  EXPECT_TRUE(says(said[1], "line 4, column a: \"two\" where")) << said[1];
+  EXPECT_TRUE(says(said[2], "line 5, column y: \"maybe\" where")) << said[2];
+  EXPECT_TRUE(says(report.skipped_text("f.csv"), "2 rows of f.csv"));
+  EXPECT_TRUE(says(report.closing_line(), "3 rows of the file skipped, 2 of them unreadable;"));
+
+  std::string rows = "a,c,y\n";
+  for (int i = 0; i < 20; ++i) rows += "1,u,\n";
+  o.path = file_with("empty.csv", rows);
+  said.clear();
+  const SendReport none = send_file(o);
+  EXPECT_EQ(none.unreadable, 0U);
+  EXPECT_TRUE(says(none.skipped_text("f.csv"), "every row of f.csv"));
+  ASSERT_EQ(said.size(), 6U) << "the first five, and that there are more";
+  EXPECT_TRUE(says(said[5], "only counted"));
+}
+
 TEST(SendFileRefused, CountsRowsOutsideTheDomain) {
   const std::string schema = schema_file(false, "");
   Served served(path_of("refused.sock"), Schema::from_file(schema), "logistic");
@@ -119,7 +149,29 @@ TEST(SendFileNowhere, SaysSo) {
   o.path = data_file();
   o.schema = schema_file(false);
   o.address = "unix:" + path_of("nobody.sock");
+  o.wait = 0;
   EXPECT_THROW((void)send_file(o), RunError);
+  o.wait = -1;
+  EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "--wait -1"));
+}
+
+// The server is started once the sender has said that it waits.
+TEST(SendFileNowhere, WaitsForAServerThatIsStarting) {
+  const std::string schema = schema_file(false);
+  const std::string socket = path_of("starting.sock");
+  std::unique_ptr<Served> served;
+  SendOptions o;
+  o.path = data_file();
+  o.schema = schema;
+  o.address = "unix:" + socket;
+  o.wait = 600;
+  std::string note;
+  o.on_note = [&](const std::string& text) {
+    note += text;
+    served = std::make_unique<Served>(socket, Schema::from_file(schema), "logistic");
+  };
+  EXPECT_EQ(send_file(o).totals.accepted, 3960U);
+  EXPECT_TRUE(says(note, "starting")) << note;
 }
 
 // The covariance recovered from questions is that of the exact posterior of the window: for a

@@ -19,6 +19,7 @@ struct SendCommand {
   SendOptions send;
   ServerOptions server;
   bool progress = false;
+  bool allow_skipped = false;
   bool json = false;
 };
 
@@ -26,6 +27,7 @@ SendReport send_with_bar(SendCommand& o) {
   Progress bar(o.progress);
   o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
   o.send.on_note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
+  o.send.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
   return send_file(o.send);
 }
 
@@ -50,6 +52,11 @@ void run_send(SendCommand& o) {
   if (const std::string loss = report.loss_text(); !loss.empty()) throw RunError(loss);
   if (report.totals.sent > 0 && report.totals.refused == report.totals.sent) {
     throw RunError("the server refused every row");
+  }
+  if (o.allow_skipped) return;
+  const std::string path = o.send.path == "-" ? "standard input" : o.send.path;
+  if (const std::string skipped = report.skipped_text(path); !skipped.empty()) {
+    throw RunError(skipped);
   }
 }
 
@@ -96,6 +103,12 @@ void add_send(CLI::App& app) {
       ->add_option("--retry-for", o.retry_for,
                    "Seconds for which a broken connection is tried again")
       ->capture_default_str();
+  command
+      ->add_option("--wait", o.wait,
+                   "Seconds for which a server that is not there yet is waited for")
+      ->capture_default_str();
+  command->add_flag("--allow-skipped", options->allow_skipped,
+                    "End with 0 also where rows were skipped because a cell cannot be read");
   command->add_option("--limit", o.limit, "Rows at most; 0: all")->transform(whole_number());
   command->add_flag("--float", o.wire_float, "Send 32-bit floats");
   command->add_flag("--progress", options->progress,
@@ -107,6 +120,11 @@ void add_send(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON object");
+  add_exit_codes(*command,
+                 "0: every row was sent and answered, but for rows without a value that the schema "
+                 "says to skip. 1: rows were skipped because a cell cannot be read, without "
+                 "--allow-skipped; or all rows were skipped, or refused, or some may be lost. 2: a "
+                 "row or an option is wrong.");
   add_examples(
       *command,
       {{"windhover send house.csv --to 127.0.0.1:7171 --schema S.toml",

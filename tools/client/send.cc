@@ -29,6 +29,7 @@ Time now() { return std::chrono::steady_clock::now(); }
 // memory, and a server that stalls must not make the sender grow.
 constexpr std::uint64_t kMaxOutstandingRows = 200'000;
 constexpr std::size_t kRefusalsListed = 10;
+constexpr std::uint64_t kSkippedListed = 5;
 // How long a row of a live pipe waits for others to share its frame.
 constexpr milliseconds kLongestWait{20};
 // A connection on which nothing is sent for longer is used for a question, so that the server does
@@ -94,7 +95,7 @@ class Sender {
       if (!table_->row_waits()) await_row();
       if (again_ || !table_->next()) break;
       if (!encoder_.encode(*table_, row)) {
-        ++report_.skipped;
+        note_skipped(row.skipped);
         continue;
       }
       const bool first_time = rows_ >= most_rows_;
@@ -117,8 +118,19 @@ class Sender {
   void read_again() {
     again_ = false;
     ++report_.read_again;
-    report_.skipped = rows_ = 0;
+    report_.skipped = report_.unreadable = rows_ = 0;
     table_ = std::make_unique<Table>(options_.path, schema_.table_options());
+  }
+
+  // The first ones are said; a file that is read again has said them already.
+  void note_skipped(const EncodedRow::Skipped& row) {
+    ++report_.skipped;
+    if (!row.empty) ++report_.unreadable;
+    if (!options_.on_skipped || report_.skipped <= skipped_said_) return;
+    if (report_.skipped > kSkippedListed + 1) return;
+    skipped_said_ = report_.skipped;
+    options_.on_skipped(report_.skipped <= kSkippedListed ? row.why
+                                                          : "more rows, which are only counted");
   }
 
   // Until the next row of a pipe has come. What was read before goes out meanwhile.
@@ -364,6 +376,7 @@ class Sender {
   std::uint64_t rows_ = 0;       // of the file, read so far and not skipped
   std::uint64_t most_rows_ = 0;  // the same, before it was read again
   std::uint64_t positive_ = 0;
+  std::uint64_t skipped_said_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
   Histogram lag_;

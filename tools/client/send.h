@@ -29,6 +29,7 @@ struct SendOptions {
   bool append = false;      // the file's rows come after what the server knows
   std::uint64_t limit = 0;  // rows of the file at most; 0: all
   double retry_for = 60;    // seconds for which a broken connection is tried again
+  double wait = 5;          // seconds for which a server that is not there yet is waited for
   // Of rows kept to be sent again, with a producer: all that a pipe has to go back to.
   std::uint64_t resend_bytes = std::uint64_t{16} << 20;
   bool durable = false;  // rows count as accepted once they are on the server's disk
@@ -36,6 +37,8 @@ struct SendOptions {
   // Called a few times a second with the part done, 0 to 1, and a line about it.
   std::function<void(double, const std::string&)> on_progress;
   std::function<void(const std::string&)> on_note;  // what a user should know at once
+  // The first rows that are skipped, each with line, column and why.
+  std::function<void(const std::string&)> on_skipped;
   // Predict one row in so many, from the query endpoint at score_address, before it is sent; 0:
   // none.
   std::uint64_t score_every = 0;
@@ -45,8 +48,9 @@ struct SendOptions {
 
 struct SendReport {
   ObserveTotals totals;
-  std::uint64_t skipped = 0;  // rows of the file that the schema passes over
-  std::uint64_t already = 0;  // that the server had already, of --resume
+  std::uint64_t skipped = 0;     // rows of the file that the schema passes over
+  std::uint64_t unreadable = 0;  // those of them that have a cell that cannot be read
+  std::uint64_t already = 0;     // that the server had already, of --resume
   std::uint64_t reconnections = 0;
   std::uint64_t read_again = 0;  // how often the file was, from where the server stood
   bool durable = false;          // acknowledgements stood for the server's disk
@@ -61,6 +65,9 @@ struct SendReport {
   bool adds_up() const;
   // How many rows may be missing from the posterior, and why; empty when none may.
   std::string loss_text() const;
+  // Which rows of the file the schema kept back though it does not say that they may be; empty when
+  // it kept back none, or only rows without a value and not all of the file.
+  std::string skipped_text(const std::string& path) const;
   std::string closing_line() const;
   nlohmann::ordered_json to_json() const;
 };

@@ -30,12 +30,24 @@ ClientOptions client_options(const SendOptions& o, std::uint64_t first_sequence)
   return options;
 }
 
+// A server that is being started is not there yet, or has no place for a moment.
 void connect(Client& client, const SendOptions& o, std::uint64_t first_sequence) {
-  const auto until = steady_clock::now() + kOldConnection;
+  const auto begin = steady_clock::now();
+  bool said = false;
   for (;;) {
     const Status status = client.connect(o.address, client_options(o, first_sequence));
+    const auto waited = steady_clock::now() - begin;
     const bool busy = client.refusal() == v1::REASON_PRODUCER_BUSY;
-    if (!ok(status) && busy && steady_clock::now() < until) {
+    if (!ok(status) && busy && waited < kOldConnection) {
+      std::this_thread::sleep_for(milliseconds(20));
+      continue;
+    }
+    if (status == Status::kUnavailable && waited < std::chrono::duration<double>(o.wait)) {
+      if (!said && o.on_note) {
+        o.on_note(fmt::format("{}: {}; waiting {:g} s for it, as it may be starting", o.address,
+                              client.error_text(), o.wait));
+      }
+      said = true;
       std::this_thread::sleep_for(milliseconds(20));
       continue;
     }
@@ -68,6 +80,9 @@ void check_options(const SendOptions& o) {
   if (!(o.retry_for >= 0)) {
     throw UserError(
         fmt::format("--retry-for {} is not allowed: at least 0 is expected", o.retry_for));
+  }
+  if (!(o.wait >= 0)) {
+    throw UserError(fmt::format("--wait {} is not allowed: at least 0 is expected", o.wait));
   }
   if (!(o.rate >= 0)) {
     throw UserError(fmt::format("--rate {} is not allowed: at least 0 is expected", o.rate));

@@ -24,13 +24,27 @@ std::string SendReport::loss_text() const {
   return text;
 }
 
+std::string SendReport::skipped_text(const std::string& path) const {
+  if (unreadable > 0) {
+    return fmt::format(
+        "{} rows of {} have a cell that cannot be read and were not sent; mend them, or say "
+        "--allow-skipped",
+        unreadable, path);
+  }
+  if (skipped > 0 && totals.sent == 0 && already == 0) {
+    return fmt::format("every row of {} lacks a value and was skipped", path);
+  }
+  return "";
+}
+
 std::string SendReport::closing_line() const {
   return fmt::format(
-      "sent {} = accepted {} + refused {} + duplicate {}{}{}; {} rows of the file skipped; "
+      "sent {} = accepted {} + refused {} + duplicate {}{}{}; {} rows of the file skipped{}; "
       "{}{}{}{}{:.2f} s, {:.0f} rows/s; acknowledged after p50 {}, p99 {}, longest {}",
       totals.sent, totals.accepted, totals.refused, totals.duplicate,
       totals.unknown > 0 ? fmt::format(" + unknown {}", totals.unknown) : "",
       adds_up() ? "" : " (DOES NOT ADD UP)", skipped,
+      unreadable > 0 ? fmt::format(", {} of them unreadable", unreadable) : "",
       already > 0 ? fmt::format("{} were there already; ", already) : "",
       totals.restored > 0
           ? fmt::format("{} sent again to a server that had lost them; ", totals.restored)
@@ -55,6 +69,7 @@ nlohmann::ordered_json SendReport::to_json() const {
                                 {"lost", totals.lost},
                                 {"adds_up", adds_up()},
                                 {"skipped", skipped},
+                                {"unreadable", unreadable},
                                 {"already", already},
                                 {"read_again", read_again},
                                 {"frames", totals.frames_sent},

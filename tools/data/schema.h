@@ -75,6 +75,12 @@ struct EncodedRow {
   double target = 0;
   // Of a question: the fields whose category is not listed, so that it is taken as any other.
   std::vector<std::string> unlisted;
+  // Of a row that is skipped.
+  struct Skipped {
+    std::string why;     // with file, line and column
+    bool empty = false;  // the cell says that there is no value; else it cannot be read
+  };
+  Skipped skipped;
 };
 
 // Immutable once read. All errors are UserError, naming the file, the key or field, and what is
@@ -160,8 +166,8 @@ class RowEncoder {
              bool scaled = true);
 
   // False when a value is missing, or a category not listed, and such rows are skipped, which those
-  // of questions never are; RowError otherwise, and always for a target outside of the categories
-  // listed.
+  // of questions never are: `row.skipped` then says why. RowError otherwise, and always for a
+  // target outside of the categories listed.
   bool encode(const Table& table, EncodedRow& row) const;
 
  private:
@@ -169,12 +175,18 @@ class RowEncoder {
     std::size_t column;
     const DerivedField* derived;  // null: the cell itself
   };
+  // False, or RowError where rows are not skipped.
+  bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
+
   const Schema& schema_;
   bool scaled_;
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::vector<Source> sources_;               // of each rule
 };
+
+// As the categories of a derived field are written.
+std::string number_text(double value);
 
 // The letter that stands for a part in a format.
 char format_letter(DerivedField::Part part);

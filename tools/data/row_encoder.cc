@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "windhover/tools/data/schema.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, bool scaled)
+    : schema_(schema),
+      scaled_(scaled),
+      skips_(use == RowUse::kObservation && schema.parts().missing == MissingPolicy::kSkip) {
+  if (use == RowUse::kObservation) target_column_ = table.column(schema.target());
+  schema.require_complete();
+  for (const FeatureRule& rule : schema.rules()) {
+    const DerivedField* derived = schema.derived_field(rule.field);
+    const auto& columns = table.columns();
+    const bool by_its_own_name =
+        use == RowUse::kQuestion &&
+        std::find(columns.begin(), columns.end(), rule.field) != columns.end();
+    if (by_its_own_name) derived = nullptr;
+    sources_.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
+  }
+}
+
+bool RowEncoder::skip(const Table& table, std::size_t column, EncodedRow& row,
+                      const std::string& why) const {
+  std::string text = table.place(column) + ": " + why;
+  if (!skips_) throw RowError(text);
+  row.skipped = {std::move(text), schema_.is_missing(table.text(column))};
+  return false;
+}
+
+bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
+  using Cell = Schema::Cell;
+  const SchemaParts& parts = schema_.parts();
+  row.indices.clear();
+  row.unlisted.clear();
+  if (parts.sparse) {
+    row.values.clear();
+  } else {
+    row.values.assign(schema_.features(), 0.0);
+  }
+  for (std::size_t r = 0; r < sources_.size(); ++r) {
+    const Source& source = sources_[r];
+    std::string_view text = table.text(source.column);
+    std::string derived;
+    if (source.derived != nullptr) {
+      const std::optional<double> value = derive(*source.derived, text);
+      if (!value) {
+        return skip(table, source.column, row,
+                    fmt::format("\"{}\" where {} is expected", text, source.derived->format));
+      }
+      if (parts.rules[r].kind != FeatureRule::Kind::kCategory) {
+        schema_.append_number(r, *value, row, scaled_);
+        continue;
+      }
+      derived = number_text(*value);
+      text = derived;
+    }
+    const Cell cell = schema_.encode_cell(r, text, row, scaled_);
+    if (cell == Cell::kEncoded) {
+      if (!target_column_ && !schema_.lists(r, text)) row.unlisted.push_back(parts.rules[r].field);
+      continue;
+    }
+    return skip(table, source.column, row, schema_.refusal(r, cell, text));
+  }
+  if (!target_column_) return true;
+  const std::string_view text = table.text(*target_column_);
+  const bool missing = schema_.is_missing(text) && !parts.target_rule.lists(text);
+  const std::optional<double> target =
+      missing ? std::nullopt : parts.target_rule.encode(text, parts.decimal);
+  if (!target) {
+    const std::string why =
+        fmt::format("\"{}\" where {} is expected", text, parts.target_rule.allowed());
+    if (missing || !parts.target_rule.lists_all()) return skip(table, *target_column_, row, why);
+    throw RowError(table.place(*target_column_) + ": " + why);
+  }
+  row.target = *target;
+  return true;
+}
+
+}  // namespace windhover
