@@ -231,6 +231,7 @@ TEST(DaemonConfig, TakesTheModelFromTheTargetOfTheSchema) {
   EXPECT_EQ(model("classes = [\"a\", \"b\", \"c\"]\n"), "softmax 3");
   EXPECT_EQ(model("target_kind = \"count\"\n"), "negative-binomial 2");
   EXPECT_EQ(model("target_kind = \"number\"\n"), "linear 2");
+  EXPECT_EQ(model("target_kind = \"number\"\nmodel = \"student-t\"\n"), "student-t 2");
 }
 
 TEST(DaemonConfig, RefusesAModelThatContradictsTheSchema) {

@@ -65,7 +65,10 @@ void add_schema(CLI::App& app) {
   add_reading_options(*command, o.reading);
   std::vector<std::string> models;
   for (const ModelEntry& entry : model_registry()) models.emplace_back(entry.name);
-  command->add_option("--model", o.reading.model, "What the target is to be right for")
+  command
+      ->add_option("--model", o.reading.model,
+                   "Which the target is to be right for; kept in the schema where the target asks "
+                   "for another")
       ->check(CLI::IsMember(models));
   command->add_flag("--names", o.names, "List the features instead");
   add_examples(*command, {{"windhover schema house.csv --target price > S.toml",

@@ -147,6 +147,11 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   return rule;
 }
 
+// A name that does not follow from the kind is kept in the schema.
+void keep_model(TargetRule& rule, const std::string& model) {
+  if (!model.empty() && model != rule.default_model()) rule.model = find_model(model)->name;
+}
+
 std::string target_note(const SchemaParts& parts, const std::string& hint) {
   const TargetRule& rule = parts.target_rule;
   std::string note;
@@ -242,7 +247,9 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
         "{} has no column but the target that could be a feature; at least one is needed{}", path,
         why.empty() ? " (is the separator right?)" : " (" + why + ")"));
   }
-  Inspection inspection{Schema(std::move(parts)).collected_from(path), "", std::move(reports)};
+  SchemaParts filled = Schema(std::move(parts)).collected_from(path).parts();
+  keep_model(filled.target_rule, options.model);
+  Inspection inspection{Schema(std::move(filled)), "", std::move(reports)};
   const SchemaParts& done = inspection.schema.parts();
   for (const FeatureRule& rule : done.rules) {
     for (const std::string& category : rule.categories) check_encoding(path, category);

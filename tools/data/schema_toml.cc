@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "windhover/samplers/config.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/toml_keys.h"
 #include "windhover/tools/data/toml_text.h"
@@ -114,6 +115,17 @@ FeatureRule read_rule(Keys keys) {
   return rule;
 }
 
+// What a draft's target will be is not known yet.
+void read_model(Keys& keys, TargetRule& rule, const std::string& target, const std::string& path) {
+  const auto name = keys.text("model");
+  if (!name) return;
+  const ModelEntry* const entry = find_model(*name);
+  if (entry == nullptr)
+    keys.fail(fmt::format("model = \"{}\" is no model; `windhover models` lists them", *name));
+  if (!rule.is_draft()) check_model(rule, *name, target, path);
+  rule.model = entry->name;
+}
+
 // The kind follows from what the categories are said to be, or is said and agrees with them.
 TargetRule read_target(Keys& keys) {
   using Kind = TargetRule::Kind;
@@ -199,6 +211,7 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   Keys keys(document, path);
   parts.target = keys.required_text("target");
   parts.target_rule = read_target(keys);
+  read_model(keys, parts.target_rule, parts.target, path);
   if (const auto separator = keys.text("separator"))
     parts.table.separator = parse_separator(*separator);
   parts.table.header = keys.flag("header").value_or(true);
@@ -245,6 +258,7 @@ std::string Schema::to_toml() const {
     out += fmt::format("target_shift = {}\ntarget_scale = {}\n", toml_number(*target.shift),
                        toml_number(*target.scale));
   }
+  if (!target.model.empty()) out += fmt::format("model = \"{}\"\n", target.model);
   const char separator = parts_.table.separator;
   out += fmt::format("separator = {}\nheader = {}\n",
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),

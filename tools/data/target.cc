@@ -71,6 +71,7 @@ bool TargetRule::is_draft() const {
 }
 
 std::string_view TargetRule::default_model() const {
+  if (!model.empty()) return model;
   switch (kind) {
     case Kind::kCount:
       return "negative-binomial";

@@ -27,10 +27,12 @@ struct TargetRule {
   std::vector<std::string> classes;
   // Of a number: where it lies and how it scatters, as far as known. Both or neither.
   std::optional<double> shift, scale;
+  // The model that the schema names, of the registry's own names; empty: what the kind asks for.
+  std::string_view model;
 
   // What is still to be filled in from a file.
   bool is_draft() const;
-  // Which model it means where none is named.
+  // Which model it means where nobody else names one.
   std::string_view default_model() const;
   // Of answers: "no" and "yes", or the classes; none where texts have no names.
   std::vector<std::string> class_names() const;
