@@ -173,6 +173,51 @@ TEST(Inspect, RefusesWithWhatToType) {
   EXPECT_TRUE(says(refused("y\n1\n2\n"), "no column but the target"));
 }
 
+// However few rows there are.
+TEST(Inspect, AmountsOfMoneyAreNoCategories) {
+  for (const char* cell : {"$5", "US$ 5", "-$5", "($5)", "\"€3,20\"", "€3.20", "5 kr", "5 %",
+                           "\"1,234.50\"", "1'234.50"}) {
+    const std::string amount = cell;
+    const std::string two = "x,y\n1," + amount + "\n2,$7\n3," + amount + "\n";
+    EXPECT_TRUE(says(refused(two), "write 1234.5")) << amount;
+    EXPECT_TRUE(says(refused(two), "--positive VALUE")) << amount;
+    EXPECT_TRUE(
+        says(refused("x,y\n" + amount + ",1\n$7,2.5\n" + amount + ",3\n"), "--category \"x\""))
+        << amount;
+  }
+  EXPECT_TRUE(says(refused("x,y\n1,$5\n2,$6\n3,free\n4,$7\n"), "line 2, column y: \"$5\""));
+  // Who says so has categories.
+  const std::string said = "x,y\n1,$5\n2,$7\n4,$5\n";
+  const Inspection positive = inspected("p.csv", said, {.target = "y", .positive = "$5"});
+  EXPECT_EQ(positive.schema.target_rule().positive, "$5");
+  const Inspection classes = inspected("c.csv", said, {.target = "y", .model = "softmax"});
+  EXPECT_EQ(classes.schema.target_rule().classes, (Names{"$5", "$7"}));
+}
+
+TEST(Inspect, TheSchemaKeepsAModelThatWouldNotFollowFromTheTarget) {
+  const std::string numbers = "x,y\n1,1.5\n4,2\n9,7\n";
+  const auto toml = [](const std::string& content, const std::string& model) {
+    return inspected("kept.csv", content, {.target = "y", .model = model}).schema.to_toml();
+  };
+  const std::string kept = toml(numbers, "student-t");
+  EXPECT_TRUE(says(kept, "model = \"student-t\""));
+  EXPECT_EQ(Schema::from_text(kept, "kept.toml").target_rule().default_model(), "student-t");
+  EXPECT_EQ(Schema::from_text(kept, "kept.toml").to_toml(), kept);
+  EXPECT_EQ(Schema::from_text(kept, "kept.toml").fingerprint(),
+            Schema::from_text(toml(numbers, ""), "plain.toml").fingerprint());
+  EXPECT_TRUE(says(toml("x,y\n1,0\n2,3\n5,2\n", "poisson"), "model = \"poisson\""));
+  for (const char* model : {"", "linear"}) EXPECT_FALSE(says(toml(numbers, model), "model ="));
+  const auto read = [](const std::string& keys) {
+    return refusal_of([&] {
+      (void)Schema::from_text(
+          "target = \"y\"\n" + keys + "[[feature]]\nfield = \"x\"\nkind = \"number\"\n", "s.toml");
+    });
+  };
+  EXPECT_TRUE(says(read("model = \"studnet\"\n"), "`windhover models` lists them"));
+  EXPECT_TRUE(says(read("model = \"poisson\"\ntarget_kind = \"number\"\n"),
+                   "the model poisson is not for the target y"));
+}
+
 TEST(Inspect, WritesASchemaThatReadsBackTheSame) {
   const Inspection found = inspected(
       "round.csv", "t,c,s,n,y\n2020-01-02,a,yes,1.5,p\n2020-01-03,b,no,,q\n2020-01-09,a,no,4,p\n");

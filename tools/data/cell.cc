@@ -270,8 +270,12 @@ bool has_groups_of_three(std::string_view text) {
 }
 
 bool is_adorned_number(std::string_view text) {
-  constexpr std::array<std::string_view, 7> kSigns = {"$", "€", "£", "%", "USD", "EUR", "GBP"};
+  constexpr std::array<std::string_view, 14> kSigns = {
+      "US$", "$", "€", "£", "¥", "₹", "%", "USD", "EUR", "GBP", "JPY", "CHF", "INR", "kr"};
   text = trimmed(text);
+  // What is owed: -$5, or in brackets.
+  if (text.starts_with('(') && text.ends_with(')')) text = trimmed(text.substr(1, text.size() - 2));
+  if (text.starts_with('-')) text = trimmed(text.substr(1));
   for (const std::string_view sign : kSigns) {
     if (text.starts_with(sign)) text = trimmed(text.substr(sign.size()));
     if (text.ends_with(sign)) text = trimmed(text.substr(0, text.size() - sign.size()));

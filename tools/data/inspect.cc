@@ -16,6 +16,9 @@ namespace {
 
 using Kind = TargetRule::Kind;
 
+constexpr std::string_view kCategoriesOfTarget =
+    "--model softmax for classes, or --positive VALUE for the one that is to be 1";
+
 // What one pass over the file finds.
 struct Facts {
   std::vector<std::string> names;
@@ -105,6 +108,9 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
                                    ? fmt::format("more than {}", kMaxClasses)
                                    : fmt::to_string(different);
   const bool numbers = column.all_numbers(decimal);
+  // Of two amounts of money or percentages nobody means the two as such, unless he says so.
+  const bool categories_said = options.positive || wants(Response::kCategorical);
+  if (!categories_said) check_adorned(name, column, decimal, path, kCategoriesOfTarget);
   if (options.positive || (two && (!model || wants(Response::kBernoulli)))) {
     rule.kind = Kind::kBinary;
   } else if (wants(Response::kBernoulli)) {
@@ -113,7 +119,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
                     "--positive VALUE, or leave --model out",
                     how_many, options.model));
   } else if (wants(Response::kCategorical) || (!numbers && !model)) {
-    if (!numbers) check_numbers(name, column, decimal, path);
+    if (!numbers && !model) check_numbers(name, column, decimal, path, kCategoriesOfTarget);
     rule.kind = Kind::kClasses;
     if (facts.target_texts.too_many()) {
       fail(
@@ -122,7 +128,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
                       how_many, numbers ? ", or --model linear for numbers" : ""));
     }
   } else if (!numbers) {
-    check_numbers(name, column, decimal, path);
+    check_numbers(name, column, decimal, path, kCategoriesOfTarget);
     fail(
         fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave --model out to have "
                     "categories",

@@ -236,27 +236,31 @@ bool ColumnFacts::identifies_rows() const {
   return different > 2 && (different == cells || (different > kFew && 2 * different > cells));
 }
 
-void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
-                   const std::string& path) {
+void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
+                   const std::string& path, std::string_view as_categories) {
   const std::uint64_t numbers = facts.numbers(decimal);
-  const ColumnFacts::Cell& adorned =
-      facts.adorned() > 0 ? facts.first_adorned() : facts.first_comma();
   const std::uint64_t other = facts.numbers(decimal == ',' ? '.' : ',');
-  if (adorned.line > 0 && (facts.adorned() > 0 || other > numbers) &&
-      nearly_all(std::max(numbers, other) + facts.adorned(), facts.cells())) {
-    refuse_cell(path, name, adorned,
-                fmt::format("has a sign or thousands separators, which are not read: write 1234.5, "
-                            "or say --decimal \",\" for decimal commas, --category \"{}\" for "
-                            "categories, or --leave-out \"{}\"",
-                            name, name));
-  }
+  const std::uint64_t cells = facts.adorned() + std::max(numbers, other);
+  const bool most = facts.adorned() > 0 && 2 * cells > facts.cells();
+  const bool separated = other > numbers && facts.first_comma().line > 0;
+  if (!most && !(separated && nearly_all(cells, facts.cells()))) return;
+  refuse_cell(path, name, facts.adorned() > 0 ? facts.first_adorned() : facts.first_comma(),
+              fmt::format("has a currency or percent sign or thousands separators, which are not "
+                          "read: write 1234.5 in the whole column, or say --decimal \",\" for "
+                          "decimal commas, {}",
+                          as_categories));
+}
+
+void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
+                   const std::string& path, std::string_view as_categories) {
+  check_adorned(name, facts, decimal, path, as_categories);
+  const std::uint64_t numbers = facts.numbers(decimal);
   if (numbers < facts.cells() && nearly_all(numbers, facts.cells())) {
     const ColumnFacts::Cell& cell = facts.first_no_number();
     refuse_cell(path, name, cell,
                 fmt::format("is no number, and {} of {} cells are; write a number or NA there, or "
-                            "say --missing-text \"{}\", --category \"{}\" for categories, or "
-                            "--leave-out \"{}\"",
-                            numbers, facts.cells(), cell.text, name, name));
+                            "say --missing-text \"{}\", {}",
+                            numbers, facts.cells(), cell.text, as_categories));
   }
 }
 
@@ -273,7 +277,8 @@ ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
   if (facts.all_numbers(choices.decimal)) return number_plan(name, facts, choices, Reads::kNumber);
   if (facts.all_booleans()) return number_plan(name, facts, choices, Reads::kBoolean);
   if (facts.times() == facts.cells()) return number_plan(name, facts, choices, Reads::kTime);
-  check_numbers(name, facts, choices.decimal, path);
+  check_numbers(name, facts, choices.decimal, path,
+                fmt::format("--category \"{}\" for categories, or --leave-out \"{}\"", name, name));
   if (facts.identifies_rows()) {
     return left_out(fmt::format("{}{} different texts in {} rows: an identifier or free text",
                                 facts.many_texts() ? "more than " : "", facts.different_texts(),

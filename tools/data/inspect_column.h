@@ -109,9 +109,14 @@ struct ColumnPlan {
 ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
                        const ColumnChoices& choices, const std::string& path);
 
-// The same of a target that is to be a number.
+// Refuses a column most of whose cells are numbers with a currency or percent sign or thousands
+// separators. `as_categories` is what to type to have them as categories.
+void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
+                   const std::string& path, std::string_view as_categories);
+
+// Likewise, and a column nearly all of whose cells are numbers.
 void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
-                   const std::string& path);
+                   const std::string& path, std::string_view as_categories);
 
 }  // namespace windhover
 
