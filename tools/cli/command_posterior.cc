@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/column_units.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -24,31 +28,57 @@ struct PosteriorOptions {
   std::string plot;
 };
 
-std::vector<std::string> parameter_names(const PosteriorOptions& o, const Client& client) {
-  const v1::Welcome& welcome = client.welcome();
+// What the parameters are called, and in which units they are shown.
+struct Parameters {
   std::vector<std::string> names;
+  std::optional<ColumnUnits> units;  // nothing: as the server has them
+};
+
+Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
+  const v1::Welcome& welcome = client.welcome();
+  Parameters parameters;
+  std::vector<std::string>& names = parameters.names;
+  const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
+  const bool intercept = welcome.dimension() > outputs * welcome.features();
+  std::optional<Schema> schema;
   if (!o.schema.empty()) {
-    const Schema schema = Schema::from_file(o.schema);
-    check_schema(client, schema);
-    names = schema.feature_names();
+    schema = Schema::from_file(o.schema);
+    check_schema(client, *schema);
+    names = schema->feature_names();
   } else {
     for (std::uint32_t j = 1; j <= welcome.features(); ++j) names.push_back(fmt::format("x{}", j));
   }
-  const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
-  if (welcome.dimension() > outputs * welcome.features()) names.emplace_back("intercept");
+  if (intercept) names.emplace_back("intercept");
   if (outputs * names.size() != welcome.dimension()) {  // a network's parameters have no names
     names.clear();
     for (std::uint32_t j = 0; j < welcome.dimension(); ++j) {
       names.push_back(fmt::format("theta{}", j));
     }
-    return names;
+    return parameters;
   }
-  if (outputs == 1) return names;
+  if (schema) parameters.units.emplace(*schema, outputs, intercept);
+  if (outputs == 1) return parameters;
   std::vector<std::string> all;
   for (std::uint32_t c = 1; c <= outputs; ++c) {
     for (const std::string& name : names) all.push_back(fmt::format("{}: {}", c, name));
   }
-  return all;
+  names = std::move(all);
+  return parameters;
+}
+
+// A learner at work may publish between two questions about one posterior.
+void ask_posterior(Client& client, const Parameters& parameters,
+                   std::vector<ParameterSummary>& summaries, Provenance& provenance) {
+  constexpr int kAttempts = 20;
+  for (int i = 0; i < kAttempts; ++i) {
+    check_reply(client, client.posterior(summaries, provenance), "asking for the posterior");
+    if (summaries.size() != parameters.names.size()) {
+      throw RunError(fmt::format("the server sent {} parameters where {} were expected",
+                                 summaries.size(), parameters.names.size()));
+    }
+    if (!parameters.units || parameters.units->convert(client, summaries, provenance)) return;
+  }
+  throw RunError("the posterior changes from question to question; ask without --schema");
 }
 
 // A name may hold what separates cells.
@@ -60,7 +90,8 @@ std::string cell(const std::string& name) {
 }
 
 // As CSV: a line a draw, a column a parameter. Where they come from goes to standard error.
-void print_draws(Client& client, const std::vector<std::string>& names) {
+void print_draws(Client& client, const Parameters& parameters) {
+  const std::vector<std::string>& names = parameters.names;
   std::vector<double> theta;
   Provenance provenance;
   check_reply(client, client.draws(theta, provenance), "asking for the draws");
@@ -73,6 +104,7 @@ void print_draws(Client& client, const std::vector<std::string>& names) {
   fmt::print("{}\n", line);
   for (auto at = theta.begin(); at != theta.end();
        at += static_cast<std::ptrdiff_t>(names.size())) {
+    if (parameters.units) parameters.units->convert(std::span(&*at, names.size()));
     fmt::print("{}\n", fmt::join(at, at + static_cast<std::ptrdiff_t>(names.size()), ","));
   }
   fmt::print(stderr, "{}\n", describe(provenance));
@@ -93,15 +125,12 @@ void run_posterior(const PosteriorOptions& o) {
   if (!o.plot.empty()) check_plot_path(o.plot);
   Client client;
   connect_or_throw(client, o.server);
-  const std::vector<std::string> names = parameter_names(o, client);
-  if (o.draws) return print_draws(client, names);
+  const Parameters parameters = parameters_of(o, client);
+  const std::vector<std::string>& names = parameters.names;
+  if (o.draws) return print_draws(client, parameters);
   std::vector<ParameterSummary> summaries;
   Provenance provenance;
-  check_reply(client, client.posterior(summaries, provenance), "asking for the posterior");
-  if (summaries.size() != names.size()) {
-    throw RunError(fmt::format("the server sent {} parameters where {} were expected",
-                               summaries.size(), names.size()));
-  }
+  ask_posterior(client, parameters, summaries, provenance);
   if (!o.plot.empty()) return plot_posterior(o, names, summaries, provenance);
   if (o.json) {
     nlohmann::ordered_json out;
@@ -128,7 +157,9 @@ void run_posterior(const PosteriorOptions& o) {
         names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk,
         s.ess_tail, s.r_hat, s.prior_precision);
   }
-  fmt::print("{}\n(prior: the precision of each parameter's)\n", describe(provenance));
+  fmt::print(
+      "{}\n(prior: the precision of each parameter's{})\n", describe(provenance),
+      parameters.units ? "; each for one unit of its column, the intercept where all are 0" : "");
 }
 
 }  // namespace
@@ -137,7 +168,9 @@ void add_posterior(CLI::App& app) {
   CLI::App* command = app.add_subcommand("posterior", "Show a server's posterior, by parameter");
   auto options = std::make_shared<PosteriorOptions>();
   add_server_options(*command, options->server);
-  command->add_option("--schema", options->schema, "TOML schema, for the names");
+  command->add_option(
+      "--schema", options->schema,
+      "TOML schema: names, and parameters for one unit of a column instead of one scale");
   CLI::Option* json = command->add_flag("--json", options->json, "One JSON object");
   command->add_flag("--draws", options->draws, "The draws themselves, as CSV: a line each")
       ->excludes(json);
