@@ -9,6 +9,7 @@ function outcome(columns) {
     case "MODEL_KIND_LOGISTIC":
       return `the log-odds of ${columns.schema ? columns.target : "y = 1"}`;
     case "MODEL_KIND_POISSON":
+    case "MODEL_KIND_NEGATIVE_BINOMIAL":
       return `the logarithm of the expected ${columns.target}`;
     case "MODEL_KIND_SOFTMAX":
       return `the log-odds of a class against ${columns.classNames[0]}`;

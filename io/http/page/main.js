@@ -75,14 +75,34 @@ async function askIfAllowed(action) {
   }
 }
 
+// A row that the user has filled in may be none that the server takes: then the other is asked alone.
+async function askBoth() {
+  const followed = [shown.followed];
+  if (shown.welcome.max_query_rows < 2) return shown.question(followed);
+  try {
+    return await shown.question([shown.followed, shown.whatIf.row()]);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 400) throw error;
+    const answers = await shown.question(followed);
+    shown.whatIf.refuse(error);
+    return answers;
+  }
+}
+
 async function predict(now) {
-  const two = shown.welcome.max_query_rows > 1;
-  const rows = two ? [shown.followed, shown.whatIf.row()] : [shown.followed];
-  const [followed, whatIf] = await shown.question(rows);
+  const [followed, whatIf] = await askBoth();
   shown.prediction.update(now, followed);
   shown.prediction.draw();
   if (whatIf) shown.whatIf.update(whatIf);
   else if (!shown.whatIf.last) shown.whatIf.update(followed);
+}
+
+// Another configuration under the same name has other columns.
+async function noticeReplacement() {
+  const { fingerprint } = await ask("/v1/hello", { model: chosen });
+  if (fingerprint === shown.welcome.fingerprint) return;
+  tell(chosen, "the model was replaced");
+  shown = await show(chosen);
 }
 
 async function slow() {
@@ -92,6 +112,7 @@ async function slow() {
   modelsView.update(models, chosen);
   lookAtAll(models.states);
   if (shown === null) return;
+  if (shown.model === chosen) await noticeReplacement();
   shown.calibration.compare(models.states, chosen);
   await askIfAllowed(async () => {
     shown.coefficients.update(await ask("/v1/posterior", { model: shown.model }));
@@ -121,8 +142,7 @@ async function turn() {
   const answered = performance.now();
   if (startedAnew(asked, answered, number(status.uptime_ns) / 1e6)) {
     tell("", "the server was started anew");
-    const { fingerprint } = await ask("/v1/hello", { model: chosen });
-    if (fingerprint !== shown.welcome.fingerprint) shown = await show(chosen);
+    await noticeReplacement();
     shown.numbers.gap(now / 1000);
     slowAt = 0;
   }
@@ -158,6 +178,12 @@ function failed(error) {
   }
   if (error.status === 404 && chosen !== "") {
     connection("bad", `there is no model ${chosen}`);
+    return;
+  }
+  if (error.status >= 400 && error.status < 500) {
+    available = true;
+    slowAt = 0;  // the model may be another one by now
+    connection("bad", `the server refuses: ${error.message}`);
     return;
   }
   if (available === true) tell("", `the server does not answer: ${error.message}`);

@@ -6,6 +6,8 @@ const kMostClasses = 5;
 const kLineColours = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5"];
 const kTwoSided90 = 1.645;  // standard deviations of a normal
 
+const kCounts = ["MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL"];
+export const isCount = (columns) => kCounts.includes(columns.welcome.model);
 export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGISTIC";
 
 // In a sentence: what is predicted, and how sure that is.

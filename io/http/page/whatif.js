@@ -3,7 +3,7 @@ import { colour, edge, line, makeChart } from "./charts.js";
 import { densityOf, kProbabilities } from "./distribution.js";
 import { makeFields, makeText } from "./fields.js";
 import { byId, el, number, percent, say } from "./format.js";
-import { isBinary, sentence } from "./prediction.js";
+import { isBinary, isCount, sentence } from "./prediction.js";
 
 const kPauseMs = 120;     // of typing, before it is asked
 const kManyColumns = 60;  // without names: one line of text
@@ -57,9 +57,14 @@ export class WhatIf {
         // Read out once for each change of the user's, and not with every row that comes.
         say(byId("whatif-said"), sentence(this.columns, prediction));
       } catch (error) {
-        say(byId("whatif-now"), `No answer: ${error.message}.`);
+        this.refuse(error);
       }
     }, kPauseMs);
+  }
+
+  // Of what is filled in now; the chart stays that of the last answer.
+  refuse(error) {
+    say(byId("whatif-now"), `No answer: ${error.message}.`);
   }
 
   #makeChart() {
@@ -84,7 +89,7 @@ export class WhatIf {
   }
 
   #drawDensity(p) {
-    const counts = this.columns.welcome.model === "MODEL_KIND_POISSON";
+    const counts = isCount(this.columns);
     const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { counts, lowest: counts ? 0 : -Infinity };
     const curve = densityOf((p.quantiles ?? []).map(number), bounds);
     this.marks.mean = number(p.epred_mean);

@@ -143,7 +143,7 @@ test("shows the model that is chosen, and the one that the address names", async
   write(here, "a.toml", "[model]\nfeatures = 2\n");
   write(here, "b.toml", "[model]\nname = \"logistic\"\nfeatures = 1\n");
   write(here, "c.toml", "[model]\nname = \"softmax\"\nclasses = 3\nfeatures = 1\n");
-  write(here, "d.toml", "[model]\nname = \"poisson\"\nfeatures = 2\n");
+  write(here, "d.toml", "[model]\nname = \"negative-binomial\"\nfeatures = 2\n");
   const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
   const daemon = await Daemon.start(["--config", all]);
   await daemon.observe(lines(800), { model: "lines" });
@@ -160,10 +160,66 @@ test("shows the model that is chosen, and the one that the address names", async
   assert.match(page.url(), /\?model=kinds$/);
   await text(page, "#coefficients-table", /class 2: x1/);
   await page.getByRole("button", { name: "lines", exact: true }).click();
+  await daemon.observe(lines(200, 2), { model: "lines" });  // what came at first may be unscored
   await text(page, "#score-table", /rival \(challenger\)/);
   await page.selectOption("#model", "counts");
+  await text(page, "#models-table", /counts that scatter/);
   await text(page, "#coefficients-note", /logarithm/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
+  await close(page);
+  await daemon.stop();
+});
+
+test("notices that a model was replaced by one with other columns", async () => {
+  const daemon = await Daemon.start([...kPlain, "--server.added.memory", "200000000"]);
+  program("model", "add", "extra", "--set", "model.features=2", "--to", daemon.query);
+  const page = await open(browser, `${daemon.url}?model=extra`);
+  await text(page, "#coefficients-table", /x2/);
+  program("model", "replace", "extra", "--set", "model.features=1", "--to", daemon.query);
+  await page.waitForFunction(() => {
+    const table = document.querySelector("#coefficients-table").textContent;
+    return /x1/.test(table) && !/x2/.test(table);
+  }, null, { timeout: kPatience });
+  await text(page, "#events", /the model was replaced/);
+  await text(page, "#connection", /^live$/);
+  assert.doesNotMatch(await page.textContent("#events"), /does not answer/);
+  await close(page);
+  await daemon.stop();
+});
+
+test("a what-if row that the server refuses leaves the rest as it is", async () => {
+  const daemon = await Daemon.start(kPlain);
+  await daemon.observe(lines(1000));
+  const page = await open(browser, daemon.url);
+  await text(page, "#whatif-now", /expected/);
+  await page.route("**/v1/predict*", async (route) => {
+    const rows = route.request().postDataJSON().rows;
+    if (rows === 1 || !(await page.getByLabel("x1", { exact: true }).inputValue()).startsWith("2.5")) return route.continue();
+    return route.fulfill({ status: 400, json: { error: "the second row is refused" } });
+  });
+  const before = await page.textContent("#prediction-now");
+  await page.getByLabel("x1", { exact: true }).fill("2.5");
+  await text(page, "#whatif-now", /No answer: the second row is refused/);
+  await daemon.observe(lines(200, 3));
+  await page.waitForFunction((was) => document.querySelector("#prediction-now").textContent !== was, before, { timeout: kPatience });
+  await text(page, "#numbers", /1,200 so far/);
+  await text(page, "#connection", /^live$/);
+  await page.getByLabel("x1", { exact: true }).fill("1.5");
+  await text(page, "#whatif-now", /expected/);
+  await close(page);
+  await daemon.stop();
+});
+
+test("an answer that says no is not taken for none", async () => {
+  const daemon = await Daemon.start(kPlain);
+  await daemon.observe(lines(600));
+  const page = await open(browser, daemon.url);
+  await text(page, "#connection", /^live$/);
+  await page.route("**/v1/status*", (route) => route.fulfill({ status: 429, json: { error: "too many questions" } }));
+  await text(page, "#connection", /the server refuses: too many questions/);
+  assert.doesNotMatch(await page.textContent("#events"), /does not answer/);
+  await page.unroute("**/v1/status*");
+  await text(page, "#connection", /^live$/);
   await close(page);
   await daemon.stop();
 });
