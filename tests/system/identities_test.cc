@@ -122,10 +122,10 @@ TEST(TokenNew, TokenAndLineBelongTogether) {
   ASSERT_EQ(run.exit_code, 0) << run.error;
   const std::string token = testing::content_of(out);
   EXPECT_EQ(token.size(), 10U + 64U + 1U);
-  EXPECT_EQ(run.out.find(token.substr(10, 64)), std::string::npos);
-  EXPECT_NE(run.out.find("ada query default " + testing::hash_text(token.substr(0, 74)) + "\n"),
-            std::string::npos)
-      << run.out;
+  // The line alone, to be redirected.
+  EXPECT_EQ(run.out, "ada query default " + testing::hash_text(token.substr(0, 74)) + "\n");
+  EXPECT_EQ(run.error.find(token.substr(10, 64)), std::string::npos);
+  EXPECT_NE(run.error.find(out), std::string::npos) << run.out;
   struct stat facts {};
   ASSERT_EQ(::stat(out.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777U, 0600U);

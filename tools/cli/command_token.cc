@@ -68,7 +68,8 @@ void run_new(const TokenOptions& o) {
   if (read.who.kind == Credential::Kind::kNone) throw UserError("a name begins with no #");
   if (!o.out.empty()) {
     write_new(o.out, token + "\n");
-    fmt::print("the token is in {}; the line for server.identities_file:\n\n{}\n", o.out, line);
+    fmt::print(stderr, "the token is in {}; this line is for server.identities_file:\n", o.out);
+    fmt::print("{}\n", line);  // alone, so that it can be added to the file
   } else {
     fmt::print(
         "the token, which is shown this once; keep it in a file for --token-file:\n\n{}\n\n"
@@ -93,10 +94,12 @@ void add_token(CLI::App& app) {
       ->check(CLI::IsMember({"observe", "query", "admin"}));
   command->add_option("--model", options->models, "A model's name; several times; nothing: all")
       ->allow_extra_args(false);
-  command->add_option("--out", options->out, "A new file of mode 0600 that gets the token");
+  command->add_option(
+      "--out", options->out,
+      "A new file of mode 0600 that gets the token; the line alone is then printed");
   add_examples(*command,
-               {{"windhover token new feeder --role observe --out feeder.token",
-                 "a token for who sends rows; the line printed is for the identities file"},
+               {{"windhover token new feeder --role observe --out feeder.token >> identities",
+                 "a token for who sends rows, and its line at the end of the identities file"},
                 {"windhover token new dashboard --role query --model default --out dashboard.token",
                  "one that may ask about one model, and nothing else"}});
   command->callback([options] { run_new(*options); });
