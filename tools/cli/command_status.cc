@@ -42,6 +42,12 @@ void print_latency(const char* name, const v1::HandlerLatency& l) {
              text(l.p50_ns()), text(l.p99_ns()), text(l.p999_ns()), text(l.max_ns()));
 }
 
+// Engine and server both count rows: what came to this model, and what came to all of them.
+void print_counters(const char* whose, const auto& counters) {
+  fmt::print("\n{}\n", whose);
+  for (const v1::Counter& c : counters) fmt::print("  {:<26} {}\n", c.label(), c.value());
+}
+
 // In a crowd the place that a server keeps for this may be taken for a moment.
 void connect_in_a_crowd(Client& client, const ServerOptions& server) {
   constexpr int kAttempts = 60;
@@ -62,6 +68,7 @@ void run_status(const StatusOptions& o) {
   v1::StatusResult s;
   check_reply(client, client.status(s), "asking for the status");
   const Provenance provenance = provenance_of(s.provenance());
+  const bool paused = is_paused(client);
   if (o.json) {
     nlohmann::ordered_json out = {{"head", s.head()},
                                   {"uptime_ns", s.uptime_ns()},
@@ -70,6 +77,7 @@ void run_status(const StatusOptions& o) {
                                   {"footprint_bytes", s.footprint_bytes()},
                                   {"resident_bytes", s.resident_bytes()},
                                   {"durable", durable_json(s.durable())},
+                                  {"paused", paused},
                                   {"provenance", to_json(provenance)},
                                   {"observe_latency", latency_json(s.observe_latency())},
                                   {"query_latency", latency_json(s.query_latency())}};
@@ -81,7 +89,11 @@ void run_status(const StatusOptions& o) {
     fmt::print("{}\n", out.dump(2));
     return;
   }
-  fmt::print("{}\n\n", describe(provenance));
+  fmt::print("{}\n", describe(provenance));
+  if (paused) {
+    fmt::print("paused: it learns nothing, and its rows wait, until `windhover model resume`\n");
+  }
+  fmt::print("\n");
   fmt::print("{:<28} {}\n", "observations accepted", s.head());
   fmt::print("{:<28} {}\n", "up for", duration_text(static_cast<double>(s.uptime_ns())));
   fmt::print("{:<28} {} observe, {} query\n", "connections", s.observe_sessions(),
@@ -94,9 +106,8 @@ void run_status(const StatusOptions& o) {
   for (const std::string& line : score_lines(s)) fmt::print("{}\n", line);
   print_latency("observe endpoint", s.observe_latency());
   print_latency("query endpoint", s.query_latency());
-  fmt::print("\n");
-  for (const v1::Counter& c : s.runtime_counters()) fmt::print("{:<28} {}\n", c.label(), c.value());
-  for (const v1::Counter& c : s.io_counters()) fmt::print("{:<28} {}\n", c.label(), c.value());
+  print_counters("counters of this model's engine", s.runtime_counters());
+  print_counters("counters of the server", s.io_counters());
 }
 
 }  // namespace

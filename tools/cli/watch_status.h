@@ -15,7 +15,8 @@ void watch_status(const ServerOptions& server, double seconds, std::uint64_t tim
 
 // "ok          rows 12000 (+512/s), worth 10000, 640 effective draws"; without the rate where
 // `rows_a_second` is negative.
-std::string watch_line(const Provenance& provenance, std::uint64_t head, double rows_a_second);
+std::string watch_line(const Provenance& provenance, bool paused, std::uint64_t head,
+                       double rows_a_second);
 
 }  // namespace windhover
 

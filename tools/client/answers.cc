@@ -24,6 +24,15 @@ void check_reply(const Client& client, Status status, const char* doing) {
   throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
 }
 
+bool is_paused(Client& client) {
+  std::vector<v1::ModelState> states;
+  if (!ok(client.models(states))) return false;
+  const auto mine = std::ranges::find_if(states, [&](const v1::ModelState& state) {
+    return state.name() == client.welcome().model_name();
+  });
+  return mine != states.end() && mine->paused();
+}
+
 namespace {
 
 bool counts(v1::ModelKind model) {

@@ -23,6 +23,10 @@ void check_reply(const Client& client, Status status, const char* doing);
 // when the server was given a schema too, the same names and encodings. UserError otherwise.
 void check_schema(const Client& client, const Schema& schema);
 
+// The model that the client speaks of stands still, by `windhover model pause`. False where the
+// server does not say.
+bool is_paused(Client& client);
+
 nlohmann::ordered_json to_json(const Provenance& provenance);
 nlohmann::ordered_json to_json(const ParameterSummary& summary);
 
