@@ -18,9 +18,12 @@ std::string label_of(v1::Reason reason) {
   return label;
 }
 
-// The label, and of a missing right what would help.
+// The label, and of a missing right or a wrong row what would help.
 std::string text_of(const v1::Refusal& refusal) {
   const std::string label = label_of(refusal.reason());
+  if (refusal.reason() == v1::REASON_WRONG_DIMENSION && refusal.number() > 0) {
+    return label + ": the model has " + std::to_string(refusal.number()) + " features";
+  }
   if (refusal.reason() != v1::REASON_NOT_PERMITTED) return label;
   switch (refusal.number()) {
     case 1:

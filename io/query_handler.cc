@@ -147,7 +147,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, LongP
             ? Status::kTooLarge
             : place.begin(*reader_in_pieces_, request.predict, asker, piece.begin_ns);
     if (!ok(status)) {
-      piece.bytes = refuse(request.id, status, 0, out);
+      piece.bytes = refuse_question(request.id, status, out);
       count(0);
       return piece;
     }
@@ -188,12 +188,12 @@ std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
 
 std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
                                   std::span<std::byte> out) noexcept {
-  if (too_large(query)) return refuse(id, Status::kTooLarge, model_->limits.max_query_rows, out);
+  if (too_large(query)) return refuse_question(id, Status::kTooLarge, out);
   const PredictRequest request = scratch_->predict.load(query);
   Provenance provenance;
   const std::span<PredictiveSummary> summaries = scratch_->predict.summaries(query.rows);
   const Status status = reader_->predict(request, summaries, provenance);
-  if (!ok(status)) return refuse(id, status, 0, out);
+  if (!ok(status)) return refuse_question(id, status, out);
   return write(id,
                encode(id,
                       PredictReply{&provenance, summaries, request.quantile_probabilities.size(),
@@ -278,6 +278,14 @@ std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number
   const TakeCheckpointReply reply = {number, answered, progress.taken.load(),
                                      progress.status.load()};
   return write(id, encode(id, reply, out), out);
+}
+
+std::size_t QueryHandler::refuse_question(std::uint64_t id, Status reason,
+                                          std::span<std::byte> out) noexcept {
+  const std::uint64_t number = reason == Status::kTooLarge         ? model_->limits.max_query_rows
+                               : reason == Status::kWrongDimension ? model_->limits.features
+                                                                   : 0;
+  return refuse(id, reason, number, out);
 }
 
 std::size_t QueryHandler::refuse(std::uint64_t id, Status reason, std::uint64_t number,

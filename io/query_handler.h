@@ -90,6 +90,8 @@ class QueryHandler {
   std::size_t status(std::uint64_t id, std::span<std::byte> out) noexcept;
   std::size_t take_checkpoint(std::uint64_t id, std::uint64_t number,
                               std::span<std::byte> out) noexcept;
+  // Of a Predict, with the number that helps.
+  std::size_t refuse_question(std::uint64_t id, Status reason, std::span<std::byte> out) noexcept;
   std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
                      std::span<std::byte> out) noexcept;
   std::size_t write(std::uint64_t id, std::size_t bytes, std::span<std::byte> out) noexcept;

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/posix_folder.h"
 #include "windhover/io/instance_id.h"
 
@@ -16,7 +17,7 @@ constexpr const char* kLockName = "lock";
 Error Persistence::fail(const Error& error, const std::string& what) noexcept {
   sentence_ = path_ + ": " + what;
   if (error.sentence != nullptr && error.sentence[0] != '\0') {
-    sentence_ += std::string(": ") + error.sentence;
+    sentence_ += ": " + error_sentence(error);
   }
   // Other numbers than an errno belong into the sentence.
   return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
@@ -79,7 +80,8 @@ Result<bool> Persistence::recover() {
   }
   CheckpointReader& checkpoint = newest.value();
   if (!ok(ProducerCapture::read(checkpoint, producers_))) {
-    return fail({}, "server.max_producers is smaller than the number of producers known");
+    return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
+                        " is smaller than the number of producers that the checkpoint knows");
   }
   const Result<bool> restored = engine_.restore(checkpoint);
   if (!restored.ok()) return fail(restored.error(), "the newest checkpoint cannot be taken up");
@@ -108,7 +110,7 @@ Result<bool> Persistence::judge_passed_over() {
     if (why == Status::kUnsupported || (!config_.log && why != Status::kMalformed)) {
       return fail(entry.why, name + " cannot be used");
     }
-    add_remark(name + " was passed over: " + entry.why.sentence);
+    add_remark(name + " was passed over: " + error_sentence(entry.why));
   }
   return true;
 }
@@ -189,7 +191,8 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
   if (!writer.ok()) return fail(writer.error(), "the log cannot be opened");
   writer_.emplace(std::move(writer.value()));
   if (writer_->durable_frames() < frames) {
-    return fail({}, "the log ends before the newest checkpoint");
+    return fail({}, "the log ends at frame " + std::to_string(writer_->durable_frames()) +
+                        ", before the newest checkpoint, at frame " + std::to_string(frames));
   }
   return true;
 }
@@ -241,7 +244,8 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
       // Where producers stand at the end; nobody is let in before the rows have been learned as
       // well.
       if (frame.producer != 0 && !ok(producers_.set(frame.producer, frame.next))) {
-        return fail({}, "server.max_producers is smaller than the number of producers known");
+        return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
+                            " is smaller than the number of producers that the checkpoint knows");
       }
     }
     if (status != Status::kClosed) {

@@ -53,12 +53,33 @@ unsigned status_of(v1::Reason reason) noexcept {
   }
 }
 
-HttpAnswer refused(const v1::Refusal& refusal) {
-  const std::string reason = v1::Reason_Name(refusal.reason());
-  HttpAnswer answer = http_error(status_of(refusal.reason()), "");
-  answer.body = "{\"error\":\"the question was refused\",\"reason\":" + json_string(reason) +
-                ",\"number\":\"" + std::to_string(refusal.number()) + "\"}\n";
+HttpAnswer refused(v1::Reason reason, std::uint64_t number, std::string_view sentence) {
+  HttpAnswer answer = http_error(status_of(reason), "");
+  answer.body = "{\"error\":" + json_string(sentence) +
+                ",\"reason\":" + json_string(v1::Reason_Name(reason)) + ",\"number\":\"" +
+                std::to_string(number) + "\"}\n";
   return answer;
+}
+
+// How the rows of a question are not as long as the model's; empty: they are.
+std::string width_text(const v1::Predict& question, const ModelLimits& limits) {
+  const std::string wanted = std::to_string(limits.features);
+  const int values = question.features_f64_size() + question.features_f32_size();
+  const bool indexed = question.indices_size() + question.row_ends_size() > 0;
+  if (limits.max_nonzeros > 0) {
+    if (indexed || values == 0) return "";
+    return "this model takes sparse rows, with indices and row_ends beside the values";
+  }
+  if (indexed) return "this model takes dense rows, " + wanted + " numbers each, without indices";
+  const std::uint64_t rows = question.rows();
+  const auto came = static_cast<std::uint64_t>(values);
+  if (came == rows * limits.features) return "";
+  if (rows > 0 && came % rows == 0) {
+    return "each row has " + std::to_string(came / rows) + " numbers, and the model takes " +
+           wanted;
+  }
+  return std::to_string(came) + " numbers came for " + std::to_string(rows) +
+         " rows, and the model takes " + wanted + " a row";
 }
 
 }  // namespace
@@ -70,7 +91,10 @@ HttpAnswer json_answer_of(std::span<const std::byte> frame) {
       !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
     return http_error(500, "the answer could not be read again");
   }
-  if (response.has_refusal()) return refused(response.refusal());
+  if (response.has_refusal()) {
+    return refused(response.refusal().reason(), response.refusal().number(),
+                   "the question was refused");
+  }
   const google::protobuf::Reflection& reflection = *response.GetReflection();
   const auto* arm = reflection.GetOneofFieldDescriptor(
       response, response.GetDescriptor()->FindOneofByName("body"));
@@ -134,7 +158,11 @@ HttpAnswer JsonApi::predict(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;
   if (!read(request, *question.mutable_predict(), answer)) return answer;
-  return ask(question, request);
+  answer = ask(question, request);
+  if (answer.status != 400) return answer;
+  const ModelLimits& limits = memory_.conversations->models[request.model].model->limits;
+  const std::string width = width_text(question.predict(), limits);
+  return width.empty() ? answer : refused(v1::REASON_WRONG_DIMENSION, limits.features, width);
 }
 
 HttpAnswer JsonApi::posterior(const HttpRequest& request) {

@@ -111,6 +111,9 @@ TEST(Server, WrongQuestionIsRefusedAndTheConnectionStays) {
   request.rows = 1;
   request.features = x;
   EXPECT_EQ(client.predict(request, summaries, provenance), Status::kWrongDimension);
+  EXPECT_EQ(client.error_number(), kFeatures);
+  EXPECT_NE(client.error_text().find(std::to_string(kFeatures) + " features"), std::string::npos)
+      << client.error_text();
   const std::vector<double> many(33 * kFeatures, 1.0);
   request.rows = 33;
   request.features = many;

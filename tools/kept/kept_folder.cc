@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/log_format.h"
 #include "windhover/tools/error.h"
 
@@ -109,7 +110,8 @@ std::string KeptFolder::sentence(const std::string& what, const Error& error) co
 
 std::string error_text(const Error& error) {
   const int why = errno_of(error);
-  return why == 0 ? error.sentence : fmt::format("{}: {}", error.sentence, std::strerror(why));
+  return why == 0 ? error_sentence(error)
+                  : fmt::format("{}: {}", error.sentence, std::strerror(why));
 }
 
 }  // namespace windhover

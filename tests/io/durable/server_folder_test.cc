@@ -197,7 +197,10 @@ TEST(ServerFolder, OfAnotherModelIsRefused) {
   other.model.features = kFeatures + 1;
   ServerLife life(config, other);
   EXPECT_FALSE(life.opens());
-  EXPECT_NE(life.error().find("checkpoint"), std::string::npos) << life.error();
+  EXPECT_NE(life.error().find("the checkpoint has another model.features; there it is " +
+                              std::to_string(kFeatures)),
+            std::string::npos)
+      << life.error();
 }
 
 }  // namespace

@@ -151,6 +151,26 @@ TEST(JsonApi, PosteriorDrawsAndStatusAreThoseOfTheSocket) {
   EXPECT_EQ(hello["observes"], false);
 }
 
+TEST(JsonApi, ARowOfAnotherWidthIsToldHowManyNumbersAreWanted) {
+  Served served;
+  const auto refusal = [&](const json& question) {
+    const HttpResponse response = served.peer.ask("POST", "/v1/predict", kJson, question.dump());
+    const json answer = json::parse(response.body);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_EQ(answer["reason"], "REASON_WRONG_DIMENSION");
+    EXPECT_EQ(answer["number"], "3");
+    return answer["error"].get<std::string>();
+  };
+  EXPECT_EQ(refusal({{"rows", 2}, {"features_f64", {1, 2, 3, 4}}}),
+            "each row has 2 numbers, and the model takes 3");
+  EXPECT_EQ(refusal({{"rows", 1}, {"features_f32", {1, 2, 3, 4}}}),
+            "each row has 4 numbers, and the model takes 3");
+  EXPECT_EQ(refusal({{"rows", 2}, {"features_f64", {1, 2, 3}}}),
+            "3 numbers came for 2 rows, and the model takes 3 a row");
+  EXPECT_EQ(refusal({{"rows", 1}, {"features_f64", {1}}, {"indices", {0}}, {"row_ends", {1}}}),
+            "this model takes dense rows, 3 numbers each, without indices");
+}
+
 TEST(JsonApi, WhatIsWrongIsSaid) {
   Served served;
   const auto status = [&](const std::string& body) {
@@ -165,7 +185,7 @@ TEST(JsonApi, WhatIsWrongIsSaid) {
   EXPECT_EQ(status("{\"row\": 1}"), "400 ");
   EXPECT_EQ(status("{\"rows\": 1, \"features_f64\": [1, 2, \"\\u0000\\\"\"]}"), "400 ");
   EXPECT_EQ(status(std::string(5000, '[')), "400 ");
-  EXPECT_EQ(status("{\"rows\": 2, \"features_f64\": [1, 2, 3]}"), "400 ");
+  EXPECT_EQ(status("{\"rows\": 2, \"features_f64\": [1, 2, 3]}"), "400 REASON_WRONG_DIMENSION");
   EXPECT_EQ(status("{\"rows\": 2, \"features_f64\": [1, 2]}"), "400 REASON_WRONG_DIMENSION");
   EXPECT_EQ(status("{\"rows\": 1, \"features_f64\": [1, 2, \"NaN\"]}"), "400 REASON_NOT_FINITE");
   EXPECT_EQ(status("{\"rows\": 1000, \"features_f64\": []}"), "413 REASON_TOO_LARGE");

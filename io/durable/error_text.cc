@@ -1,0 +1,33 @@
+#include "windhover/io/durable/error_text.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace windhover {
+namespace {
+
+std::string number_text(double number) {
+  if (number == std::floor(number) && std::abs(number) < 0x1p53) {
+    return std::to_string(static_cast<std::int64_t>(number));
+  }
+  return std::to_string(number);
+}
+
+}  // namespace
+
+std::string error_sentence(const Error& error) {
+  constexpr std::string_view kHash = "; its hash is";  // a number that nobody can look up
+  std::string text = error.sentence;
+  if (error.is_errno) return text;
+  if (text.ends_with(kHash)) return text.substr(0, text.size() - kHash.size());
+  if (text.ends_with(" is")) return text + " " + number_text(error.number);
+  if (error.number == 0) return text;
+  if (error.status == Status::kUnsupported) return text + ": " + number_text(error.number);
+  if (error.status == Status::kArenaTooSmall) {
+    return text + ": " + number_text(error.number) + " bytes";
+  }
+  return text;
+}
+
+}  // namespace windhover

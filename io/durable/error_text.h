@@ -1,0 +1,16 @@
+#ifndef WINDHOVER_IO_DURABLE_ERROR_TEXT_H_
+#define WINDHOVER_IO_DURABLE_ERROR_TEXT_H_
+
+#include <string>
+
+#include "windhover/platform/result.h"
+
+namespace windhover {
+
+// The sentence of an error about a folder, with its number where that says something: what the
+// checkpoint has instead, a version, bytes. An errno is left to who prints it.
+std::string error_sentence(const Error& error);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_DURABLE_ERROR_TEXT_H_

@@ -1,0 +1,30 @@
+#include "windhover/io/durable/error_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "windhover/io/durable/folder.h"
+
+namespace windhover::error_text_test {
+
+TEST(ErrorSentence, HasTheNumberWhereThatSaysSomething) {
+  EXPECT_EQ(error_sentence({Status::kRefused, "another window_size; there it is", 2'000}),
+            "another window_size; there it is 2000");
+  EXPECT_EQ(error_sentence({Status::kRefused, "another seed; there it is", 0}),
+            "another seed; there it is 0");
+  EXPECT_EQ(error_sentence({Status::kRefused, "another scale; there it is", 0.25}),
+            "another scale; there it is 0.250000");
+  EXPECT_EQ(error_sentence({Status::kRefused, "another model.name; its hash is", 1.5e19}),
+            "another model.name");
+  EXPECT_EQ(error_sentence({Status::kUnsupported, "of a version that is not read", 7}),
+            "of a version that is not read: 7");
+  EXPECT_EQ(error_sentence({Status::kArenaTooSmall, "the log needs more memory", 4'096}),
+            "the log needs more memory: 4096 bytes");
+  EXPECT_EQ(error_sentence({Status::kMalformed, "the checkpoint is damaged", 77}),
+            "the checkpoint is damaged");
+  EXPECT_EQ(error_sentence(error_of(-ENOENT, "the file cannot be opened")),
+            "the file cannot be opened");
+}
+
+}  // namespace windhover::error_text_test
