@@ -84,8 +84,8 @@ TEST(WindhoverStatus, SaysThatAModelIsPausedAndWhoseCountersAreWhose) {
 
 // With a diagonal noise structure no posterior is ok.
 TEST(WindhoverHealth, EndsWithOneWhereAModelIsDegraded) {
-  ChildDaemon daemon =
-      daemon_with({"--model.features", "1", "--sampler.noise_structure", "diagonal"});
+  ChildDaemon daemon = daemon_with({"--model.features", "1", "--sampler.name", "sgd-d",
+                                    "--sampler.noise_structure", "diagonal"});
   const Files files;
   ASSERT_EQ(files.send(daemon).exit_code, 0);
   ProgramRun run;
