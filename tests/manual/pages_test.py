@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import run
+from links import broken_links
 from pages import blocks, missing_line, same_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,33 @@ class Comparing(unittest.TestCase):
                 blocks(page)
 
 
+class Site(unittest.TestCase):
+    def test_a_link_that_leads_to_nothing_is_named(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "sub").mkdir()
+            (root / "a.html").write_text(
+                '<h1 id="top">a</h1><a href="sub/b.html#here">b</a> <a href="#top">a</a> <img src="p.svg">'
+                '<a href="https://nowhere.example/x">x</a> <a href="mailto:a@b">m</a> <a href="sub/">s</a>'
+            )
+            (root / "sub/b.html").write_text('<p id="here"></p><a href="../a.html">a</a>')
+            (root / "sub/index.html").write_text("")
+            (root / "p.svg").write_text("")
+            self.assertEqual(broken_links(root), [])
+            (root / "sub/b.html").write_text(
+                '<a href="../a.html#gone">a</a> <a href="c.html">c</a> <a href="../../etc">e</a>'
+            )
+            self.assertEqual(
+                broken_links(root),
+                [
+                    "a.html links to sub/b.html#here: there is no such place in it",
+                    "sub/b.html links to ../a.html#gone: there is no such place in it",
+                    "sub/b.html links to c.html: there is no such file",
+                    "sub/b.html links to ../../etc: there is no such file",
+                ],
+            )
+
+
 class Running(unittest.TestCase):
     """A page of shell commands alone, run as those of the manual are."""
 
@@ -132,6 +160,10 @@ class Running(unittest.TestCase):
     def test_a_command_that_fails_is_named_by_its_line(self) -> None:
         wrong = self.run_text("\n```sh\ntrue\nfalse\ntrue\n```\n")
         self.assertTrue(wrong.startswith("page.md:4: this command failed"), wrong)
+
+    def test_a_command_that_fails_within_a_pipe_is_named(self) -> None:
+        wrong = self.run_text("```sh\ntrue\n(echo a; false) | cat\n```\n")
+        self.assertTrue(wrong.startswith("page.md:3: this command failed"), wrong)
 
     def test_an_output_that_does_not_come_is_named_by_its_line(self) -> None:
         wrong = self.run_text("```sh\necho b\n```\n```text\na\n```\n")

@@ -5,7 +5,7 @@
 A page is one shell in one new folder that holds the pages' data; `windhover` and `windhoverd` are
 those of the command line, and its ports are free ones. By the fence of a block:
 
-    ```sh                       is run; it must end with 0
+    ```sh                       is run; it must end with 0, and so must each part of a pipe
     ```{ .sh .again }           is run until its output is the one shown, 30 s at most
     ```text                     after one of these: lines of its output, in order; `...` is anything
     ```{ .LANG title="NAME" }   is written to the file NAME of that folder
@@ -38,6 +38,7 @@ PAGES = ROOT / "tools/manual/pages"
 PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
 SHELL = """
+set -o pipefail
 while read -r __script; do
   __failed=0
   trap '[[ $__failed != 0 ]] || __failed=$LINENO' ERR

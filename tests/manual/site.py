@@ -1,4 +1,5 @@
-"""Builds the manual's site into a temporary folder: all of it is there, and nothing from elsewhere."""
+"""Builds the manual's site into a temporary folder: all of it is there, nothing is from elsewhere,
+and no link within it is broken."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from links import broken_links
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "tools/manual/build"
@@ -32,6 +35,7 @@ def main() -> int:
             if file.suffix in (".html", ".css", ".js"):
                 for found in FETCHED.findall(file.read_text()):
                     wrong.append(f"{file.relative_to(site)} fetches {found}")
+        wrong += broken_links(site)
         total = sum(file.stat().st_size for file in files)
         if total > LIMIT:
             wrong.append(f"the site has {total} bytes, {LIMIT} at most")
