@@ -16,6 +16,7 @@
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/gnuplot.h"
 #include "windhover/tools/reproduce/plot.h"
 
 namespace windhover {
@@ -53,7 +54,7 @@ void run(const Options& o) {
     before = read_result(o.compare);
     require_comparable(*before, {{"suite", o.suite}, {"options", to_json(o)}});
   }
-  if (!o.plot.empty()) reproduce::require_gnuplot();
+  if (!o.plot.empty()) require_gnuplot();
   Json result = run_bench(o.suite, o);
   if (o.json) {
     if (before) result["compared"] = ratios(*before, result);

@@ -207,7 +207,6 @@ void run_predict(const PredictOptions& o) {
   if (!o.schema.empty() && has_classes(welcome))
     form.class_names = Schema::from_file(o.schema).target_rule().class_names();
 
-  if (!o.plot.empty()) plot_answers(o, summaries, questions, form);
   if (o.json) {
     nlohmann::ordered_json out;
     out["predictions"] = nlohmann::ordered_json::array();
@@ -218,13 +217,14 @@ void run_predict(const PredictOptions& o) {
     }
     out["provenance"] = to_json(provenance);
     fmt::print("{}\n", out.dump(2));
-    return;
+  } else {
+    for (std::size_t i = 0; i < summaries.size(); ++i) {
+      if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
+      fmt::print("{}\n", describe(summaries[i], form));
+    }
+    fmt::print("{}\n", describe(provenance));
   }
-  for (std::size_t i = 0; i < summaries.size(); ++i) {
-    if (questions.size() > 1) fmt::print("{}: ", questions.at(i).label);
-    fmt::print("{}\n", describe(summaries[i], form));
-  }
-  fmt::print("{}\n", describe(provenance));
+  if (!o.plot.empty()) plot_answers(o, summaries, questions, form);
 }
 
 }  // namespace

@@ -2,30 +2,19 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/gnuplot.h"
 
 namespace windhover {
 namespace {
-
-// Between gnuplot's single quotes: nothing means anything there but the quote itself.
-std::string quoted_text(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') out += '\'';
-    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return out + "'";
-}
 
 int terminal_columns() {
   winsize found{};
@@ -45,7 +34,7 @@ std::string interval_script(const IntervalPlot& plot, const std::string& svg, in
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const std::size_t at = shown.size() - i;  // the first on top
     data += fmt::format("{} {} {} {}\n", shown[i].middle, at, shown[i].lower, shown[i].upper);
-    names += fmt::format("{}{} {}", i > 0 ? ", " : "", quoted_text(shown[i].name), at);
+    names += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_tic(shown[i].name), at);
   }
   const std::size_t rows = shown.size();
   std::string script =
@@ -53,12 +42,12 @@ std::string interval_script(const IntervalPlot& plot, const std::string& svg, in
                   : fmt::format(
                         "set terminal svg noenhanced size 720, {} background 'white'\n"
                         "set output {}\n",
-                        120 + 24 * rows, quoted_text(svg));
+                        120 + 24 * rows, gnuplot_text(svg));
   script += fmt::format(
       "set title {}\nset xlabel {}\nset ytics ({})\nset yrange [0.5:{}.5]\nset offsets graph 0.03, "
       "graph 0.03, 0, 0\nunset key\nset grid x\n$data << EOD\n{}EOD\n"
       "plot $data using 1:2:3:4 with xerrorbars pointtype 7 linecolor rgb '#0072b2'\n",
-      quoted_text(plot.title), quoted_text(plot.label), names, rows, data);
+      gnuplot_text(plot.title), gnuplot_text(plot.label), names, rows, data);
   return script;
 }
 
@@ -72,14 +61,7 @@ void draw_intervals(const IntervalPlot& plot, const std::string& path) {
   const bool terminal = path == "-";
   const std::string unfinished = terminal ? "" : path + ".new";
   const std::string script = interval_script(plot, unfinished, terminal ? terminal_columns() : 0);
-  std::fflush(stdout);  // what was printed comes first
-  std::FILE* gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) throw RunError("gnuplot, which draws the plots, cannot be started");
-  std::fputs(script.c_str(), gnuplot);
-  const int outcome = pclose(gnuplot);
-  if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 127) {
-    throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
-  }
+  const int outcome = run_gnuplot(script);
   std::error_code failed;
   if (outcome == 0 && !terminal) std::filesystem::rename(unfinished, path, failed);
   if (outcome != 0 || failed) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/gnuplot.h"
 #include "windhover/tools/processor.h"
 #include "windhover/tools/reproduce/data_files.h"
 #include "windhover/tools/reproduce/files.h"

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/files.h"
+#include "windhover/tools/gnuplot.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -22,24 +22,6 @@ constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E
                                  "#56B4E9", "#000000", "#999999", "#882255"};
 constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2, 1};        // filled
 constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // of the same shapes
-
-// What has several lines needs gnuplot's other quotes.
-std::string quoted(const std::string& text) {
-  if (text.find('\n') != std::string::npos) {
-    std::string out = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c == '\n' ? "\\n" : std::string(1, c);
-    }
-    return out + "\"";
-  }
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') out += '\'';
-    out += c;
-  }
-  return out + "'";
-}
 
 // Where a logarithmic axis has no place, there is no point.
 bool is_drawable(double value, bool logarithmic) {
@@ -80,7 +62,7 @@ std::string plot_element(const Series& series, const std::string& block) {
   const std::string points = fmt::format("pt {} ps {}", mark, size);
   const bool errors = !series.error.empty();
   const std::string title =
-      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
+      series.label.empty() ? "notitle" : fmt::format("title {}", gnuplot_text(series.label));
   std::string with;
   std::string columns = errors ? "1:2:5:6" : "1:2";
   std::string beside;  // what is drawn without a title of its own
@@ -129,7 +111,7 @@ std::string on_lines(const std::string& name) {
   std::size_t length = 0;
   std::istringstream words(name);
   for (std::string word; words >> word;) {
-    if (length > 0) out += length + word.size() > 8 ? "\\n" : " ";
+    if (length > 0) out += length + word.size() > 8 ? '\n' : ' ';
     length = length + word.size() > 8 ? word.size() : length + word.size() + 1;
     out += word;
   }
@@ -160,7 +142,7 @@ std::string y_tics(const Panel& panel) {
   for (std::size_t i = 0; i < panel.y_tics.size(); ++i) {
     const std::string number = fmt::format("{:g}", panel.y_tics[i]);
     tics.push_back(i < panel.y_tic_names.size()
-                       ? fmt::format("{} {}", quoted(panel.y_tic_names[i]), number)
+                       ? fmt::format("{} {}", gnuplot_tic(panel.y_tic_names[i]), number)
                        : number);
   }
   return fmt::format("set format y '%g'\nset ytics ({})\n", fmt::join(tics, ", "));
@@ -169,9 +151,9 @@ std::string y_tics(const Panel& panel) {
 std::string panel_script(const Panel& panel, std::size_t number) {
   std::string out = "set size noratio\n";
   out += fmt::format("set bmargin {}\n", panel.level_names ? 7 : -1);
-  out += fmt::format("set title {} noenhanced\n", quoted(panel.title));
-  out += fmt::format("set xlabel {} noenhanced offset 0,0.4\n", quoted(panel.x_label));
-  out += fmt::format("set ylabel {} noenhanced\n", quoted(panel.y_label));
+  out += fmt::format("set title {} noenhanced\n", gnuplot_text(panel.title));
+  out += fmt::format("set xlabel {} noenhanced offset 0,0.4\n", gnuplot_text(panel.x_label));
+  out += fmt::format("set ylabel {} noenhanced\n", gnuplot_text(panel.y_label));
   out += panel.log_x ? "set logscale x\n" : "unset logscale x\n";
   out += panel.log_y ? "set logscale y\n" : "unset logscale y\n";
   out += fmt::format("set format x '{}'\n", panel.log_x ? "10^{%L}" : "%g");
@@ -185,9 +167,9 @@ std::string panel_script(const Panel& panel, std::size_t number) {
   } else {
     std::string names;
     for (std::size_t i = 0; i < panel.categories.size(); ++i) {
-      names +=
-          fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ",
-                      panel.level_names ? on_lines(panel.categories[i]) : panel.categories[i], i);
+      const std::string& name = panel.categories[i];
+      names += fmt::format("{}{} {}", i == 0 ? "" : ", ",
+                           gnuplot_tic(panel.level_names ? on_lines(name) : name), i);
     }
     out += fmt::format("set xtics {} noenhanced ({})\n",
                        panel.level_names ? "norotate center" : "rotate by -40 left", names);
@@ -232,21 +214,16 @@ std::string gnuplot_script(const Plot& plot, const std::string& name) {
                        terminal == std::string("svg") ? "background '#ffffff'" : "");
     out += fmt::format("set output '{}.{}'\n", name, terminal);
     out += fmt::format("set multiplot layout {},{} title {} noenhanced font 'Sans,14'\n", rows,
-                       columns, quoted(plot.title));
+                       columns, gnuplot_text(plot.title));
     for (std::size_t p = 0; p < plot.panels.size(); ++p) out += panel_script(plot.panels[p], p);
     out += "unset multiplot\nset output\n";
   }
   return out;
 }
 
-void require_gnuplot() {
-  if (run_program_in(".", {"gnuplot", "/dev/null"}) == 127) {
-    throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
-  }
-}
-
 void draw(const std::filesystem::path& directory, const std::string& name) {
-  const int code = run_program_in(directory, {"gnuplot", name + ".gp"});
+  const int code = run_gnuplot(fmt::format("cd {}\nload {}\n", gnuplot_text(directory.string()),
+                                           gnuplot_text(name + ".gp")));
   if (code != 0) {
     throw RunError(fmt::format("gnuplot failed on {} (exit code {})",
                                (directory / (name + ".gp")).string(), code));

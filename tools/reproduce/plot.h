@@ -81,9 +81,6 @@ struct Plot {
 // A gnuplot script that draws NAME.svg and NAME.png in its working directory.
 std::string gnuplot_script(const Plot& plot, const std::string& name);
 
-// RunError naming the Debian package when gnuplot is not there.
-void require_gnuplot();
-
 // Runs directory / NAME.gp there. RunError when gnuplot fails or a picture is not complete.
 void draw(const std::filesystem::path& directory, const std::string& name);
 

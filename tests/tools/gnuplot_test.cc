@@ -1,0 +1,48 @@
+#include "windhover/tools/gnuplot.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/cli/interval_plot.h"
+
+namespace windhover::gnuplot_test {
+namespace {
+
+TEST(GnuplotText, IsTheTextItselfInWhicheverQuotes) {
+  EXPECT_EQ(gnuplot_text("it's 50 % of \\n `x`"), "'it''s 50 % of \\n `x`'");
+  EXPECT_EQ(gnuplot_text("a \"b\"\nof `c` \\ d"), "\"a \\\"b\\\"\\nof \\`c\\` \\\\ d\"");
+  EXPECT_EQ(gnuplot_text("a\tb\x01"), "'a b '");
+}
+
+TEST(GnuplotTic, KeepsAPercentSign) {
+  EXPECT_EQ(gnuplot_tic("share=50%"), "'share=50%%'");
+  EXPECT_EQ(gnuplot_tic("50 %\nof it"), "\"50 %%\\nof it\"");
+}
+
+TEST(IntervalScript, NamesMayHoldWhatGnuplotReadsInItsOwnWay) {
+  const IntervalPlot plot{"100 %", "y", {{"a's 5%", 1, 0, 2}}};
+  const std::string script = interval_script(plot, "", 80);
+  EXPECT_TRUE(says(script, "set title '100 %'\n"));
+  EXPECT_TRUE(says(script, "set ytics ('a''s 5%%' 1)\n"));
+}
+
+// Where there is gnuplot.
+TEST(RunGnuplot, DrawsTicsWithAPercentSign) {
+  if (std::system("command -v gnuplot >/dev/null") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  const std::string svg = path_of("percent.svg");
+  const IntervalPlot plot{"a", "y", {{"50 %s", 1, 0, 2}, {"5%", 2, 1, 3}}};
+  EXPECT_EQ(run_gnuplot(interval_script(plot, svg, 0)), 0);
+  std::ifstream file(svg);
+  const std::string drawn(std::istreambuf_iterator<char>(file), {});
+  EXPECT_TRUE(says(drawn, ">50 %s<")) << drawn;
+  EXPECT_TRUE(says(drawn, ">5%<"));
+  EXPECT_NE(run_gnuplot("plot nothing_of_that_name\n"), 0);
+}
+
+}  // namespace
+}  // namespace windhover::gnuplot_test

@@ -1,0 +1,23 @@
+// gnuplot, which draws the plots: texts in its scripts, and how it is run.
+#ifndef WINDHOVER_TOOLS_GNUPLOT_H_
+#define WINDHOVER_TOOLS_GNUPLOT_H_
+
+#include <string>
+
+namespace windhover {
+
+// The text between quotes; it may have several lines. Other control characters become blanks.
+std::string gnuplot_text(const std::string& text);
+// The same for the label of a tic, in which gnuplot takes % for the begin of a format.
+std::string gnuplot_tic(const std::string& text);
+
+// RunError naming the Debian package when gnuplot is not there.
+void require_gnuplot();
+
+// Runs a script in this directory, and returns gnuplot's exit code. RunError as above. The process
+// ignores SIGPIPE.
+int run_gnuplot(const std::string& script);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_GNUPLOT_H_
