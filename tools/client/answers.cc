@@ -5,33 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "windhover/runtime/config.h"
-#include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
 
 using nlohmann::ordered_json;
-
-void connect_or_throw(Client& client, const std::string& address, const ClientOptions& options) {
-  const Status status = client.connect(address, options);
-  if (status == Status::kInvalidArgument) throw UserError(client.error_text());
-  check_reply(client, status, "connecting");
-}
-
-void check_reply(const Client& client, Status status, const char* doing) {
-  if (ok(status)) return;
-  throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
-}
-
-bool is_paused(Client& client) {
-  std::vector<v1::ModelState> states;
-  if (!ok(client.models(states))) return false;
-  const auto mine = std::ranges::find_if(states, [&](const v1::ModelState& state) {
-    return state.name() == client.welcome().model_name();
-  });
-  return mine != states.end() && mine->paused();
-}
 
 namespace {
 
@@ -39,46 +17,7 @@ bool counts(v1::ModelKind model) {
   return model == v1::MODEL_KIND_POISSON || model == v1::MODEL_KIND_NEGATIVE_BINOMIAL;
 }
 
-// The server says one number for all that gives a row its meaning. One made without a schema agrees
-// with any.
-bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
-  ModelConfig model;
-  model.features = welcome.features();
-  model.max_nonzeros = welcome.max_nonzeros();
-  for (const ModelEntry& entry : model_registry()) {
-    model.name = entry.name;
-    for (const bool intercept : {true, false}) {
-      model.intercept = intercept;
-      for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
-        if (fingerprint(model, welcome.dimension(), meaning) == welcome.fingerprint()) return true;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace
-
-void check_schema(const Client& client, const Schema& schema) {
-  const v1::Welcome& welcome = client.welcome();
-  if (schema.features() != welcome.features()) {
-    throw UserError(fmt::format("the schema has {} features, the server's model {}",
-                                schema.features(), welcome.features()));
-  }
-  if (schema.sparse() != (welcome.max_nonzeros() > 0)) {
-    throw UserError(fmt::format("the schema makes {} rows, the server takes {} ones",
-                                schema.sparse() ? "sparse" : "dense",
-                                schema.sparse() ? "dense" : "sparse"));
-  }
-  if (schema.sparse() && schema.max_nonzeros() > welcome.max_nonzeros()) {
-    throw UserError(fmt::format("rows of the schema have up to {} nonzeros, the server takes {}",
-                                schema.max_nonzeros(), welcome.max_nonzeros()));
-  }
-  if (!same_meaning(welcome, schema)) {
-    throw UserError(
-        "the schema has other feature names or encodings than the one the server was started with");
-  }
-}
 
 ordered_json to_json(const Provenance& p) {
   return {{"status", to_string(p.status)},
