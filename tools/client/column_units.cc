@@ -83,16 +83,17 @@ bool ColumnUnits::intercept_sds(Client& client, const Provenance& provenance,
   Provenance of_draws;
   check_reply(client, client.draws(draws, of_draws), "asking for the draws");
   const std::size_t dimension = blocks_ * stride_;
+  const std::size_t count = draws.size() / dimension;
   for (std::size_t b = 0; b < blocks_; ++b) {
     double mean = 0, squares = 0;
-    for (std::size_t m = 0; m < draws.size() / dimension; ++m) {
+    for (std::size_t m = 0; m < count; ++m) {
       const std::span<double> theta(draws.data() + m * dimension, dimension);
       if (b == 0) convert(theta);
       const double off = theta[b * stride_ + features_] - mean;
       mean += off / static_cast<double>(m + 1);
       squares += off * (theta[b * stride_ + features_] - mean);
     }
-    sds[b] = std::sqrt(squares / (static_cast<double>(draws.size() / dimension) - 1));
+    sds[b] = std::sqrt(squares / (static_cast<double>(count) - 1));
   }
   return of_draws.snapshot_id == provenance.snapshot_id;
 }

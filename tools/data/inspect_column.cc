@@ -193,7 +193,7 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
     }
   }
   if (const auto value = parse_number(text)) {
-    ++(text.find_first_of(".") == std::string_view::npos ? plain_ : point_);
+    ++(text.find('.') == std::string_view::npos ? plain_ : point_);
     add_number(*value, text, line);
     if (*value == 0.0 || *value == 1.0) ++booleans_;
     if (!is_compact_date(text) || !add_date(text)) note_first(first_no_date_, text, line);
