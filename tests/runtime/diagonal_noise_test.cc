@@ -89,13 +89,14 @@ TEST_P(DiagonalNoise, WhatTakesTheFullMatrixIsNanAndTheRestIsNot) {
 
 TEST(DiagonalNoiseMemory, FootprintIsSmallerByThreeSquares) {
   EngineConfig config = config_of("sgd-d", NoiseEstimator::kWindowSweep, NoiseStructure::kFull);
-  // D = 1000: 2 D^2 of sums and 1 of C; what is compared above 32 parameters takes some 65 D.
+  // D = 1000: 2 D^2 of sums and 1 of C; what is compared above 32 parameters takes some 65 D, and
+  // directions that no row says anything about as many.
   config.model.features = 999;
   const auto full = static_cast<double>(Engine::footprint(config).value());
   config.sampler.noise_structure = NoiseStructure::kDiagonal;
   const auto diagonal = static_cast<double>(Engine::footprint(config).value());
   const double square = 1000.0 * 1000.0 * sizeof(double);
-  EXPECT_NEAR((full - diagonal) / square, 3.0, 0.1);
+  EXPECT_NEAR((full - diagonal) / square, 3.0 + 0.13, 0.01);
 }
 
 TEST(DiagonalNoiseMemory, SamplersThatReadTheFullMatrixAreRefused) {

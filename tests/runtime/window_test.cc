@@ -186,12 +186,13 @@ TEST(Window, RowsWithinEveryLeaseAreNeverTorn) {
       window.publish(head);
     }
   });
-  std::uint64_t followed = 0, followed_torn = 0;
+  std::atomic<std::uint64_t> followed{0};
+  std::uint64_t followed_torn = 0;
   std::thread follower([&] {
     while (!stop.load(std::memory_order_relaxed)) {
       const std::uint64_t head = window.head();
-      followed_torn += torn_in(followed, head);
-      followed = head;
+      followed_torn += torn_in(followed.load(std::memory_order_relaxed), head);
+      followed.store(head, std::memory_order_relaxed);
       window.keep_from(0, head);
       std::this_thread::yield();
     }
@@ -220,7 +221,9 @@ TEST(Window, RowsWithinEveryLeaseAreNeverTorn) {
   std::uint64_t torn = 0, head = 0;
   const auto start = std::chrono::steady_clock::now();
   const auto enough = [&] {
-    return head > 20 * (kSize + kSlack) && captures.load(std::memory_order_relaxed) > 20;
+    constexpr std::uint64_t kRows = 20 * (kSize + kSlack);
+    return head > kRows && followed.load(std::memory_order_relaxed) > kRows &&
+           captures.load(std::memory_order_relaxed) > 20;
   };
   while (std::chrono::steady_clock::now() < start + std::chrono::milliseconds(600) ||
          (!enough() && std::chrono::steady_clock::now() < start + std::chrono::seconds(30))) {
@@ -238,7 +241,7 @@ TEST(Window, RowsWithinEveryLeaseAreNeverTorn) {
   EXPECT_EQ(followed_torn, 0u);
   EXPECT_EQ(captured_torn, 0u);
   EXPECT_GT(captures.load(), 20u);
-  EXPECT_GT(followed, 20 * (kSize + kSlack));
+  EXPECT_GT(followed.load(), 20 * (kSize + kSlack));
 }
 
 }  // namespace
