@@ -116,6 +116,16 @@ class GeneralizedLinearModel final : public Model {
     rows_.finish_sum(gradient, false, 1 / target_.scale);
   }
 
+  double loss_sum(const RowBatch& batch, const double* theta) noexcept override {
+    rows_.set_coefficients(theta, target_);
+    double loss = 0;
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      rows_.predictors(chunk, rows_.eta, rows_.targets);
+      loss += likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+    });
+    return loss / (target_.scale * target_.scale);
+  }
+
   void row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
                      double* gradients) noexcept override {
     rows_.set_coefficients(theta, target_);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -120,6 +121,12 @@ class Model {
   // the prior. Complexity O(rows x features).
   virtual void gradient_sum(const RowBatch& batch, const double* theta,
                             double* gradient) noexcept = 0;
+
+  // Sum over the batch of -log p(y | x, theta), dispersion 1; without what does not depend on
+  // theta, and without the prior; NaN of a model that does not say. Complexity O(rows x features).
+  virtual double loss_sum(const RowBatch&, const double*) noexcept {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
 
   // gradients row i <- gradient of row i: rows x dimension numbers, in units of dispersion 1.
   // Complexity O(rows x dimension).

@@ -169,6 +169,15 @@ void NetworkModel::add_classes(const double* theta, double weight, double* matri
   }
 }
 
+double NetworkModel::loss_sum(const RowBatch& batch, const double* theta) noexcept {
+  double loss = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    visit(batch, i, theta);
+    loss += row_.loss;
+  }
+  return loss;
+}
+
 void NetworkModel::add_curvature(const RowBatch& batch, const double* anchor, const double*,
                                  double weight, CurvatureSums& sums) noexcept {
   for (std::size_t first = 0; first < batch.count; first += bundle_.capacity()) {

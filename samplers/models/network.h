@@ -219,6 +219,7 @@ class NetworkModel final : public Model {
   }
 
   void gradient_sum(const RowBatch& batch, const double* theta, double* gradient) noexcept override;
+  double loss_sum(const RowBatch& batch, const double* theta) noexcept override;
   void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override;
   void add_noise_variances(const RowBatch& batch, const double* theta,
                            NoiseVarianceSums& sums) noexcept override;

@@ -85,6 +85,14 @@ void SoftmaxModel::gradient_sum(const RowBatch& batch, const double* theta,
   }
 }
 
+double SoftmaxModel::loss_sum(const RowBatch& batch, const double* theta) noexcept {
+  double loss = 0;
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    loss += classify(batch.part(first, std::min(kChunk, batch.count - first)), theta);
+  }
+  return loss;
+}
+
 void SoftmaxModel::row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
                                  double* gradients) noexcept {
   for (std::size_t first = 0; first < batch.count; first += kChunk) {

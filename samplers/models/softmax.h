@@ -37,6 +37,7 @@ class SoftmaxModel final : public Model {
   FeatureTransform& transform() noexcept override { return rows_.transform(); }
 
   void gradient_sum(const RowBatch& batch, const double* theta, double* gradient) noexcept override;
+  double loss_sum(const RowBatch& batch, const double* theta) noexcept override;
   void row_gradients(const RowBatch& batch, std::size_t dimension, const double* theta,
                      double* gradients) noexcept override;
   void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept override;

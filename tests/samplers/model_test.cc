@@ -46,6 +46,16 @@ TEST_P(ModelContract, row_gradients_are_those_of_each_row_alone) {
   }
 }
 
+TEST_P(ModelContract, loss_sum_is_the_loss_beside_the_curvature) {
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  const double loss = curvature(model, all, theta, nullptr).loss;
+  EXPECT_NEAR(model.loss_sum(all, theta.data()), loss, 1e-12 * std::abs(loss));
+  EXPECT_NEAR(model.loss_sum(all.part(0, 3), theta.data()) +
+                  model.loss_sum(all.part(3, all.count - 3), theta.data()),
+              loss, 1e-12 * std::abs(loss));
+}
+
 TEST_P(ModelContract, noise_variance_sums_are_the_diagonal_of_the_noise_sums) {
   const Table table(config, x, y);
   const RowBatch all = table.all();
