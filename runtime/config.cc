@@ -267,7 +267,8 @@ std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noe
 }
 
 std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {
-  const std::uint64_t rows = 100 * std::uint64_t{config.model.dimension()};
+  const std::uint64_t rows =
+      std::max<std::uint64_t>(100, 4 * std::uint64_t{config.model.dimension()});
   const std::uint64_t share = config.horizon == Horizon::kAll ? 1 : 4;
   return std::max<std::uint64_t>(4, std::min(rows, config.window_size / share));
 }

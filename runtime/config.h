@@ -91,7 +91,8 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept;
 // S while the window holds so many rows; a quarter of them at most. Of a configuration that
 // with_defaults() returned.
 std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noexcept;
-// Rows that a cold start waits for: min(100 D, N / 4), at least 4; kAll: min(100 D, N).
+// Rows that a cold start waits for: max(100, 4 D), but at most N / 4, and at least 4; kAll: at most
+// N.
 std::uint64_t cold_start_rows(const EngineConfig& config) noexcept;
 // Rows that stay in memory beside the slack: N, or without a window those of the cold start.
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept;

@@ -67,8 +67,9 @@ bool Consistency::suffices() const noexcept {
 void Consistency::add(const double* theta, const double* centre, double n, const Factor& curvature,
                       const double* covariance, double now) noexcept {
   if (!checked_) return;
-  const bool full = now - newer_.since >= kSpan && newer_.weight >= least();
-  if (full || newer_.weight >= kMostPart) start_part(now);
+  const bool over = now - newer_.since >= kSpan || n >= kGrowth * newer_.n;
+  if ((over && newer_.weight >= least()) || newer_.weight >= kMostPart) start_part(now);
+  if (newer_.weight == 0) newer_.n = n;
   const Index d = dimension_;
   for (Index j = 0; j < d; ++j) deviation_[j] = theta[j] - centre[j];
   if (dense()) {

@@ -45,8 +45,9 @@ class Consistency {
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
            const double* covariance, double now) noexcept;
   // When the oldest deviation was added that still counts: 32 to 64 relaxations ago, longer where
-  // these are too few for a ratio, shorter where they are more than 10,000. What one event did to
-  // the chains is forgotten then.
+  // these are too few for a ratio, shorter where they are more than 10,000 or n has grown by 1.5 to
+  // 2.25 since: while rows are few, a relaxation lasts long. What one event did to the chains is
+  // forgotten then.
   double since() const noexcept { return older_.since; }
 
   // Goes on with the check of the law and of the directions that draws are compared in: call it
@@ -74,14 +75,15 @@ class Consistency {
       return law_largest * law_smallest >= 1 ? law_largest : law_smallest;
     }
   };
+  // What there is before that.
+  Ratio none() const noexcept {
+    return checked_ ? Ratio{} : Ratio{kUnknown, kUnknown, kUnknown, kUnknown, false};
+  }
   template <class Law>
   Ratio ratio(const double* curvature, const Factor& factor, const double* noise_covariance,
               const double* covariance, double minibatch_size, double n, double temperature,
               Law&& law) noexcept {
-    if (!checked_) {
-      return {kUnknown, kUnknown, kUnknown, kUnknown, false};
-    }
-    if (!suffices()) return {};
+    if (!checked_ || !suffices()) return none();
     if (!dense()) return with_checked_law(variance_ratio(temperature));
     const bool predicted = law(dense_.preconditioner, dense_.noise);
     if (!predicted) {
@@ -105,7 +107,7 @@ class Consistency {
 
   void visit_state(StateVisitor& visitor) noexcept {
     for (Part* part : {&newer_, &older_}) {
-      visitor.values(part->weight, part->since, part->directed);
+      visitor.values(part->weight, part->since, part->n, part->directed);
       visitor.visit(part->squares.data(), part->squares.size());
       if (checked_) visitor.visit(part->sum, size());
     }
@@ -116,6 +118,7 @@ class Consistency {
  private:
   static constexpr double kLeast = 20;
   static constexpr double kSpan = 32;         // relaxations that make up a part
+  static constexpr double kGrowth = 1.5;      // of n, likewise
   static constexpr double kMostPart = 10000;  // deviations
 
   // Deviations of a stretch of time. Two are kept; the older one goes when the newer one is full.
@@ -123,6 +126,7 @@ class Consistency {
     double* sum = nullptr;  // of outer products of the deviations; dense() or the diagonal
     double weight = 0;      // how many they are
     double since = 0;
+    double n = 0;                         // when the first one came
     SpreadDirections::Numbers squares{};  // sums of them
     double directed = 0;                  // and of how many deviations
   };

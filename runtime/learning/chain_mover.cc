@@ -78,9 +78,10 @@ std::size_t ChainMover::move_aside(ChainSet& chains, Estimator& estimator,
 // Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
 // collapse onto one another.
 void ChainMover::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept {
+  const Rows rows = drawn_rows();
   fill_indices(config_.seed, {move_number(), chain.index, Purpose::kMinibatch},
-               static_cast<std::uint32_t>(cursor_.rows()), slots);
-  const auto start = static_cast<std::uint32_t>(cursor_.first() % cursor_.capacity());
+               static_cast<std::uint32_t>(rows.end - rows.first), slots);
+  const auto start = static_cast<std::uint32_t>(rows.first % cursor_.capacity());
   const auto capacity = static_cast<std::uint32_t>(cursor_.capacity());
   for (std::uint32_t& slot : slots) {
     const std::uint32_t shifted = slot + start;

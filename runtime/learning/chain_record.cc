@@ -32,6 +32,7 @@ Consistency::Follows followed(const EngineConfig& config) noexcept {
 
 ChainRecord::ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept
     : dimension_(config.model.dimension()),
+      chains_(chains),
       temperature_(config.sampler.temperature),
       diagnostics_(arena, chains, dimension_),
       consistency_(arena, dimension_, is_checked(config), followed(config)),
@@ -39,16 +40,19 @@ ChainRecord::ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t
 
 void ChainRecord::reset() noexcept {
   diagnostics_.reset();
-  restart_spread();
+  restart_spread(0);
+  forget_ratio();
 }
 
 void ChainRecord::begin() noexcept {
-  relaxations_ = last_draw_ = recorded_moves_ = 0;
+  relaxations_ = last_draw_ = recorded_moves_ = spread_from_ = 0;
+  ratio_due_ = 0;
   diagnostics_.reset();
-  ratio_ = {};
+  forget_ratio();
 }
 
 void ChainRecord::add_spread(const Chain& chain, const Estimator& estimator) noexcept {
+  if (relaxations_ < spread_from_) return;
   consistency_.add(chain.theta, estimator.laplace().mean(), estimator.laplace().n(),
                    estimator.laplace().factor(), estimator.laplace().covariance(), relaxations_);
 }
@@ -74,13 +78,25 @@ bool ChainRecord::can_be_judged() const noexcept {
   return judged || relaxations_ - last_draw_ >= patience;
 }
 
-bool ChainRecord::comparison_due() noexcept {
+// A comparison takes a twentieth of the time of the moves since the last one at most: 60 D^3 where
+// iterates, eight a relaxation of N / S moves, take S D a chain.
+bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
+  constexpr double kShare = 0.05;
   const std::uint64_t iterates = diagnostics_.iterates();
+  if (!consistency_.suffices()) return false;
   const bool known = ratio_.largest != 0;
   if (known && iterates < ratio_due_ && iterates >= kRatioInterval) return false;
-  if (known && !consistency_.suffices()) return false;  // what was found before stands
-  ratio_due_ = iterates + kRatioInterval;
+  const double d = dimension_;
+  const double moves = static_cast<double>(rows) * chains_ * d / 8;
+  const double cost = dimension_ <= Consistency::kLyapunovDimension ? 60 * d * d * d : d;
+  ratio_due_ =
+      iterates + std::max(kRatioInterval, static_cast<std::uint64_t>(cost / (kShare * moves)));
   return true;
+}
+
+bool ChainRecord::spread_is_off() const noexcept {
+  const Consistency::Band band = consistency_.band(ratio_, ratio_relaxations_ * chains_);
+  return ratio_.largest >= band.wide || ratio_.smallest <= band.narrow;
 }
 
 // The few batches of few relaxations are still correlated and would promise too much: as long as

@@ -50,33 +50,35 @@ class ChainRecord {
   void add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept;
   void add_spread(const Chain& chain, const Estimator& estimator) noexcept;
 
-  // The observed spread is that of iterates from now on.
-  void restart_spread() noexcept { consistency_.reset(relaxations_); }
+  // The observed spread is that of iterates from now on, but for those of the first relaxations.
+  void restart_spread(double forgetting) noexcept {
+    spread_from_ = relaxations_ + forgetting;
+    consistency_.reset(spread_from_);
+  }
   // What was compared says nothing about the draws of now.
-  void forget_ratio() noexcept { ratio_ = {}; }
+  void forget_ratio() noexcept { ratio_ = consistency_.none(); }
   void compare_soon() noexcept { ratio_due_ = 0; }
 
   // Whether the draws can be judged, or never will be: a sampler that has gone on to refine (Santa)
   // has none that could.
   bool can_be_judged() const noexcept;
 
-  // Compares observed with predicted spread, if that is due. law(H, injected covariance) says
-  // whether there is a law. O(60 D^3) where it is due.
+  // Whether enough has been recorded since the spread was compared last, or it has not been.
+  bool comparison_due(std::uint64_t rows) noexcept;
+  // Compares observed with predicted spread. law(H, injected covariance) says whether there is a
+  // law. O(60 D^3) up to Consistency::kLyapunovDimension, O(D) above.
   template <class Law>
   void compare(const Estimator& estimator, double minibatch_size, double temperature,
                Law&& law) noexcept {
-    if (!comparison_due()) return;
     ratio_relaxations_ = relaxations_ - consistency_.since();
-    compare_now(estimator, minibatch_size, temperature, static_cast<Law&&>(law));
-  }
-  template <class Law>
-  void compare_now(const Estimator& estimator, double minibatch_size, double temperature,
-                   Law&& law) noexcept {
     ratio_ = consistency_.ratio(estimator.laplace().curvature(), estimator.laplace().factor(),
                                 estimator.noise().values().data(), estimator.laplace().covariance(),
                                 minibatch_size, estimator.laplace().n(), temperature,
                                 static_cast<Law&&>(law));
   }
+  // Whether the draws that were compared last spread as they should, though all of them be
+  // effective.
+  bool spread_is_off() const noexcept;
   // See Consistency::follow().
   void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {
     consistency_.follow(terms, interlude);
@@ -97,13 +99,12 @@ class ChainRecord {
     consistency_.visit_state(visitor);
     visitor.section("comparison of spreads");
     visitor.values(ratio_.largest, ratio_.smallest, ratio_.law_largest, ratio_.law_smallest,
-                   ratio_.decided, ratio_due_, ratio_relaxations_);
+                   ratio_.decided, ratio_due_, ratio_relaxations_, spread_from_);
   }
 
  private:
-  bool comparison_due() noexcept;
-
   std::uint32_t dimension_;
+  std::uint32_t chains_;
   double temperature_;
   double relaxations_ = 0;
   double last_draw_ = 0;       // when all chains' iterates were draws
@@ -113,6 +114,7 @@ class ChainRecord {
   Consistency::Ratio ratio_;
   std::uint64_t ratio_due_ = 0;
   double ratio_relaxations_ = 0;
+  double spread_from_ = 0;
   double* deviations_;  // chains x dimension: scratch
 };
 

@@ -20,6 +20,7 @@ Ensemble::Ensemble(Arena& arena, const EngineConfig& config, const WindowCursor&
                    Estimator& estimator, std::span<LearnerWorker> workers, AnySampler* sampler,
                    Counters<RuntimeCounter>& counters) noexcept
     : config_(config),
+      cursor_(cursor),
       estimator_(estimator),
       workers_(workers),
       chains_(
@@ -53,7 +54,7 @@ void Ensemble::end_move() noexcept {
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
   const double relaxation = mover_.relaxation();
-  lag_.forget(known > 0 ? std::max(1.0, known) : relaxation);
+  if (mover_.draws_all()) lag_.forget(known > 0 ? std::max(1.0, known) : relaxation);
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation);
 }
 
@@ -62,8 +63,8 @@ const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
   return mover_.far_off(chains_, chain, estimator_) ? estimator_.laplace().mean() : chain.theta;
 }
 
-void Ensemble::follow(std::uint64_t waiting_rows, bool noise_known,
-                      Interlude* background_moves) noexcept {
+void Ensemble::follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept {
+  mover_.draw_from(cursor_.first(), end);
   prior_move_ = 0;
   moves_ = 0;
   const bool log_concave = workers_[0].model->log_concave();
@@ -72,7 +73,7 @@ void Ensemble::follow(std::uint64_t waiting_rows, bool noise_known,
   } else if (log_concave) {
     chains_.transport_draws(estimator_, background_moves);
   }
-  lag_.keep(static_cast<double>(waiting_rows));
+  lag_.keep(static_cast<double>(cursor_.head() - end));
   mover_.refresh(estimator_, noise_known, background_moves);
 }
 

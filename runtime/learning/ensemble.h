@@ -46,9 +46,10 @@ class Ensemble {
   // dimension: where the chain whose turn it is stands, or the centre where that is far off.
   const double* noise_anchor(std::uint64_t turn) const noexcept;
 
-  // The estimates are new: the chains are transported, the law is theirs. `waiting_rows` are not in
-  // them yet; `noise_known`: C has been measured.
-  void follow(std::uint64_t waiting_rows, bool noise_known, Interlude* background_moves) noexcept;
+  // The estimates are new, of the rows of the window below `end`: the chains are transported, the
+  // law is theirs, and so are the rows that minibatches are drawn from. `noise_known`: C has been
+  // measured.
+  void follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept;
 
   // All chains begin as Laplace draws. false: the step that is given is too long, and there is no
   // law.
@@ -85,6 +86,7 @@ class Ensemble {
   };
 
   const EngineConfig& config_;
+  const WindowCursor& cursor_;
   Estimator& estimator_;
   std::span<LearnerWorker> workers_;
   ChainSet chains_;

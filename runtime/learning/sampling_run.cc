@@ -118,7 +118,23 @@ bool SamplingRun::record_draws() noexcept {
        estimator_.laplace().covariance(), mover.minibatch_size(), estimator_.laplace().n(),
        config_.sampler.temperature, counters_.get(RuntimeCounter::kRefreshes)},
       background_moves());
+  compare();
   return retained;
+}
+
+// Draws that do not spread as they should are compared anew, later ones, as what made them so may
+// be over: four times, and again when a sixteenth of the window is new.
+void SamplingRun::compare() noexcept {
+  constexpr int kMostTimes = 4;
+  constexpr double kNews = 1.0 / 16;
+  const ChainMover& mover = ensemble_.mover();
+  if (!record_.comparison_due(cursor_.rows())) return;
+  record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
+                  [&mover](double* h, double* injected) { return mover.law(h, injected); });
+  if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
+  const double fresh = static_cast<double>(cursor_.head() - judged_.head);
+  if (fresh >= kNews * static_cast<double>(cursor_.rows())) judged_ = {cursor_.head(), 0};
+  if (judged_.times++ < kMostTimes) ask_for_draws(kForgettingTime);
 }
 
 Interlude* SamplingRun::background_moves() noexcept {
@@ -210,11 +226,12 @@ bool SamplingRun::recover(ChainMover::Lost which) noexcept {
 // The draws to serve and to judge are those from now on, when chains have forgotten where they are.
 void SamplingRun::ask_for_draws(double forgetting) noexcept {
   budget_.ask(record_.relaxations(), forgetting);
-  record_.restart_spread();
+  record_.restart_spread(forgetting);
 }
 
 void SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept {
-  if (budget_.ask_again(cause, record_.relaxations(), forgetting)) record_.restart_spread();
+  if (budget_.ask_again(cause, record_.relaxations(), forgetting))
+    record_.restart_spread(forgetting);
 }
 
 void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
@@ -223,8 +240,6 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
   const double size = mover.minibatch_size();
   record_.summarize(chains, posterior);
   describe_worst(posterior);
-  record_.compare(estimator_, size, config_.sampler.temperature,
-                  [&mover](double* h, double* injected) { return mover.law(h, injected); });
   replay_ratio_.update(cursor_.head(), cursor_.rows(), budget_.due(size));
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;

@@ -71,6 +71,7 @@ class SamplingRun {
  private:
   void count_moves(std::size_t first, std::size_t last) noexcept;
   bool record_draws() noexcept;
+  void compare() noexcept;
   void start_anew() noexcept;
   void begin_burn_in() noexcept;
   bool recover(ChainMover::Lost which) noexcept;
@@ -91,6 +92,10 @@ class SamplingRun {
   std::uint64_t passes_ = 0;
   double burn_in_ = 0;  // relaxations until chains have forgotten the law that they came by
   bool law_moved_ = false;
+  struct {
+    std::uint64_t head = 0;
+    int times = 0;  // since, that the spread was found to be off
+  } judged_;
   bool law_refused_ = false;  // the sampler has never had a law
 };
 

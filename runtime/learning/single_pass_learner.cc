@@ -197,7 +197,7 @@ void SinglePassLearner::compare_spread() noexcept {
   recover_chains();
   for (Chain& chain : chains_.all()) record_.add_spread(chain, estimator_);
   const double size = minibatch_size();
-  record_.compare_now(estimator_, size, 1.0, [this, size](double* h, double* e) {
+  record_.compare(estimator_, size, 1.0, [this, size](double* h, double* e) {
     mover_.law(size, h, e);
     return true;
   });

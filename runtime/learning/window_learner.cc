@@ -88,6 +88,7 @@ bool WindowLearner::cold_start_round() noexcept {
   if (outcome == ColdStart::Outcome::kGoesOn || outcome == ColdStart::Outcome::kGaveUp) return true;
   sums_.begin_after_cold_start();
   refreshed_position_ = sums_.joined();
+  ensemble_.mover().draw_from(cursor_.first(), sums_.joined());
   schedule_.end_cold_start();
   ensemble_.chains().refill(estimator_);
   dirty_ = true;
@@ -182,7 +183,7 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
     return false;
   }
   refreshed_position_ = sums_.joined();
-  ensemble_.follow(cursor_.head() - sums_.joined(), run_.noise_known(), background_moves);
+  ensemble_.follow(sums_.joined(), run_.noise_known(), background_moves);
   return true;
 }
 

@@ -133,6 +133,45 @@ TEST(ChangingStream, NewCategoryHasDrawsOfItsOwnWidth) {
   }
 }
 
+// Hours of the day, each for as long as it lasts, a hundred rows at a time: a chain that drew the
+// first ones of an hour before its law knew of them went as far as the prior was wide.
+TEST(ChangingStream, RowsOfANewCategoryAllAtOnceThrowNoChain) {
+  constexpr Index kHours = 12;
+  constexpr Index kBurst = 300;
+  constexpr Index kFrame = 100;
+  constexpr Index kRows = 2 * kHours * kBurst;
+  Data data = linear_data(kRows, kHours, 1.0, 86);
+  const VectorXd noise = normals(860, kRows);
+  for (Index i = 0; i < kRows; ++i) {
+    const Index hour = i / kBurst % kHours;
+    data.x.row(i).setZero();
+    data.x(i, hour) = 1;
+    data.y[i] = std::sin(static_cast<double>(hour)) + noise[i];
+  }
+  EngineConfig config = small_config("linear", kHours, 65'536);
+  config.model.prior_precision = 1e-3;
+  config.sampler.chains = 8;
+  TestEngine engine(config);
+  Standardised last{&engine->learner(), kHours - 1};
+  int spread = 0;
+  for (Index row = 0; row < kRows; row += kFrame) {
+    if (row == (kHours - 1) * kBurst) {
+      const_cast<Learner&>(engine->learner()).set_trace(&Standardised::add, &last);
+    }
+    if (row == kHours * kBurst) {
+      const_cast<Learner&>(engine->learner()).set_trace(nullptr, nullptr);
+    }
+    engine.feed(data, row, row + kFrame);
+    engine.poll_until_idle();
+    spread += engine.provenance().reason == StatusReason::kSpread;
+  }
+  std::printf("mean square of what was new: %.2f, %d answers said spread\n", last.mean_square(),
+              spread);
+  EXPECT_GT(last.mean_square(), 0.6);
+  EXPECT_LT(last.mean_square(), 1.5);
+  EXPECT_EQ(spread, 0);
+}
+
 // A stream that comes in one burst and stops.
 TEST(ChangingStream, EndsWithDrawsEnoughToSayOk) {
   for (const std::uint32_t chains : {1U, 4U}) {

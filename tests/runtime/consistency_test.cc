@@ -31,14 +31,14 @@ class ScalarRate {
     consistency_.reset(0);
   }
   // A hundred of them a relaxation.
-  void observe(int deviations, double sd) {
+  void observe(int deviations, double sd, double n = kRows) {
     const double centre[] = {0, 0};
     for (int i = 0; i < deviations; ++i) {
       const double angle = 0.7 * i;
       const double theta[] = {sd * std::sqrt(2) * std::cos(angle),
                               sd * std::sqrt(2) * std::sin(angle)};
       now_ += 0.01;
-      consistency_.add(theta, centre, kRows, factor_, covariance_.data(), now_);
+      consistency_.add(theta, centre, n, factor_, covariance_.data(), now_);
     }
   }
   Consistency::Ratio ratio(double rate) {
@@ -98,6 +98,19 @@ TEST(ConsistencyRatio, ForgetsWhatWasLongAgo) {
     EXPECT_GE(rate.age(), 32);
     EXPECT_LE(rate.age(), 64.1);
   }
+}
+
+// While rows are few a relaxation lasts as long as it takes for them to become half as many again.
+TEST(ConsistencyRatio, ForgetsWhatWasWhenRowsWereFewer) {
+  const double sd = std::sqrt(ScalarRate::variance(0.5));
+  constexpr double kGrown = 1.6;
+  ScalarRate rate(true);
+  rate.observe(100, 10 * std::sqrt(kGrown) * sd, ScalarRate::kRows / kGrown);
+  rate.observe(100, sd);
+  EXPECT_GT(rate.ratio(0.5).largest, 10);
+  rate.observe(100, sd / std::sqrt(kGrown), kGrown * ScalarRate::kRows);
+  EXPECT_NEAR(rate.ratio(0.5).largest, 1.0, 0.05);
+  EXPECT_LT(rate.age(), 32);
 }
 
 TEST(ConsistencyRatio, OfALawThatDoesNotExistIsInfinite) {

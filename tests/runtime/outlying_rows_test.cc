@@ -177,16 +177,16 @@ TEST(ColdStart, EndsInAStreamThatReplacesItsRows) {
 
 // Without a window no row comes before chains have started from those of the cold start.
 TEST(ColdStart, OfHopelessRowsWithoutAWindowEndsToo) {
-  constexpr Index kFirst = 992;
   EngineConfig config = outlying_config(1000, 12, 1e-3);
   config.horizon = Horizon::kAll;
+  const auto first_rows = static_cast<Index>(cold_start_rows(config)) - 8;
   TestEngine engine(config);
   const Data hopeless = outlying_rows(1000, 12, 3, 3);
-  engine.feed(hopeless, 0, kFirst);
+  engine.feed(hopeless, 0, first_rows);
   engine.poll_rounds(500);
   EXPECT_EQ(engine->poll(1), 0u);
   EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
-  engine.feed(hopeless, kFirst, 1000);
+  engine.feed(hopeless, first_rows, 1000);
   engine.poll_rounds(1000);
   engine.feed(outlying_rows(1000, 12, 0, 3));
   engine.poll_rounds(1000);

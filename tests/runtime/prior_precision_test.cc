@@ -289,7 +289,7 @@ TEST(PriorPrecision, SettlesOnAStationaryStreamAndFollowsAChange) {
   TestEngine engine(config);
   VectorXd before;
   double settled = 0;
-  double fastest = 0;
+  double saved = 0;
   double fastest_window = 0;
   for (Index i = 0; i < data.rows(); i += window) {
     const double relaxations_before = relaxations(engine);
@@ -304,15 +304,17 @@ TEST(PriorPrecision, SettlesOnAStationaryStreamAndFollowsAChange) {
     }
     if (i > 0) {
       const double passed = relaxations(engine) - relaxations_before;
-      fastest = std::max(fastest, distance(now, before) / passed);
+      saved = std::max(saved, distance(now, before) - 0.1 * passed);
       fastest_window = std::max(fastest_window, distance(now, before));
     }
     before = now;
   }
   // |theta_0|^2 = 3.25 is known to 2 x 1.8 x 0.04 from one window, its change to 6 % of it.
   EXPECT_LE(settled, 3 * 0.06);
-  // A tenth a relaxation; what had been saved up of it before a window is less than a relaxation's.
-  EXPECT_LE(fastest, 0.1 * 1.25);
+  // A tenth a relaxation, and what had been saved up of it before a window: its rows are in after
+  // 84 of its 160 moves, a tenth of a move's work or 12 rows at a time, and the moves after that,
+  // not two relaxations of 40, may all come after the last refresh.
+  EXPECT_LE(saved, 0.2);
   EXPECT_GT(fastest_window, 0.3);
   EXPECT_NEAR(std::log(before[1] * (3.2 * 3.2 + 3.1 * 3.1) / 4), 0, 0.15);
 }

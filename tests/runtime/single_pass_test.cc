@@ -79,13 +79,13 @@ TEST(SinglePass, ForgetsAsRecursiveLeastSquaresDoes) {
   EngineConfig config = single_pass_config("linear", 4, Horizon::kForgetting);
   TestEngine engine(config);
   feed_in_steps(engine, data);
-  // The weight of each row by the definition; the cold start takes min(100 D, N / 4) = 250 rows,
-  // and the steps then end where the frames do.
+  // The weight of each row by the definition; the cold start takes 100 rows, and the steps then end
+  // where the frames do.
   VectorXd weight = VectorXd::Ones(data.rows());
   RowWeights weights(kEffective, ForgettingSpread::kSampling);
-  weights.reset(250);
-  for (Index row = 250; row < data.rows();) {
-    const Index next = std::min(data.rows(), row == 250 ? 260 : row + 20);
+  weights.reset(100);
+  for (Index row = 100; row < data.rows();) {
+    const Index next = std::min(data.rows(), row + 20);
     weight.head(row) *= weights.add(static_cast<double>(next - row));
     row = next;
   }
