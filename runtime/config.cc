@@ -122,7 +122,11 @@ Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) no
 
 // Without a window the chains have one law of their own.
 Result<bool> check_single_pass(const EngineConfig& c) noexcept {
-  if (c.horizon == Horizon::kWindow) return true;
+  if (c.horizon == Horizon::kAdaptive && find_model(c.model.name)->network) {
+    return invalid("horizon must be window for a model whose posterior may have several modes",
+                   static_cast<double>(c.horizon));
+  }
+  if (keeps_window(c.horizon)) return true;
   if (find_model(c.model.name)->network) {
     return invalid("horizon must be window for a model whose posterior may have several modes", 0);
   }
@@ -189,7 +193,7 @@ Result<bool> check_threads(const EngineConfig& c) noexcept {
     return invalid("learner_threads must be 1 to 16", c.learner_threads);
   }
   if (c.learner_threads == 1) return true;
-  if (c.horizon != Horizon::kWindow) {
+  if (!keeps_window(c.horizon)) {
     return invalid("learner_threads must be 1 without a window", c.learner_threads);
   }
   if (c.learner_threads > with_defaults(c).sampler.chains) {
@@ -247,13 +251,13 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept {
   }
   c.model = c.model.with_prior();
   if (c.sampler.minibatch_size == 0) {
-    const bool window = c.horizon == Horizon::kWindow;
+    const bool window = keeps_window(c.horizon);
     const std::uint64_t size = std::max(least_minibatch(c.model), window ? kMostMinibatch : 0);
     c.sampler.minibatch_size = static_cast<std::uint32_t>(std::min(size, c.window_size));
     c.sampler.minibatch_grows = window;
   }
   if (c.sampler.chains == 0) {
-    c.sampler.chains = c.horizon == Horizon::kWindow ? 8 : c.retained_draws;
+    c.sampler.chains = keeps_window(c.horizon) ? 8 : c.retained_draws;
   }
   return c;
 }
@@ -274,7 +278,7 @@ std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {
 }
 
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
-  return config.horizon == Horizon::kWindow ? config.window_size : cold_start_rows(config);
+  return keeps_window(config.horizon) ? config.window_size : cold_start_rows(config);
 }
 
 std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept {

@@ -16,7 +16,13 @@ enum class Horizon : std::uint8_t {
   kWindow,      // the last N, held in memory and drawn from again and again
   kForgetting,  // all, each seen once, older ones fading: worth N in all
   kAll,         // all so far, each seen once and counting the same
+  kAdaptive,    // a window of as many of the last N as have predicted best of late
 };
+
+// Whether the rows of the posterior are held in memory and drawn from again and again.
+inline bool keeps_window(Horizon horizon) {
+  return horizon == Horizon::kWindow || horizon == Horizon::kAdaptive;
+}
 
 // In which units a model sees the features, or y. Its answers are in those of the rows.
 enum class Standardize : std::uint8_t {
@@ -46,6 +52,7 @@ struct EngineConfig {
   bool checkpoints = false;
 
   // N: the posterior is that of the last N observations, or, when it forgets, worth N of them.
+  // kAdaptive: that of N at most.
   // kAll: only bounds the rows that a cold start waits for.
   std::uint64_t window_size = 100'000;
   std::uint64_t window_slack = 65'536;    // rows the writer may be ahead of the slowest reader

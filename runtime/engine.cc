@@ -69,6 +69,8 @@ const char* to_string(Horizon horizon) noexcept {
       return "forgetting";
     case Horizon::kAll:
       return "all";
+    case Horizon::kAdaptive:
+      return "adaptive";
   }
   return "unknown";
 }

@@ -68,13 +68,13 @@ struct Parts {
                                        dimension, config.model.features, config.retained_draws);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
-    if (config.horizon != Horizon::kWindow) return nullptr;
+    if (!keeps_window(config.horizon)) return nullptr;
     return find_sampler(config.sampler.name)
         ->make(start_region(arena, "sampler"), config.sampler, config.model.dimension());
   }
   Learner* make_learner(Arena& arena, const EngineConfig& config, Clock& clock,
                         Counters<RuntimeCounter>& counters) noexcept {
-    if (config.horizon == Horizon::kWindow) {
+    if (keeps_window(config.horizon)) {
       return arena.make<WindowLearner>(arena, config, window, models, sampler, snapshots, clock,
                                        counters);
     }

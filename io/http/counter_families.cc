@@ -109,6 +109,8 @@ constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::k
          "Matrices that were not positive definite."},
         {Runtime::kRefreshes, "engine_refreshes", "", "", "Refreshes of the preconditioner."},
         {Runtime::kPasses, "engine_passes", "", "", "Passes over the window."},
+        {Runtime::kResizes, "engine_resizes", "", "",
+         "Times that an adaptive horizon chose another number of rows."},
         {Runtime::kColdStarts, "engine_cold_starts", "", "", "Cold starts."},
         {Runtime::kSnapshots, "engine_snapshots", "", "", "Snapshots published."},
         {Runtime::kPredictions, "engine_predictions", "", "", "Rows predicted."},

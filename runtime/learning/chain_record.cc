@@ -14,7 +14,7 @@ constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two c
 // Without a window the spread of the chains is that of the sandwich, which the check above
 // kLyapunovDimension does not know.
 bool is_checked(const EngineConfig& config) noexcept {
-  if (config.horizon != Horizon::kWindow) {
+  if (!keeps_window(config.horizon)) {
     return config.model.dimension() <= Consistency::kLyapunovDimension;
   }
   return config.sampler.noise_structure == NoiseStructure::kFull;
@@ -22,7 +22,7 @@ bool is_checked(const EngineConfig& config) noexcept {
 
 // Of a network nothing is compared.
 Consistency::Follows followed(const EngineConfig& config) noexcept {
-  if (config.horizon != Horizon::kWindow || find_model(config.model.name)->network) return {};
+  if (!keeps_window(config.horizon) || find_model(config.model.name)->network) return {};
   const SamplerEntry& sampler = *find_sampler(config.sampler.name);
   const bool has_state = sampler.state_size(config.sampler, config.model.dimension()) > 0;
   return {true, sampler.has_law, has_state};

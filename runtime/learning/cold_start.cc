@@ -165,7 +165,7 @@ ColdStart::Outcome ColdStart::end(bool found) noexcept {
   running_ = false;
   due_ = pass_.end() + (stuck ? cursor_.rows() / 64 : 0) + 1;
   // Without a window none come before the chains have begun.
-  if (config_.horizon != Horizon::kWindow) due_ = std::min(due_, cold_start_rows(config_));
+  if (!keeps_window(config_.horizon)) due_ = std::min(due_, cold_start_rows(config_));
   return stuck ? Outcome::kStuck : Outcome::kCameNear;
 }
 

@@ -13,7 +13,8 @@ void Ensemble::visit_state(StateVisitor& visitor) noexcept {
 
 void SamplingRun::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("sampling run");
-  visitor.values(phase_, passes_, burn_in_, law_moved_, judged_.head, judged_.times, law_refused_);
+  visitor.values(phase_, passes_, burn_in_, law_moved_, passes_to_make_, judged_.head,
+                 judged_.times, law_refused_);
   background_moves_.visit_state(visitor);
   record_.visit_state(visitor);
   budget_.visit_state(visitor);
@@ -25,6 +26,10 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(round_, refreshed_position_, dirty_);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);
+  if (memory_choice_ != nullptr) {
+    memory_choice_->visit_state(visitor);
+    cursor_.resize(memory_choice_->rows());
+  }
   sums_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);

@@ -21,7 +21,7 @@ struct LearnerWorker {
   // Takes memory; `model` and `gradient` are set later.
   LearnerWorker(Arena& arena, const EngineConfig& config) noexcept
       : indices(arena.allocate<std::uint32_t>(
-            (config.horizon == Horizon::kWindow ? 1 : 2) *
+            (keeps_window(config.horizon) ? 1 : 2) *
             std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))),
         step_work(arena.allocate<double>(step_scratch(config.model.dimension())).data()) {}
 

@@ -128,7 +128,7 @@ void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
   const ChainMover& mover = ensemble_.mover();
-  if (!record_.comparison_due(cursor_.rows())) return;
+  if (passes_to_make_ > 0 || !record_.comparison_due(cursor_.rows())) return;
   record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
                   [&mover](double* h, double* injected) { return mover.law(h, injected); });
   if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
@@ -158,7 +158,9 @@ SamplingRun::PassEnd SamplingRun::end_pass(bool noise_known) noexcept {
 }
 
 void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept {
-  law_moved_ = (refreshed && posterior_moved(estimator_)) || !end.noise_known;
+  const bool resized = passes_to_make_ > 0 && --passes_to_make_ == 0;
+  law_moved_ =
+      (refreshed && posterior_moved(estimator_)) || !end.noise_known || passes_to_make_ > 0;
   if (end.approached) begin_burn_in();
   if (!sampling()) return;
   // The posterior was another one, chains were wider by a law that knew less noise and now forget
@@ -178,7 +180,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const bool other =
       refreshed && std::abs(estimator_.dispersion().change(estimator_.done())) > kOther;
   if (slower && mover.posterior_is_target()) start_anew();
-  if (slower || other || (end.damped && !mover.damping().active())) {
+  if (slower || other || resized || (end.damped && !mover.damping().active())) {
     ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
   }
 }

@@ -58,6 +58,15 @@ class SamplingRun {
   // came than the sums could follow.
   void follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept;
 
+  // The window has been given another size: C, P and what the draws are compared with are those of
+  // other rows, until one pass has found these and a second one has measured with them.
+  void take_other_rows() noexcept {
+    law_moved_ = true;
+    passes_to_make_ = 2;
+  }
+  // Whether P is of about the rows that a pass sums now.
+  bool knows_rows() const noexcept { return passes_to_make_ != 2; }
+
   // The chains begin. false: they cannot move by the step that is given.
   bool start() noexcept;
   // The cold start begins anew.
@@ -96,6 +105,7 @@ class SamplingRun {
     std::uint64_t head = 0;
     int times = 0;  // since, that the spread was found to be off
   } judged_;
+  int passes_to_make_ = 0;    // over rows that the window was given
   bool law_refused_ = false;  // the sampler has never had a law
 };
 

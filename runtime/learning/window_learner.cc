@@ -32,7 +32,11 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
             self.do_task(task, self.workers_[static_cast<std::size_t>(worker)]);
           },
           this),
-      noise_at_(arena.allocate<double>(config.model.dimension()).data()) {}
+      noise_at_(arena.allocate<double>(config.model.dimension()).data()) {
+  if (config.horizon == Horizon::kAdaptive) {
+    memory_choice_ = arena.make<MemoryChoice>(arena, config_, estimator_);
+  }
+}
 
 void WindowLearner::reset() noexcept {
   estimator_.reset(config_);
@@ -99,6 +103,7 @@ bool WindowLearner::cold_start_round() noexcept {
 void WindowLearner::take_head(std::uint64_t head) noexcept {
   if (head == cursor_.head()) return cursor_.advance(head);
   tell_head(head);
+  if (memory_choice_ != nullptr && run_.phase() != Phase::kWarmingUp) choose_memory(head);
   const double fresh = static_cast<double>(head - cursor_.head());
   sums_.stream_went_on();
   run_.before_rows(fresh);
@@ -110,6 +115,16 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
   }
   cursor_.advance(head);
   run_.after_rows(fresh);
+}
+
+// The window is of other rows from here on: sums of them are made anew.
+void WindowLearner::choose_memory(std::uint64_t head) noexcept {
+  if (!memory_choice_->take(cursor_, cursor_.head(), head, leader())) return;
+  counters_.add(RuntimeCounter::kResizes);
+  cursor_.resize(memory_choice_->rows());
+  sums_.give_up();
+  begin_pass();
+  run_.take_other_rows();
 }
 
 // The two sums of the sweep, which take longest, then the chains in groups of neighbours: pieces
@@ -125,7 +140,7 @@ void WindowLearner::do_task(int task, LearnerWorker& worker) noexcept {
   if (task >= sums_in_round_) {
     ensemble_.move(static_cast<std::size_t>(task - sums_in_round_), worker);
   } else if (task == 0) {
-    const bool third = !worker.model->quadratic();
+    const bool third = !worker.model->quadratic() && run_.knows_rows();
     sums_.pass().sum_curvature(third ? WindowPass::Terms::kThird : WindowPass::Terms::kSecond,
                                worker);
   } else {
@@ -192,6 +207,7 @@ void WindowLearner::start_chains() noexcept {
   if (!run_.start()) return;
   counters_.add(RuntimeCounter::kColdStarts);
   scan_.freeze();
+  if (memory_choice_ != nullptr) memory_choice_->start();
   sums_.mark_previous_end();
   begin_pass();
 }
@@ -209,6 +225,10 @@ void WindowLearner::start_over_if_lost() noexcept {
 }
 
 void WindowLearner::start_over() noexcept {
+  if (memory_choice_ != nullptr) {
+    memory_choice_->forget();
+    cursor_.resize(memory_choice_->rows());
+  }
   scan_.take_up_target_units();
   estimator_.start_over();
   sums_.pass().scores().reset();

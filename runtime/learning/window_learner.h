@@ -10,6 +10,7 @@
 #include "windhover/runtime/learning/cold_start.h"
 #include "windhover/runtime/learning/ensemble.h"
 #include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/memory_choice.h"
 #include "windhover/runtime/learning/sampling_run.h"
 #include "windhover/runtime/learning/schedule.h"
 #include "windhover/runtime/learning/window_sums.h"
@@ -54,6 +55,7 @@ class WindowLearner final : public Learner {
 
   // Passes and refreshes.
   void begin_pass() noexcept;
+  void choose_memory(std::uint64_t head) noexcept;
   void begin_sweep(bool resting, std::uint64_t interval) noexcept;
   void complete_pass() noexcept;
   void follow_sums() noexcept;
@@ -76,6 +78,7 @@ class WindowLearner final : public Learner {
   ColdStart cold_start_;
   Ensemble ensemble_;
   SamplingRun run_;
+  MemoryChoice* memory_choice_ = nullptr;  // Horizon::kAdaptive
   Schedule schedule_;
   Publisher publisher_;
   ForkJoin team_;

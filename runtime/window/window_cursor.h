@@ -13,13 +13,13 @@ namespace windhover {
 // thread: the learner's.
 class WindowCursor {
  public:
-  explicit WindowCursor(Window& window) noexcept : window_(window) {}
+  explicit WindowCursor(Window& window) noexcept : window_(window), size_(window.size()) {}
 
   std::uint64_t head() const noexcept { return head_; }
   std::uint64_t first() const noexcept { return first_at(head_); }
   // The first row of the window once `head` has been taken.
   std::uint64_t first_at(std::uint64_t head) const noexcept {
-    return head > window_.size() ? head - window_.size() : 0;
+    return head > size_ ? head - size_ : 0;
   }
   std::uint64_t rows() const noexcept { return head_ - first(); }
   // Rows that came with the newest advance().
@@ -27,6 +27,9 @@ class WindowCursor {
   // What the writer has published.
   std::uint64_t published() const noexcept { return window_.head(); }
   std::uint64_t slack() const noexcept { return window_.capacity() - window_.size(); }
+  // The window is of so many rows at most from now on, N or fewer. Sums over its rows are those of
+  // other rows then.
+  void resize(std::uint64_t rows) noexcept { size_ = rows; }
 
   // Goes on to `head`, which may be where it stands. Rows before first_at(head) are given up: they
   // must have been taken out of whatever holds them.
@@ -37,7 +40,7 @@ class WindowCursor {
     window_.advance_lease(head);
   }
 
-  // What is fresh belongs to a round.
+  // What is fresh belongs to a round, and the size to who chose it.
   void visit_state(StateVisitor& visitor) noexcept { visitor.value(head_); }
 
   const double* row(std::uint64_t sequence) const noexcept { return window_.slot_of(sequence); }
@@ -59,6 +62,7 @@ class WindowCursor {
 
  private:
   Window& window_;
+  std::uint64_t size_;
   std::uint64_t head_ = 0;
   std::uint64_t fresh_ = 0;
 };

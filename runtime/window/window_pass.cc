@@ -10,7 +10,7 @@ WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCur
       estimator_(estimator),
       sweeps_noise_(config.sampler.noise_estimator == NoiseEstimator::kWindowSweep),
       scores_(arena, config.model.dimension()),
-      repeats_(arena, config.horizon == Horizon::kWindow ? config.window_size : 1) {}
+      repeats_(arena, keeps_window(config.horizon) ? config.window_size : 1) {}
 
 void WindowPass::reset() noexcept {
   scores_.reset();

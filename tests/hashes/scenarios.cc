@@ -108,6 +108,13 @@ void add_horizons(std::vector<Scenario>& all) {
       all.push_back(hit);
     }
   }
+  for (const char* model : {"linear", "logistic", "student-t", "negative-binomial", "softmax"}) {
+    Scenario chosen{std::string("horizon/adaptive/") + model, base(model), Stream::kJump};
+    chosen.config.horizon = Horizon::kAdaptive;
+    chosen.config.window_size = 1000;
+    chosen.rows = 3000;
+    all.push_back(chosen);
+  }
   Scenario sparse{"horizon/all/sparse", base("poisson"), Stream::kOutliers};
   sparse.config.horizon = Horizon::kAll;
   sparse.config.sampler.chains = 0;

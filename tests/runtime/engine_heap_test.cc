@@ -146,7 +146,7 @@ struct FixedStream final : Sink, Source {
 
 // Followed, captured, saved, refused, restored and fed with packed rows.
 TEST(EngineHeap, SavingAndRestoringNeverCall) {
-  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kAdaptive}) {
     EngineConfig config = small_config("logistic", 20, 500);
     config.horizon = horizon;
     config.checkpoints = true;

@@ -115,6 +115,8 @@ class ReplayTest : public testing::TestWithParam<int> {
       {"linear", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, false,
        Horizon::kForgetting},
       {"logistic", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, false, Horizon::kAll},
+      {"logistic", Standardize::kColdStart, NoiseEstimator::kWindowSweep, 4, false,
+       Horizon::kAdaptive},
       // Chains move while a refresh is under way.
       {"linear", Standardize::kOff, NoiseEstimator::kWindowSweep, 4, false, Horizon::kWindow, 180},
   };
@@ -170,7 +172,7 @@ TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
   TestEngine alone(config);
   (void)live_run(alone, data, 46);
   config.learner_threads = 3;
-  if (config.horizon != Horizon::kWindow) {
+  if (!keeps_window(config.horizon)) {
     EXPECT_FALSE(check(config).ok());
     return;
   }
@@ -200,7 +202,7 @@ TEST_P(ReplayTest, ThreadsOfTheLearnerChangeNoBit) {
   RecordProperty("assistance", assistance.load());
 }
 
-INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 9));
+INSTANTIATE_TEST_SUITE_P(Configurations, ReplayTest, testing::Range(0, 10));
 
 }  // namespace
 }  // namespace windhover::test::replay_test

@@ -164,7 +164,7 @@ class Host {
 // Another engine that has lived on other rows, in memory that was never clean, with another clock.
 std::unique_ptr<Host> other_run(const Scenario& s, const Data& data, std::uint32_t threads) {
   EngineConfig config = s.config;
-  if (config.horizon == Horizon::kWindow) config.learner_threads = threads;
+  if (keeps_window(config.horizon)) config.learner_threads = threads;
   auto other = std::make_unique<Host>(config, s, data, 9'000'000'000, kPoison);
   other->go_to(data.rows() / 2, 50);
   for (int i = 0; i < 14; ++i) other->step();

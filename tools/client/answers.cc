@@ -163,6 +163,7 @@ std::string rows_of(const Provenance& p) {
       return "all of them";
     case Horizon::kForgetting:
       return fmt::format("rows worth {}, older ones fading", p.n_eff);
+    case Horizon::kAdaptive:
     case Horizon::kWindow:
       break;
   }

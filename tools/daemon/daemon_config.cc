@@ -154,6 +154,11 @@ std::string horizon_text(const EngineConfig& engine) {
           "horizon=forgetting rows={}: the posterior is of all rows, older ones count less and "
           "less, together as much as {} rows",
           rows, rows);
+    case Horizon::kAdaptive:
+      return fmt::format(
+          "horizon=adaptive rows={}: the posterior is of as many of the last {} rows as have "
+          "predicted best of late",
+          rows, rows);
     case Horizon::kWindow:
       break;
   }

@@ -252,8 +252,8 @@ ordered_json fit(const FitOptions& given) {
       engine_config(options, schema, data, transform, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
   // Of the whole file, each row counting the same.
-  const bool whole_file = config.horizon != Horizon::kForgetting &&
-                          (config.horizon == Horizon::kAll || config.window_size >= data.rows());
+  const bool whole_file = config.horizon == Horizon::kAll ||
+                          (config.horizon == Horizon::kWindow && config.window_size >= data.rows());
   std::optional<ReferencePosterior> reference = published;
   const bool known_prior = !options.learn_prior_precision;
   if (!reference && whole_file && known_prior) {
@@ -270,7 +270,7 @@ ordered_json fit(const FitOptions& given) {
   std::vector<ParameterSummary> summaries(dimension);
   Provenance provenance;
   Moments draws(reference ? reference->mode : VectorXd::Zero(dimension));
-  const bool window = config.horizon == Horizon::kWindow;
+  const bool window = keeps_window(config.horizon);
   const auto add_draw = [](void* context, std::uint16_t, const double* theta) noexcept {
     static_cast<Moments*>(context)->add(theta);
   };

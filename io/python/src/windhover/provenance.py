@@ -52,6 +52,7 @@ class Horizon(str, enum.Enum):
     WINDOW = "window"
     FORGETTING = "forgetting"
     ALL = "all"
+    ADAPTIVE = "adaptive"
     UNKNOWN = "unknown"  # of a newer server
 
     def __str__(self) -> str:

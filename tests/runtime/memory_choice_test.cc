@@ -1,0 +1,156 @@
+// Horizon::kAdaptive: the window is as long as has predicted best.
+#include "windhover/runtime/learning/memory_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::memory_choice_test {
+namespace {
+
+constexpr Index kFeatures = 9;  // and the intercept
+constexpr Index kFrame = 10;
+
+EngineConfig adaptive_config(std::uint64_t window) {
+  EngineConfig config = small_config("linear", kFeatures, window);
+  config.horizon = Horizon::kAdaptive;
+  config.model.noise_variance = 0;
+  config.draws_per_observation = 0.5;
+  config.max_query_rows = kFrame;
+  return config;
+}
+
+// y = x^T theta + N(0, 1), and from row `jump` on another theta, as far from the first one as the
+// noise is wide.
+Data jumping_data(Index rows, Index jump, std::uint64_t seed) {
+  Data data = linear_data(rows, kFeatures, 1.0, seed, 0.0);
+  const VectorXd direction = normals(seed + 1, kFeatures).normalized();
+  for (Index i = jump; i < rows; ++i) data.y[i] += data.x.row(i).dot(direction);
+  return data;
+}
+
+// Rows [first, last), each predicted before it is learned from: how many 90 % intervals held.
+double feed_and_score(TestEngine& engine, const Data& data, Index first, Index last) {
+  double held = 0;
+  for (Index at = first; at < last; at += kFrame) {
+    std::vector<double> features;
+    for (Index i = at; i < at + kFrame; ++i) {
+      for (Index j = 0; j < kFeatures; ++j) features.push_back(data.x(i, j));
+    }
+    PredictRequest request;
+    request.rows = kFrame;
+    request.features = features;
+    request.outcomes = {data.y.data() + at, kFrame};
+    for (const PredictiveSummary& answer : engine.answers(request)) {
+      held += answer.pit > 0.05 && answer.pit < 0.95;
+    }
+    engine.feed(data, at, at + kFrame);
+    engine.poll_until_idle();
+  }
+  return held / static_cast<double>(last - first);
+}
+
+// A memory of m rows loses D / 2 m nats a row to a longer one, and its evidence starts anew from 0
+// some D / 4 m times a row: each time it comes to e nats with a chance of exp(-e). Of 10 streams of
+// 20,000 rows and memories of 256 rows and more that makes 0.1 false choices, each of which takes
+// up to three more to mend.
+TEST(MemoryChoice, KeepsAllRowsOfAStreamThatStaysAsItIs) {
+  constexpr Index kRows = 20'000;
+  constexpr std::uint64_t kRuns = 10;
+  std::uint64_t resizes = 0;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    const Data data = linear_data(kRows, kFeatures, 1.0, 100 + run);
+    TestEngine engine(adaptive_config(65'536));
+    engine.feed(data);
+    engine.poll_until_idle();
+    resizes += engine->counters().get(RuntimeCounter::kResizes);
+  }
+  std::printf("%llu choices in %llu streams\n", static_cast<unsigned long long>(resizes),
+              static_cast<unsigned long long>(kRuns));
+  EXPECT_LE(resizes, 3u);
+}
+
+// 20 streams: the standard error of a coverage of 0.9 over 300 rows each is 0.004.
+TEST(MemoryChoice, CoverageIsBackFiveHundredRowsAfterAJump) {
+  constexpr Index kJump = 10'000;
+  constexpr std::uint64_t kRuns = 20;
+  double at_once = 0;
+  double after = 0;
+  double rows = 0;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    const Data data = jumping_data(kJump + 1000, kJump, 200 + 2 * run);
+    TestEngine engine(adaptive_config(100'000));
+    engine.feed(data, 0, kJump);
+    engine.poll_until_idle();
+    at_once += feed_and_score(engine, data, kJump, kJump + 50) / kRuns;
+    (void)feed_and_score(engine, data, kJump + 50, kJump + 500);
+    after += feed_and_score(engine, data, kJump + 500, kJump + 800) / kRuns;
+    rows += static_cast<double>(engine.provenance().n_eff) / kRuns;
+  }
+  std::printf("held at once %.3f, after 500 rows %.3f, of the last %.0f rows\n", at_once, after,
+              rows);
+  EXPECT_LT(at_once, 0.85) << "nothing to recover from";
+  EXPECT_GT(after, 0.87);
+  EXPECT_LT(after, 0.93);
+}
+
+// What is old is forgotten for good, and what has come since is all kept.
+TEST(MemoryChoice, GrowsAgainWhenTheStreamIsStill) {
+  constexpr Index kJump = 5000;
+  constexpr Index kRows = 45'000;
+  const Data data = jumping_data(kRows, kJump, 300);
+  TestEngine engine(adaptive_config(65'536));
+  engine.feed(data, 0, kJump + 1000);
+  engine.poll_until_idle();
+  const std::uint64_t soon = engine.provenance().n_eff;
+  EXPECT_LT(soon, 1000u);
+  engine.feed(data, kJump + 1000, kRows);
+  engine.poll_until_idle();
+  const std::uint64_t late = engine.provenance().n_eff;
+  std::printf("of the last %llu rows, then of %llu\n", static_cast<unsigned long long>(soon),
+              static_cast<unsigned long long>(late));
+  EXPECT_GE(late, 8 * soon);
+  // The posterior is that of those rows, and no others.
+  const auto first = static_cast<Index>(kRows) - static_cast<Index>(late);
+  Data window{data.x.bottomRows(kRows - first), data.y.tail(kRows - first), {}};
+  EngineConfig plain = adaptive_config(late);
+  plain.horizon = Horizon::kWindow;
+  TestEngine same(plain);
+  same.feed(window);
+  same.poll_until_idle();
+  const Gaussian found = engine.summary();
+  const Gaussian expected = same.summary();
+  EXPECT_LT(kl(found, expected), 0.01);
+}
+
+// Numbers that overflow when squared leave no memory behind that speaks for nothing for ever.
+TEST(MemoryChoice, OutlivesRowsThatOverflow) {
+  constexpr Index kHuge = 3000;
+  constexpr Index kJump = 8000;
+  Data data = jumping_data(kJump + 600, kJump, 400);
+  data.x(kHuge, 2) = 1e200;
+  data.y[kHuge + 50] = 1e200;
+  EngineConfig config = adaptive_config(65'536);
+  TestEngine engine(config);
+  engine.feed(data, 0, kJump);
+  engine.poll_until_idle();
+  engine.feed(data, kJump, kJump + 600);
+  engine.poll_until_idle();
+  EXPECT_LE(engine.provenance().n_eff, 1024u);
+  EXPECT_TRUE(engine.summary().mean.allFinite());
+}
+
+// A network is followed by no centre.
+TEST(MemoryChoice, IsRefusedWhereThePosteriorHasSeveralModes) {
+  EngineConfig config = adaptive_config(1000);
+  config.model.name = "mlp-linear";
+  config.model.hidden = 4;
+  EXPECT_FALSE(check(config).ok());
+}
+
+}  // namespace
+}  // namespace windhover::test::memory_choice_test
