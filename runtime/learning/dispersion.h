@@ -4,6 +4,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 #define WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -33,6 +34,8 @@ class Dispersion {
   double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
   bool is_overdispersion() const noexcept { return kind_ == Kind::kShapes; }
   bool learned() const noexcept { return learned_; }
+  // What a learned one is at least: rounding of the targets.
+  double least() const noexcept { return std::max(least_, 1e-300); }
   // |log ratio| of the value to that of the refresh before; 0 when it is given.
   double step() const noexcept { return step_; }
   // log ratio of the value to what it was where the sums of `rows` began.

@@ -64,7 +64,6 @@ const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
 }
 
 void Ensemble::follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept {
-  mover_.draw_from(cursor_.first(), end);
   prior_move_ = 0;
   moves_ = 0;
   const bool log_concave = workers_[0].model->log_concave();
@@ -74,7 +73,9 @@ void Ensemble::follow(std::uint64_t end, bool noise_known, Interlude* background
     chains_.transport_draws(estimator_, background_moves);
   }
   lag_.keep(static_cast<double>(cursor_.head() - end));
-  mover_.refresh(estimator_, noise_known, background_moves);
+  if (mover_.refresh(estimator_, noise_known, background_moves)) {
+    mover_.draw_from(cursor_.first(), end);
+  }
 }
 
 bool Ensemble::start() noexcept {

@@ -17,12 +17,17 @@ constexpr std::uint64_t kLeastRows = 128;
 constexpr std::uint64_t kRowsAParameter = 8;
 // Nats that one batch can speak for a memory, outlying rows or not.
 constexpr double kMostABatch = 1;
+constexpr double kMuch = 1e300;  // information about a parameter, where nobody counted
 
-// What `count` rows count for in a memory of `rows` rows, of which `seen` have come.
-double rate_of(std::uint64_t rows, std::uint64_t seen, std::size_t count) noexcept {
-  const double share = std::max(1 / static_cast<double>(seen), 2 / static_cast<double>(rows));
+// What `count` rows count for in a memory of `rows` rows that stands on `learned` in all.
+double rate_of(std::uint64_t rows, double learned, std::size_t count) noexcept {
+  const double share = std::max(1 / learned, 2 / static_cast<double>(rows));
   return 1 - std::pow(1 - std::min(share, 0.5), static_cast<double>(count));
 }
+
+// Of a squared residual that one batch says to the variance: an outlying row must not leave the
+// long memories with it when the short ones have forgotten.
+constexpr double kMostVariances = 10;
 
 }  // namespace
 
@@ -45,16 +50,31 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
   moved_ = arena.allocate<double>(dimension_).data();
 }
 
-void MemoryChoice::start() noexcept {
+void MemoryChoice::reset() noexcept {
   chosen_ = 0;
+  learned_rows_ = 0;
+  for (Memory& memory : std::span(memories_).first(count_)) {
+    memory.variance = 1;
+    memory.evidence = memory.loss = 0;
+    memory.half = 0;
+    for (double* of_each : {memory.centre, memory.information, memory.information_before}) {
+      std::fill_n(of_each, dimension_, 0.0);
+    }
+  }
+  std::fill_n(gradient_, dimension_, 0.0);
+}
+
+void MemoryChoice::start(const WindowCursor& cursor) noexcept {
+  chosen_ = 0;
+  learned_rows_ = static_cast<double>(cursor.rows());
   for (Memory& memory : std::span(memories_).first(count_)) {
     std::copy_n(estimator_.laplace().mode(), dimension_, memory.centre);
     memory.variance = estimator_.dispersion().divisor();
     memory.evidence = 0;
-    // Whatever the first rows said is not forgotten before their time.
-    std::fill_n(memory.information, dimension_, 1e300);
-    std::fill_n(memory.information_before, dimension_, 0.0);
-    memory.half = 0;
+    memory.half = cursor.head() / (memory.rows / 2);
+    // What the first rows said is not forgotten before a whole half has passed.
+    std::fill_n(memory.information, dimension_, kMuch);
+    std::fill_n(memory.information_before, dimension_, kMuch);
   }
 }
 
@@ -68,8 +88,9 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     const std::uint64_t end = std::min(head, at + kBatch);
     const RowBatch batch = cursor.between(at, end, worker.indices);
     add_information(batch, end, model);
+    learned_rows_ += static_cast<double>(batch.count);
     for (Memory& memory : std::span(memories_).first(count_)) {
-      const double rate = rate_of(memory.rows, end, batch.count);
+      const double rate = rate_of(memory.rows, learned_rows_, batch.count);
       memory.loss = predict(memory, batch, rate, model);
       learn(memory, batch, rate, model);
     }
@@ -87,8 +108,10 @@ void MemoryChoice::add_information(const RowBatch& batch, std::uint64_t end,
   for (Memory& memory : std::span(memories_).first(count_)) {
     const std::uint64_t half = end / (memory.rows / 2);
     if (half != memory.half) {
-      memory.half = half;
       std::swap(memory.information, memory.information_before);
+      // Rows that were passed over may have said anything.
+      if (half != memory.half + 1) std::fill_n(memory.information_before, dimension_, kMuch);
+      memory.half = half;
       std::fill_n(memory.information, dimension_, 0.0);
       forget(memory);
     }
@@ -125,12 +148,14 @@ void MemoryChoice::compare() noexcept {
 double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double rate,
                              Model& model) noexcept {
   const double loss = model.loss_sum(batch, memory.centre);
-  if (model.response() != Response::kGaussian) return loss / estimator_.dispersion().divisor();
+  const Dispersion& dispersion = estimator_.dispersion();
+  const bool own_variance = model.response() == Response::kGaussian && dispersion.learned();
+  if (!own_variance) return loss / dispersion.divisor();
   if (!std::isfinite(loss)) return loss;
   const auto rows = static_cast<double>(batch.count);
-  const double variance = std::max(memory.variance, 1e-300);
+  const double variance = std::max(memory.variance, dispersion.least());
   const double score = 0.5 * rows * std::log(variance) + loss / variance;
-  memory.variance += rate * (2 * loss / rows - memory.variance);
+  memory.variance += rate * (std::min(2 * loss / rows, kMostVariances * variance) - variance);
   return score;
 }
 
@@ -175,7 +200,7 @@ void MemoryChoice::learn(Memory& memory, const RowBatch& batch, double rate,
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("choice of a memory");
-  visitor.value(chosen_);
+  visitor.values(chosen_, learned_rows_);
   chosen_ = std::min(chosen_, count_ - 1);  // whatever a damaged copy says
   for (Memory& memory : std::span(memories_).first(count_)) {
     visitor.values(memory.variance, memory.evidence, memory.half);

@@ -19,9 +19,9 @@ namespace windhover {
 // another one has predicted better by passes kEvidence nats, from wherever it was least (Page's
 // CUSUM), that one is chosen.
 //
-// Invariant: evidence is 0 of the chosen one, and never negative. One thread. Memory about D
-// doubles a memory; time a row about that of moving chains on as many rows as there are memories,
-// and D^2 / 4 a memory.
+// Invariant: evidence is never negative. One thread, in pieces of kMostRows rows at most. Memory
+// about D doubles a memory; time a row about that of moving chains on as many rows as there are
+// memories, and D^2 / 4 a memory.
 class MemoryChoice {
  public:
   static constexpr std::uint32_t kMost = 12;
@@ -30,8 +30,9 @@ class MemoryChoice {
 
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
 
-  // All begin at the estimator's mode, and the longest is chosen.
-  void start() noexcept;
+  void reset() noexcept;
+  // All begin at the estimator's mode, that of the cursor's rows, and the longest is chosen.
+  void start(const WindowCursor& cursor) noexcept;
   // Until then the longest is.
   void forget() noexcept { chosen_ = 0; }
   // The published rows [first, head) are about to be taken in: the newest kMostRows of them count.
@@ -54,7 +55,7 @@ class MemoryChoice {
     double* information = nullptr;
     double* information_before = nullptr;
     std::uint64_t half = 0;  // how many halves have passed
-    double variance = 1;     // of y about the centre's predictions, dispersion learned
+    double variance = 1;     // of y about the centre's predictions, if the dispersion is learned
     double evidence = 0;     // nats that it has predicted better by than the chosen one
     double loss = 0;         // of the batch
   };
@@ -72,6 +73,7 @@ class MemoryChoice {
   std::uint32_t dimension_;
   std::uint32_t count_ = 0;
   std::uint32_t chosen_ = 0;
+  double learned_rows_ = 0;  // that the longest memory stands on, before any fade
   std::array<Memory, kMost> memories_;
   double* gradient_;  // dimension: scratch, each
   double* squares_;

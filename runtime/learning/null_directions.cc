@@ -14,7 +14,7 @@ namespace {
 // Added to the unit diagonal, so that there is a factor: above the rounding of the sums, and far
 // below what rows say of any direction they know.
 constexpr double kRidge = 1e-10;
-constexpr double kCandidate = 1e-5;  // pivots up to here are looked at
+constexpr double kCandidate = 1e-3;  // pivots up to here are looked at
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace windhover {
 
 // A row's gradient lies in the span of A, so that its covariance has the same null directions. One
 // thread. Invariant: the directions are orthonormal where every column has its scale of
-// 1 / sqrt(A_jj). Memory 65 D doubles at most.
+// 1 / sqrt(A_jj). Memory 66 D doubles at most.
 class NullDirections {
  public:
   // More are not looked for.

@@ -134,7 +134,9 @@ void SamplingRun::compare() noexcept {
   if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
   const double fresh = static_cast<double>(cursor_.head() - judged_.head);
   if (fresh >= kNews * static_cast<double>(cursor_.rows())) judged_ = {cursor_.head(), 0};
-  if (judged_.times++ < kMostTimes) ask_for_draws(kForgettingTime);
+  if (judged_.times >= kMostTimes) return;
+  ++judged_.times;
+  ask_for_draws(kForgettingTime);
 }
 
 Interlude* SamplingRun::background_moves() noexcept {
@@ -199,6 +201,7 @@ bool SamplingRun::start() noexcept {
 
 void SamplingRun::start_over() noexcept {
   phase_ = Phase::kWarmingUp;
+  passes_to_make_ = 0;
   ensemble_.mover().damping().forget();
 }
 
@@ -229,11 +232,13 @@ bool SamplingRun::recover(ChainMover::Lost which) noexcept {
 void SamplingRun::ask_for_draws(double forgetting) noexcept {
   budget_.ask(record_.relaxations(), forgetting);
   record_.restart_spread(forgetting);
+  record_.compare_soon();
 }
 
 void SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept {
-  if (budget_.ask_again(cause, record_.relaxations(), forgetting))
-    record_.restart_spread(forgetting);
+  if (!budget_.ask_again(cause, record_.relaxations(), forgetting)) return;
+  record_.restart_spread(forgetting);
+  record_.compare_soon();
 }
 
 void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {

@@ -72,7 +72,7 @@ class SamplingRun {
   // The cold start begins anew.
   void start_over() noexcept;
 
-  // What the chains say of their own draws. O(chains x D), and O(D^3) where the law is compared.
+  // What the chains say of their own draws. O(chains x D).
   void describe(Posterior& posterior, Evidence& evidence) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -44,6 +44,7 @@ void WindowLearner::reset() noexcept {
   sums_.reset();
   ensemble_.reset();
   run_.reset();
+  if (memory_choice_ != nullptr) memory_choice_->reset();
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     workers_[w].model = models_[w];
     workers_[w].gradient =
@@ -123,6 +124,7 @@ void WindowLearner::choose_memory(std::uint64_t head) noexcept {
   counters_.add(RuntimeCounter::kResizes);
   cursor_.resize(memory_choice_->rows());
   sums_.give_up();
+  sums_.pass().scores().reset();
   begin_pass();
   run_.take_other_rows();
 }
@@ -207,7 +209,7 @@ void WindowLearner::start_chains() noexcept {
   if (!run_.start()) return;
   counters_.add(RuntimeCounter::kColdStarts);
   scan_.freeze();
-  if (memory_choice_ != nullptr) memory_choice_->start();
+  if (memory_choice_ != nullptr) memory_choice_->start(cursor_);
   sums_.mark_previous_end();
   begin_pass();
 }

@@ -50,10 +50,12 @@ class AnchorSums {
     model.set_dispersion(dispersion_);
     model.add_start(rows, sums_);
   }
-  // `covariance` P for the third-order sums, or null.
+  // `covariance` P for the third-order sums, or null. The first rows decide: where they had none,
+  // none are summed of those that come later, or leave.
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
+    if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
-    model.add_curvature(rows, anchor_, covariance, 1.0, sums_);
+    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, 1.0, sums_);
     largest_squares_ = std::max(largest_squares_, sums_.squares);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       largest_[j] = std::max(largest_[j], diagonal(j));
@@ -71,7 +73,7 @@ class AnchorSums {
     };
     const double divisor = overdispersed_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
-    model.add_curvature(rows, anchor_, covariance, -1.0, sums_);
+    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -1.0, sums_);
     bool any = swallowed(largest_squares_, sums_.squares);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       any = any || swallowed(largest_[j], diagonal(j) + prior[j] * divisor);
@@ -108,7 +110,7 @@ class AnchorSums {
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.values(dispersion_, largest_squares_, sums_.rows, sums_.squares);
+    visitor.values(dispersion_, third_, largest_squares_, sums_.rows, sums_.squares);
     if (overdispersed_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
     for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
       visitor.visit(of_each, dimension_);
@@ -121,6 +123,7 @@ class AnchorSums {
 
   std::uint32_t dimension_;
   bool overdispersed_;
+  bool third_ = false;
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;

@@ -127,21 +127,50 @@ TEST(MemoryChoice, GrowsAgainWhenTheStreamIsStill) {
   EXPECT_LT(kl(found, expected), 0.01);
 }
 
-// Numbers that overflow when squared leave no memory behind that speaks for nothing for ever.
-TEST(MemoryChoice, OutlivesRowsThatOverflow) {
-  constexpr Index kHuge = 3000;
-  constexpr Index kJump = 8000;
-  Data data = jumping_data(kJump + 600, kJump, 400);
-  data.x(kHuge, 2) = 1e200;
-  data.y[kHuge + 50] = 1e200;
+// A row that says nothing about the others is no reason to forget these.
+TEST(MemoryChoice, OneOutlyingRowCutsNothing) {
+  constexpr Index kOutlier = 3000;
+  constexpr Index kJump = 12'000;
+  for (const double size : {30.0, 1e3, 1e6}) {
+    Data data = jumping_data(kJump + 600, kJump, 400);
+    data.y[kOutlier] = size;
+    TestEngine engine(adaptive_config(65'536));
+    engine.feed(data, 0, kJump);
+    engine.poll_until_idle();
+    EXPECT_EQ(engine.provenance().n_eff, static_cast<std::uint64_t>(kJump)) << size;
+    engine.feed(data, kJump, kJump + 600);
+    engine.poll_until_idle();
+    EXPECT_LE(engine.provenance().n_eff, 1024u) << size;
+  }
+}
+
+// Rows that come in one rush while the chains begin: most are not looked at one by one.
+TEST(MemoryChoice, ARushAtTheStartCutsNothing) {
+  constexpr Index kRush = 60'000;
+  const Data data = linear_data(kRush + 20'000, kFeatures, 1.0, 500);
   EngineConfig config = adaptive_config(65'536);
+  config.window_slack = 65'536;
+  config.max_frame_rows = 32'768;
   TestEngine engine(config);
-  engine.feed(data, 0, kJump);
+  engine.feed(data, 0, 150);
+  engine.poll_rounds(30);
+  engine.feed(data, 150, kRush);
   engine.poll_until_idle();
-  engine.feed(data, kJump, kJump + 600);
+  engine.feed(data, kRush, kRush + 20'000);
   engine.poll_until_idle();
-  EXPECT_LE(engine.provenance().n_eff, 1024u);
-  EXPECT_TRUE(engine.summary().mean.allFinite());
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kResizes), 0u);
+}
+
+// Predicted without any error, or always the same: there is nothing to choose by.
+TEST(MemoryChoice, RowsWithoutNoiseCutNothing) {
+  Data data = linear_data(8000, kFeatures, 0.0, 600);
+  for (const bool constant : {false, true}) {
+    if (constant) data.y.setConstant(5);
+    TestEngine engine(adaptive_config(65'536));
+    engine.feed(data);
+    engine.poll_until_idle();
+    EXPECT_EQ(engine.provenance().n_eff, 8000u) << constant;
+  }
 }
 
 // A network is followed by no centre.

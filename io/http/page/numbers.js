@@ -7,6 +7,7 @@ const kHorizons = {
   HORIZON_WINDOW: "the last rows",
   HORIZON_FORGETTING: "all rows, older ones fading",
   HORIZON_ALL: "all rows",
+  HORIZON_ADAPTIVE: "as many of the last rows as have predicted best",
 };
 
 export class StatusView {
