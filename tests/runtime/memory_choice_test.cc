@@ -127,8 +127,9 @@ TEST(MemoryChoice, GrowsAgainWhenTheStreamIsStill) {
   EXPECT_LT(kl(found, expected), 0.01);
 }
 
-// A row that says nothing about the others is no reason to forget these.
-TEST(MemoryChoice, OneOutlyingRowCutsNothing) {
+// One row that hardly moves the fit is no reason to forget the others; one that spoils it is left
+// behind with all that came before.
+TEST(MemoryChoice, OneOutlyingRowIsKeptOrLeftBehind) {
   constexpr Index kOutlier = 3000;
   constexpr Index kJump = 12'000;
   for (const double size : {30.0, 1e3, 1e6}) {
@@ -137,7 +138,9 @@ TEST(MemoryChoice, OneOutlyingRowCutsNothing) {
     TestEngine engine(adaptive_config(65'536));
     engine.feed(data, 0, kJump);
     engine.poll_until_idle();
-    EXPECT_EQ(engine.provenance().n_eff, static_cast<std::uint64_t>(kJump)) << size;
+    const std::uint64_t kept = engine.provenance().n_eff;
+    if (size < 100) EXPECT_EQ(kept, static_cast<std::uint64_t>(kJump)) << size;
+    if (size > 100) EXPECT_LT(kept, static_cast<std::uint64_t>(kJump - kOutlier)) << size;
     engine.feed(data, kJump, kJump + 600);
     engine.poll_until_idle();
     EXPECT_LE(engine.provenance().n_eff, 1024u) << size;
