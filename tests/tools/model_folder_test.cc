@@ -82,6 +82,11 @@ TEST_F(ModelFolders, WhatIsKeptGoesOnOrBeginsAnew) {
 
 TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   const Names before = all();
+  // What was to go, and could not be deleted then.
+  fs::create_directories(data_ + "/.old.gone");
+  write(".old.gone/segment-0000", "gone");
+  EXPECT_EQ(ModelFolder::added_in(data_), Names{"old"});
+  EXPECT_EQ(all(), before);
   // Before the list was written: the one before is back.
   fs::rename(data_ + "/old", data_ + "/.old.before");
   fs::create_directories(data_ + "/old");

@@ -32,6 +32,7 @@ void AddedModels::let_go(Model& model, bool keep) {
 void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) {
   const std::string name = model.name;
   outcome.needed_bytes = model.bytes;
+  if (!delete_data && !folder_.empty() && !config_.durable.log) checkpoint_now(model);
   check_written(ModelFolder::leave_list(folder_, name), folder_ + "/" + name);
   let_go(model, !delete_data);
   if (!delete_data || folder_.empty()) return;

@@ -16,9 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kAsideEnd = ".before";
+constexpr std::string_view kGoneEnd = ".gone";
 
 std::string aside_of(const std::string& data_folder, const std::string& name) {
   return data_folder + "/." + name + std::string(kAsideEnd);
+}
+
+// What was aside of `.NAME.before`, once it is to go.
+std::string gone_of(const std::string& data_folder, const std::string& aside) {
+  const std::string name = aside.substr(data_folder.size());
+  return data_folder + name.substr(0, name.size() - kAsideEnd.size()) + std::string(kGoneEnd);
 }
 
 bool is_there(const std::string& path) noexcept {
@@ -58,15 +65,16 @@ ModelFolder::~ModelFolder() {
 
 int ModelFolder::begin(bool anew, std::string_view toml) {
   if (data_folder_.empty()) return 0;
-  was_there_ = is_there(path_);
-  if (anew && was_there_) {
-    // Where something lies aside already it is what an undo could not move back: it stays.
-    if (std::rename(path_.c_str(), aside_.c_str()) != 0) return errno;
-    is_aside_ = true;
+  // What lies aside already is what an undo could not move back: it stays, until somebody looks.
+  if (is_there(aside_)) return EEXIST;
+  if (anew) {
+    is_aside_ = std::rename(path_.c_str(), aside_.c_str()) == 0;
+    if (!is_aside_ && errno != ENOENT) return errno;
   }
   was_listed_ = is_there(list_.path());
   open_ = true;
-  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return errno;
+  made_ = ::mkdir(path_.c_str(), 0700) == 0;
+  if (!made_ && errno != EEXIST) return errno;
   if (const int why = sync_folder(data_folder_.c_str()); why != 0) return why;
   is_listed_ = was_listed_ && content_of(list_.path()) == toml;
   return is_listed_ ? 0 : list_.prepare(toml);
@@ -76,14 +84,17 @@ int ModelFolder::keep() {
   if (data_folder_.empty()) return 0;
   if (const int why = is_listed_ ? 0 : list_.commit(); why != 0) return why;
   open_ = false;
-  if (is_aside_) remove_all(aside_);
+  if (!is_aside_) return 0;
+  // Decided: under this name the next start deletes what cannot be deleted now.
+  const std::string gone = gone_of(data_folder_, aside_);
+  remove_all(move(data_folder_, aside_, gone) == 0 ? gone : aside_);
   return 0;
 }
 
 void ModelFolder::undo() noexcept {
   if (!is_listed_) list_.abandon();
   if (!was_listed_) (void)list_.remove();
-  if (is_aside_ || !was_there_) remove_all(path_);
+  if (made_) remove_all(path_);
   if (is_aside_) (void)move(data_folder_, aside_, path_);
 }
 
@@ -95,6 +106,8 @@ std::vector<std::string> ModelFolder::added_in(const std::string& data_folder) {
     const std::string name = entry.path().filename();
     if (name.starts_with('.') && name.ends_with(kAsideEnd) && name.size() > kAsideEnd.size() + 1) {
       aside.push_back(name.substr(1, name.size() - 1 - kAsideEnd.size()));
+    } else if (name.starts_with('.') && name.ends_with(kGoneEnd)) {
+      remove_all(entry.path());
     } else if (is_there(entry.path() / kListFile)) {
       names.push_back(name);
     }

@@ -12,7 +12,8 @@ namespace windhover {
 
 // The folder NAME in the data folder holds what is kept of the model, and added.toml, which says
 // that it is one of those added and with which configuration. What a model is to begin without is
-// set aside, as .NAME.before, until the model is there: no model's name begins with '.'.
+// set aside, as .NAME.before, until the model is there, and is .NAME.gone then until it is deleted:
+// no model's name begins with '.'.
 // Invariant: unless keep() has returned 0, everything becomes as it was before begin(); where the
 // process ends in between, when the next one asks for added_in(). One thread. Allocates.
 class ModelFolder {
@@ -47,7 +48,7 @@ class ModelFolder {
   const std::string path_;
   const std::string aside_;
   WholeFile list_;
-  bool was_there_ = false;
+  bool made_ = false;      // the folder
   bool is_aside_ = false;  // what was there
   bool was_listed_ = false;
   bool is_listed_ = false;  // as it is to be; then there is nothing to write
