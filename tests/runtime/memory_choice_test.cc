@@ -139,8 +139,11 @@ TEST(MemoryChoice, OneOutlyingRowIsKeptOrLeftBehind) {
     engine.feed(data, 0, kJump);
     engine.poll_until_idle();
     const std::uint64_t kept = engine.provenance().n_eff;
-    if (size < 100) EXPECT_EQ(kept, static_cast<std::uint64_t>(kJump)) << size;
-    if (size > 100) EXPECT_LT(kept, static_cast<std::uint64_t>(kJump - kOutlier)) << size;
+    if (size < 100) {
+      EXPECT_EQ(kept, static_cast<std::uint64_t>(kJump)) << size;
+    } else {
+      EXPECT_LT(kept, static_cast<std::uint64_t>(kJump - kOutlier)) << size;
+    }
     engine.feed(data, kJump, kJump + 600);
     engine.poll_until_idle();
     EXPECT_LE(engine.provenance().n_eff, 1024u) << size;
