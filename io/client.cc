@@ -34,6 +34,9 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.recovery_target = p.recovery_target();
   // proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
   const bool none = p.coverage_90() == 0 && p.reason() != v1::POSTERIOR_REASON_PREDICTIVE;
+  to.conformal_coverage_90 = p.conformal_coverage_90() == 0
+                                 ? std::numeric_limits<double>::quiet_NaN()
+                                 : p.conformal_coverage_90();
   to.coverage_90 = none ? std::numeric_limits<double>::quiet_NaN() : p.coverage_90();
   to.status = static_cast<PosteriorStatus>(p.state());
   to.reason = static_cast<StatusReason>(p.reason());
@@ -81,6 +84,16 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   copy_some(p.probs_sd(), to.probs_sd);
   copy_some(p.probs_eti_lower(), to.probs_eti_lower);
   copy_some(p.probs_eti_upper(), to.probs_eti_upper);
+  for (const std::uint32_t c : p.conformal_set()) {
+    if (c < kMaxClasses) to.conformal_set |= std::uint64_t{1} << c;
+  }
+  // A server from before conformal intervals sends nothing; one that has them an alpha above 0, or
+  // an interval that is more than a point.
+  if (p.conformal_alpha() != 0 || p.conformal_lower() != p.conformal_upper()) {
+    to.conformal_lower = p.conformal_lower();
+    to.conformal_upper = p.conformal_upper();
+    to.conformal_alpha = p.conformal_alpha();
+  }
   return to;
 }
 

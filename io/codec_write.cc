@@ -1,5 +1,6 @@
 #include "windhover/io/codec.h"
 
+#include <bit>
 #include <iterator>
 
 #include "windhover/io/framing.h"
@@ -28,7 +29,7 @@ constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
 
 constexpr std::size_t kHeaderBound =
     kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body
-constexpr std::size_t kProvenanceBound = 272;
+constexpr std::size_t kProvenanceBound = 282;
 
 template <class Fields>
 std::size_t write_response(std::uint64_t id, int body, std::span<std::byte> out,
@@ -77,6 +78,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(25, p.prior_conflict);
   out.fixed64(26, p.recovery_target);
   out.real(27, p.coverage_90);
+  out.real(28, p.conformal_coverage_90);
 }
 
 template <class Sink>
@@ -92,6 +94,8 @@ void write_score(Sink& out, const ScoreMeans& s) noexcept {
   out.real(4, s.reference);
   int field = 5;
   for (const double share : s.coverage) out.real(field++, share);
+  for (const double share : s.conformal_coverage) out.real(field++, share);
+  out.real(field, s.conformal_size);
 }
 
 template <class Sink>
@@ -141,6 +145,17 @@ void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantil
   out.doubles(24, s.classes, [&](std::size_t i) { return s.probs_sd[i]; });
   out.doubles(25, s.classes, [&](std::size_t i) { return s.probs_eti_lower[i]; });
   out.doubles(26, s.classes, [&](std::size_t i) { return s.probs_eti_upper[i]; });
+  out.real(27, s.conformal_lower);
+  out.real(28, s.conformal_upper);
+  std::uint64_t left = s.conformal_set;  // a bit a class
+  const auto next_class = [&](std::size_t i) {
+    if (i == 0) left = s.conformal_set;
+    const auto c = static_cast<std::uint64_t>(std::countr_zero(left));
+    left &= left - 1;
+    return c;
+  };
+  out.varints(29, static_cast<std::size_t>(std::popcount(s.conformal_set)), next_class);
+  out.real(30, s.conformal_alpha);
 }
 
 template <class Sink>
@@ -339,8 +354,10 @@ std::size_t encode(std::uint64_t id, const RefusalReply& r, std::span<std::byte>
 
 std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::size_t thresholds,
                                 std::size_t classes) noexcept {
-  // 20 numbers with tags of at most two bytes, six arrays, tag and length of the row.
-  const std::size_t row = 20 * 10 + 6 * 7 + 8 * (quantiles + thresholds + 4 * classes) + 7;
+  // 23 numbers with tags of at most two bytes, seven arrays, tag and length of the row. A set may
+  // have two classes where there are no probabilities of classes.
+  const std::size_t row =
+      23 * 10 + 7 * 7 + 8 * (quantiles + thresholds + 4 * classes) + classes + 2 + 7;
   return kHeaderBound + kProvenanceBound + rows * row;
 }
 

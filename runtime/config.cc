@@ -78,7 +78,7 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
                    m.noise_variance);
   }
   if (m.classes < 2 || m.classes > kMaxClasses) {
-    return invalid("model.classes must be 2 to 32", m.classes);
+    return invalid("model.classes must be 2 to 64", m.classes);
   }
   if (m.hidden < 1 || m.hidden > 1024) return invalid("model.hidden must be 1 to 1024", m.hidden);
   if (m.hidden2 > 1024) return invalid("model.hidden2 must be 0 to 1024", m.hidden2);

@@ -11,7 +11,10 @@ void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) n
   const std::uint64_t target = recovery_target.load(std::memory_order_relaxed);
   provenance = posterior.provenance;
   provenance.age_ns = clock.now_ns() - posterior.made_ns;
-  if (scorer != nullptr) provenance.coverage_90 = scorer->recent_coverage();
+  if (scorer != nullptr) {
+    provenance.coverage_90 = scorer->recent_coverage();
+    provenance.conformal_coverage_90 = scorer->recent_conformal_coverage();
+  }
   if (provenance.sequence < target) {  // rows of before a restart still come in again
     provenance.recovery_target = target;
     provenance.status = PosteriorStatus::kRecovering;
@@ -47,7 +50,9 @@ Status Reader::begin_predict(const PredictRequest& request) noexcept {
     return status;
   }
   asked_ = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
-  predictor.begin(*asked_, response, engine.config.seed, request);
+  ConformalBounds conformal;
+  if (engine.scorer != nullptr) conformal = engine.scorer->conformal(request.interval_probability);
+  predictor.begin(*asked_, response, engine.config.seed, request, conformal);
   return Status::kOk;
 }
 

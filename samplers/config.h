@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-inline constexpr std::uint32_t kMaxClasses = 32;
+inline constexpr std::uint32_t kMaxClasses = 64;
 class Metric;
 
 // Of the hidden units of a network.

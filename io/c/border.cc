@@ -45,7 +45,11 @@ windhover_prediction prediction_of(const PredictiveSummary& s) noexcept {
           s.brier,
           s.prob_best,
           s.expected_regret,
-          s.thompson};
+          s.thompson,
+          s.conformal_lower,
+          s.conformal_upper,
+          s.conformal_set,
+          s.conformal_alpha};
 }
 
 }  // namespace
@@ -163,6 +167,7 @@ void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
   out.coverage_90 = p.coverage_90;
   out.noise_variance = p.noise_variance;
   out.noise_variance_sd = p.noise_variance_sd;
+  out.conformal_coverage_90 = p.conformal_coverage_90;
   give(out, to);
 }
 

@@ -113,6 +113,11 @@ typedef struct windhover_prediction {
   double log_score, pit, crps, brier;                   /* where outcomes were given */
   double prob_best, expected_regret;                    /* against the other rows of the question */
   double thompson;
+  /* What holds `interval` of the outcomes whatever the model, learned from those that came. NaN,
+   * and no class: nobody scores predictions. */
+  double conformal_lower, conformal_upper; /* regression, of y */
+  uint64_t conformal_set;                  /* classes: bit c is set where class c belongs to it */
+  double conformal_alpha;                  /* 1 less what the model itself gives it */
 } windhover_prediction;
 
 /* Whether to believe an answer. */
@@ -149,6 +154,7 @@ typedef struct windhover_provenance {
   double draws_per_observation, ou_ratio, law_ratio, misspecification_index, prior_conflict;
   double score_autocorrelation, drift_score, repeated_rows, coverage_90;
   double noise_variance, noise_variance_sd;
+  double conformal_coverage_90;
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 

@@ -174,6 +174,9 @@ constexpr std::array kScoreGauges = {
     ScoreGauge{"windhover_prediction_reference_log_score",
                "The same of who knows the base rate, or mean and spread of y, and no x.",
                [](const ScoreMeans& s) { return s.rows == 0 ? kUnknown : s.reference; }},
+    ScoreGauge{"windhover_prediction_conformal_size",
+               "Of 90 % conformal intervals the width over the model's own; of sets, the classes.",
+               [](const ScoreMeans& s) { return s.rows == 0 ? kUnknown : s.conformal_size; }},
 };
 
 void add_scores(MetricsText& text, const std::vector<ModelMetrics>& models) {
@@ -190,17 +193,25 @@ void add_scores(MetricsText& text, const std::vector<ModelMetrics>& models) {
                   gauge.value(means));
     });
   }
-  text.family(MetricType::kGauge, "windhover_prediction_coverage_ratio",
-              "Share of the outcomes within the central interval of that probability.");
-  for_each([&](const ModelMetrics& model, const ScoreMeans& means) {
-    constexpr std::array kNames = {"0.5", "0.8", "0.9", "0.95"};
-    static_assert(kNames.size() == kScoredIntervals.size());
-    for (std::size_t i = 0; i < kNames.size(); ++i) {
-      text.sample(
-          {{"model", model.name}, {"memory", memory_name(means.memory)}, {"interval", kNames[i]}},
-          means.coverage[i]);
-    }
-  });
+  using Coverage = std::array<double, kScoredIntervals.size()> ScoreMeans::*;
+  const auto add_coverage = [&](const char* name, const char* help, Coverage coverage) {
+    text.family(MetricType::kGauge, name, help);
+    for_each([&](const ModelMetrics& model, const ScoreMeans& means) {
+      constexpr std::array kNames = {"0.5", "0.8", "0.9", "0.95"};
+      static_assert(kNames.size() == kScoredIntervals.size());
+      for (std::size_t i = 0; i < kNames.size(); ++i) {
+        text.sample(
+            {{"model", model.name}, {"memory", memory_name(means.memory)}, {"interval", kNames[i]}},
+            (means.*coverage)[i]);
+      }
+    });
+  };
+  add_coverage("windhover_prediction_coverage_ratio",
+               "Share of the outcomes within the central interval of that probability.",
+               &ScoreMeans::coverage);
+  add_coverage("windhover_prediction_conformal_coverage_ratio",
+               "The same of conformal intervals, and of conformal sets of classes.",
+               &ScoreMeans::conformal_coverage);
 }
 
 void add_models(MetricsText& text, const std::vector<ModelMetrics>& models) {

@@ -19,6 +19,12 @@ double normal_log_density(double off, double variance) noexcept;
 struct NormalLevel {
   NormalLevel() noexcept = default;
   explicit NormalLevel(double p_in) noexcept : p(p_in), z(normal_quantile(p_in)) {}
+  static NormalLevel at(double z) noexcept {
+    NormalLevel level;
+    level.p = normal_cdf(z);
+    level.z = z;
+    return level;
+  }
 
   double p = 0.5;
   double z = 0;

@@ -100,8 +100,9 @@ void NetworkPredictor::run(const Posterior& posterior, const double* x) noexcept
 }
 
 void NetworkPredictor::predict(const Posterior& posterior, const double* x,
-                               const PredictRequest& request, const double* outcome,
-                               double* deviations, PredictiveSummary& s) noexcept {
+                               const PredictRequest& request, const ConformalBounds& conformal,
+                               const double* outcome, double* deviations,
+                               PredictiveSummary& s) noexcept {
   run(posterior, x);
   if (response_ == Response::kCategorical) return predict_classes(request, outcome, s);
   const SampleMoments eta = sample_moments(eta_, draws_);
@@ -109,14 +110,15 @@ void NetworkPredictor::predict(const Posterior& posterior, const double* x,
   s.linpred_sd = std::sqrt(eta.variance);
   for (std::size_t m = 0; m < draws_; ++m) deviations[m] = eta_[m] - eta.mean;
   if (response_ == Response::kGaussian) {
-    predict_gaussian(posterior.dispersion, request, outcome, s);
+    predict_gaussian(posterior.dispersion, request, conformal, outcome, s);
   } else {
     predict_bernoulli(request, outcome, s);
   }
 }
 
 void NetworkPredictor::predict_gaussian(double dispersion, const PredictRequest& r,
-                                        const double* outcome, PredictiveSummary& s) noexcept {
+                                        const ConformalBounds& conformal, const double* outcome,
+                                        PredictiveSummary& s) noexcept {
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
@@ -130,6 +132,12 @@ void NetworkPredictor::predict_gaussian(double dispersion, const PredictRequest&
   }
   for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
     s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
+  }
+  if (conformal.known()) {
+    const auto quantile = [&](const NormalLevel& level) { return y.quantile(level.p); };
+    s.conformal_lower = conformal_end(NormalLevel::at(conformal.lower), quantile);
+    s.conformal_upper = conformal_end(NormalLevel::at(conformal.upper), quantile);
+    s.conformal_alpha = conformal.alpha();
   }
   if (outcome == nullptr) return;
   s.log_score = y.log_density(*outcome);

@@ -8,6 +8,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/prediction/conformal_interval.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/models/network.h"
 
@@ -19,14 +20,17 @@ class NetworkPredictor {
   // Takes memory, writes nothing; none when the model is no network.
   NetworkPredictor(Arena& arena, const EngineConfig& config) noexcept;
 
-  // x in transformed features; `outcome` may be null. `deviations` gets, where the network has one
-  // output, each draw's linear predictor less their mean. Complexity O(draws x D).
+  // x in transformed features; `outcome` may be null; `conformal` is of numbers. `deviations` gets,
+  // where the network has one output, each draw's linear predictor less their mean. Complexity
+  // O(draws x D).
   void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
-               const double* outcome, double* deviations, PredictiveSummary& summary) noexcept;
+               const ConformalBounds& conformal, const double* outcome, double* deviations,
+               PredictiveSummary& summary) noexcept;
 
  private:
   void run(const Posterior& posterior, const double* x) noexcept;
-  void predict_gaussian(double dispersion, const PredictRequest& request, const double* outcome,
+  void predict_gaussian(double dispersion, const PredictRequest& request,
+                        const ConformalBounds& conformal, const double* outcome,
                         PredictiveSummary& summary) noexcept;
   void predict_bernoulli(const PredictRequest& request, const double* outcome,
                          PredictiveSummary& summary) noexcept;

@@ -125,7 +125,7 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 
 // What the rows of a request share.
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
-                      const PredictRequest& r) noexcept {
+                      const PredictRequest& r, const ConformalBounds& conformal) noexcept {
   const auto set = [](NormalLevel& level, double probability) {
     if (level.p != probability) level = NormalLevel(probability);
   };
@@ -134,6 +134,8 @@ void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
   for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
     set(levels_[2 + i], r.quantile_probabilities[i]);
   }
+  conformal_ = conformal;
+  conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
   if (response == Response::kStudent && student_.relative_sd != p.dispersion_relative_sd) {
     student_ = {StudentScale(model_.degrees_of_freedom, p.dispersion_relative_sd),
@@ -160,10 +162,12 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
       const double* x = x_ + (row - first) * stride_;
       const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
       if (network_) {
-        network_predictor_.predict(p, x, request, outcome, predictors_ + row * draws_, s);
+        network_predictor_.predict(p, x, request, conformal_, outcome, predictors_ + row * draws_,
+                                   s);
       } else {
         class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
       }
+      fill_class_set(response, s);
       compare_row(response, request, row, s);
     }
   }
@@ -209,6 +213,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
         break;
       default:
         predict_bernoulli(request, row, s);
+        fill_class_set(response, s);
     }
     compare_row(response, request, row, s);
   }

@@ -10,6 +10,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/class_probabilities.h"
+#include "windhover/runtime/prediction/conformal_interval.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/network_predictor.h"
 #include "windhover/runtime/prediction/predictive.h"
@@ -34,9 +35,10 @@ class Predictor {
 
   // One request, which has passed check(), from one posterior: begin(), then its rows in order,
   // however many at a time, then end(). `summaries` are those of the whole request, one a row. How
-  // the rows are cut changes no bit.
+  // the rows are cut changes no bit. `conformal`: where conformal intervals of the probability
+  // asked for end.
   void begin(const Posterior& posterior, Response response, std::uint64_t seed,
-             const PredictRequest& request) noexcept;
+             const PredictRequest& request, const ConformalBounds& conformal = {}) noexcept;
   void rows(const Posterior& posterior, Response response, const PredictRequest& request,
             std::size_t first, std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
   void end(Response response, const PredictRequest& request,
@@ -85,6 +87,7 @@ class Predictor {
   template <class Distribution>
   void fill_quantiles(const Distribution& y, const PredictRequest& request,
                       PredictiveSummary& summary) const noexcept;
+  void fill_class_set(Response response, PredictiveSummary& summary) const noexcept;
   void compare_row(Response response, const PredictRequest& request, std::size_t row,
                    PredictiveSummary& summary) noexcept;
   void compare(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
@@ -98,6 +101,8 @@ class Predictor {
   // Of the request at hand: the interval's lower and upper end, then the quantiles asked for. Kept
   // until others are: most requests ask for the same.
   std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
+  ConformalBounds conformal_;  // of the request at hand
+  std::array<NormalLevel, 2> conformal_levels_;
   StudentNoise student_;
   std::size_t block_;   // rows at a time
   std::size_t stride_;  // of the rows in the next two

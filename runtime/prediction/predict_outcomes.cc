@@ -33,6 +33,17 @@ void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
   for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
     s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
   }
+  if (!conformal_.known()) return;
+  const auto quantile = [&](const NormalLevel& level) { return y.quantile(level); };
+  s.conformal_lower = conformal_end(conformal_levels_[0], quantile);
+  s.conformal_upper = conformal_end(conformal_levels_[1], quantile);
+  s.conformal_alpha = conformal_.alpha();
+}
+
+void Predictor::fill_class_set(Response response, PredictiveSummary& s) const noexcept {
+  if (!conformal_.known() || !has_classes(response)) return;
+  s.conformal_set = ClassShares(s).set(conformal_.upper);
+  s.conformal_alpha = conformal_.alpha();
 }
 
 void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
@@ -68,6 +79,10 @@ void Predictor::fill_count(const Distribution& y, double var_aleatoric, const Pr
   s.var_aleatoric = var_aleatoric;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   fill_quantiles(y, r, s);
+  if (conformal_.known()) {  // between two counts there is nothing
+    s.conformal_lower = std::max(0.0, std::ceil(s.conformal_lower));
+    s.conformal_upper = std::max(0.0, std::floor(s.conformal_upper));
+  }
   if (!r.outcomes.empty()) {
     s.log_score = y.log_probability(r.outcomes[row]);
     s.pit = y.cdf(r.outcomes[row]);

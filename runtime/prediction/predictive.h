@@ -103,6 +103,8 @@ struct Provenance {
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
   // from (about the last 1,000 rows scored). NaN: nobody scores, or y is the number of a class.
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
+  // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
+  double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Of y: linear, student-t (squared scale), negative-binomial (its overdispersion alpha: y has the
   // variance mu + alpha mu^2); otherwise 0.
   double noise_variance = 0;
@@ -127,6 +129,7 @@ struct PredictRequest {
 // (for classification the probability of class 1). Where it says regression, counts are meant too;
 // their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
+  static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
   double linpred_mean = 0;  // classification: the log-odds
   double linpred_sd = 0;
   double epred_mean = 0;
@@ -149,6 +152,14 @@ struct PredictiveSummary {
   double prob_best = 0;        // share of draws in which this x has the largest epred
   double expected_regret = 0;  // E[max over the request's x of epred, less this x's]
   double thompson = 0;         // epred under one fresh draw of theta
+  // What holds `interval_probability` of the outcomes whatever the model, learned from those that
+  // came (runtime/scoring/conformal.h). NaN, and no class: nobody scores predictions.
+  double conformal_lower = std::numeric_limits<double>::quiet_NaN();  // regression: of y
+  double conformal_upper = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t conformal_set = 0;  // classification: bit c is set where class c belongs to it
+  // 1 less what the model itself gives that interval or set: 1 - interval_probability where it is
+  // right.
+  double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
   // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
   // above then only the entropies, log_score and brier (the sum over classes) mean anything.
   std::uint32_t classes = 0;

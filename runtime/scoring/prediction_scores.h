@@ -20,6 +20,11 @@ struct ScoreMeans {
   double reference = 0;      // the same of who knows nothing of x
   // Shares of the outcomes within kScoredIntervals; NaN where there are none.
   std::array<double, kScoredIntervals.size()> coverage{};
+  // The same of conformal intervals and sets (conformal.h).
+  std::array<double, kScoredIntervals.size()> conformal_coverage{};
+  // How large those of 90 % were. Numbers and counts: the width in normal scores over that of the
+  // model's own, 1 where that is right. Classes: how many a set has. NaN: none yet.
+  double conformal_size = 0;
 };
 
 // Over memories of 1,000 and 10,000 rows, and over all.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/registry.h"
+
 namespace windhover {
 namespace {
 
@@ -34,7 +36,10 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
       reference_(arena, config.model),
       averages_{ScoreAverage(PredictionScores::kMemories[0]),
                 ScoreAverage(PredictionScores::kMemories[1]),
-                ScoreAverage(PredictionScores::kMemories[2])} {}
+                ScoreAverage(PredictionScores::kMemories[2])},
+      conformal_(has_dispersion(find_model(config.model.name)->response)
+                     ? Conformal::Ends::kApart
+                     : Conformal::Ends::kTogether) {}
 
 void Prequential::reset() noexcept { reference_.reset(); }
 
@@ -59,13 +64,14 @@ void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
   if (learns_units_ && posterior->provenance.n_seen < 2) return note_unscored(first, head);
+  const Conformal::Bounds served = conformal_.bounds();
   const std::uint64_t count = affordable(rows);
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
     const std::int64_t begin_ns = clock_.now_ns();
     const std::uint64_t here = end - i;
     for (; i < end; ++i) {
-      score_row(*posterior, window_.row(first + i * rows / count));
+      score_row(*posterior, served, window_.row(first + i * rows / count));
     }
     const std::int64_t took_ns = clock_.now_ns() - begin_ns;
     const double each = static_cast<double>(took_ns) / static_cast<double>(here);
@@ -101,7 +107,8 @@ void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcep
   }
 }
 
-void Prequential::score_row(const Posterior& posterior, const double* row) noexcept {
+void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds& served,
+                            const double* row) noexcept {
   const RowLayout& layout = window_.layout();
   const double y = row[layout.target_index()];
   PredictRequest request;
@@ -124,6 +131,7 @@ void Prequential::score_row(const Posterior& posterior, const double* row) noexc
   score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
   score.reference = std::max(reference_.log_score(response, y), kWorst);
   score.pit = transform(summary.log_score, summary.pit, y);
+  score_conformal(served, posterior, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
   // What is warming up promises nothing yet.
@@ -135,6 +143,10 @@ void Prequential::score_row(const Posterior& posterior, const double* row) noexc
 double Prequential::recent_coverage() const noexcept {
   static_assert(kScoredIntervals[2] == 0.90);
   return averages_[0].coverage(2);
+}
+
+double Prequential::recent_conformal_coverage() const noexcept {
+  return averages_[0].conformal_coverage(2);
 }
 
 PredictionScores Prequential::scores() const noexcept {

@@ -11,6 +11,7 @@
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/scoring/conformal.h"
 #include "windhover/runtime/scoring/coverage_check.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
 #include "windhover/runtime/scoring/score_average.h"
@@ -41,7 +42,12 @@ class Prequential {
   // Any thread.
   PredictionScores scores() const noexcept;
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
+  double recent_conformal_coverage() const noexcept;  // likewise
   bool failing() const noexcept { return check_.failing(); }
+  // Where conformal intervals end.
+  ConformalBounds conformal(double probability) const noexcept {
+    return conformal_.bounds(probability);
+  }
 
  private:
   static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
@@ -49,8 +55,15 @@ class Prequential {
 
   std::uint64_t affordable(std::uint64_t rows) noexcept;
   void note_unscored(std::uint64_t first, std::uint64_t head) noexcept;
-  void score_row(const Posterior& posterior, const double* row) noexcept;
+  // `served`: conformal intervals when the rows came.
+  void score_row(const Posterior& posterior, const Conformal::Bounds& served,
+                 const double* row) noexcept;
+  void score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
+                       const PredictRequest& asked, const PredictiveSummary& summary,
+                       RowScore& score) noexcept;
   double transform(double log_score, double cdf, double y) noexcept;
+  NormalScore normal_score(const Posterior& posterior, const PredictRequest& asked,
+                           const PredictiveSummary& summary) noexcept;
 
   const std::uint64_t seed_;
   const bool learns_units_;  // of y
@@ -63,6 +76,7 @@ class Prequential {
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
   CoverageCheck check_;
+  Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;
   std::int64_t looked_ns_ = 0;  // when the budget was last filled; 0: never

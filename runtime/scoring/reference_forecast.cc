@@ -40,7 +40,7 @@ double ReferenceForecast::count_log_score(double y) const noexcept {
 }
 
 double ReferenceForecast::log_score(Response response, double y) const noexcept {
-  if (response == Response::kBernoulli || response == Response::kCategorical) {
+  if (has_classes(response)) {
     return std::log(class_probability(static_cast<std::size_t>(y)));
   }
   if (rows_ < 2) return 0;
@@ -51,7 +51,7 @@ double ReferenceForecast::log_score(Response response, double y) const noexcept 
 void ReferenceForecast::add(Response response, double y) noexcept {
   rows_ = std::min(rows_ + 1, kMemory);
   const double weight = 1 / rows_;
-  if (response == Response::kBernoulli || response == Response::kCategorical) {
+  if (has_classes(response)) {
     for (double& share : classes_) share -= weight * share;
     classes_[static_cast<std::size_t>(y)] += weight;
     return;

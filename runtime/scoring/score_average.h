@@ -17,6 +17,9 @@ struct RowScore {
   // Probability integral transform, uniform when the predictions are honest; below 0: there is none
   // (a number of a class).
   double pit = -1;
+  // Whether the conformal intervals that were served hold the outcome.
+  std::array<bool, kScoredIntervals.size()> conformal{};
+  double conformal_size = -1;  // below 0: there were none
 };
 
 // What is kept of one memory. One writer; means() from any thread, each number as it was between
@@ -28,17 +31,23 @@ class ScoreAverage {
   void add(const RowScore& score) noexcept;
   ScoreMeans means() const noexcept;
   double coverage(std::size_t interval) const noexcept;
+  double conformal_coverage(std::size_t interval) const noexcept;
 
  private:
   using Number = std::atomic<double>;
   static void move(Number& mean, double value, double weight) noexcept;
+  // NaN of no rows.
+  static double known(const Number& mean, const std::atomic<std::uint64_t>& rows) noexcept;
 
   std::uint64_t memory_;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> rows_with_pit_{0};
+  std::atomic<std::uint64_t> rows_with_conformal_{0};
   Number log_score_{0};
   Number reference_{0};
   std::array<Number, kScoredIntervals.size()> covered_{};
+  std::array<Number, kScoredIntervals.size()> conformal_{};
+  Number conformal_size_{0};
 };
 
 }  // namespace windhover

@@ -89,6 +89,10 @@ inline bool has_dispersion(Response response) {
   return response == Response::kGaussian || response == Response::kStudent;
 }
 
+inline bool has_classes(Response response) {
+  return response == Response::kBernoulli || response == Response::kCategorical;
+}
+
 // Whether the likelihood has an overdispersion alpha that may be learned. Nothing is divided by it.
 inline bool has_overdispersion(Response response) {
   return response == Response::kOverdispersedCount;

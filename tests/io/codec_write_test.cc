@@ -60,6 +60,7 @@ Provenance full_provenance() {
   p.law_ratio = 1.75;
   p.prior_conflict = 0.25;
   p.coverage_90 = 0.875;
+  p.conformal_coverage_90 = 0.9375;
   p.horizon = Horizon::kAll;
   return p;
 }
@@ -85,6 +86,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.prior_conflict(), ours.prior_conflict);
   EXPECT_EQ(theirs.recovery_target(), ours.recovery_target);
   EXPECT_EQ(theirs.coverage_90(), ours.coverage_90);
+  EXPECT_EQ(theirs.conformal_coverage_90(), ours.conformal_coverage_90);
   EXPECT_EQ(static_cast<int>(theirs.horizon()), static_cast<int>(ours.horizon));
 }
 
@@ -151,12 +153,16 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
                           &s.brier,
                           &s.prob_best,
                           &s.expected_regret,
-                          &s.thompson}) {
+                          &s.thompson,
+                          &s.conformal_lower,
+                          &s.conformal_upper,
+                          &s.conformal_alpha}) {
       *field = next++;
     }
     for (double& q : s.quantiles) q = next++;
     for (double& e : s.exceedance) e = next++;
     s.classes = kMaxClasses;
+    s.conformal_set = ~std::uint64_t{0};
     for (auto* list : {&s.probs, &s.probs_sd, &s.probs_eti_lower, &s.probs_eti_upper}) {
       for (double& value : *list) value = next++;
     }
@@ -171,15 +177,20 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
   EXPECT_EQ(p.interval_upper(), 10);
   EXPECT_EQ(p.entropy(), 11);
   EXPECT_EQ(p.thompson(), 20);
+  EXPECT_EQ(p.conformal_lower(), 21);
+  EXPECT_EQ(p.conformal_upper(), 22);
+  EXPECT_EQ(p.conformal_alpha(), 23);
+  ASSERT_EQ(p.conformal_set_size(), 64);
+  for (int c = 0; c < 64; ++c) EXPECT_EQ(p.conformal_set(c), static_cast<std::uint32_t>(c));
   ASSERT_EQ(p.quantiles_size(), 16);
-  EXPECT_EQ(p.quantiles(15), 36);
+  EXPECT_EQ(p.quantiles(15), 39);
   ASSERT_EQ(p.exceedance_size(), 8);
-  EXPECT_EQ(p.exceedance(7), 44);
-  ASSERT_EQ(p.probs_size(), 32);
-  EXPECT_EQ(p.probs(31), 76);
-  EXPECT_EQ(p.probs_sd(31), 108);
-  EXPECT_EQ(p.probs_eti_lower(31), 140);
-  EXPECT_EQ(p.probs_eti_upper(31), 172);
+  EXPECT_EQ(p.exceedance(7), 47);
+  ASSERT_EQ(p.probs_size(), 64);
+  EXPECT_EQ(p.probs(63), 111);
+  EXPECT_EQ(p.probs_sd(63), 175);
+  EXPECT_EQ(p.probs_eti_lower(63), 239);
+  EXPECT_EQ(p.probs_eti_upper(63), 303);
 }
 
 TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
@@ -244,6 +255,8 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
     means.memory = means.rows = UINT64_MAX;
     means.log_score = means.reference = -1.5;
     means.coverage.fill(0.75);
+    means.conformal_coverage.fill(0.875);
+    means.conformal_size = 1.25;
   }
   const std::vector<ModelStateReply> states(ListModelsReply::kMostStates, state);
   const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{7},
@@ -262,6 +275,9 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   EXPECT_EQ(last.score().rows(), UINT64_MAX);
   EXPECT_EQ(last.score().log_score(), -1.5);
   EXPECT_EQ(last.score().coverage_95(), 0.75);
+  EXPECT_EQ(last.score().conformal_coverage_50(), 0.875);
+  EXPECT_EQ(last.score().conformal_coverage_95(), 0.875);
+  EXPECT_EQ(last.score().conformal_size(), 1.25);
   expect_same(last.provenance(), state.provenance);
   const v1::Response changed =
       round_trip(kStatusReplyBound, std::uint64_t{7}, ChangeModelReply{&state});

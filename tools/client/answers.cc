@@ -26,6 +26,7 @@ ordered_json to_json(const Provenance& p) {
           {"sequence", p.sequence},
           {"recovery_target", p.recovery_target},
           {"coverage_90", p.coverage_90},
+          {"conformal_coverage_90", p.conformal_coverage_90},
           {"n_seen", p.n_seen},
           {"n_eff", p.n_eff},
           {"horizon", to_string(p.horizon)},
@@ -67,6 +68,14 @@ ordered_json to_json(const ParameterSummary& s) {
 
 namespace {
 
+std::vector<std::uint32_t> members(std::uint64_t set) {
+  std::vector<std::uint32_t> classes;
+  for (std::uint32_t c = 0; c < kMaxClasses; ++c) {
+    if ((set >> c & 1) != 0) classes.push_back(c);
+  }
+  return classes;
+}
+
 ordered_json classes_json(const PredictiveSummary& s, const AnswerForm& form) {
   const PredictRequest& request = form.request;
   const auto list = [&](const std::array<double, kMaxClasses>& values) {
@@ -81,7 +90,9 @@ ordered_json classes_json(const PredictiveSummary& s, const AnswerForm& form) {
               {"probs_eti_upper", list(s.probs_eti_upper)},
               {"entropy", s.entropy},
               {"expected_entropy", s.expected_entropy},
-              {"mutual_information", s.mutual_information}});
+              {"mutual_information", s.mutual_information},
+              {"conformal_set", members(s.conformal_set)},
+              {"conformal_alpha", s.conformal_alpha}});
   if (!request.outcomes.empty()) {
     out["log_score"] = s.log_score;
     out["brier"] = s.brier;
@@ -91,6 +102,25 @@ ordered_json classes_json(const PredictiveSummary& s, const AnswerForm& form) {
 
 std::string class_name(const AnswerForm& form, std::size_t number) {
   return number < form.class_names.size() ? form.class_names[number] : std::to_string(number);
+}
+
+// Empty: there is none.
+std::string conformal_text(const PredictiveSummary& s, const AnswerForm& form) {
+  const double level = 100 * form.request.interval_probability;
+  if (s.conformal_set != 0) {
+    std::string names;
+    for (const std::uint32_t c : members(s.conformal_set)) {
+      names += (names.empty() ? "" : ", ") + class_name(form, c);
+    }
+    return fmt::format(
+        "\n  conformal set, which holds {:g} % of the outcomes whatever the model: {}", level,
+        names);
+  }
+  if (std::isnan(s.conformal_lower)) return "";
+  return fmt::format(
+      "\n  conformal interval, which holds {:g} % of the outcomes whatever the model: {:.6g} .. "
+      "{:.6g}",
+      level, s.conformal_lower, s.conformal_upper);
 }
 
 std::string describe_classes(const PredictiveSummary& s, const AnswerForm& form) {
@@ -128,6 +158,13 @@ ordered_json to_json(const PredictiveSummary& s, const AnswerForm& form) {
     out["quantiles"].push_back(
         {{"p", request.quantile_probabilities[i]}, {"value", s.quantiles[i]}});
   }
+  if (classification) {
+    out["conformal_set"] = members(s.conformal_set);
+  } else {
+    out["conformal_lower"] = s.conformal_lower;
+    out["conformal_upper"] = s.conformal_upper;
+  }
+  out["conformal_alpha"] = s.conformal_alpha;
   if (classification) {
     out["entropy"] = s.entropy;
     out["expected_entropy"] = s.expected_entropy;
@@ -259,7 +296,9 @@ std::string describe_extras(const PredictiveSummary& s, const PredictRequest& re
 
 std::string describe(const PredictiveSummary& s, const AnswerForm& form) {
   const auto& [request, model, names] = form;
-  if (s.classes > 0) return describe_classes(s, form) + describe_extras(s, request, model);
+  if (s.classes > 0) {
+    return describe_classes(s, form) + conformal_text(s, form) + describe_extras(s, request, model);
+  }
   const bool classification = model == v1::MODEL_KIND_LOGISTIC;
   const double level = 100 * request.interval_probability;
   std::string out;
@@ -284,7 +323,7 @@ std::string describe(const PredictiveSummary& s, const AnswerForm& form) {
   for (std::size_t i = 0; !classification && i < request.thresholds.size(); ++i) {
     out += fmt::format("\n  P(y > {:g}) = {:.4f}", request.thresholds[i], s.exceedance[i]);
   }
-  return out + describe_extras(s, request, model);
+  return out + conformal_text(s, form) + describe_extras(s, request, model);
 }
 
 std::string duration_text(double nanoseconds) {

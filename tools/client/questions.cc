@@ -104,12 +104,27 @@ std::string number_text(const ordered_json& value) {
   return value.is_number() ? value.dump() : "";  // what is no finite number is null in JSON
 }
 
+// The classes of a set by name, in one cell, with | between them.
+std::string set_text(const ordered_json& set, const std::vector<std::string>& class_names) {
+  std::string text;
+  for (const auto& member : set) {
+    const auto c = member.get<std::size_t>();
+    if (!text.empty()) text += '|';
+    text += c < class_names.size() ? class_names[c] : std::to_string(c);
+  }
+  return text;
+}
+
 // Calls visit(name, text) for each number of an answer: those of a list get its place or, where it
 // says what each is for, that; those of classes the name of the class.
 void for_each_number(const ordered_json& answer, const std::vector<std::string>& class_names,
                      const auto& visit) {
   for (const auto& [key, value] : answer.items()) {
     if (key == "interval_probability" || key == "class_names" || key == "positive") continue;
+    if (key == "conformal_set") {
+      visit("answer_" + key, set_text(value, class_names));
+      continue;
+    }
     if (!value.is_array()) {
       visit("answer_" + key, number_text(value));
       continue;
@@ -248,8 +263,8 @@ class Answerer {
     for (std::size_t i = 0; i < summaries_.size(); ++i) {
       lines += cells_[i];
       for_each_number(to_json(summaries_[i], form_), form_.class_names,
-                      [&](const std::string&, const std::string& number) {
-                        lines += number;
+                      [&](const std::string&, const std::string& text) {
+                        append_cell(lines, text, separator_);
                         lines += separator_;
                       });
       lines += to_string(report_.provenance.status);

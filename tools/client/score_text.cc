@@ -13,10 +13,16 @@ nlohmann::ordered_json number(double value) {
 }
 
 std::string held_text(const v1::PredictionScore& s) {
-  if (!std::isfinite(s.coverage_90())) return "";
-  return fmt::format("; 50, 80, 90, 95 % intervals held {:.1f}, {:.1f}, {:.1f}, {:.1f} %",
-                     100 * s.coverage_50(), 100 * s.coverage_80(), 100 * s.coverage_90(),
-                     100 * s.coverage_95());
+  std::string text;
+  if (std::isfinite(s.coverage_90())) {
+    text = fmt::format("; 50, 80, 90, 95 % intervals held {:.1f}, {:.1f}, {:.1f}, {:.1f} %",
+                       100 * s.coverage_50(), 100 * s.coverage_80(), 100 * s.coverage_90(),
+                       100 * s.coverage_95());
+  }
+  if (std::isfinite(s.conformal_coverage_90()) && s.conformal_coverage_90() > 0) {
+    text += fmt::format("; conformal ones of 90 % held {:.1f} %", 100 * s.conformal_coverage_90());
+  }
+  return text;
 }
 
 }  // namespace
@@ -43,7 +49,12 @@ nlohmann::ordered_json to_json(const v1::PredictionScore& s) {
           {"coverage_50", number(s.coverage_50())},
           {"coverage_80", number(s.coverage_80())},
           {"coverage_90", number(s.coverage_90())},
-          {"coverage_95", number(s.coverage_95())}};
+          {"coverage_95", number(s.coverage_95())},
+          {"conformal_coverage_50", number(s.conformal_coverage_50())},
+          {"conformal_coverage_80", number(s.conformal_coverage_80())},
+          {"conformal_coverage_90", number(s.conformal_coverage_90())},
+          {"conformal_coverage_95", number(s.conformal_coverage_95())},
+          {"conformal_size", number(s.conformal_size())}};
 }
 
 }  // namespace windhover

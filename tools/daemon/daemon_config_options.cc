@@ -47,7 +47,7 @@ void DaemonConfig::describe_options() {
       number("model.noise_variance", "of y given x; student-t: squared scale; 0: learned",
              m.noise_variance),
       number("model.degrees_of_freedom", "student-t: 3 to 1000", m.degrees_of_freedom),
-      number("model.classes", "softmax: 2 to 32; targets count from 0", m.classes),
+      number("model.classes", "softmax: 2 to 64; targets count from 0", m.classes),
       number("model.hidden", "networks: units of the first hidden layer", m.hidden),
       number("model.hidden2", "networks: of the second; 0: none", m.hidden2),
       choice("model.activation", "networks: of the hidden units", m.activation,

@@ -54,6 +54,8 @@ struct Tally {
   double log_score = 0;
   double reference = 0;
   std::array<double, kScoredIntervals.size()> covered{};
+  std::array<double, kScoredIntervals.size()> conformal{};  // likewise
+  double conformal_size = 0;
   std::map<std::string, std::uint64_t> status;
 
   // What came between two looks at means over all rows.
@@ -66,16 +68,22 @@ struct Tally {
     t.reference = b * after.reference - a * before.reference;
     for (std::size_t i = 0; i < t.covered.size(); ++i) {
       t.covered[i] = b * after.coverage[i] - (a > 0 ? a * before.coverage[i] : 0);
+      t.conformal[i] =
+          b * after.conformal_coverage[i] - (a > 0 ? a * before.conformal_coverage[i] : 0);
     }
+    t.conformal_size = b * after.conformal_size - (a > 0 ? a * before.conformal_size : 0);
     return t;
   }
 
   ordered_json to_json() const {
     ordered_json coverage = ordered_json::array();
     for (std::size_t i = 0; i < covered.size(); ++i) {
-      const double held = covered[i] / rows;
+      const auto share = [&](double of) {
+        return std::isfinite(of) ? ordered_json(of / rows) : ordered_json();
+      };
       coverage.push_back({{"interval", kScoredIntervals[i]},
-                          {"held", std::isfinite(held) ? ordered_json(held) : nullptr}});
+                          {"held", share(covered[i])},
+                          {"conformal_held", share(conformal[i])}});
     }
     ordered_json said = ordered_json::object();
     std::uint64_t total = 0;
@@ -87,6 +95,7 @@ struct Tally {
             {"log_score", log_score / rows},
             {"reference", reference / rows},
             {"coverage", coverage},
+            {"conformal_size", conformal_size / rows},
             {"status", said}};
   }
 };
@@ -235,8 +244,8 @@ std::string describe_evaluation(const ordered_json& result) {
   const auto real = [](const ordered_json& value) {
     return value.is_null() ? std::nan("") : value.get<double>();
   };
-  const auto held = [&](const ordered_json& of, std::size_t interval) {
-    const double share = real(of["coverage"][interval]["held"]);
+  const auto held = [&](const ordered_json& of, std::size_t interval, const char* which) {
+    const double share = real(of["coverage"][interval][which]);
     return std::isnan(share) ? std::string("-") : fmt::format("{:.1f} %", 100 * share);
   };
   const double ours = result["log_score"];
@@ -262,13 +271,26 @@ std::string describe_evaluation(const ordered_json& result) {
   out += "\nintervals held";
   for (std::size_t i = 0; i < result["coverage"].size(); ++i) {
     out += fmt::format("  {:.0f} %: {}", 100 * real(result["coverage"][i]["interval"]),
-                       held(result, i));
+                       held(result, i, "held"));
   }
+  out += "\nconformal held";
+  for (std::size_t i = 0; i < result["coverage"].size(); ++i) {
+    out += fmt::format("  {:.0f} %: {}", 100 * real(result["coverage"][i]["interval"]),
+                       held(result, i, "conformal_held"));
+  }
+  const bool classes = has_classes(find_model(result["model"].get<std::string>())->response);
+  const double size = real(result["conformal_size"]);
+  out += classes
+             ? fmt::format("  (sets of 90 % have {:.2f} classes)", size)
+             : fmt::format("  (those of 90 % are {:.2f} times as wide as the model's own)", size);
   out += "\nanswers said";
   for (const auto& [name, share] : result["status"].items()) {
     out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
   }
-  out += "\n\n  until row   scored   log score   who knows no x   90 % held   most answers said\n";
+  out +=
+      "\n\n  until row   scored   log score   who knows no x   90 % held   conformal   most "
+      "answers "
+      "said\n";
   for (const auto& part : result["parts"]) {
     std::string most;
     double share = 0;
@@ -276,9 +298,10 @@ std::string describe_evaluation(const ordered_json& result) {
       if (real(value) > share) most = name;
       share = std::max(share, real(value));
     }
-    out += fmt::format("  {:>9} {:>8} {:>11.4f} {:>16.4f} {:>11}   {}\n",
+    out += fmt::format("  {:>9} {:>8} {:>11.4f} {:>16.4f} {:>11} {:>11}   {}\n",
                        part["until_row"].get<std::uint64_t>(), part["rows"].get<std::uint64_t>(),
-                       real(part["log_score"]), real(part["reference"]), held(part, 2), most);
+                       real(part["log_score"]), real(part["reference"]), held(part, 2, "held"),
+                       held(part, 2, "conformal_held"), most);
   }
   return out;
 }

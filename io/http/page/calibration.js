@@ -33,6 +33,17 @@ function verdict(score) {
   return `${within}: fewer than promised, so the intervals are too narrow.`;
 }
 
+// Intervals that were learned from what happened, and so hold what they promise.
+function learned(score) {
+  const share = number(score.conformal_coverage_90);
+  return Number.isFinite(share) && score.conformal_size !== undefined ? ` Conformal intervals, which learn from that, held ${percent(share)}.` : "";
+}
+
+function sets(scores) {
+  if (scores.length === 0 || scores[0].conformal_size === undefined) return "";
+  return ` Conformal sets of 90 % held ${percent(number(scores[0].conformal_coverage_90))} of the outcomes, with ${short(number(scores[0].conformal_size), 3)} classes each.`;
+}
+
 // Points of a shape of its own for each line, for who cannot tell colours apart.
 function points(name, shape) {
   const build = (chart, seriesIndex, index0, index1) => {
@@ -87,12 +98,12 @@ export class CalibrationView {
   #intervals(scores) {
     const held90 = scores.filter((s) => Number.isFinite(number(s.coverage_90)));
     if (held90.length === 0) {
-      const why = this.columns.classes > 0 || this.columns.welcome.model === "MODEL_KIND_LOGISTIC" ? "Classes have no intervals to hold outcomes; see the log score." : "No predictions have been scored yet.";
+      const why = this.columns.classes > 0 ? `Classes have no intervals to hold outcomes; see the log score.${sets(scores)}` : "No predictions have been scored yet.";
       say(byId("calibration-now"), why);
       this.chart.set([kPromised, kPromised, [], [], []], why);
       return;
     }
-    say(byId("calibration-now"), verdict(held90[0]));
+    say(byId("calibration-now"), `${verdict(held90[0])}${learned(held90[0])}`);
     const lines = kColours.map((_, i) => (held90[i] ? held(held90[i]).map((v) => 100 * v) : kPromised.map(() => null)));
     this.chart.set([kPromised, kPromised, ...lines], `Reliability curve. ${verdict(held90[0])}`);
     const entries = held90.slice(0, 3).map((s, i) => [kColours[i], memoryText(s), kShapes[i]]);

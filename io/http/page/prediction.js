@@ -10,21 +10,34 @@ const kCounts = ["MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL"];
 export const isCount = (columns) => kCounts.includes(columns.welcome.model);
 export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGISTIC";
 
+// What holds 90 % of the outcomes: the conformal interval where there is one, else the model's own.
+function outcomes(p) {
+  const learned = [number(p.conformal_lower), number(p.conformal_upper)];
+  return p.conformal_alpha !== undefined && learned.every(Number.isFinite) ? learned : [number(p.interval_lower), number(p.interval_upper)];
+}
+
 // In a sentence: what is predicted, and how sure that is.
 export function sentence(columns, p) {
   if (columns.classes > 0) {
     const best = p.probs.map((v, i) => [number(v), i]).sort((a, b) => b[0] - a[0])[0];
     const [lower, upper] = [number(p.probs_eti_lower[best[1]]), number(p.probs_eti_upper[best[1]])];
-    return `${columns.target}: most likely ${columns.classNames[best[1]]}, ${percent(best[0])} (with 90 % certainty ${percent(lower)} to ${percent(upper)})`;
+    return `${columns.target}: most likely ${columns.classNames[best[1]]}, ${percent(best[0])} (with 90 % certainty ${percent(lower)} to ${percent(upper)})${among(columns.classNames, p)}`;
   }
-  const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
   if (isBinary(columns)) {
+    const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
     const what = columns.schema ? `${columns.target}` : `y = ${columns.positive}`;
     return `The chance that ${what}: ${percent(number(p.epred_mean))} (with 90 % certainty ${percent(lower)} to ${percent(upper)})`;
   }
+  const [lower, upper] = outcomes(p);
   const spread = upper - lower;
   const inner = kTwoSided90 * number(p.epred_sd);
   return `${columns.target}: ${near(number(p.mean), spread)} expected (known to ± ${near(inner, inner)}); 90 % of outcomes between ${near(lower, spread)} and ${near(upper, spread)}`;
+}
+
+// Which classes hold 90 % of the outcomes.
+function among(names, p) {
+  const set = p.conformal_set ?? [];
+  return set.length === 0 ? "" : `; 90 % of outcomes are among: ${set.map((c) => names[c] ?? c).join(", ")}`;
 }
 
 export class PredictionView {
@@ -76,7 +89,7 @@ export class PredictionView {
       this.track.push(now, ...values);
     } else {
       const mean = number(p.epred_mean);
-      const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
+      const [lower, upper] = this.outer ? outcomes(p) : [number(p.interval_lower), number(p.interval_upper)];
       const inner = kTwoSided90 * number(p.epred_sd);
       if (this.outer) this.track.push(now, upper, lower, mean + inner, mean - inner, mean);
       else this.track.push(now, upper, lower, upper, lower, mean);

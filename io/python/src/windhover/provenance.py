@@ -95,6 +95,7 @@ class Provenance:
         age: seconds since the snapshot was made.
         coverage_90: share of the outcomes lately within their 90 % intervals, each predicted before
             it was learned from. NaN: nobody scores, or the server is from before this number.
+        conformal_coverage_90: likewise within their conformal intervals and sets.
         snapshot_id: 1, 2, ... within the life of the server.
         sequence: all observations below this one are included.
         n_seen, n_eff: observations taken in, and how many the posterior stands on.
@@ -108,6 +109,7 @@ class Provenance:
     reason: PosteriorReason
     age: float
     coverage_90: float
+    conformal_coverage_90: float
     horizon: Horizon
     snapshot_id: int
     sequence: int
@@ -145,17 +147,19 @@ class Provenance:
         coverage = getattr(message, "coverage_90", 0.0)
         if coverage == 0.0 and reason is not PosteriorReason.PREDICTIVE:
             coverage = math.nan
+        conformal = getattr(message, "conformal_coverage_90", 0.0)
         return cls(
             status=status,
             reason=reason,
             age=message.age_ns * 1e-9,
             coverage_90=coverage,
+            conformal_coverage_90=conformal if conformal != 0.0 else math.nan,
             horizon=_nth(Horizon, message.horizon, Horizon.UNKNOWN),
             **{name: getattr(message, name) for name in _SAME},
         )
 
 
-_SAME = tuple(Provenance.__dataclass_fields__)[5:]
+_SAME = tuple(Provenance.__dataclass_fields__)[6:]
 
 
 class Answer:

@@ -65,6 +65,7 @@ class Predictions(Answer):
     prob_best = _Column("Share of draws in which this row has the largest epred of its piece.")
     expected_regret = _Column("E[largest epred of its piece, less this one].")
     thompson = _Column("epred under one fresh draw, of the thompson_id given.")
+    conformal_alpha = _Column("1 less what the model itself gives the conformal interval or set.")
     exceedance = _Table("Regression: P(y > t), shape (n, thresholds).")
     probs = _Table("Softmax: probabilities, shape (n, classes).")
     probs_sd = _Table("Softmax: their sd over the posterior, shape (n, classes).")
@@ -105,6 +106,24 @@ class Predictions(Answer):
         if self.probs.shape[1]:
             return self._arrays("probs_eti_lower"), self._arrays("probs_eti_upper")
         return self._numbers("interval_lower"), self._numbers("interval_upper")
+
+    def conformal_interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval that holds this share of the outcomes whatever the model, (n,).
+
+        Regression and counts; NaN where the server does not score predictions. As in interval().
+        """
+        probability = self._interval if probability is None else probability
+        if probability != self._interval:
+            return self._another(probability, ()).conformal_interval()
+        return self._numbers("conformal_lower"), self._numbers("conformal_upper")
+
+    def conformal_set(self, probability: float | None = None) -> list[list[int]]:
+        """Of each row the numbers of the classes that hold this share of the outcomes whatever the
+        model: the most probable one always, none where the server does not score predictions."""
+        probability = self._interval if probability is None else probability
+        if probability != self._interval:
+            return self._another(probability, ()).conformal_set()
+        return [list(row.conformal_set) for row in self._rows]
 
     def quantile(self, probability: float | Sequence[float]) -> FloatArray:
         """Quantiles: shape (n,) of one probability, (n, k) of k.

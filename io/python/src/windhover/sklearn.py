@@ -200,7 +200,7 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
 
 
 class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
-    """Bayesian classification on a stream: logistic for two classes, softmax for up to 32.
+    """Bayesian classification on a stream: logistic for two classes, softmax for up to 64.
 
     Arguments and behaviour are those of StreamingRegressor. On a server that runs, class k is the
     k-th of `classes_`.

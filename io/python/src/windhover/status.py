@@ -19,6 +19,9 @@ class PredictionScore:
         reference_log_score: of who knows no x.
         coverage_50, coverage_80, coverage_90, coverage_95: shares of the outcomes within central
             intervals; NaN of classes.
+        conformal_coverage_50, ..., conformal_coverage_95: the same of conformal intervals and sets.
+        conformal_size: of those of 90 %: numbers and counts, the width over that of the model's
+            own; classes, how many a set has.
     """
 
     memory: int
@@ -29,6 +32,11 @@ class PredictionScore:
     coverage_80: float
     coverage_90: float
     coverage_95: float
+    conformal_coverage_50: float
+    conformal_coverage_80: float
+    conformal_coverage_90: float
+    conformal_coverage_95: float
+    conformal_size: float
 
     @classmethod
     def of(cls, message: Any) -> PredictionScore:

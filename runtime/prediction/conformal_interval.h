@@ -1,0 +1,99 @@
+// Intervals whose ends were learned from what happened (scoring/conformal.h), in place of those
+// that the model believes in.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_CONFORMAL_INTERVAL_H_
+#define WINDHOVER_RUNTIME_PREDICTION_CONFORMAL_INTERVAL_H_
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/predictive.h"
+
+namespace windhover {
+
+// Both ends as normal scores of the predictive distribution: an end at score z is its quantile of
+// probability Phi(z). NaN: nobody scores predictions, there is no such interval.
+struct ConformalBounds {
+  double lower = std::numeric_limits<double>::quiet_NaN();
+  double upper = std::numeric_limits<double>::quiet_NaN();
+
+  bool known() const noexcept { return !std::isnan(upper); }
+  // 1 less what the model itself gives the interval (Gibbs and Candes 2021: alpha_t).
+  double alpha() const noexcept { return normal_cdf(lower) + normal_cdf(-upper); }
+};
+
+// One tail of a predictive distribution beyond the score +-kLast, where probabilities end to have
+// digits and a model says nothing that can be relied on: a straight line through its quantiles at
+// scores kLast - 1 and kLast.
+struct ConformalTail {
+  static constexpr double kLast = 6;
+  static constexpr double kBefore = kLast - 1;
+
+  double last;  // quantile at the score kLast, or -kLast
+  double step;  // for each further score; above 0
+
+  // `before` is the quantile one score further in.
+  static ConformalTail through(double before, double last) noexcept {
+    const double step = std::abs(last - before);
+    return {last, step > 0 ? step : std::max(1.0, 1e-9 * std::abs(last))};
+  }
+  double at(double z) const noexcept {
+    return last + std::copysign(step * (std::abs(z) - kLast), z);
+  }
+  // Of an outcome beyond `last`.
+  double score_above(double y) const noexcept { return kLast + std::max(0.0, (y - last) / step); }
+  double score_below(double y) const noexcept { return -kLast - std::max(0.0, (last - y) / step); }
+};
+
+// One end of an interval; `quantile` takes a NormalLevel.
+template <class Quantile>
+double conformal_end(const NormalLevel& end, Quantile&& quantile) noexcept {
+  if (std::abs(end.z) <= ConformalTail::kLast) return quantile(end);
+  const NormalLevel last = NormalLevel::at(std::copysign(ConformalTail::kLast, end.z));
+  const NormalLevel before = NormalLevel::at(std::copysign(ConformalTail::kBefore, end.z));
+  return ConformalTail::through(quantile(before), quantile(last)).at(end.z);
+}
+
+// The probabilities of a prediction's classes; of two only that of class 1 is in the summary.
+class ClassShares {
+ public:
+  explicit ClassShares(const PredictiveSummary& s) noexcept
+      : two_{1 - s.epred_mean, s.epred_mean},
+        shares_(s.classes > 0 ? std::span(s.probs).first(s.classes) : std::span(two_)) {}
+  ClassShares(const ClassShares&) = delete;
+  ClassShares& operator=(const ClassShares&) = delete;
+
+  // Of class c the score of what is more probable than c, 0 for the most probable one: the set of
+  // classes up to a score grows with it (Romano, Sesia, Candes 2020: adaptive prediction sets).
+  double score(std::size_t c) const noexcept {
+    double before = 0;
+    for (std::size_t k = 0; k < shares_.size(); ++k) {
+      if (shares_[k] > shares_[c] || (shares_[k] == shares_[c] && k < c)) before += shares_[k];
+    }
+    // Here too 1e-9 is the last probability that means anything.
+    return normal_quantile(0.5 * (1 + std::clamp(before, 0.0, 1 - 2e-9)));
+  }
+
+  // Bit c is set where class c belongs to the set up to the score `upper`; the most probable
+  // always.
+  std::uint64_t set(double upper) const noexcept {
+    std::uint64_t set = 0;
+    for (std::size_t c = 0; c < shares_.size(); ++c) {
+      if (score(c) <= std::max(0.0, upper)) set |= std::uint64_t{1} << c;
+    }
+    return set;
+  }
+
+ private:
+  std::array<double, 2> two_;
+  std::span<const double> shares_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_CONFORMAL_INTERVAL_H_

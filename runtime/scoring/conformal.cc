@@ -1,0 +1,96 @@
+#include "windhover/runtime/scoring/conformal.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+namespace {
+
+double expected_score(double probability) noexcept {
+  return normal_quantile(0.5 * (1 + probability));
+}
+
+const std::array<double, Conformal::kIntervals>& expected_scores() noexcept {
+  static const std::array<double, Conformal::kIntervals> scores = [] {
+    std::array<double, Conformal::kIntervals> all;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = expected_score(kScoredIntervals[i]);
+    return all;
+  }();
+  return scores;
+}
+
+}  // namespace
+
+Conformal::Conformal(Ends ends) noexcept : ends_(ends) {
+  const std::array<double, kIntervals>& expected = expected_scores();
+  for (std::size_t i = 0; i < kIntervals; ++i) {
+    lower_[i].store(-expected[i], std::memory_order_relaxed);
+    upper_[i].store(expected[i], std::memory_order_relaxed);
+  }
+}
+
+double Conformal::moved(double end, double rate, bool outside, double share,
+                        double outwards) noexcept {
+  const double step = rate * std::max(1.0, std::abs(end)) * ((outside ? 1.0 : 0.0) - share);
+  return std::clamp(end + outwards * step, -kFarthest, kFarthest);
+}
+
+void Conformal::add(const NormalScore& y) noexcept {
+  const double rate = std::max(kLeastRate, kFirstRows / (kFirstRows + rows_));
+  ++rows_;
+  for (std::size_t i = 0; i < kIntervals; ++i) {
+    const double share = 1 - kScoredIntervals[i];  // that may lie outside
+    const double lower = lower_[i].load(std::memory_order_relaxed);
+    const double upper = upper_[i].load(std::memory_order_relaxed);
+    double next_lower = 0;
+    double next_upper = 0;
+    if (ends_ == Ends::kApart) {
+      next_lower = moved(lower, rate, y.low < lower, share / 2, -1);
+      next_upper = moved(upper, rate, y.high > upper, share / 2, 1);
+    } else {
+      const double end = std::max(0.0, upper);
+      const bool outside = y.low < -end || y.high > end;
+      next_upper = std::max(-kBeyondMiddle, moved(upper, rate, outside, share, 1));
+      next_lower = -next_upper;
+    }
+    lower_[i].store(next_lower, std::memory_order_relaxed);
+    upper_[i].store(next_upper, std::memory_order_relaxed);
+  }
+}
+
+Conformal::Bounds Conformal::bounds() const noexcept {
+  Bounds all;
+  for (std::size_t i = 0; i < kIntervals; ++i) {
+    const double lower = lower_[i].load(std::memory_order_relaxed);
+    const double upper = upper_[i].load(std::memory_order_relaxed);
+    if (ends_ == Ends::kApart) {  // they may have passed each other where nearly nothing varies
+      all[i] = {std::min(lower, upper), std::max(lower, upper)};
+    } else {
+      all[i] = {std::min(lower, 0.0), std::max(upper, 0.0)};
+    }
+    if (i == 0) continue;
+    all[i].lower = std::min(all[i].lower, all[i - 1].lower);
+    all[i].upper = std::max(all[i].upper, all[i - 1].upper);
+  }
+  return all;
+}
+
+ConformalBounds Conformal::bounds(double probability) const noexcept {
+  const std::array<double, kIntervals>& expected = expected_scores();
+  const Bounds known = bounds();
+  const double z = expected_score(probability);
+  const auto within = std::lower_bound(expected.begin(), expected.end(), z);
+  const auto i = static_cast<std::size_t>(within - expected.begin());
+  if (i > 0 && i < kIntervals) {
+    const double share = (z - expected[i - 1]) / (expected[i] - expected[i - 1]);
+    return {std::lerp(known[i - 1].lower, known[i].lower, share),
+            std::lerp(known[i - 1].upper, known[i].upper, share)};
+  }
+  const std::size_t nearest = std::min(i, kIntervals - 1);
+  const double middle = 0.5 * (known[0].lower + known[0].upper);
+  const double factor = z / expected[nearest];
+  return {middle + factor * (known[nearest].lower - middle),
+          middle + factor * (known[nearest].upper - middle)};
+}
+
+}  // namespace windhover

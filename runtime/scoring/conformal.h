@@ -1,0 +1,75 @@
+#ifndef WINDHOVER_RUNTIME_SCORING_CONFORMAL_H_
+#define WINDHOVER_RUNTIME_SCORING_CONFORMAL_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include "windhover/runtime/prediction/conformal_interval.h"
+#include "windhover/runtime/scoring/prediction_scores.h"
+
+namespace windhover {
+
+// What an outcome is under its prediction, as normal scores. Of a number both are the same. Of a
+// count `low` is that of P(Y <= y), `high` that of P(Y < y). Of a class `high` is class_score() and
+// `low` is 0.
+struct NormalScore {
+  double low = 0;
+  double high = 0;
+};
+
+inline bool holds(const ConformalBounds& bounds, const NormalScore& y) noexcept {
+  return y.high <= bounds.upper && y.low >= bounds.lower;
+}
+
+// Ends of intervals that hold the share of outcomes that they promise, whatever the model: adaptive
+// conformal inference (Gibbs, Candes 2021) as quantile tracking (Angelopoulos, Candes, Tibshirani
+// 2023, eq. 5). An outcome outside pushes the end that it passed outwards, by rate (1 - a); one
+// inside draws it in by rate a, where a is the share that may lie outside. So in the long run
+// exactly that share does, however the rows come: over T rows to within (how far the end has moved)
+// / (rate T). The first rows move ends more, as in Robbins and Monro's search for a quantile; from
+// the 200th on the rate stays, so that what changes is followed. Beyond a score of 1 steps grow
+// with the end: what is wrong by orders of magnitude is right after some dozens of outcomes
+// outside.
+//
+// Of numbers each end is followed apart, for half of what may lie outside each. Counts and classes
+// come in lumps: there both ends stand equally far from the middle.
+// One writer; bounds() from any thread.
+class Conformal {
+ public:
+  static constexpr std::size_t kIntervals = kScoredIntervals.size();
+  using Bounds = std::array<ConformalBounds, kIntervals>;
+  enum class Ends { kApart, kTogether };
+
+  explicit Conformal(Ends ends) noexcept;
+
+  void add(const NormalScore& outcome) noexcept;
+
+  // Of kScoredIntervals, each within the next.
+  Bounds bounds() const noexcept;
+  // Of any probability in (0, 1): between those of kScoredIntervals on a straight line over the
+  // normal scores that a right model would have, beyond them in proportion.
+  ConformalBounds bounds(double probability) const noexcept;
+
+ private:
+  static constexpr double kLeastRate = 0.05;
+  static constexpr double kFirstRows = 10;  // rate 1 before the first, half of that after so many
+  static constexpr double kFarthest = 1e9;
+  // Ends that stand together stop at the middle, and are followed a little beyond: what held too
+  // much there is made up for later. No further, so that a jump finds them near.
+  static constexpr double kBeyondMiddle = 1;
+
+  using End = std::atomic<double>;
+  // `outside`: this outcome passed it; `share` of them may.
+  static double moved(double end, double rate, bool outside, double share,
+                      double outwards) noexcept;
+
+  const Ends ends_;
+  double rows_ = 0;
+  std::array<End, kIntervals> lower_;
+  std::array<End, kIntervals> upper_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_SCORING_CONFORMAL_H_

@@ -1,0 +1,67 @@
+// Outcomes as normal scores, for conformal intervals.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "windhover/runtime/scoring/prequential.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t k90 = 2;
+static_assert(kScoredIntervals[k90] == 0.90);
+
+// Scores -6, -5, 5 and 6.
+const std::array<double, 4>& tail_probabilities() noexcept {
+  static const std::array<double, 4> probabilities = {
+      normal_cdf(-ConformalTail::kLast), normal_cdf(-ConformalTail::kBefore),
+      normal_cdf(ConformalTail::kBefore), normal_cdf(ConformalTail::kLast)};
+  return probabilities;
+}
+
+}  // namespace
+
+// `asked` is the question about this one row that `summary` answers.
+NormalScore Prequential::normal_score(const Posterior& posterior, const PredictRequest& asked,
+                                      const PredictiveSummary& summary) noexcept {
+  const Response response = model_->response();
+  const double y = asked.outcomes[0];
+  if (has_classes(response)) {
+    return {0, ClassShares(summary).score(static_cast<std::size_t>(y))};
+  }
+  const double up_to = summary.pit;
+  const double below =
+      is_count(response) ? up_to - std::exp(std::min(summary.log_score, 0.0)) : up_to;
+  const double least = tail_probabilities().front();
+  const double most = tail_probabilities().back();
+  const auto inside = [&](double p) { return normal_quantile(std::clamp(p, least, most)); };
+  NormalScore score{inside(up_to), inside(below)};
+  if (up_to > least && below < most) return score;
+  PredictRequest tails = asked;
+  tails.outcomes = {};
+  tails.quantile_probabilities = tail_probabilities();
+  PredictiveSummary at;
+  predictor_.predict(posterior, response, seed_, tails, {&at, 1});
+  const auto& q = at.quantiles;
+  if (up_to <= least) score.low = ConformalTail::through(q[1], q[0]).score_below(y);
+  if (below >= most) score.high = ConformalTail::through(q[2], q[3]).score_above(y);
+  if (!is_count(response))
+    score =
+        up_to <= least ? NormalScore{score.low, score.low} : NormalScore{score.high, score.high};
+  return score;
+}
+
+void Prequential::score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
+                                  const PredictRequest& asked, const PredictiveSummary& summary,
+                                  RowScore& score) noexcept {
+  const NormalScore y = normal_score(posterior, asked, summary);
+  if (std::isnan(y.low) || std::isnan(y.high)) return;
+  for (std::size_t i = 0; i < served.size(); ++i) score.conformal[i] = holds(served[i], y);
+  const auto [lower, upper] = served[k90];
+  score.conformal_size = has_classes(model_->response())
+                             ? std::popcount(ClassShares(summary).set(upper))
+                             : (upper - lower) / (2 * normal_quantile(0.95));
+  conformal_.add(y);
+}
+
+}  // namespace windhover
