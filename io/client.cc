@@ -87,12 +87,13 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   for (const std::uint32_t c : p.conformal_set()) {
     if (c < kMaxClasses) to.conformal_set |= std::uint64_t{1} << c;
   }
-  // A server from before conformal intervals sends nothing; one that has them an alpha above 0, or
-  // an interval that is more than a point.
+  // proto3 sends no zeros: what is there has an alpha above 0, or an interval that is not a point.
   if (p.conformal_alpha() != 0 || p.conformal_lower() != p.conformal_upper()) {
-    to.conformal_lower = p.conformal_lower();
-    to.conformal_upper = p.conformal_upper();
     to.conformal_alpha = p.conformal_alpha();
+    if (to.conformal_set == 0) {
+      to.conformal_lower = p.conformal_lower();
+      to.conformal_upper = p.conformal_upper();
+    }
   }
   return to;
 }

@@ -1,6 +1,7 @@
 #include "windhover/io/codec.h"
 
 #include <bit>
+#include <cmath>
 #include <iterator>
 
 #include "windhover/io/framing.h"
@@ -145,8 +146,11 @@ void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantil
   out.doubles(24, s.classes, [&](std::size_t i) { return s.probs_sd[i]; });
   out.doubles(25, s.classes, [&](std::size_t i) { return s.probs_eti_lower[i]; });
   out.doubles(26, s.classes, [&](std::size_t i) { return s.probs_eti_upper[i]; });
-  out.real(27, s.conformal_lower);
-  out.real(28, s.conformal_upper);
+  if (std::isnan(s.conformal_alpha)) return;
+  if (!std::isnan(s.conformal_lower)) {
+    out.real(27, s.conformal_lower);
+    out.real(28, s.conformal_upper);
+  }
   std::uint64_t left = s.conformal_set;  // a bit a class
   const auto next_class = [&](std::size_t i) {
     if (i == 0) left = s.conformal_set;

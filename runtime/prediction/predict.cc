@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
@@ -37,6 +40,13 @@ double expected(Response response, double eta) noexcept {
     default:
       return eta;
   }
+}
+
+// All but what is said of classes, of which the first `classes` are filled where there are any.
+void clear(PredictiveSummary& s) noexcept {
+  static_assert(std::is_trivially_copyable_v<PredictiveSummary>);
+  static constexpr PredictiveSummary kEmpty;
+  std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }
 
 }  // namespace
@@ -158,7 +168,7 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
     }
     for (std::size_t row = first; row < first + count; ++row) {
       PredictiveSummary& s = summaries[row];
-      s = {};
+      clear(s);
       const double* x = x_ + (row - first) * stride_;
       const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
       if (network_) {
@@ -193,7 +203,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
   const double scale = std::sqrt(p.variance_scale());
   for (std::size_t row = first; row < first + count; ++row) {
     PredictiveSummary& s = summaries[row];
-    s = {};
+    clear(s);
     const double* x = x_ + (row - first) * stride_;
     const double* whitened = whitened_ + (row - first) * stride_;
     s.linpred_mean = kernel.dot(x, p.mean, p.dimension);

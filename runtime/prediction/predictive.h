@@ -163,7 +163,7 @@ struct PredictiveSummary {
   // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
   // above then only the entropies, log_score and brier (the sum over classes) mean anything.
   std::uint32_t classes = 0;
-  std::array<double, kMaxClasses> probs{};
+  std::array<double, kMaxClasses> probs{};  // beyond `classes` they mean nothing
   std::array<double, kMaxClasses> probs_sd{};
   std::array<double, kMaxClasses> probs_eti_lower{};
   std::array<double, kMaxClasses> probs_eti_upper{};

@@ -61,7 +61,8 @@ void Prequential::score_conformal(const Conformal::Bounds& served, const Posteri
   score.conformal_size = has_classes(model_->response())
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
-  conformal_.add(y);
+  // The prior's predictions say nothing of how good the posterior's are.
+  if (posterior.provenance.status != PosteriorStatus::kWarmingUp) conformal_.add(y);
 }
 
 }  // namespace windhover

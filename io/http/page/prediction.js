@@ -13,7 +13,8 @@ export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGIS
 // What holds 90 % of the outcomes: the conformal interval where there is one, else the model's own.
 function outcomes(p) {
   const learned = [number(p.conformal_lower), number(p.conformal_upper)];
-  return p.conformal_alpha !== undefined && learned.every(Number.isFinite) ? learned : [number(p.interval_lower), number(p.interval_upper)];
+  const there = number(p.conformal_alpha) !== 0 && learned.every(Number.isFinite);
+  return there ? learned : [number(p.interval_lower), number(p.interval_upper)];
 }
 
 // In a sentence: what is predicted, and how sure that is.

@@ -115,7 +115,11 @@ class Predictions(Answer):
         probability = self._interval if probability is None else probability
         if probability != self._interval:
             return self._another(probability, ()).conformal_interval()
-        return self._numbers("conformal_lower"), self._numbers("conformal_upper")
+        lower, upper = self._numbers("conformal_lower"), self._numbers("conformal_upper")
+        # proto3 sends no zeros: what is there has an alpha above 0, or is not a point.
+        classes = np.fromiter((bool(row.conformal_set) for row in self._rows), bool, len(self))
+        there = ((self.conformal_alpha != 0) | (lower != upper)) & ~classes
+        return np.where(there, lower, np.nan), np.where(there, upper, np.nan)
 
     def conformal_set(self, probability: float | None = None) -> list[list[int]]:
         """Of each row the numbers of the classes that hold this share of the outcomes whatever the
