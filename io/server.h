@@ -169,7 +169,7 @@ class Server {
   // checkpoints() says why there is none.
   Status checkpoint_at_rest(std::size_t model = 0) noexcept;
   // Any thread, while serving: one more checkpoint as soon as can be. Its number among the
-  // requests: it is there, or has failed, once checkpoints().answered has come to it.
+  // requests: checkpoints() says when it has been answered, and whether it was met.
   Result<std::uint64_t> request_checkpoint(std::size_t model = 0) noexcept;
   const LogProgress& log(std::size_t model = 0) const noexcept;
   const CheckpointProgress& checkpoints(std::size_t model = 0) const noexcept;

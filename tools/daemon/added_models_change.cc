@@ -49,10 +49,9 @@ void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) 
 void AddedModels::checkpoint_now(const Model& model) {
   constexpr auto kLookAgain = std::chrono::milliseconds(5);
   const CheckpointProgress& progress = server_.checkpoints(model.place);
-  const std::uint64_t failures = progress.failures.load();
   const std::uint64_t number = value_or_refuse(server_.request_checkpoint(model.place));
-  while (progress.answered.load() < number) std::this_thread::sleep_for(kLookAgain);
-  if (progress.failures.load() == failures) return;
+  while (!progress.is_answered(number)) std::this_thread::sleep_for(kLookAgain);
+  if (progress.is_met(number)) return;
   throw OrderRefusal{
       Status::kIoError,
       fmt::format(
