@@ -36,7 +36,7 @@ Result<std::size_t> Server::Impl::place_for(std::string_view name, const EngineC
   if (keeping && keeping->has_file(name)) {
     return Error{Status::kInvalidConfig,
                  "the data folder has files of this name, or may have: lock, identity, "
-                 "checkpoint..., segment...; another name is expected",
+                 "checkpoint-..., segment-...; another name is expected",
                  std::numeric_limits<double>::quiet_NaN()};
   }
   if (instead_of) return *instead_of;

@@ -26,9 +26,7 @@ DurableConfig Keeping::config() const noexcept {
 }
 
 bool Keeping::has_file(std::string_view name) const noexcept {
-  if (named_) return false;
-  return name == "lock" || name.starts_with("identity") || name.starts_with("checkpoint") ||
-         name.starts_with("segment");
+  return !named_ && Persistence::has_file(name);
 }
 
 void Keeping::make(std::size_t place, bool named) {

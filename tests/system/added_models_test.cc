@@ -89,7 +89,8 @@ TEST(AddedModels, CommandsAddReplaceAndRemove) {
 
   const ProgramRun twice = model(daemon, {"add", "clicks", configuration.path("clicks.toml")});
   EXPECT_EQ(twice.exit_code, 2);
-  EXPECT_NE(twice.error.find("there is a model clicks already"), std::string::npos) << twice.error;
+  EXPECT_NE(twice.error.find("the server has a model of this name"), std::string::npos)
+      << twice.error;
   const ProgramRun huge = model(
       daemon, {"add", "huge", "--set", "model.features=9", "--set", "engine.window_size=1000000"});
   EXPECT_EQ(huge.exit_code, 2);

@@ -104,28 +104,19 @@ void AddedModels::carry_out(const ModelOrder& order, ModelOutcome& outcome) noex
 // not null.
 AddedModels::Wanted AddedModels::judge(const std::string& name, const std::string& toml,
                                        const Model* instead_of, ModelOutcome& outcome) {
-  for (std::size_t i = 0; i < server_.places(); ++i) {
-    if (server_.model_name(i) == name && (instead_of == nullptr || instead_of->place != i)) {
-      throw OrderRefusal{Status::kInvalidArgument,
-                         fmt::format("there is a model {} already", name)};
-    }
-  }
   Wanted wanted{name, toml, daemon_.read_added(name, toml), 0};
-  wanted.bytes = Arena::aligned(wanted.config->engine_bytes()) +
-                 value_or_refuse(Server::model_footprint(config_));
-  outcome.needed_bytes = wanted.bytes;
-  outcome.free_bytes = free_bytes() + (instead_of != nullptr ? instead_of->bytes : 0);
-  if (outcome.needed_bytes > outcome.free_bytes) {
-    throw OrderRefusal{
-        Status::kArenaTooSmall,
-        fmt::format("the model needs {} bytes, and {} of server.added.memory are free",
-                    outcome.needed_bytes, outcome.free_bytes)};
-  }
   std::optional<std::size_t> place;
   if (instead_of != nullptr) place = instead_of->place;
   const Result<bool> possible = server_.check_model(name, wanted.config->engine(), place);
   if (!possible.ok()) refuse_order(possible.error());
-  return wanted;
+  wanted.bytes = Arena::aligned(wanted.config->engine_bytes()) +
+                 value_or_refuse(Server::model_footprint(config_));
+  outcome.needed_bytes = wanted.bytes;
+  outcome.free_bytes = free_bytes() + (instead_of != nullptr ? instead_of->bytes : 0);
+  if (outcome.needed_bytes <= outcome.free_bytes) return wanted;
+  throw OrderRefusal{Status::kArenaTooSmall,
+                     fmt::format("the model needs {} bytes, and {} of server.added.memory are free",
+                                 outcome.needed_bytes, outcome.free_bytes)};
 }
 
 // Maps its memory, and makes its engine. Nobody knows of it yet.

@@ -79,7 +79,6 @@ class AddedModels {
   Model* find(std::string_view name);
   std::uint64_t free_bytes() const noexcept { return config_.added.memory_bytes - used_bytes_; }
   void tell(const char* event, std::string_view name, const ModelOutcome& outcome) noexcept;
-  void tell_no_checkpoint(const Model& model, Status status) noexcept;
 
   const DaemonModels& daemon_;
   const ServerConfig config_;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -10,19 +9,23 @@
 #include <utility>
 
 #include "windhover/tools/daemon/added_models.h"
+#include "windhover/tools/daemon/keeping_report.h"
 #include "windhover/tools/daemon/model_folder.h"
 #include "windhover/tools/daemon/order_refusal.h"
 
 namespace windhover {
 
-// Nobody touches it any more; `keep`: what it has learned is on disk.
+// Nobody touches it any more; `keep`: what it has learned is on disk. Without that checkpoint the
+// next one of this name and configuration goes on from the one before, and its log.
 void AddedModels::let_go(Model& model, bool keep) {
   server_.let_go_of_model(model.place);
   learners_.remove(*model.engine);
   watcher_.remove(model.place);
   if (keep && !folder_.empty()) {
     const Status status = server_.checkpoint_at_rest(model.place);
-    if (!ok(status)) tell_no_checkpoint(model, status);
+    if (!ok(status)) {
+      tell_checkpoint_failed(log_, model.name, 1, status, server_.checkpoints(model.place));
+    }
   }
   server_.forget_model(model.place);
   used_bytes_ -= model.bytes;
@@ -95,15 +98,6 @@ void AddedModels::replace(Model& before, const std::string& toml, bool anew,
   throw OrderRefusal{refused->status,
                      fmt::format("{}; the model before it is not served until a restart: {}",
                                  refused->sentence, lost->sentence)};
-}
-
-// The next one of this name and configuration goes on from the checkpoint before, and its log.
-void AddedModels::tell_no_checkpoint(const Model& model, Status status) noexcept {
-  LogLine line = log_.line(LogLevel::kError, "checkpoint_failed");
-  line.add("model", model.name).add("status", to_string(status));
-  const int why = server_.checkpoints(model.place).error_number.load();
-  if (why != 0) line.add("error", strerrordesc_np(why));
-  log_.write(line.add("newest_rows", server_.checkpoints(model.place).head.load()));
 }
 
 }  // namespace windhover

@@ -28,6 +28,7 @@
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/learners.h"
 #include "windhover/tools/daemon/notifier.h"
+#include "windhover/tools/daemon/order_refusal.h"
 #include "windhover/tools/daemon/watcher.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/heap/heap_counter.h"
@@ -108,12 +109,10 @@ void write_line(const std::string& line) {
 void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
   const Status status = server.checkpoint_at_rest(model);
   if (ok(status)) return;
-  const int why = server.checkpoints(model).error_number.load();
-  warn(log,
-       fmt::format("no checkpoint of {} was written at the end ({}{}{}); the next start goes on "
-                   "from the one before",
-                   server.model_name(model), to_string(status), why != 0 ? ": " : "",
-                   why != 0 ? std::strerror(why) : ""));
+  warn(log, fmt::format("no checkpoint of {} was written at the end ({}); the next start goes on "
+                        "from the one before",
+                        server.model_name(model),
+                        words_of(status, server.checkpoints(model).error_number.load())));
 }
 
 // Rows that the folder holds, of all models.
