@@ -158,6 +158,7 @@ void AddedModels::host(Model model, bool anew) {
     refuse_order(place.error());
   }
   hosted.place = place.value();
+  server_.let_in_model(hosted.place);
   used_bytes_ += hosted.bytes;
   // There are as many places with the learners as with the server.
   (void)learners_.add(*hosted.engine);
