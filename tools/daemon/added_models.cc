@@ -38,12 +38,19 @@ AddedModels::Model* AddedModels::find(std::string_view name) {
 
 void AddedModels::restore() {
   if (folder_.empty() || !config_.added.enabled()) return;
+  for (const FileFault& fault : ModelFolder::put_right(folder_)) {
+    LogLine line = log_.line(LogLevel::kWarning, "warning");
+    log_.write(line.add("text", text_of(fault)));
+  }
   for (const std::string& name : ModelFolder::added_in(folder_)) {
     ModelOutcome outcome;
-    const auto refused =
-        refusal_of([&] { add(name, ModelFolder::toml_in(folder_, name), false, outcome); });
+    const auto refused = refusal_of([&] {
+      std::string toml;
+      check_done(ModelFolder::read_toml(folder_, name, toml));
+      add(name, toml, false, outcome);
+    });
     if (refused) outcome.say(refused->status, refused->sentence);
-    tell("model_added", name, outcome);
+    tell("model_added", name, refused.has_value(), outcome);
   }
 }
 
@@ -97,7 +104,7 @@ void AddedModels::carry_out(const ModelOrder& order, ModelOutcome& outcome) noex
   } else {
     outcome.free_bytes = free_bytes();
   }
-  tell(event, order.name.data(), outcome);
+  tell(event, order.name.data(), refused.has_value(), outcome);
 }
 
 // Whether the model is possible, and there is room for it: where `instead_of` has gone, if that is
@@ -141,14 +148,15 @@ AddedModels::Model AddedModels::make(const Wanted& wanted) {
 
 void AddedModels::add(const std::string& name, const std::string& toml, bool anew,
                       ModelOutcome& outcome) {
-  host(make(judge(name, toml, nullptr, outcome)), anew);
+  host(make(judge(name, toml, nullptr, outcome)), anew, outcome);
 }
 
 // Has the server serve it, with what its folder holds, or, `anew`, with nothing. Refused: the
-// folder is as it was.
-void AddedModels::host(Model model, bool anew) {
+// folder is as it was. All that can fail comes first, then the list is written, and only then is
+// anybody let in: of what is acknowledged the next start knows.
+void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   ModelFolder folder(folder_, model.name);
-  check_written(folder.begin(anew, model.toml), folder.path());
+  check_done(folder.begin(anew, model.toml));
   models_.push_back(std::move(model));
   Model& hosted = models_.back();
   const Result<std::size_t> place =
@@ -158,26 +166,35 @@ void AddedModels::host(Model model, bool anew) {
     refuse_order(place.error());
   }
   hosted.place = place.value();
-  server_.let_in_model(hosted.place);
   used_bytes_ += hosted.bytes;
-  // There are as many places with the learners as with the server.
-  (void)learners_.add(*hosted.engine);
   const auto refused = refusal_of([&] {
     watcher_.add(*hosted.engine, hosted.place);
-    check_written(folder.keep(), folder.path());
+    check_done(folder.keep());
   });
-  if (!refused) return;
-  let_go(hosted, true);
-  throw OrderRefusal{*refused};
+  if (refused) {
+    watcher_.remove(hosted.place);
+    forget(hosted);
+    throw OrderRefusal{*refused};
+  }
+  // There are as many places with the learners as with the server.
+  (void)learners_.add(*hosted.engine);
+  server_.let_in_model(hosted.place);
+  if (const FileFault fault = folder.delete_before(); fault.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is served, but not all that was on disk of the one before "
+                            "is deleted, which the next start tries again: {}",
+                            text_of(fault)));
+  }
 }
 
-void AddedModels::tell(const char* event, std::string_view name,
+// Done, in whole or in part, or refused.
+void AddedModels::tell(const char* event, std::string_view name, bool refused,
                        const ModelOutcome& outcome) noexcept {
-  const bool done = ok(outcome.status);
+  const bool whole = ok(outcome.status);
   LogLine line =
-      done ? log_.line(LogLevel::kInfo, event) : log_.line(LogLevel::kWarning, "model_refused");
+      log_.line(whole ? LogLevel::kInfo : LogLevel::kWarning, refused ? "model_refused" : event);
   line.add("model", name).add("free_bytes", free_bytes());
-  if (!done) line.add("refused", std::string_view(outcome.error.data()));
+  if (!whole) line.add(refused ? "refused" : "but", std::string_view(outcome.error.data()));
   log_.write(line);
 }
 

@@ -73,12 +73,14 @@ class AddedModels {
   Wanted judge(const std::string& name, const std::string& toml, const Model* instead_of,
                ModelOutcome& outcome);
   Model make(const Wanted& wanted);
-  void host(Model model, bool anew);
+  void host(Model model, bool anew, ModelOutcome& outcome);
   void let_go(Model& model, bool keep);
+  void forget(Model& model);
   void checkpoint_now(const Model& model);
   Model* find(std::string_view name);
   std::uint64_t free_bytes() const noexcept { return config_.added.memory_bytes - used_bytes_; }
-  void tell(const char* event, std::string_view name, const ModelOutcome& outcome) noexcept;
+  void tell(const char* event, std::string_view name, bool refused,
+            const ModelOutcome& outcome) noexcept;
 
   const DaemonModels& daemon_;
   const ServerConfig config_;

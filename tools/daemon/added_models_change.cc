@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -27,25 +25,36 @@ void AddedModels::let_go(Model& model, bool keep) {
       tell_checkpoint_failed(log_, model.name, 1, status, server_.checkpoints(model.place));
     }
   }
+  forget(model);
+}
+
+void AddedModels::forget(Model& model) {
   server_.forget_model(model.place);
   used_bytes_ -= model.bytes;
   models_.remove_if([&](const Model& one) { return &one == &model; });
 }
 
+// The list first: where it cannot be changed the model serves on, and nothing has happened. From
+// then on the next start does not serve it, whatever becomes of this process.
 void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) {
   const std::string name = model.name;
   outcome.needed_bytes = model.bytes;
   if (!delete_data && !folder_.empty() && !config_.durable.log) checkpoint_now(model);
-  check_written(ModelFolder::leave_list(folder_, name), folder_ + "/" + name);
+  const FileFault unlisted = ModelFolder::leave_list(folder_, name, delete_data);
+  if (unlisted.why != 0 && ModelFolder::is_listed(folder_, name)) check_done(unlisted);
   let_go(model, !delete_data);
-  if (!delete_data || folder_.empty()) return;
-  std::error_code why;
-  std::filesystem::remove_all(folder_ + "/" + name, why);
-  if (!why) return;
-  throw OrderRefusal{
-      Status::kIoError,
-      fmt::format("the model is removed, but not all of what is on disk of it: {}/{}: {}", folder_,
-                  name, why.message())};
+  FileFault left;
+  if (delete_data) left = ModelFolder::delete_gone(folder_, name);
+  if (left.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is removed, but not all that was on disk of it is deleted, "
+                            "which the next start tries again: {}",
+                            text_of(left)));
+  } else if (unlisted.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is removed, but after a power cut it may be back: {}",
+                            text_of(unlisted)));
+  }
 }
 
 // A checkpoint of a model that is served: without a log rows since the last one are nowhere else.
@@ -85,7 +94,7 @@ void AddedModels::replace(Model& before, const std::string& toml, bool anew,
   let_go(before, true);
   const auto refused = refusal_of([&] {
     if (!next) next = make(wanted);
-    host(std::move(*next), anew);
+    host(std::move(*next), anew, outcome);
   });
   if (!refused) return;
   next.reset();

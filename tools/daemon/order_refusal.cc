@@ -10,9 +10,12 @@ namespace windhover {
 
 void refuse_order(const Error& error) { throw OrderRefusal{error.status, error_text(error)}; }
 
-void check_written(int why, const std::string& path) {
-  if (why == 0) return;
-  throw OrderRefusal{Status::kIoError, fmt::format("{}: {}", path, std::strerror(why))};
+void check_done(const FileFault& fault) {
+  if (fault.why != 0) throw OrderRefusal{Status::kIoError, text_of(fault)};
+}
+
+std::string text_of(const FileFault& fault) {
+  return fmt::format("{}: {}", fault.path, std::strerror(fault.why));
 }
 
 std::string words_of(Status status, int why) {
