@@ -143,5 +143,47 @@ TEST(AddedModelsFaults, DataThatIsDeletedInPartIsSaidAndDeletedByTheNextStart) {
   EXPECT_FALSE(fs::exists(clicks.configuration.path("data/.clicks.before")));
 }
 
+TEST(AddedModelsFaults, ANameThatTheConfigurationHasTooIsRefusedAtTheStart) {
+  Replaced clicks("added_clash", true);
+  clicks.daemon->stop(SIGKILL);
+  std::ofstream(clicks.configuration.path("all.toml"), std::ios::app)
+      << "clicks = \"clicks.toml\"\n";
+  const auto start = [&] {
+    return run_program(WINDHOVER_DAEMON, clicks.configuration.arguments(true));
+  };
+  const std::string folder = clicks.configuration.path("data/clicks");
+  const std::string aside = clicks.configuration.path("data/.clicks.before");
+  ProgramRun run = start();
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.error.find("the configuration has a model clicks"), std::string::npos) << run.error;
+  EXPECT_NE(run.error.find(folder + "/added.toml"), std::string::npos) << run.error;
+  // A replacement that did not end: the folder that it made would be taken for the model's.
+  fs::rename(folder, aside);
+  run = start();
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.error.find(aside), std::string::npos) << run.error;
+  EXPECT_FALSE(fs::exists(folder)) << "nothing has been touched";
+  fs::rename(aside, folder);
+  fs::remove(folder + "/added.toml");
+  clicks.start();
+  EXPECT_EQ(answered(*clicks.daemon, "clicks").head, clicks.before.head) << "it goes on";
+}
+
+TEST(AddedModelsFaults, WithoutMemoryForThemWhatIsListedIsToldAndStays) {
+  Replaced clicks("added_no_memory", true);
+  clicks.daemon->stop(SIGKILL);
+  std::vector<std::string> arguments = clicks.configuration.arguments(true);
+  arguments.insert(arguments.end(), {"--server.added.memory", "0"});
+  {
+    ChildDaemon without(WINDHOVER_DAEMON, arguments);
+    EXPECT_TRUE(is_unknown(without, "clicks"));
+    EXPECT_EQ(without.stop().exit_code, 0);
+  }
+  EXPECT_NE(content_of(clicks.configuration.path("log")).find("server.added.memory"),
+            std::string::npos);
+  clicks.start();
+  EXPECT_EQ(answered(*clicks.daemon, "clicks").head, clicks.before.head);
+}
+
 }  // namespace
 }  // namespace windhover::testing::added_models_faults_test

@@ -10,6 +10,7 @@
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/model_folder.h"
 #include "windhover/tools/daemon/order_refusal.h"
+#include "windhover/tools/error.h"
 #include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
@@ -36,8 +37,30 @@ AddedModels::Model* AddedModels::find(std::string_view name) {
   return found == models_.end() ? nullptr : &*found;
 }
 
+void AddedModels::check_names(const DaemonModels& models) {
+  const std::string folder(models.common().server().durable.folder);
+  if (folder.empty()) return;
+  for (const DaemonModels::Model& model : models.all()) {
+    const std::string& name = model.name;
+    if (ModelFolder::is_listed(folder, name)) {
+      throw UserError(fmt::format(
+          "the configuration has a model {0}, and {1}/{0}/added.toml says that one of this name "
+          "was added by `windhover model add`: remove that file, and the configuration's goes on "
+          "from what the other one has learned; or have the configuration name another",
+          name, folder));
+    }
+    if (ModelFolder::is_aside(folder, name)) {
+      throw UserError(fmt::format(
+          "the configuration has a model {0}, and {1}/.{0}.before is one of this name that was "
+          "being replaced when windhoverd ended: start once without {0} in the configuration, "
+          "which puts that right, or remove {1}/.{0}.before",
+          name, folder));
+    }
+  }
+}
+
 void AddedModels::restore() {
-  if (folder_.empty() || !config_.added.enabled()) return;
+  if (folder_.empty()) return;
   for (const FileFault& fault : ModelFolder::put_right(folder_)) {
     LogLine line = log_.line(LogLevel::kWarning, "warning");
     log_.write(line.add("text", text_of(fault)));

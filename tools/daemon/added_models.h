@@ -36,8 +36,13 @@ class AddedModels {
   AddedModels(const AddedModels&) = delete;
   AddedModels& operator=(const AddedModels&) = delete;
 
-  // When the threads that serve are at work: those that the folder lists. One that cannot be is
-  // told to the log, and stays in the list.
+  // Before anything of the data folder is opened. UserError where it lists a model that the
+  // configuration has too: it would not be said whose the folder is.
+  static void check_names(const DaemonModels& models);
+
+  // Between Server::open() and start(), when the learners are at work: those that the folder lists,
+  // so that who connects finds all of them. One that cannot be is told to the log, and stays in the
+  // list.
   void restore();
 
   // Nothing where the configuration gives no memory. Errors are Thread::start's.
