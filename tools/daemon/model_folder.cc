@@ -135,7 +135,7 @@ std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
   if (why) faults.push_back({data_folder, why.value()});
   for (const std::string& file : files) {
     FileFault fault;
-    if (!name_in(file, kGoneEnd).empty()) fault = delete_all(data_folder + "/" + file);
+    if (!name_in(file, kGoneEnd).empty()) fault = delete_all(folder_of(data_folder, file));
     if (const std::string name = name_in(file, kAsideEnd); !name.empty()) {
       const ModelFolder folder(data_folder, name);
       if (is_listed(data_folder, name)) {
