@@ -3,6 +3,7 @@
 #define WINDHOVER_IO_CONNECTION_LIMITS_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace windhover {
 
@@ -14,6 +15,19 @@ struct ConnectionLimits {
   std::uint64_t questions = 0;  // of the frames, those that ask the posterior or the status
 
   bool any() const noexcept { return frames != 0 || bytes != 0 || questions != 0; }
+  bool operator==(const ConnectionLimits&) const = default;
+};
+
+// What each connection of one identity has in place of that; nothing: as everybody.
+struct OwnLimits {
+  std::optional<std::uint64_t> frames;
+  std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> questions;
+
+  ConnectionLimits in_place_of(const ConnectionLimits& all) const noexcept {
+    return {frames.value_or(all.frames), bytes.value_or(all.bytes),
+            questions.value_or(all.questions)};
+  }
 };
 
 }  // namespace windhover

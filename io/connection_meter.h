@@ -14,35 +14,41 @@ namespace windhover {
 // One thread. Costs nothing where there are no limits.
 class ConnectionMeter {
  public:
-  // A new connection. `limits` outlives it.
+  // A new connection.
   void begin(const ConnectionLimits& limits) noexcept {
-    limits_ = &limits;
+    limits_ = limits;
     frames_.reset();
     bytes_.reset();
     questions_.reset();
   }
 
+  // Its limits are these from now on, and where they are others it begins anew: what it owes by
+  // those before counts no more.
+  void change(const ConnectionLimits& limits) noexcept {
+    if (!(limits == limits_)) begin(limits);
+  }
+
   // No read is so large that the next one is more than a second away.
   std::size_t most_bytes(std::size_t wanted) const noexcept {
-    return limits_->bytes == 0 ? wanted : std::min<std::size_t>(wanted, limits_->bytes);
+    return limits_.bytes == 0 ? wanted : std::min<std::size_t>(wanted, limits_.bytes);
   }
 
   void read(std::size_t bytes, std::int64_t now_ns) noexcept {
-    bytes_.take(bytes, limits_->bytes, now_ns);
+    bytes_.take(bytes, limits_.bytes, now_ns);
   }
   void handled(std::uint32_t frames, std::uint32_t questions, std::int64_t now_ns) noexcept {
-    frames_.take(frames, limits_->frames, now_ns);
-    questions_.take(questions, limits_->questions, now_ns);
+    frames_.take(frames, limits_.frames, now_ns);
+    questions_.take(questions, limits_.questions, now_ns);
   }
 
   // How long it is not to be read; 0: it may be.
   std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
     return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns)});
   }
-  bool is_on() const noexcept { return limits_->any(); }
+  bool is_on() const noexcept { return limits_.any(); }
 
  private:
-  const ConnectionLimits* limits_ = nullptr;
+  ConnectionLimits limits_;
   TokenBucket frames_;
   TokenBucket bytes_;
   TokenBucket questions_;

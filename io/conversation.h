@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -103,6 +104,8 @@ class Conversation {
   bool is_answering() const noexcept {
     return context_.long_predict != nullptr && context_.long_predict->asker() == this;
   }
+  // See PeerRights.
+  std::optional<OwnLimits> new_limits() noexcept { return rights_.new_limits(); }
   bool is_greeted() const noexcept { return about_ != nullptr; }
 
   // Why a frame that waits for room does: the window is full, or the log is.

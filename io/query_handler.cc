@@ -274,9 +274,9 @@ std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number
     return refuse(id, Status::kInvalidArgument, 0, out);
   }
   // What it came to is written before that it is answered.
-  const bool answered = progress.answered.load() >= number;
-  const TakeCheckpointReply reply = {number, answered, progress.taken.load(),
-                                     progress.status.load()};
+  const bool answered = progress.is_answered(number);
+  const Status status = answered && progress.is_met(number) ? Status::kOk : progress.status.load();
+  const TakeCheckpointReply reply = {number, answered, progress.taken.load(), status};
   return write(id, encode(id, reply, out), out);
 }
 

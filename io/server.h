@@ -114,11 +114,15 @@ class Server {
   // a time, which is none of the server's; these allocate on it, wait for the disk, and wait until
   // every endpoint's thread has taken the change up. Other models do not notice.
   //
-  // Adds one, in a free place, which is the value; `store` is memory for it, as create() wants its
-  // block. Engine and store live until forget_model(). It takes readers as create() does, and takes
-  // up what its folder holds. From then on connections may name it; the host has its engine polled.
-  // The sentence of an error lives until the next call.
+  // Makes one ready, in a free place, which is the value; `store` is memory for it, as create()
+  // wants its block. Engine and store live until forget_model(). It takes readers as create() does,
+  // and takes up what its folder holds. Nobody may name it yet: what the host has to write down of
+  // it is on disk before anything of it is acknowledged. Then comes let_in_model(), or
+  // forget_model(), and not another one before. The sentence of an error lives until the next call.
   Result<std::size_t> add_model(const HostedModel& model, std::span<std::byte> store) noexcept;
+  // From now on connections may name it; the host has its engine polled. Nothing is left to fail.
+  // REQUIRES: add_model() gave this place last.
+  void let_in_model(std::size_t model) noexcept;
   // Whether add_model() would take it, as far as that can be told before there is an engine: its
   // name, its size, a free place, the file of identities, which is taken up. `instead_of`: the
   // place of one that was added and would have gone.
@@ -128,15 +132,16 @@ class Server {
   // accepted is in its log. REQUIRES: it was added.
   void let_go_of_model(std::size_t model) noexcept;
   // After let_go_of_model(), when nobody polls its engine either, and after checkpoint_at_rest() if
-  // that is wanted: its place is free, and nothing of it is touched any more.
+  // that is wanted; or in place of let_in_model(): its place is free, and nothing of it is touched
+  // any more.
   void forget_model(std::size_t model) noexcept;
 
   // What operators want of the models (HostModel), for the thread that adds and removes. Null
   // without ServerConfig::added.
   ModelOrders* model_orders() noexcept;
 
-  // The threads that keep rows and checkpoints on disk; start() does it. Nothing without a folder.
-  // After open(), before run_observe().
+  // The threads that keep rows and checkpoints on disk; start() does it, and so does add_model().
+  // Nothing without a folder, or when they are at work. After open(), before run_observe().
   Status start_keeping() noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
@@ -169,7 +174,7 @@ class Server {
   // checkpoints() says why there is none.
   Status checkpoint_at_rest(std::size_t model = 0) noexcept;
   // Any thread, while serving: one more checkpoint as soon as can be. Its number among the
-  // requests: it is there, or has failed, once checkpoints().answered has come to it.
+  // requests: checkpoints() says when it has been answered, and whether it was met.
   Result<std::uint64_t> request_checkpoint(std::size_t model = 0) noexcept;
   const LogProgress& log(std::size_t model = 0) const noexcept;
   const CheckpointProgress& checkpoints(std::size_t model = 0) const noexcept;

@@ -65,8 +65,8 @@ struct Server::Impl {
   // Where one more would come. `instead_of`: a place that would be free.
   Result<std::size_t> place_for(std::string_view name, const EngineConfig& engine,
                                 std::optional<std::size_t> instead_of) noexcept;
-  // A model that has a place, a store and an engine: every endpoint knows of it from now on.
-  Result<bool> enter(std::size_t place) noexcept;
+  // A model that has a place, a store and an engine: all that can fail before it is let in.
+  Result<bool> make_ready(std::size_t place) noexcept;
 
   Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
 
@@ -80,6 +80,11 @@ struct Server::Impl {
   std::string identities_file, tls_certificate, tls_key, tls_client_ca;
   Access::Sentence reload_sentence{};  // of who reloads, who is not who adds models
   Access::Sentence add_sentence{};
+  // What each endpoint is to be told of the model that is ready and has not been let in.
+  struct Coming {
+    PlaceChange observed, asked, shown;
+  };
+  std::optional<Coming> coming;
   TlsContext tls;
   std::optional<ModelOrders> orders;  // where models can be added; it has a descriptor
   ServerLayout& layout;

@@ -36,7 +36,7 @@ Result<std::size_t> Server::Impl::place_for(std::string_view name, const EngineC
   if (keeping && keeping->has_file(name)) {
     return Error{Status::kInvalidConfig,
                  "the data folder has files of this name, or may have: lock, identity, "
-                 "checkpoint..., segment...; another name is expected",
+                 "checkpoint-..., segment-...; another name is expected",
                  std::numeric_limits<double>::quiet_NaN()};
   }
   if (instead_of) return *instead_of;
@@ -79,16 +79,15 @@ Result<std::size_t> Server::add_model(const HostedModel& model,
   const Result<bool> bound =
       bind_model(layout, place, *arena.make<ModelStore>(arena, config), model, config);
   if (!bound.ok()) return bound.error();
-  const Result<bool> entered = impl_->enter(place);
-  if (!entered.ok()) {
+  const Result<bool> ready = impl_->make_ready(place);
+  if (!ready.ok()) {
     forget_model(place);
-    return entered.error();
+    return ready.error();
   }
   return place;
 }
 
-// Nothing is to fail any more once an endpoint knows of it.
-Result<bool> Server::Impl::enter(std::size_t place) noexcept {
+Result<bool> Server::Impl::make_ready(std::size_t place) noexcept {
   Result<PlaceChange> observed = entry_of(layout, place, EndpointKind::kObserve);
   const Result<PlaceChange> asked = entry_of(layout, place, EndpointKind::kQuery);
   const Result<PlaceChange> shown =
@@ -107,10 +106,16 @@ Result<bool> Server::Impl::enter(std::size_t place) noexcept {
       return Error{Status::kUnavailable, "no heap memory to keep the model on disk", 0};
     }
   }
-  observe.change(observed.value());
-  query.change(asked.value());
-  if (http) http->change(shown.value());
+  coming = Coming{observed.value(), asked.value(), shown.value()};
   return true;
+}
+
+void Server::let_in_model(std::size_t model) noexcept {
+  WINDHOVER_CHECK(impl_->coming && impl_->coming->observed.place == model);
+  impl_->observe.change(impl_->coming->observed);
+  impl_->query.change(impl_->coming->asked);
+  if (impl_->http) impl_->http->change(impl_->coming->shown);
+  impl_->coming.reset();
 }
 
 void Server::let_go_of_model(std::size_t model) noexcept {
@@ -124,6 +129,7 @@ void Server::let_go_of_model(std::size_t model) noexcept {
 
 void Server::forget_model(std::size_t model) noexcept {
   ServerLayout& layout = impl_->layout;
+  if (impl_->coming && impl_->coming->observed.place == model) impl_->coming.reset();
   if (impl_->keeping) impl_->keeping->drop(model);
   layout.access.set_model(model, {});
   // Without it what the file said of the name holds for nobody: the place has no model.

@@ -1,6 +1,7 @@
 #include "windhover/io/session.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <openssl/crypto.h>
 
@@ -63,8 +64,16 @@ void Session::read() noexcept {
   });
 }
 
+// Of who the peer has turned out to be, and as the file of identities is now.
+void Session::take_up_limits() noexcept {
+  if (const std::optional<OwnLimits> own = conversation_.new_limits()) {
+    meter_.change(own->in_place_of(context_.state->limits.connection));
+  }
+}
+
 // A peer over its limits fills its own buffers, and waits.
 bool Session::is_over_limits() noexcept {
+  take_up_limits();
   if (!meter_.is_on() || drain_.on) return false;
   // What others wait for is not held up: room in the window, the place of a long question.
   if (waiting_since_ns_ != 0 || conversation_.is_answering()) return false;
@@ -145,6 +154,7 @@ void Session::turn(std::int64_t budget) noexcept {
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
   if (turn.cost > 0) host_->on_cost(*this, turn.cost);
+  take_up_limits();  // it may have said Hello
   meter_.handled(turn.frames, turn.questions, heard_ns_);
   stopped_by_ = turn.end;
   if (turn.consumed > 0 || input_.pending().empty()) frame_since_ns_ = 0;

@@ -125,6 +125,7 @@ class Session {
   void turn() noexcept { turn(host_->budget()); }
   void turn(std::int64_t budget) noexcept;
   void read() noexcept;
+  void take_up_limits() noexcept;
   bool is_over_limits() noexcept;
   void read_now() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;

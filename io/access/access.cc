@@ -71,10 +71,10 @@ bool Access::may_all(const Credential& who) const noexcept {
 }
 
 IdentityTable::Found Access::find(const Credential& who, std::size_t model) const noexcept {
-  if (may_all(who)) return {true, kAllRoles, kAllRoles, kAllRoles};
+  if (may_all(who)) return {true, kAllRoles, kAllRoles, kAllRoles, {}};
   if (who.kind == Credential::Kind::kNone) return {};
   IdentityTable::Found found = table_.find(who, model);
-  if (!found.known && own_user_.same_as(who)) found = {true, kAllRoles, kAllRoles, kAllRoles};
+  if (!found.known && own_user_.same_as(who)) found = {true, kAllRoles, kAllRoles, kAllRoles, {}};
   return found;
 }
 
@@ -93,10 +93,12 @@ void Access::on_models(const Credential& who, std::span<RoleSet> roles) const no
 RoleSet Access::anywhere(const Credential& who) const noexcept { return find(who, 0).anywhere; }
 RoleSet Access::everywhere(const Credential& who) const noexcept { return find(who, 0).everywhere; }
 
+OwnLimits Access::limits(const Credential& who) const noexcept { return find(who, 0).limits; }
+
 void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
   access_ = access;
   who_ = peer;
-  generation_ = 0;
+  generation_ = limits_generation_ = 0;
 }
 
 void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
@@ -109,7 +111,15 @@ void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
 
 void PeerRights::show_token(std::string_view token) noexcept {
   who_ = Credential::of_token(token);
-  generation_ = 0;
+  generation_ = limits_generation_ = 0;
+}
+
+std::optional<OwnLimits> PeerRights::new_limits() noexcept {
+  if (access_ == nullptr) return std::nullopt;
+  const std::uint64_t generation = access_->generation();
+  if (generation == limits_generation_) return std::nullopt;
+  limits_generation_ = generation;
+  return access_->limits(who_);
 }
 
 }  // namespace windhover

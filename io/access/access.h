@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -50,6 +51,9 @@ class Access {
   RoleSet anywhere(const Credential& who) const noexcept;
   RoleSet everywhere(const Credential& who) const noexcept;
 
+  // What its connections have in place of ServerConfig::limits.
+  OwnLimits limits(const Credential& who) const noexcept;
+
   // What the server's own parts say as their token, to be told from others: all roles.
   std::string_view host_token() const noexcept { return {host_token_.data(), host_token_.size()}; }
 
@@ -82,6 +86,9 @@ class PeerRights {
     return access_ == nullptr ? kAllRoles : access_->everywhere(who_);
   }
   void on_models(std::span<RoleSet> roles) const noexcept;
+  // What it has in place of the limits of all, where that may have changed since this was asked
+  // last: a load otherwise.
+  std::optional<OwnLimits> new_limits() noexcept;
   // Looks anew only when the model is another one or identities have changed: a load otherwise.
   RoleSet on_model(std::size_t model) noexcept {
     if (access_ == nullptr) return kAllRoles;
@@ -98,6 +105,7 @@ class PeerRights {
   const Access* access_ = nullptr;
   Credential who_;
   std::uint64_t generation_ = 0;  // 0: not looked yet
+  std::uint64_t limits_generation_ = 0;
   std::size_t model_ = 0;
   RoleSet roles_;
 };

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -40,6 +42,26 @@ bool read_roles(std::string_view list, RoleSet& roles) noexcept {
     }
     if (name.size() == list.size()) return true;
     list.remove_prefix(name.size() + 1);
+  }
+}
+
+// "frames=100,questions=20": each at most once.
+bool read_limits(std::string_view list, OwnLimits& limits) noexcept {
+  for (;;) {
+    const std::string_view word = list.substr(0, list.find(','));
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view name = word.substr(0, equals);
+    std::optional<std::uint64_t>* const limit = name == "frames"      ? &limits.frames
+                                                : name == "bytes"     ? &limits.bytes
+                                                : name == "questions" ? &limits.questions
+                                                                      : nullptr;
+    if (limit == nullptr || limit->has_value()) return false;
+    const char* const end = word.data() + word.size();
+    const auto parsed = std::from_chars(word.data() + equals + 1, end, limit->emplace());
+    if (parsed.ec != std::errc() || parsed.ptr != end) return false;
+    if (word.size() == list.size()) return true;
+    list.remove_prefix(word.size() + 1);
   }
 }
 
@@ -94,7 +116,9 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
   if (name.empty() || name.front() == '#') return nullptr;
   const std::string_view roles = take_word(line);
   identity.models = take_word(line);
-  const std::string_view hash = take_word(line);
+  std::string_view hash = take_word(line);
+  std::string_view limits = take_word(line);
+  if (limits.empty() && hash.find('=') != std::string_view::npos) std::swap(hash, limits);
   if (!is_printable(name)) return "a name is of printable ASCII";
   if (!read_roles(roles, identity.roles)) {
     return "after the name come roles: observe, query, admin, with commas between";
@@ -104,7 +128,11 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
       models.find(",,") != std::string_view::npos) {
     return "after the roles come models: * for all, or names with commas between";
   }
-  if (!take_word(line).empty()) return "a line has at most four words";
+  if (!limits.empty() && !read_limits(limits, identity.limits)) {
+    return "the last word are limits a second: frames=N, bytes=N, questions=N, each once, with "
+           "commas between; 0: none";
+  }
+  if (!take_word(line).empty()) return "a line has at most five words";
   if (name.starts_with(kUser)) {
     std::uint32_t uid = 0;
     const char* const end = name.data() + name.size();
@@ -122,7 +150,7 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
     identity.who = token;
     return nullptr;
   }
-  return hash.empty() ? nullptr : "uid: and cert: have no token: three words";
+  return hash.empty() ? nullptr : "uid: and cert: have no token";
 }
 
 IdentityFault read_identity_file(const char* path, IdentitySink& sink) noexcept {

@@ -3,9 +3,10 @@
 //   # NAME     ROLES          MODELS        SHA-256 of the token, in hexadecimal
 //   feeder     observe        * 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 //   uid:1000   observe,query  *
-//   cert:ada   query          price,clicks
+//   cert:ada   query          price,clicks  frames=100,questions=20
 //
-// ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity.
+// ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity. Last
+// may come limits, a second and a connection: frames, bytes, questions; 0: none.
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 
@@ -15,6 +16,7 @@
 
 #include "windhover/io/access/credential.h"
 #include "windhover/io/access/roles.h"
+#include "windhover/io/connection_limits.h"
 
 namespace windhover {
 
@@ -23,6 +25,7 @@ struct IdentityLine {
   Credential who;  // kNone: a blank line or a comment
   RoleSet roles;
   std::string_view models;  // "*", or names with commas between, none of them empty
+  OwnLimits limits;
 };
 
 // Null, or a sentence about what is wrong with the line. `line` has no end of line in it.

@@ -38,6 +38,7 @@ IdentityTable::Found IdentityTable::find(const Credential& who, std::size_t mode
     if (bit(models, model)) found.here = entry.roles;
     if (allowed > 0) found.anywhere = entry.roles;
     if (allowed == model_count_) found.everywhere = entry.roles;
+    found.limits = entry.limits;
   }
   readers_.fetch_sub(1);
   return found;
@@ -85,7 +86,7 @@ const char* IdentityTable::Filler::take(const IdentityLine& identity) noexcept {
     const auto i = static_cast<std::size_t>(known - models_.begin());
     bits[i / kBits] |= std::uint64_t{1} << (i % kBits);
   }
-  half.entries[half.used++] = {identity.who, identity.roles};
+  half.entries[half.used++] = {identity.who, identity.roles, identity.limits};
   return nullptr;
 }
 

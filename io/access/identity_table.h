@@ -29,6 +29,7 @@ class IdentityTable {
     RoleSet here;        // on the model asked about
     RoleSet anywhere;    // on one model at least
     RoleSet everywhere;  // on all of them
+    OwnLimits limits;
   };
   // Compares with every identity, whichever it is. O(capacity). Any thread.
   Found find(const Credential& who, std::size_t model) const noexcept;
@@ -60,6 +61,7 @@ class IdentityTable {
   struct Entry {
     Credential who;
     RoleSet roles;
+    OwnLimits limits;
   };
   struct Half {
     std::span<Entry> entries;

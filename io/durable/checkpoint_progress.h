@@ -12,6 +12,7 @@ namespace windhover {
 struct CheckpointProgress {
   std::atomic<std::uint64_t> requested{0};  // how many were asked for,
   std::atomic<std::uint64_t> answered{0};   // and how many of these have been taken or have failed
+  std::atomic<std::uint64_t> met{0};        // the last of these that a checkpoint was taken for
   std::atomic<std::uint64_t> taken{0};
   std::atomic<std::uint64_t> failures{0};
   // Of the newest: rows, when (the engine's clock), and how long it took.
@@ -21,6 +22,11 @@ struct CheckpointProgress {
   // Of the last one: kOk, or why there is none, and the errno.
   std::atomic<Status> status{Status::kOk};
   std::atomic<int> error_number{0};
+
+  bool is_answered(std::uint64_t request) const noexcept { return answered.load() >= request; }
+  // REQUIRES: is_answered(). Whether a checkpoint begun after the request is there. `status` and
+  // `failures` may be those of another one, before or behind it.
+  bool is_met(std::uint64_t request) const noexcept { return met.load() >= request; }
 };
 
 }  // namespace windhover

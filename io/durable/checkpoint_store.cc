@@ -63,6 +63,10 @@ class NewestNumbers final : public NameVisitor {
 
 }  // namespace
 
+bool is_checkpoint_file(std::string_view name) noexcept {
+  return name.starts_with(kCheckpointPrefix) || name == kNewCheckpoint;
+}
+
 CheckpointStore::CheckpointStore(Folder& folder, std::span<std::byte> buffer) noexcept
     : folder_(&folder), buffer_(buffer), writer_(buffer) {}
 

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/durable/checkpoint_file.h"
 #include "windhover/io/durable/folder.h"
 
 namespace windhover {
+
+// Whether a store has, or may have, a file of this name.
+bool is_checkpoint_file(std::string_view name) noexcept;
 
 // The checkpoints of a folder: files checkpoint-<number>, of which the newest two are kept. Numbers
 // rise with each that is taken, so that "newest" needs no clock, no head, and no instance.

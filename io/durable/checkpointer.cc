@@ -155,6 +155,7 @@ void Checkpointer::finish(const Error& error, std::int64_t began_ns) noexcept {
   progress.error_number.store(errno_of(error), std::memory_order_relaxed);
   if (ok(error.status)) {
     progress.taken.fetch_add(1);
+    progress.met.store(std::max(answering_, progress.met.load()));
     progress.taken_ns.store(now_ns, std::memory_order_relaxed);
     progress.lasted_ns.store(now_ns - began_ns, std::memory_order_relaxed);
     pause_.begin(began_ns, std::chrono::nanoseconds(parts_.period).count());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace windhover {
@@ -19,7 +20,7 @@ std::string number_text(double number) {
 std::string error_sentence(const Error& error) {
   constexpr std::string_view kHash = "; its hash is";  // a number that nobody can look up
   std::string text = error.sentence;
-  if (error.is_errno) return text;
+  if (error.is_errno || std::isnan(error.number)) return text;
   if (text.ends_with(kHash)) return text.substr(0, text.size() - kHash.size());
   if (text.ends_with(" is")) return text + " " + number_text(error.number);
   if (error.number == 0) return text;
@@ -27,7 +28,13 @@ std::string error_sentence(const Error& error) {
   if (error.status == Status::kArenaTooSmall) {
     return text + ": " + number_text(error.number) + " bytes";
   }
+  if (error.status == Status::kInvalidConfig) return text + "; it is " + number_text(error.number);
   return text;
+}
+
+std::string error_text(const Error& error) {
+  const int why = errno_of(error);
+  return why == 0 ? error_sentence(error) : error_sentence(error) + ": " + std::strerror(why);
 }
 
 }  // namespace windhover

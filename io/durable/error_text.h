@@ -7,9 +7,12 @@
 
 namespace windhover {
 
-// The sentence of an error about a folder, with its number where that says something: what the
-// checkpoint has instead, a version, bytes. An errno is left to who prints it.
+// The sentence of an error with its number where that says something: what the checkpoint has
+// instead, a version, bytes, a value that is not allowed. An errno is left to who prints it.
 std::string error_sentence(const Error& error);
+
+// The same, and an errno in the system's words.
+std::string error_text(const Error& error);
 
 }  // namespace windhover
 

@@ -26,9 +26,7 @@ DurableConfig Keeping::config() const noexcept {
 }
 
 bool Keeping::has_file(std::string_view name) const noexcept {
-  if (named_) return false;
-  return name == "lock" || name.starts_with("identity") || name.starts_with("checkpoint") ||
-         name.starts_with("segment");
+  return !named_ && Persistence::has_file(name);
 }
 
 void Keeping::make(std::size_t place, bool named) {
@@ -62,6 +60,9 @@ Result<bool> Keeping::open(std::size_t place) {
 }
 
 Result<bool> Keeping::add(std::size_t place, PlaceChange& entry) {
+  if (const Status status = start(); !ok(status)) {
+    return Error{status, "no thread to keep the other models on disk with", 0};
+  }
   make(place, true);
   const Result<bool> opened = open(place);
   if (!opened.ok()) {
@@ -102,6 +103,8 @@ Result<bool> Keeping::open() {
 }
 
 Status Keeping::start() noexcept {
+  if (started_) return Status::kOk;
+  started_ = true;
   for (const std::unique_ptr<Persistence>& persistence : kept_) {
     if (persistence == nullptr) continue;
     if (const Status status = persistence->start(); !ok(status)) return status;

@@ -30,16 +30,16 @@ class Keeping final : public EndpointDuties {
   // As Persistence::open(), of one model after the other. On success conversations know where
   // their frames go, and the endpoint what else it has to do.
   Result<bool> open();
-  // As Persistence::start(), stop().
+  // As Persistence::start(), stop(). Started a second time, it goes on as it is.
   Status start() noexcept;
   void stop() noexcept;
 
   // Null: nobody keeps it, because it follows another.
   Persistence* of(std::size_t model) noexcept { return kept_[model].get(); }
 
-  // One model more, which has a store and an engine: opened and started, and `entry`, which the
-  // observe endpoint is to be given, says who keeps it. In an error the sentence lives until the
-  // next call. Allocates.
+  // One model more, which has a store and an engine: opened and started, all others before it, and
+  // `entry`, which the observe endpoint is to be given, says who keeps it. In an error the sentence
+  // lives until the next call. Allocates.
   Result<bool> add(std::size_t place, PlaceChange& entry);
   // REQUIRES: the observe endpoint has let go of it. Stops it, if it is at work.
   void drop(std::size_t place) noexcept { kept_[place].reset(); }
@@ -64,6 +64,7 @@ class Keeping final : public EndpointDuties {
   const DurableConfig config_;
   const std::string folder_;
   const bool named_;
+  bool started_ = false;
   ServerLayout& layout_;
   Endpoint& observe_;
   std::vector<std::unique_ptr<Persistence>> kept_;  // one a place; null: nobody keeps it

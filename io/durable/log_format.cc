@@ -12,6 +12,7 @@ constexpr std::uint64_t kCommitMagic = 0x544d43474f4c4857;
 constexpr std::uint64_t kIdentityMagic = 0x314449474f4c4857;
 constexpr const char* kIdentityName = "identity";
 constexpr const char* kNewIdentityName = "identity.new";
+constexpr std::string_view kSegmentPrefix = "segment-";
 
 // Numbers in their order on disk.
 class NumberWriter {
@@ -211,13 +212,15 @@ Error check(const LogOptions& options) noexcept {
   return {};
 }
 
+bool is_log_file(std::string_view name) noexcept {
+  return name == kIdentityName || name == kNewIdentityName || name.starts_with(kSegmentPrefix);
+}
+
 SegmentName::SegmentName(std::size_t index) noexcept : text{} {
-  constexpr const char* kPrefix = "segment-";
   constexpr std::size_t kDigits = 4;
-  const std::size_t prefix = std::strlen(kPrefix);
-  std::copy_n(kPrefix, prefix, text.data());
+  std::ranges::copy(kSegmentPrefix, text.begin());
   for (std::size_t i = kDigits; i > 0; --i) {
-    text[prefix + i - 1] = static_cast<char>('0' + index % 10);
+    text[kSegmentPrefix.size() + i - 1] = static_cast<char>('0' + index % 10);
     index /= 10;
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/durable/log_options.h"
 
@@ -76,6 +77,9 @@ enum class LogState : std::uint64_t { kCreating = 1, kReady = 2 };
 Result<LogIdentity> read_identity(Folder& folder, LogState& state) noexcept;
 // Beside it, synced, renamed, the folder synced. kOk or why not.
 Error write_identity(Folder& folder, const LogIdentity& identity, LogState state) noexcept;
+
+// Whether a log has, or may have, a file of this name.
+bool is_log_file(std::string_view name) noexcept;
 
 // "segment-0007".
 struct SegmentName {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "windhover/io/durable/checkpoint_store.h"
 #include "windhover/io/durable/checkpointer.h"
@@ -61,6 +62,9 @@ class Persistence final {
   std::uint64_t recovered_head() const noexcept { return recovered_head_; }
   // Checkpoints that were not good, and what stands in their place: a sentence each. For the host.
   const std::string& remarks() const noexcept { return remarks_; }
+
+  // Whether a folder has a file of this name, or may come to have one.
+  static bool has_file(std::string_view name) noexcept;
 
   FrameFeed& feed() noexcept { return feed_; }
 

@@ -24,6 +24,10 @@ Error Persistence::fail(const Error& error, const std::string& what) noexcept {
           static_cast<double>(errno_of(error)), error.is_errno};
 }
 
+bool Persistence::has_file(std::string_view name) noexcept {
+  return name == kLockName || is_log_file(name) || is_checkpoint_file(name);
+}
+
 Result<bool> Persistence::open() {
   folder_ = config_.disk;
   if (folder_ == nullptr) {

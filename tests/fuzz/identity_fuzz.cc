@@ -74,13 +74,16 @@ std::string make_case(std::mt19937_64& random) {
       ",",
       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a09",
+      "frames=1",
+      "bytes=0,questions=7",
+      "frames=",
       "#",
       " ",
       "\t",
       "\n",
       "\r\n"};
   static const std::vector<std::string> lines = {
-      "uid:1000 query *\n", "cert:ada query price\n", "# nobody\n",
+      "uid:1000 query *\n", "cert:ada query price frames=9\n", "# nobody\n",
       "ada observe,admin clicks " + words[14] + "\n", "\n"};
   std::string text;
   for (std::uint64_t n = random() % 12; n > 0; --n) {

@@ -2,59 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cerrno>
-#include <filesystem>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <sys/resource.h>
-
-#include "windhover/io/model_orders.h"
 #include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/growing_models.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
-#include "windhover/tests/io/served_models.h"
 #include "windhover/tests/temporary_folder.h"
 
 namespace windhover::testing::added_models_test {
 namespace {
-
-ServerConfig growing_server() {
-  ServerConfig config = small_server();
-  config.added.memory_bytes = 64 << 20;
-  config.added.max_models = 2;
-  config.http.listen.tcp_address = "127.0.0.1";
-  return config;
-}
-
-EngineConfig kept(EngineConfig engine) {
-  engine.checkpoints = true;
-  engine.max_followers = 1;
-  return engine;
-}
-
-// One model, "first", and places for two more.
-struct Growing : ServedModels {
-  explicit Growing(const ServerConfig& config = growing_server())
-      : ServedModels({{"first", kept(small_engine_of(3))}}, config) {}
-  std::string http_address() { return "127.0.0.1:" + std::to_string(server().http_port()); }
-};
-
-Status predict(Client& client, std::size_t columns, std::size_t rows = 1,
-               std::span<const double> quantiles = {}) {
-  const std::vector<double> x(rows * columns, 0.25);
-  PredictRequest request;
-  request.rows = rows;
-  request.features = x;
-  request.quantile_probabilities = quantiles;
-  std::vector<PredictiveSummary> answers;
-  Provenance provenance;
-  return client.predict(request, answers, provenance);
-}
 
 TEST(AddedModels, OneThatComesTakesRowsAndAnswersOnEveryEndpoint) {
   Growing models;
@@ -167,40 +128,105 @@ TEST(AddedModels, ALargerOneFitsWhereTheConfigurationSaysSo) {
   EXPECT_EQ(theta.size(), 60U * provenance.draws);
 }
 
+// A network's quantiles are dear: each question below keeps the one place for some 15 ms.
 TEST(AddedModels, LongQuestionsAboutOneThatGoesLeaveTheirPlaceToOthers) {
-  Growing models;
-  auto* const second = models.add("second", small_engine_of(3));
+  ServerConfig config = growing_server();
+  config.added.max_parameters = 40;
+  Growing models(config);
+  EngineConfig network = small_engine_of(3, "mlp-linear");
+  network.model.hidden = 4;
+  auto* const second = models.add("second", network);
   ASSERT_NE(second, nullptr);
-  // With draws a quantile is that of a mixture, so that a question takes its time.
-  Client sender;
-  ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
-  send(sender, 3, 2'000);
-  EXPECT_TRUE(eventually([&] { return second->engine->waiting_rows() == 0; }));
   v1::Request hello;
   hello.mutable_hello()->set_version_max(1);
   hello.mutable_hello()->set_model("second");
-  // As many rows and quantiles as there may be: more than a turn, so it takes the one place.
-  std::vector<double> quantiles;
-  for (int i = 1; i <= 16; ++i) quantiles.push_back(i / 17.0);
   v1::Request question;
   question.mutable_predict()->set_rows(32);
   for (int i = 0; i < 32 * 3; ++i) question.mutable_predict()->add_features_f64(0.1 * i);
-  question.mutable_predict()->mutable_quantile_probabilities()->Add(quantiles.begin(),
-                                                                    quantiles.end());
+  for (int i = 1; i <= 16; ++i) {
+    question.mutable_predict()->add_quantile_probabilities(i / 17.0);
+  }
+  std::string bytes = RawPeer::framed(hello);
+  for (int i = 0; i < 40; ++i) bytes += RawPeer::framed(question);
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 3; ++i) {
-    std::string bytes = RawPeer::framed(hello);
-    // More than the sockets and the server's buffer hold: some are left when they are sent.
-    for (int j = 0; j < 2'000; ++j) bytes += RawPeer::framed(question);
     peers.push_back(std::make_unique<RawPeer>(models.query_address()));
-    EXPECT_TRUE(peers.back()->send(bytes));
+    ASSERT_TRUE(peers.back()->send(bytes));
   }
-  models.remove(second);
+  // Once one is answered, the place is somebody's until the last of the 120 is.
+  v1::Response response;
+  for (const char* what : {"welcome", "answer"}) {
+    ASSERT_TRUE(peers[0]->receive(response)) << what;
+  }
+  ASSERT_TRUE(response.has_predict_result());
   Client other;
   ASSERT_EQ(other.connect(models.query_address(), about("first")), Status::kOk);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(predict(other, 3, 32, quantiles), Status::kOk) << other.error_text();
-    EXPECT_EQ(predict(other, 3), Status::kOk) << other.error_text();
+  ASSERT_EQ(other.send(question), Status::kOk) << "it waits for the place";
+  models.clock().stop();  // so that it gets the place before those who are told are let go
+  models.remove(second);
+  ASSERT_EQ(other.receive(response), Status::kOk) << other.error_text();
+  EXPECT_TRUE(response.has_predict_result());
+  models.clock().go_on();
+  for (const auto& peer : peers) {
+    while (peer->receive(response) && !response.has_refusal()) {
+    }
+    EXPECT_EQ(response.refusal().reason(), v1::REASON_UNKNOWN_MODEL);
+  }
+}
+
+// What the host has to write down of a model, it writes while nobody can send rows to it.
+TEST(AddedModels, NobodyMayNameOneThatIsReadyUntilItIsLetIn) {
+  ServerConfig config = growing_server();
+  const std::string folder = temporary_path("ready-models");
+  config.durable.folder = folder;
+  config.durable.log_options = {
+      .bytes = 8 << 20, .segment_bytes = 1 << 20, .commit_bytes = 256 << 10};
+  Growing models(config);
+  HttpPeer http(models.http_address());
+  const auto nobody_may = [&] {
+    for (const std::string& address : {models.observe_address(), models.query_address()}) {
+      Client client;
+      EXPECT_NE(client.connect(address, about("second", 1)), Status::kOk) << address;
+      EXPECT_EQ(client.refusal(), v1::REASON_UNKNOWN_MODEL);
+    }
+    EXPECT_EQ(http.get("/v1/status?model=second").status, 404);
+    EXPECT_EQ(http.get("/metrics").body.find("model=\"second\""), std::string::npos);
+  };
+  auto* second = models.make_ready("second", kept(small_engine_of(2)));
+  ASSERT_NE(second, nullptr);
+  nobody_may();
+  models.give_up(second);
+  nobody_may();
+  second = models.make_ready("second", kept(small_engine_of(2)));
+  ASSERT_NE(second, nullptr) << "its place and its folder are free";
+  models.server().let_in_model(second->place);
+  Client sender;
+  ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
+  send(sender, 2, 100);
+  EXPECT_EQ(models.remove(second), 100U);
+}
+
+// Who connects early waits, and then finds all of them; each has its folder.
+TEST(AddedModels, OneMayComeBeforeTheServerIsStarted) {
+  ServerConfig config = growing_server();
+  const std::string folder = temporary_path("early-models");
+  config.durable.folder = folder;
+  config.durable.log_options = {
+      .bytes = 8 << 20, .segment_bytes = 1 << 20, .commit_bytes = 256 << 10};
+  for (std::uint64_t round = 0; round < 2; ++round) {
+    Growing models(config, /*starts=*/false);
+    auto* const second = models.add("second", kept(small_engine_of(2)));
+    ASSERT_NE(second, nullptr);
+    models.start();
+    for (const char* name : {"first", "second"}) {
+      const std::uint32_t columns = name == std::string("first") ? 3 : 2;
+      Client sender;
+      ASSERT_EQ(sender.connect(models.observe_address(), about(name, 1 + round)), Status::kOk);
+      EXPECT_EQ(sender.welcome().head(), 100 * round) << name;
+      EXPECT_EQ(sender.welcome().durability(), v1::DURABILITY_LOGGED);
+      send(sender, columns, 100);
+    }
+    EXPECT_EQ(models.remove(second), 100 * (round + 1));
   }
 }
 
@@ -215,51 +241,6 @@ TEST(AddedModels, OneMayComeAndGoAsSoonAsItIsStarted) {
     ASSERT_EQ(sender.connect(models.observe_address(), about("third", 1)), Status::kOk);
     send(sender, 2, 10);
   }
-}
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-TEST(AddedModels, AServerLeavesNoDescriptorBehind) {
-  { const Growing once; }  // what the process keeps for ever
-  const std::size_t before = open_descriptors();
-  { const Growing models; }
-  EXPECT_EQ(open_descriptors(), before);
-}
-
-// However few descriptors there are: a server that is made can wait for orders.
-TEST(AddedModels, WithoutADescriptorForOrdersThereIsNoServer) {
-  RealClock clock;
-  EngineConfig engine_config = kept(small_engine_of(3));
-  const ServerConfig config = growing_server();
-  engine_config.max_readers = 8 * readers_of(config);
-  const std::vector<PlannedModel> planned = {{"first", engine_config}};
-  const MappedBlock engine_block(Engine::footprint(engine_config).value());
-  const MappedBlock block(Server::footprint(config, planned).value());
-  rlimit limit{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
-  const rlimit before = limit;
-  std::unique_ptr<Server> server;
-  int refused = 0;
-  for (limit.rlim_cur = open_descriptors(); server == nullptr && refused < 100; ++limit.rlim_cur) {
-    Engine* const engine = Engine::create(engine_config, engine_block.bytes(), clock).value();
-    const HostedModel first{"first", engine};
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-    auto made = Server::create(config, {&first, 1}, block.bytes(), clock);
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-    if (made.ok()) {
-      server = std::move(made).value();
-    } else {
-      EXPECT_EQ(made.status(), Status::kIoError) << made.error().sentence;
-      EXPECT_EQ(errno_of(made.error()), EMFILE);
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 1);
-  ASSERT_NE(server, nullptr);
-  EXPECT_TRUE(server->model_orders()->valid());
 }
 
 TEST(AddedModels, NamesInTheIdentitiesFileHoldForModelsThatComeLater) {
@@ -283,72 +264,6 @@ TEST(AddedModels, NamesInTheIdentitiesFileHoldForModelsThatComeLater) {
   ada.model = "third";
   EXPECT_NE(client.connect(models.query_address(), ada), Status::kOk);
   EXPECT_EQ(client.refusal(), v1::REASON_NOT_PERMITTED) << "the role was on another name";
-}
-
-// Orders go to the thread that carries them out, one at a time, and their outcome is asked after.
-TEST(AddedModels, OrdersAreForWhoIsAdminOfAllModels) {
-  ServerConfig config = growing_server();
-  const std::string file =
-      write_identities("orders", token_line("ada", "admin", "first") + token_line("root", "admin"));
-  config.identities_file = file;
-  config.max_identities = 8;
-  Growing models(config);
-  ModelOrders& orders = *models.server().model_orders();
-  Client ada;
-  Client root;
-  ClientOptions options = about("first");
-  options.token = "ada-token";
-  ASSERT_EQ(ada.connect(models.query_address(), options), Status::kOk);
-  options.token = "root-token";
-  ASSERT_EQ(root.connect(models.observe_address(), options), Status::kOk);
-  v1::HostModel order;
-  order.set_action(v1::HOST_ACTION_ADD);
-  order.set_name("second");
-  order.set_configuration("[model]");
-  v1::HostModelResult result;
-  EXPECT_EQ(ada.host_model(order, result), Status::kNotPermitted);
-  EXPECT_EQ(root.host_model(order, result), Status::kUnsupported) << "nobody carries them out";
-  orders.begin();
-  ModelOrder seen;
-  std::thread carries_out([&] {
-    while (orders.wait(seen)) {
-      ModelOutcome outcome;
-      outcome.number = seen.number;
-      outcome.needed_bytes = 7;
-      if (seen.number > 1) outcome.say(Status::kArenaTooSmall, "too l\xc3\xa4rge");
-      orders.finish(outcome);
-    }
-  });
-  EXPECT_EQ(ada.host_model(order, result), Status::kNotPermitted);
-  ASSERT_EQ(root.host_model(order, result), Status::kOk) << root.error_text();
-  EXPECT_EQ(result.request(), 1U);
-  EXPECT_EQ(result.reason(), v1::REASON_OK);
-  EXPECT_EQ(result.needed_bytes(), 7U);
-  EXPECT_STREQ(seen.name.data(), "second");
-  EXPECT_EQ(seen.configuration(), "[model]");
-  ASSERT_EQ(root.host_model(order, result), Status::kOk);
-  EXPECT_EQ(result.reason(), v1::REASON_ARENA_TOO_SMALL);
-  EXPECT_EQ(result.error(), "too l??rge");
-  order.set_name("no/name");
-  EXPECT_EQ(root.host_model(order, result), Status::kInvalidArgument);
-  order.Clear();
-  order.set_request(99);
-  EXPECT_EQ(root.host_model(order, result), Status::kInvalidArgument) << "there is no such order";
-  order.Clear();
-  order.set_action(v1::HOST_ACTION_ADD);
-  order.set_name("second");
-  order.set_configuration(std::string(HostModelQuery::kMostConfiguration + 1, ' '));
-  EXPECT_NE(root.host_model(order, result), Status::kOk);
-  EXPECT_EQ(root.refusal(), v1::REASON_TOO_LARGE);
-  HttpPeer http(models.http_address());
-  const std::string fields = "Content-Type: application/json\r\nAuthorization: Bearer ";
-  EXPECT_EQ(http.ask("POST", "/v1/host_model", fields + "ada-token\r\n", "{}").status, 403);
-  const HttpResponse asked =
-      http.ask("POST", "/v1/host_model", fields + "root-token\r\n", R"({"request": "1"})");
-  EXPECT_EQ(asked.status, 200);
-  EXPECT_NE(asked.body.find("\"finished\":true"), std::string::npos) << asked.body;
-  orders.end();
-  carries_out.join();
 }
 
 TEST(AddedModels, AFolderIsTakenUpByTheNextOneOfThatNameAndConfiguration) {

@@ -308,5 +308,39 @@ TEST(Rights, ListsOfModelsHoldWhatOneMaySee) {
   EXPECT_TRUE(models.engine(1).paused());
 }
 
+// One that may ask less than all may, and another one that may ask as much as it likes; taken up
+// anew while they are there.
+TEST(Rights, LimitsAreThoseOfTheIdentityAndChangeWithTheFile) {
+  const auto line = [](const std::string& name, const std::string& limits) {
+    std::string text = token_line(name, "query");
+    return text.insert(text.size() - 1, " " + limits);
+  };
+  const std::string file =
+      write_identities("limits", line("ada", "questions=0") + line("eve", "questions=1"));
+  ServerConfig config = server_with(file);
+  config.limits.questions = 5;
+  TestServer server(config);
+  v1::Request status;
+  status.mutable_status();
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += RawPeer::framed(status);
+  v1::Response response;
+  RawPeer ada(server.query_address());
+  ASSERT_EQ(hello(ada, "ada-token"), v1::REASON_OK);
+  ASSERT_TRUE(ada.send(many));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(ada.receive(response)) << i;
+  EXPECT_EQ(server.counter(IoCounter::kLimitWaits), 0U);
+  RawPeer eve(server.query_address());
+  ASSERT_EQ(hello(eve, "eve-token"), v1::REASON_OK);
+  ASSERT_TRUE(eve.send(many));
+  ASSERT_TRUE(testing::eventually([&] { return server.counter(IoCounter::kLimitWaits) == 1; }));
+  // By that the last answer is a minute and a half away.
+  write_identities("limits", line("ada", "questions=1") + line("eve", "questions=0"));
+  ASSERT_TRUE(server.server().reload().ok());
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(eve.receive(response)) << i;
+  ASSERT_TRUE(ada.send(many));
+  EXPECT_TRUE(testing::eventually([&] { return server.counter(IoCounter::kLimitWaits) == 2; }));
+}
+
 }  // namespace rights_test
 }  // namespace windhover

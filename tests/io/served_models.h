@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_TESTS_IO_SERVED_MODELS_H_
 #define WINDHOVER_TESTS_IO_SERVED_MODELS_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,21 @@ inline EngineConfig small_engine_of(std::uint32_t features, const char* model = 
   return config;
 }
 
+// The real one, until it is stopped: then nothing times out.
+class StoppableClock final : public Clock {
+ public:
+  std::int64_t now_ns() noexcept override {
+    const std::int64_t stopped_ns = stopped_ns_.load();
+    return stopped_ns != 0 ? stopped_ns : real_.now_ns();
+  }
+  void stop() noexcept { stopped_ns_ = real_.now_ns(); }
+  void go_on() noexcept { stopped_ns_ = 0; }
+
+ private:
+  RealClock real_;
+  std::atomic<std::int64_t> stopped_ns_{0};
+};
+
 class ServedModels {
  public:
   struct Model {
@@ -29,7 +46,9 @@ class ServedModels {
     const char* follows = "";
   };
 
-  ServedModels(const std::vector<Model>& models, const ServerConfig& config) : config_(config) {
+  // Not `starts`: it is open, the engines learn, and start() is still to come.
+  ServedModels(const std::vector<Model>& models, const ServerConfig& config, bool starts = true)
+      : config_(config) {
     std::vector<PlannedModel> planned;
     std::vector<HostedModel> hosted;
     for (const Model& model : models) {
@@ -48,13 +67,15 @@ class ServedModels {
     EXPECT_TRUE(opened.ok()) << opened.error().sentence;
     const std::size_t spare = server_->places() - server_->models();
     EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark, spare), Status::kOk);
-    EXPECT_EQ(server_->start(), Status::kOk);
+    if (starts) start();
   }
   ~ServedModels() { end(); }
   ServedModels(const ServedModels&) = delete;
   ServedModels& operator=(const ServedModels&) = delete;
 
+  void start() { EXPECT_EQ(server_->start(), Status::kOk); }
   void end() {
+    clock_.go_on();
     server_->request_stop();
     server_->join();
     learners_.stop();
@@ -71,6 +92,12 @@ class ServedModels {
   };
   // Null, and why not in `error`: it is refused.
   Added* add(const char* name, EngineConfig config, Error* error = nullptr) {
+    Added* const added = make_ready(name, config, error);
+    if (added != nullptr) server_->let_in_model(added->place);
+    return added;
+  }
+  // Likewise; nobody is let in.
+  Added* make_ready(const char* name, EngineConfig config, Error* error = nullptr) {
     config.max_readers = readers_of(config_) + 1;
     auto added = std::make_unique<Added>(config, Server::model_footprint(config_).value());
     added->engine = Engine::create(config, added->block.bytes(), clock_).value();
@@ -83,6 +110,12 @@ class ServedModels {
     added->place = place.value();
     EXPECT_EQ(learners_.add(*added->engine), Status::kOk);
     return added_.emplace_back(std::move(added)).get();
+  }
+  // One that is ready and has not been let in.
+  void give_up(Added* added) {
+    learners_.remove(*added->engine);
+    server_->forget_model(added->place);
+    std::erase_if(added_, [&](const auto& one) { return one.get() == added; });
   }
   // The rows that it had; its memory is gone then.
   std::uint64_t remove(Added* added) {
@@ -103,10 +136,11 @@ class ServedModels {
   std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
   Engine& engine(std::size_t i) { return *engines_[i]; }
   Server& server() { return *server_; }
+  StoppableClock& clock() { return clock_; }  // of engines and server
 
  private:
   const ServerConfig config_;  // its views are not looked at
-  RealClock clock_;
+  StoppableClock clock_;
   std::vector<MappedBlock> blocks_;
   std::vector<Engine*> engines_;
   std::vector<std::unique_ptr<Added>> added_;

@@ -3,7 +3,12 @@
 //   WINDHOVER_STALL_WHILE=FILE   it does not come back from a wait while FILE is there
 //   WINDHOVER_THROW_WHILE=FILE   each of its epoll_wait() throws while FILE is there
 //   WINDHOVER_FULL_WHILE=FILE    no file becomes longer by it while FILE is there: the disk is full
+//   WINDHOVER_STALL_LIST=FILE    it makes FILE.reached before it renames a file to added.toml, and
+//                                does not go on while FILE is there
+//   WINDHOVER_NO_SYNC_WHILE=FILE no folder with an added.toml is synced by it while FILE is there
+//   WINDHOVER_STAYS_WHILE=FILE   it removes no file segment-0001 while FILE is there
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -15,6 +20,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -45,7 +51,40 @@ bool is_full(int file, std::size_t bytes, off_t at) {
   return begin + static_cast<off_t>(bytes) > facts.st_size && is_there(full);
 }
 
+bool names(const char* path, std::string_view file) {
+  return std::string_view(path).ends_with(file);
+}
+
 }  // namespace
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  using Function = int (*)(const char*, const char*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "rename"));
+  static const char* const file = std::getenv("WINDHOVER_STALL_LIST");
+  if (is_there(file) && meant() && names(to, "/added.toml")) {
+    close(open((std::string(file) + ".reached").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    while (is_there(file)) poll(nullptr, 0, 10);
+  }
+  return real(from, to);
+}
+
+extern "C" int fsync(int file) {
+  using Function = int (*)(int);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "fsync"));
+  static const char* const no = std::getenv("WINDHOVER_NO_SYNC_WHILE");
+  if (is_there(no) && meant() && faccessat(file, "added.toml", F_OK, 0) == 0) {
+    return errno = EIO, -1;
+  }
+  return real(file);
+}
+
+extern "C" int remove(const char* path) noexcept {
+  using Function = int (*)(const char*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "remove"));
+  static const char* const file = std::getenv("WINDHOVER_STAYS_WHILE");
+  if (is_there(file) && meant() && names(path, "/segment-0001")) return errno = EPERM, -1;
+  return real(path);
+}
 
 extern "C" ssize_t write(int file, const void* bytes, size_t size) {
   using Function = ssize_t (*)(int, const void*, size_t);

@@ -1,8 +1,11 @@
 #include "windhover/tools/daemon/model_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,6 +37,11 @@ class ModelFolders : public ::testing::Test {
     std::ifstream in(data_ + "/" + file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  // As the next start does: the models that are listed then.
+  Names put_right() {
+    EXPECT_TRUE(ModelFolder::put_right(data_).empty());
+    return ModelFolder::added_in(data_);
+  }
   // All there is, folders without what is in them.
   Names all() {
     Names names;
@@ -53,7 +61,7 @@ TEST_F(ModelFolders, WhatIsNotKeptIsAsItWas) {
     for (const bool anew : {false, true}) {
       {
         ModelFolder folder(data_, name);
-        EXPECT_EQ(folder.begin(anew, "another's"), 0);
+        EXPECT_EQ(folder.begin(anew, "another's").why, 0);
       }
       EXPECT_EQ(all(), before) << name << anew;
       EXPECT_EQ(read("old/added.toml"), "old's");
@@ -64,20 +72,29 @@ TEST_F(ModelFolders, WhatIsNotKeptIsAsItWas) {
 
 TEST_F(ModelFolders, WhatIsKeptGoesOnOrBeginsAnew) {
   ModelFolder goes_on(data_, "old");
-  ASSERT_EQ(goes_on.begin(false, "another's"), 0);
+  ASSERT_EQ(goes_on.begin(false, "another's").why, 0);
   EXPECT_EQ(read("old/added.toml"), "old's") << "until it is kept";
-  ASSERT_EQ(goes_on.keep(), 0);
-  EXPECT_EQ(ModelFolder::toml_in(data_, "old"), "another's");
+  ASSERT_EQ(goes_on.keep().why, 0);
+  std::string toml;
+  EXPECT_EQ(ModelFolder::read_toml(data_, "old", toml).why, 0);
+  EXPECT_EQ(toml, "another's");
   EXPECT_EQ(read("old/segment-0000"), "old");
   ModelFolder anew(data_, "old");
-  ASSERT_EQ(anew.begin(true, "a third's"), 0);
+  ASSERT_EQ(anew.begin(true, "a third's").why, 0);
   EXPECT_EQ(read("old/segment-0000"), "");
-  ASSERT_EQ(anew.keep(), 0);
+  ASSERT_EQ(anew.keep().why, 0);
+  EXPECT_EQ(read(".old.before/segment-0000"), "old") << "until it may go";
+  EXPECT_EQ(anew.delete_before().why, 0);
   EXPECT_EQ(all(), (Names{"old", "old/added.toml", "stays", "stays/segment-0000"}));
   EXPECT_EQ(ModelFolder::added_in(data_), Names{"old"});
-  EXPECT_EQ(ModelFolder::leave_list(data_, "old"), 0);
+  EXPECT_EQ(ModelFolder::leave_list(data_, "old", false).why, 0);
   EXPECT_EQ(ModelFolder::added_in(data_), Names{});
-  EXPECT_EQ(ModelFolder::leave_list(data_, "old"), 0) << "again";
+  EXPECT_EQ(ModelFolder::leave_list(data_, "old", false).why, 0) << "again";
+  EXPECT_EQ(all(), (Names{"old", "stays", "stays/segment-0000"}));
+  EXPECT_EQ(ModelFolder::leave_list(data_, "stays", true).why, 0);
+  EXPECT_EQ(all(), (Names{".stays.gone", ".stays.gone/segment-0000", "old"}));
+  EXPECT_EQ(ModelFolder::delete_gone(data_, "stays").why, 0);
+  EXPECT_EQ(all(), Names{"old"});
 }
 
 TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
@@ -85,14 +102,14 @@ TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   // What was to go, and could not be deleted then.
   fs::create_directories(data_ + "/.old.gone");
   write(".old.gone/segment-0000", "gone");
-  EXPECT_EQ(ModelFolder::added_in(data_), Names{"old"});
+  EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   // Before the list was written: the one before is back.
   fs::rename(data_ + "/old", data_ + "/.old.before");
   fs::create_directories(data_ + "/old");
   write("old/segment-0000", "new");
   write("old/added.toml.new", "new's");
-  EXPECT_EQ(ModelFolder::added_in(data_), Names{"old"});
+  EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   EXPECT_EQ(read("old/segment-0000"), "old");
   // Afterwards: the new one is there.
@@ -100,7 +117,7 @@ TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   fs::create_directories(data_ + "/old");
   write("old/segment-0000", "new");
   write("old/added.toml", "new's");
-  EXPECT_EQ(ModelFolder::added_in(data_), Names{"old"});
+  EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   EXPECT_EQ(read("old/segment-0000"), "new");
 }
@@ -110,7 +127,9 @@ TEST_F(ModelFolders, WhatCouldNotBeMovedBackIsNotOverwritten) {
   write(".old.before/segment-0000", "kept");
   {
     ModelFolder folder(data_, "old");
-    EXPECT_NE(folder.begin(true, "another's"), 0);
+    const FileFault fault = folder.begin(true, "another's");
+    EXPECT_EQ(fault.why, EEXIST);
+    EXPECT_EQ(fault.path, data_ + "/.old.before");
   }
   EXPECT_EQ(read(".old.before/segment-0000"), "kept");
   EXPECT_EQ(read("old/segment-0000"), "old");
@@ -120,17 +139,152 @@ TEST_F(ModelFolders, WhatCouldNotBeMovedBackIsNotOverwritten) {
 TEST_F(ModelFolders, NoRoomForTheListIsToldByBegin) {
   fs::create_directories(data_ + "/old/added.toml.new");  // where it would be written
   ModelFolder folder(data_, "old");
-  EXPECT_NE(folder.begin(false, "another's"), 0);
+  EXPECT_NE(folder.begin(false, "another's").why, 0);
   ModelFolder same(data_, "old");
-  EXPECT_EQ(same.begin(false, "old's"), 0);
-  EXPECT_EQ(same.keep(), 0);
+  EXPECT_EQ(same.begin(false, "old's").why, 0);
+  EXPECT_EQ(same.keep().why, 0);
+}
+
+// No file can be opened meanwhile. Renaming and removing do not need that, but syncing a folder and
+// looking into it do.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit none = before_;
+    const int least = ::dup(0);  // that is free
+    ::close(least);
+    none.rlim_cur = static_cast<rlim_t>(least);
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(ModelFolders, AListThatIsRenamedAndNotSyncedIsUndone) {
+  const Names before = all();
+  for (const char* name : {"old", "stays", "new"}) {
+    for (const bool anew : {false, true}) {
+      {
+        ModelFolder folder(data_, name);
+        ASSERT_EQ(folder.begin(anew, "another's").why, 0);
+        const NoDescriptors none;
+        const FileFault fault = folder.keep();
+        EXPECT_EQ(fault.why, EMFILE);
+        EXPECT_EQ(fault.path, data_ + "/" + name + "/added.toml");
+        EXPECT_TRUE(ModelFolder::is_listed(data_, name)) << "as it was to be";
+      }
+      EXPECT_EQ(all(), before) << name << anew;
+      EXPECT_EQ(read("old/added.toml"), "old's");
+      EXPECT_EQ(read("old/segment-0000"), "old");
+    }
+  }
+}
+
+// An earlier process renamed it, and nobody knows whether it is on the disk.
+TEST_F(ModelFolders, AListThatIsThereAlreadyIsSyncedBeforeItIsReliedOn) {
+  ModelFolder folder(data_, "old");
+  ASSERT_EQ(folder.begin(false, "old's").why, 0);
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(folder.keep().why, EMFILE);
+  }
+  EXPECT_EQ(folder.keep().why, 0);
+}
+
+TEST_F(ModelFolders, AListThatCannotBeRenamedIsUndone) {
+  const Names before = all();
+  {
+    ModelFolder folder(data_, "stays");
+    ASSERT_EQ(folder.begin(false, "another's").why, 0);
+    fs::create_directories(data_ + "/stays/added.toml/in-the-way");
+    EXPECT_EQ(folder.keep().why, EISDIR);
+    fs::remove_all(data_ + "/stays/added.toml");
+  }
+  EXPECT_EQ(all(), before);
+}
+
+TEST_F(ModelFolders, AListThatCannotBeReadIsNeverReplaced) {
+  fs::rename(data_ + "/old/added.toml", data_ + "/old/moved");
+  fs::create_directories(data_ + "/old/added.toml/in-the-way");
+  const Names before = all();
+  std::string toml;
+  EXPECT_EQ(ModelFolder::read_toml(data_, "old", toml).why, EISDIR);
+  {
+    ModelFolder folder(data_, "old");
+    EXPECT_EQ(folder.begin(false, "another's").why, EISDIR);
+  }
+  const FileFault stays = ModelFolder::leave_list(data_, "old", false);
+  EXPECT_EQ(stays.why, EISDIR);
+  EXPECT_EQ(stays.path, data_ + "/old/added.toml");
+  EXPECT_TRUE(ModelFolder::is_listed(data_, "old"));
+  EXPECT_EQ(all(), before);
+}
+
+TEST_F(ModelFolders, ARemovalThatIsNotSyncedIsThereAndSaid) {
+  const NoDescriptors none;
+  EXPECT_EQ(ModelFolder::leave_list(data_, "old", false).why, EMFILE);
+  EXPECT_FALSE(ModelFolder::is_listed(data_, "old"));
+}
+
+TEST_F(ModelFolders, WhatIsDeletedInPartIsSaidAndDeletedByTheNextStart) {
+  fs::create_directories(data_ + "/old/deep");
+  write("old/deep/file", "deep");
+  const Names before{"stays", "stays/segment-0000"};
+  ASSERT_EQ(ModelFolder::leave_list(data_, "old", true).why, 0);
+  {
+    const NoDescriptors none;
+    const FileFault fault = ModelFolder::delete_gone(data_, "old");
+    EXPECT_EQ(fault.why, EMFILE);
+    EXPECT_EQ(fault.path, data_ + "/.old.gone");
+  }
+  EXPECT_EQ(read(".old.gone/deep/file"), "deep");
+  EXPECT_EQ(put_right(), Names{});
+  EXPECT_EQ(all(), before);
+}
+
+// What is beside a folder that is not listed would be what comes back.
+TEST_F(ModelFolders, OneLeavesTheListOnlyWhenNothingIsSetAside) {
+  fs::create_directories(data_ + "/.old.before/deep");
+  fs::create_directories(data_ + "/.old.gone/deep");
+  {
+    const NoDescriptors none;
+    const FileFault fault = ModelFolder::leave_list(data_, "old", false);
+    EXPECT_EQ(fault.why, EMFILE);
+    EXPECT_EQ(fault.path, data_ + "/.old.before");
+  }
+  EXPECT_TRUE(ModelFolder::is_listed(data_, "old"));
+  EXPECT_EQ(ModelFolder::leave_list(data_, "old", false).why, 0);
+  EXPECT_EQ(put_right(), Names{});
+  EXPECT_EQ(all(), (Names{"old", "old/segment-0000", "stays", "stays/segment-0000"}));
+}
+
+TEST_F(ModelFolders, WhatCannotBePutRightIsSaidAndStays) {
+  fs::rename(data_ + "/old", data_ + "/.old.before");
+  fs::create_directories(data_ + "/old");
+  {
+    const NoDescriptors none;
+    const std::vector<FileFault> faults = ModelFolder::put_right(data_);
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_EQ(faults[0].path, data_);
+    EXPECT_EQ(faults[0].why, EMFILE);
+  }
+  EXPECT_EQ(read(".old.before/segment-0000"), "old");
+  EXPECT_EQ(put_right(), Names{"old"});
+  EXPECT_EQ(read("old/segment-0000"), "old");
 }
 
 TEST(ModelFolder, WithoutADataFolderNothingHappens) {
   ModelFolder folder("", "old");
-  EXPECT_EQ(folder.begin(true, "another's"), 0);
-  EXPECT_EQ(folder.keep(), 0);
-  EXPECT_EQ(ModelFolder::leave_list("", "old"), 0);
+  EXPECT_EQ(folder.begin(true, "another's").why, 0);
+  EXPECT_EQ(folder.keep().why, 0);
+  EXPECT_EQ(folder.delete_before().why, 0);
+  EXPECT_EQ(ModelFolder::leave_list("", "old", true).why, 0);
+  EXPECT_EQ(ModelFolder::delete_gone("", "old").why, 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/manual.h"

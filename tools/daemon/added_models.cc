@@ -10,6 +10,7 @@
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/model_folder.h"
 #include "windhover/tools/daemon/order_refusal.h"
+#include "windhover/tools/error.h"
 #include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
@@ -36,14 +37,43 @@ AddedModels::Model* AddedModels::find(std::string_view name) {
   return found == models_.end() ? nullptr : &*found;
 }
 
+void AddedModels::check_names(const DaemonModels& models) {
+  const std::string folder(models.common().server().durable.folder);
+  if (folder.empty()) return;
+  for (const DaemonModels::Model& model : models.all()) {
+    const std::string& name = model.name;
+    if (ModelFolder::is_listed(folder, name)) {
+      throw UserError(fmt::format(
+          "the configuration has a model {0}, and {1}/{0}/added.toml says that one of this name "
+          "was added by `windhover model add`: remove that file, and the configuration's goes on "
+          "from what the other one has learned; or have the configuration name another",
+          name, folder));
+    }
+    if (ModelFolder::is_aside(folder, name)) {
+      throw UserError(fmt::format(
+          "the configuration has a model {0}, and {1}/.{0}.before is one of this name that was "
+          "being replaced when windhoverd ended: start once without {0} in the configuration, "
+          "which puts that right, or remove {1}/.{0}.before",
+          name, folder));
+    }
+  }
+}
+
 void AddedModels::restore() {
-  if (folder_.empty() || !config_.added.enabled()) return;
+  if (folder_.empty()) return;
+  for (const FileFault& fault : ModelFolder::put_right(folder_)) {
+    LogLine line = log_.line(LogLevel::kWarning, "warning");
+    log_.write(line.add("text", text_of(fault)));
+  }
   for (const std::string& name : ModelFolder::added_in(folder_)) {
     ModelOutcome outcome;
-    const auto refused =
-        refusal_of([&] { add(name, ModelFolder::toml_in(folder_, name), false, outcome); });
+    const auto refused = refusal_of([&] {
+      std::string toml;
+      check_done(ModelFolder::read_toml(folder_, name, toml));
+      add(name, toml, false, outcome);
+    });
     if (refused) outcome.say(refused->status, refused->sentence);
-    tell("model_added", name, outcome);
+    tell("model_added", name, refused.has_value(), outcome);
   }
 }
 
@@ -97,35 +127,26 @@ void AddedModels::carry_out(const ModelOrder& order, ModelOutcome& outcome) noex
   } else {
     outcome.free_bytes = free_bytes();
   }
-  tell(event, order.name.data(), outcome);
+  tell(event, order.name.data(), refused.has_value(), outcome);
 }
 
 // Whether the model is possible, and there is room for it: where `instead_of` has gone, if that is
 // not null.
 AddedModels::Wanted AddedModels::judge(const std::string& name, const std::string& toml,
                                        const Model* instead_of, ModelOutcome& outcome) {
-  for (std::size_t i = 0; i < server_.places(); ++i) {
-    if (server_.model_name(i) == name && (instead_of == nullptr || instead_of->place != i)) {
-      throw OrderRefusal{Status::kInvalidArgument,
-                         fmt::format("there is a model {} already", name)};
-    }
-  }
   Wanted wanted{name, toml, daemon_.read_added(name, toml), 0};
-  wanted.bytes = Arena::aligned(wanted.config->engine_bytes()) +
-                 value_or_refuse(Server::model_footprint(config_));
-  outcome.needed_bytes = wanted.bytes;
-  outcome.free_bytes = free_bytes() + (instead_of != nullptr ? instead_of->bytes : 0);
-  if (outcome.needed_bytes > outcome.free_bytes) {
-    throw OrderRefusal{
-        Status::kArenaTooSmall,
-        fmt::format("the model needs {} bytes, and {} of server.added.memory are free",
-                    outcome.needed_bytes, outcome.free_bytes)};
-  }
   std::optional<std::size_t> place;
   if (instead_of != nullptr) place = instead_of->place;
   const Result<bool> possible = server_.check_model(name, wanted.config->engine(), place);
   if (!possible.ok()) refuse_order(possible.error());
-  return wanted;
+  wanted.bytes = Arena::aligned(wanted.config->engine_bytes()) +
+                 value_or_refuse(Server::model_footprint(config_));
+  outcome.needed_bytes = wanted.bytes;
+  outcome.free_bytes = free_bytes() + (instead_of != nullptr ? instead_of->bytes : 0);
+  if (outcome.needed_bytes <= outcome.free_bytes) return wanted;
+  throw OrderRefusal{Status::kArenaTooSmall,
+                     fmt::format("the model needs {} bytes, and {} of server.added.memory are free",
+                                 outcome.needed_bytes, outcome.free_bytes)};
 }
 
 // Maps its memory, and makes its engine. Nobody knows of it yet.
@@ -150,14 +171,15 @@ AddedModels::Model AddedModels::make(const Wanted& wanted) {
 
 void AddedModels::add(const std::string& name, const std::string& toml, bool anew,
                       ModelOutcome& outcome) {
-  host(make(judge(name, toml, nullptr, outcome)), anew);
+  host(make(judge(name, toml, nullptr, outcome)), anew, outcome);
 }
 
 // Has the server serve it, with what its folder holds, or, `anew`, with nothing. Refused: the
-// folder is as it was.
-void AddedModels::host(Model model, bool anew) {
+// folder is as it was. All that can fail comes first, then the list is written, and only then is
+// anybody let in: of what is acknowledged the next start knows.
+void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   ModelFolder folder(folder_, model.name);
-  check_written(folder.begin(anew, model.toml), folder.path());
+  check_done(folder.begin(anew, model.toml));
   models_.push_back(std::move(model));
   Model& hosted = models_.back();
   const Result<std::size_t> place =
@@ -168,24 +190,34 @@ void AddedModels::host(Model model, bool anew) {
   }
   hosted.place = place.value();
   used_bytes_ += hosted.bytes;
-  // There are as many places with the learners as with the server.
-  (void)learners_.add(*hosted.engine);
   const auto refused = refusal_of([&] {
     watcher_.add(*hosted.engine, hosted.place);
-    check_written(folder.keep(), folder.path());
+    check_done(folder.keep());
   });
-  if (!refused) return;
-  let_go(hosted, true);
-  throw OrderRefusal{*refused};
+  if (refused) {
+    watcher_.remove(hosted.place);
+    forget(hosted);
+    throw OrderRefusal{*refused};
+  }
+  // There are as many places with the learners as with the server.
+  (void)learners_.add(*hosted.engine);
+  server_.let_in_model(hosted.place);
+  if (const FileFault fault = folder.delete_before(); fault.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is served, but not all that was on disk of the one before "
+                            "is deleted, which the next start tries again: {}",
+                            text_of(fault)));
+  }
 }
 
-void AddedModels::tell(const char* event, std::string_view name,
+// Done, in whole or in part, or refused.
+void AddedModels::tell(const char* event, std::string_view name, bool refused,
                        const ModelOutcome& outcome) noexcept {
-  const bool done = ok(outcome.status);
+  const bool whole = ok(outcome.status);
   LogLine line =
-      done ? log_.line(LogLevel::kInfo, event) : log_.line(LogLevel::kWarning, "model_refused");
+      log_.line(whole ? LogLevel::kInfo : LogLevel::kWarning, refused ? "model_refused" : event);
   line.add("model", name).add("free_bytes", free_bytes());
-  if (!done) line.add("refused", std::string_view(outcome.error.data()));
+  if (!whole) line.add(refused ? "refused" : "but", std::string_view(outcome.error.data()));
   log_.write(line);
 }
 

@@ -36,8 +36,13 @@ class AddedModels {
   AddedModels(const AddedModels&) = delete;
   AddedModels& operator=(const AddedModels&) = delete;
 
-  // When the threads that serve are at work: those that the folder lists. One that cannot be is
-  // told to the log, and stays in the list.
+  // Before anything of the data folder is opened. UserError where it lists a model that the
+  // configuration has too: it would not be said whose the folder is.
+  static void check_names(const DaemonModels& models);
+
+  // Between Server::open() and start(), when the learners are at work: those that the folder lists,
+  // so that who connects finds all of them. One that cannot be is told to the log, and stays in the
+  // list.
   void restore();
 
   // Nothing where the configuration gives no memory. Errors are Thread::start's.
@@ -73,13 +78,14 @@ class AddedModels {
   Wanted judge(const std::string& name, const std::string& toml, const Model* instead_of,
                ModelOutcome& outcome);
   Model make(const Wanted& wanted);
-  void host(Model model, bool anew);
+  void host(Model model, bool anew, ModelOutcome& outcome);
   void let_go(Model& model, bool keep);
+  void forget(Model& model);
   void checkpoint_now(const Model& model);
   Model* find(std::string_view name);
   std::uint64_t free_bytes() const noexcept { return config_.added.memory_bytes - used_bytes_; }
-  void tell(const char* event, std::string_view name, const ModelOutcome& outcome) noexcept;
-  void tell_no_checkpoint(const Model& model, Status status) noexcept;
+  void tell(const char* event, std::string_view name, bool refused,
+            const ModelOutcome& outcome) noexcept;
 
   const DaemonModels& daemon_;
   const ServerConfig config_;

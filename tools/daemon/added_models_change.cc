@@ -2,57 +2,68 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "windhover/tools/daemon/added_models.h"
+#include "windhover/tools/daemon/keeping_report.h"
 #include "windhover/tools/daemon/model_folder.h"
 #include "windhover/tools/daemon/order_refusal.h"
 
 namespace windhover {
 
-// Nobody touches it any more; `keep`: what it has learned is on disk.
+// Nobody touches it any more; `keep`: what it has learned is on disk. Without that checkpoint the
+// next one of this name and configuration goes on from the one before, and its log.
 void AddedModels::let_go(Model& model, bool keep) {
   server_.let_go_of_model(model.place);
   learners_.remove(*model.engine);
   watcher_.remove(model.place);
   if (keep && !folder_.empty()) {
     const Status status = server_.checkpoint_at_rest(model.place);
-    if (!ok(status)) tell_no_checkpoint(model, status);
+    if (!ok(status)) {
+      tell_checkpoint_failed(log_, model.name, 1, status, server_.checkpoints(model.place));
+    }
   }
+  forget(model);
+}
+
+void AddedModels::forget(Model& model) {
   server_.forget_model(model.place);
   used_bytes_ -= model.bytes;
   models_.remove_if([&](const Model& one) { return &one == &model; });
 }
 
+// The list first: where it cannot be changed the model serves on, and nothing has happened. From
+// then on the next start does not serve it, whatever becomes of this process.
 void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) {
   const std::string name = model.name;
   outcome.needed_bytes = model.bytes;
   if (!delete_data && !folder_.empty() && !config_.durable.log) checkpoint_now(model);
-  check_written(ModelFolder::leave_list(folder_, name), folder_ + "/" + name);
+  const FileFault unlisted = ModelFolder::leave_list(folder_, name, delete_data);
+  if (unlisted.why != 0 && ModelFolder::is_listed(folder_, name)) check_done(unlisted);
   let_go(model, !delete_data);
-  if (!delete_data || folder_.empty()) return;
-  std::error_code why;
-  std::filesystem::remove_all(folder_ + "/" + name, why);
-  if (!why) return;
-  throw OrderRefusal{
-      Status::kIoError,
-      fmt::format("the model is removed, but not all of what is on disk of it: {}/{}: {}", folder_,
-                  name, why.message())};
+  FileFault left;
+  if (delete_data) left = ModelFolder::delete_gone(folder_, name);
+  if (left.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is removed, but not all that was on disk of it is deleted, "
+                            "which the next start tries again: {}",
+                            text_of(left)));
+  } else if (unlisted.why != 0) {
+    outcome.say(Status::kIoError,
+                fmt::format("the model is removed, but after a power cut it may be back: {}",
+                            text_of(unlisted)));
+  }
 }
 
 // A checkpoint of a model that is served: without a log rows since the last one are nowhere else.
 void AddedModels::checkpoint_now(const Model& model) {
   constexpr auto kLookAgain = std::chrono::milliseconds(5);
   const CheckpointProgress& progress = server_.checkpoints(model.place);
-  const std::uint64_t failures = progress.failures.load();
   const std::uint64_t number = value_or_refuse(server_.request_checkpoint(model.place));
-  while (progress.answered.load() < number) std::this_thread::sleep_for(kLookAgain);
-  if (progress.failures.load() == failures) return;
+  while (!progress.is_answered(number)) std::this_thread::sleep_for(kLookAgain);
+  if (progress.is_met(number)) return;
   throw OrderRefusal{
       Status::kIoError,
       fmt::format(
@@ -83,7 +94,7 @@ void AddedModels::replace(Model& before, const std::string& toml, bool anew,
   let_go(before, true);
   const auto refused = refusal_of([&] {
     if (!next) next = make(wanted);
-    host(std::move(*next), anew);
+    host(std::move(*next), anew, outcome);
   });
   if (!refused) return;
   next.reset();
@@ -96,15 +107,6 @@ void AddedModels::replace(Model& before, const std::string& toml, bool anew,
   throw OrderRefusal{refused->status,
                      fmt::format("{}; the model before it is not served until a restart: {}",
                                  refused->sentence, lost->sentence)};
-}
-
-// The next one of this name and configuration goes on from the checkpoint before, and its log.
-void AddedModels::tell_no_checkpoint(const Model& model, Status status) noexcept {
-  LogLine line = log_.line(LogLevel::kError, "checkpoint_failed");
-  line.add("model", model.name).add("status", to_string(status));
-  const int why = server_.checkpoints(model.place).error_number.load();
-  if (why != 0) line.add("error", strerrordesc_np(why));
-  log_.write(line.add("newest_rows", server_.checkpoints(model.place).head.load()));
 }
 
 }  // namespace windhover

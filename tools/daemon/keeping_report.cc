@@ -15,6 +15,14 @@ void add_error(LogLine& line, Status status, int number) noexcept {
 
 }  // namespace
 
+void tell_checkpoint_failed(DaemonLog& out, std::string_view model, std::uint64_t failures,
+                            Status status, const CheckpointProgress& checkpoints) noexcept {
+  LogLine line = out.line(LogLevel::kError, "checkpoint_failed");
+  line.add("model", model).add("failures", failures);
+  add_error(line, status, checkpoints.error_number.load());
+  out.write(line.add("newest_rows", checkpoints.head.load()));
+}
+
 KeepingReport::KeepingReport(std::string_view model, const LogProgress& log,
                              const CheckpointProgress& checkpoints, DaemonLog& out) noexcept
     : model_(model),
@@ -52,11 +60,8 @@ void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
   if (failures == checkpoint_failures_ && taken == taken_) return;
   if (!taking_.allow(now_ns)) return;
   if (failures != checkpoint_failures_) {
-    LogLine line = out_.line(LogLevel::kError, "checkpoint_failed");
-    line.add("model", model_)
-        .add("failures", failures - std::exchange(checkpoint_failures_, failures));
-    add_error(line, checkpoints_.status.load(), checkpoints_.error_number.load());
-    out_.write(line.add("newest_rows", checkpoints_.head.load()));
+    tell_checkpoint_failed(out_, model_, failures - std::exchange(checkpoint_failures_, failures),
+                           checkpoints_.status.load(), checkpoints_);
   }
   if (taken != taken_) {
     LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");

@@ -15,27 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kListFile = "added.toml";
 constexpr std::string_view kAsideEnd = ".before";
 constexpr std::string_view kGoneEnd = ".gone";
 
-std::string aside_of(const std::string& data_folder, const std::string& name) {
-  return data_folder + "/." + name + std::string(kAsideEnd);
+std::string folder_of(const std::string& data_folder, const std::string& name) {
+  return data_folder.empty() ? "" : data_folder + "/" + name;
 }
 
-// What was aside of `.NAME.before`, once it is to go.
-std::string gone_of(const std::string& data_folder, const std::string& aside) {
-  const std::string name = aside.substr(data_folder.size());
-  return data_folder + name.substr(0, name.size() - kAsideEnd.size()) + std::string(kGoneEnd);
+std::string hidden(const std::string& data_folder, const std::string& name, std::string_view end) {
+  return data_folder + "/." + name + std::string(end);
 }
 
 bool is_there(const std::string& path) noexcept {
   struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0;
-}
-
-void remove_all(const std::string& path) noexcept {
-  std::error_code ignored;  // what stays is tried again at the next start
-  fs::remove_all(path, ignored);
+  return ::lstat(path.c_str(), &facts) == 0;
 }
 
 // Within the data folder, on the disk too. 0, or an errno.
@@ -44,95 +38,165 @@ int move(const std::string& data_folder, const std::string& from, const std::str
   return sync_folder(data_folder.c_str());
 }
 
-std::string content_of(const std::string& path) {
+// 0, or an errno.
+int read(const std::string& path, std::string& content) {
+  std::error_code why;
+  if (fs::is_directory(path, why)) return EISDIR;
+  if (why) return why.value();
   std::ifstream in(path);
-  std::ostringstream content;
-  content << in.rdbuf();
-  return content.str();
+  std::ostringstream text;
+  text << in.rdbuf();
+  content = text.str();
+  return in.is_open() && !text.bad() ? 0 : EIO;
+}
+
+// Under the name .NAME.gone it is decided that it goes; where it cannot have that name it goes all
+// the same.
+FileFault delete_aside(const std::string& data_folder, const std::string& name) {
+  const std::string aside = hidden(data_folder, name, kAsideEnd);
+  const std::string gone = hidden(data_folder, name, kGoneEnd);
+  (void)delete_all(gone);
+  (void)move(data_folder, aside, gone);
+  return is_there(aside) ? delete_all(aside) : delete_all(gone);
+}
+
+// NAME of a file .NAME.before, and so on; empty: it is no such file.
+std::string name_in(const std::string& file, std::string_view end) {
+  if (!file.starts_with('.') || !file.ends_with(end) || file.size() <= 1 + end.size()) return "";
+  return file.substr(1, file.size() - 1 - end.size());
 }
 
 }  // namespace
 
 ModelFolder::ModelFolder(const std::string& data_folder, const std::string& name)
     : data_folder_(data_folder),
-      path_(data_folder.empty() ? "" : data_folder + "/" + name),
-      aside_(aside_of(data_folder, name)),
+      name_(name),
+      path_(folder_of(data_folder, name)),
+      aside_(hidden(data_folder, name, kAsideEnd)),
       list_(path_, kListFile) {}
 
 ModelFolder::~ModelFolder() {
   if (open_) undo();
 }
 
-int ModelFolder::begin(bool anew, std::string_view toml) {
-  if (data_folder_.empty()) return 0;
+FileFault ModelFolder::begin(bool anew, std::string_view toml) {
+  if (data_folder_.empty()) return {};
   // What lies aside already is what an undo could not move back: it stays, until somebody looks.
-  if (is_there(aside_)) return EEXIST;
+  if (is_there(aside_)) return {aside_, EEXIST};
+  was_listed_ = !anew && is_there(list_.path());
+  if (was_listed_) {
+    if (const int why = read(list_.path(), before_); why != 0) return {list_.path(), why};
+  }
   if (anew) {
     is_aside_ = std::rename(path_.c_str(), aside_.c_str()) == 0;
-    if (!is_aside_ && errno != ENOENT) return errno;
+    if (!is_aside_ && errno != ENOENT) return {path_, errno};
   }
-  was_listed_ = is_there(list_.path());
   open_ = true;
   made_ = ::mkdir(path_.c_str(), 0700) == 0;
-  if (!made_ && errno != EEXIST) return errno;
-  if (const int why = sync_folder(data_folder_.c_str()); why != 0) return why;
-  is_listed_ = was_listed_ && content_of(list_.path()) == toml;
-  return is_listed_ ? 0 : list_.prepare(toml);
+  if (!made_ && errno != EEXIST) return {path_, errno};
+  if (const int why = sync_folder(data_folder_.c_str()); why != 0) return {data_folder_, why};
+  is_listed_ = was_listed_ && before_ == toml;
+  return {list_.path(), is_listed_ ? 0 : list_.prepare(toml)};
 }
 
-int ModelFolder::keep() {
-  if (data_folder_.empty()) return 0;
-  if (const int why = is_listed_ ? 0 : list_.commit(); why != 0) return why;
-  open_ = false;
-  if (!is_aside_) return 0;
-  // Decided: under this name the next start deletes what cannot be deleted now.
-  const std::string gone = gone_of(data_folder_, aside_);
-  remove_all(move(data_folder_, aside_, gone) == 0 ? gone : aside_);
-  return 0;
+FileFault ModelFolder::keep() {
+  if (data_folder_.empty()) return {};
+  // Also where there is nothing to write: an earlier one may have been renamed and not synced.
+  const int why = is_listed_ ? sync_folder(path_.c_str()) : list_.commit();
+  open_ = why != 0;
+  return {list_.path(), why};
 }
 
+FileFault ModelFolder::delete_before() {
+  return is_aside_ ? delete_aside(data_folder_, name_) : FileFault();
+}
+
+// Each step leaves what put_right() makes of it: the list goes before what was set aside is back.
 void ModelFolder::undo() noexcept {
   if (!is_listed_) list_.abandon();
-  if (!was_listed_) (void)list_.remove();
-  if (made_) remove_all(path_);
+  std::string now;
+  if (!was_listed_) {
+    (void)list_.remove();
+  } else if (read(list_.path(), now) != 0 || now != before_) {
+    (void)list_.write(before_);
+  }
+  if (made_) (void)delete_all(path_);
   if (is_aside_) (void)move(data_folder_, aside_, path_);
+}
+
+std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
+  std::vector<FileFault> faults;
+  std::error_code why;
+  std::vector<std::string> files;
+  for (fs::directory_iterator at(data_folder, why); at != fs::directory_iterator();
+       at.increment(why)) {
+    files.push_back(at->path().filename());
+  }
+  if (why) faults.push_back({data_folder, why.value()});
+  for (const std::string& file : files) {
+    FileFault fault;
+    if (!name_in(file, kGoneEnd).empty()) fault = delete_all(folder_of(data_folder, file));
+    if (const std::string name = name_in(file, kAsideEnd); !name.empty()) {
+      const ModelFolder folder(data_folder, name);
+      if (is_listed(data_folder, name)) {
+        fault = delete_aside(data_folder, name);
+      } else {
+        // The list is written last: without it the model in place of which another was to be is
+        // back.
+        fault = delete_all(folder.path_);
+        if (fault.why == 0) {
+          fault = {folder.aside_, move(data_folder, folder.aside_, folder.path_)};
+        }
+      }
+    }
+    if (fault.why != 0) faults.push_back(fault);
+  }
+  return faults;
 }
 
 std::vector<std::string> ModelFolder::added_in(const std::string& data_folder) {
   std::vector<std::string> names;
-  std::vector<std::string> aside;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(data_folder, ignored)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with('.') && name.ends_with(kAsideEnd) && name.size() > kAsideEnd.size() + 1) {
-      aside.push_back(name.substr(1, name.size() - 1 - kAsideEnd.size()));
-    } else if (name.starts_with('.') && name.ends_with(kGoneEnd)) {
-      remove_all(entry.path());
-    } else if (is_there(entry.path() / kListFile)) {
-      names.push_back(name);
-    }
-  }
-  // The list is written last: without it the model in place of which another was to be is back.
-  for (const std::string& name : aside) {
-    const ModelFolder folder(data_folder, name);
-    if (std::ranges::count(names, name) > 0) {
-      remove_all(folder.aside_);
-    } else {
-      remove_all(folder.path_);
-      const bool moved = move(data_folder, folder.aside_, folder.path_) == 0;
-      if (moved && is_there(folder.list_.path())) names.push_back(name);
-    }
+    if (!name.starts_with('.') && is_listed(data_folder, name)) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;
 }
 
-std::string ModelFolder::toml_in(const std::string& data_folder, const std::string& name) {
-  return content_of(data_folder + "/" + name + "/" + kListFile);
+bool ModelFolder::is_listed(const std::string& data_folder, const std::string& name) {
+  return is_there(folder_of(data_folder, name) + "/" + kListFile);
 }
 
-int ModelFolder::leave_list(const std::string& data_folder, const std::string& name) {
-  return WholeFile(data_folder.empty() ? "" : data_folder + "/" + name, kListFile).remove();
+bool ModelFolder::is_aside(const std::string& data_folder, const std::string& name) {
+  return is_there(hidden(data_folder, name, kAsideEnd));
+}
+
+FileFault ModelFolder::read_toml(const std::string& data_folder, const std::string& name,
+                                 std::string& toml) {
+  const std::string path = folder_of(data_folder, name) + "/" + kListFile;
+  return {path, read(path, toml)};
+}
+
+FileFault ModelFolder::leave_list(const std::string& data_folder, const std::string& name,
+                                  bool to_delete) {
+  if (data_folder.empty()) return {};
+  // Beside a folder that is not listed it would be what comes back.
+  if (is_aside(data_folder, name)) {
+    FileFault fault = delete_aside(data_folder, name);
+    if (is_aside(data_folder, name)) return fault;
+  }
+  const std::string path = folder_of(data_folder, name);
+  WholeFile list(path, kListFile);
+  if (!to_delete) return {list.path(), list.remove()};
+  // One step: before it the model is listed, after it its data is to be deleted.
+  if (FileFault fault = delete_gone(data_folder, name); fault.why != 0) return fault;
+  return {path, move(data_folder, path, hidden(data_folder, name, kGoneEnd))};
+}
+
+FileFault ModelFolder::delete_gone(const std::string& data_folder, const std::string& name) {
+  return data_folder.empty() ? FileFault() : delete_all(hidden(data_folder, name, kGoneEnd));
 }
 
 }  // namespace windhover

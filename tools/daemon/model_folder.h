@@ -12,10 +12,11 @@ namespace windhover {
 
 // The folder NAME in the data folder holds what is kept of the model, and added.toml, which says
 // that it is one of those added and with which configuration. What a model is to begin without is
-// set aside, as .NAME.before, until the model is there, and is .NAME.gone then until it is deleted:
-// no model's name begins with '.'.
-// Invariant: unless keep() has returned 0, everything becomes as it was before begin(); where the
-// process ends in between, when the next one asks for added_in(). One thread. Allocates.
+// set aside, as .NAME.before, until the model is there. What is to be deleted is .NAME.gone first,
+// so that the next start deletes what is left of it. No model's name begins with '.'.
+// Invariant: unless keep() was without a fault, everything becomes as it was before begin(); where
+// the process ends in between, by put_right() of the next one, but for an empty folder NAME that
+// begin() has made. One thread. Allocates.
 class ModelFolder {
  public:
   // `data_folder` empty: nothing is kept, and nothing happens.
@@ -24,33 +25,46 @@ class ModelFolder {
   ModelFolder(const ModelFolder&) = delete;
   ModelFolder& operator=(const ModelFolder&) = delete;
 
-  // With what the folder holds, or, `anew`, with nothing. On success the disk has had room for
-  // `toml`. 0, or an errno.
-  int begin(bool anew, std::string_view toml);
-  // The model is there: what was set aside goes. 0, or an errno.
-  int keep();
+  // With what the folder holds, or, `anew`, with nothing. Without a fault the disk has had room for
+  // `toml`.
+  FileFault begin(bool anew, std::string_view toml);
+  // The model is among those added, on the disk too. After a fault nobody may rely on it, and it is
+  // undone.
+  FileFault keep();
+  // After keep(): what was set aside goes.
+  FileFault delete_before();
 
-  const std::string& path() const { return path_; }
-
-  // The names of the models that a data folder lists, in order; what a process that ended between
-  // begin() and keep() has left is put right first. What cannot be read is left out.
+  // What a process has left that ended between begin() and keep(), or before all was deleted.
+  // REQUIRES: nobody has the folders of added models open. What could not be put right.
+  static std::vector<FileFault> put_right(const std::string& data_folder);
+  // The names of the models that a data folder lists, in order. What cannot be read is left out.
   static std::vector<std::string> added_in(const std::string& data_folder);
+  static bool is_listed(const std::string& data_folder, const std::string& name);
+  // Whether something of the model is set aside.
+  static bool is_aside(const std::string& data_folder, const std::string& name);
   // The configuration of one of them.
-  static std::string toml_in(const std::string& data_folder, const std::string& name);
-  // It is not among them any more; what was learned stays. 0, or an errno.
-  static int leave_list(const std::string& data_folder, const std::string& name);
+  static FileFault read_toml(const std::string& data_folder, const std::string& name,
+                             std::string& toml);
+
+  // It is not among them any more. What was learned stays; or, `to_delete`, goes with
+  // delete_gone(), of this process or the next. Where it is_listed() after a fault nothing has
+  // changed; where it is not, it may be again after a power cut.
+  static FileFault leave_list(const std::string& data_folder, const std::string& name,
+                              bool to_delete);
+  static FileFault delete_gone(const std::string& data_folder, const std::string& name);
 
  private:
   void undo() noexcept;
 
-  static constexpr const char* kListFile = "added.toml";
   const std::string data_folder_;
+  const std::string name_;
   const std::string path_;
   const std::string aside_;
   WholeFile list_;
-  bool made_ = false;      // the folder
-  bool is_aside_ = false;  // what was there
-  bool was_listed_ = false;
+  bool made_ = false;        // the folder
+  bool is_aside_ = false;    // what was there
+  bool was_listed_ = false;  // with the configuration before_
+  std::string before_;
   bool is_listed_ = false;  // as it is to be; then there is nothing to write
   bool open_ = false;       // between begin() and keep()
 };

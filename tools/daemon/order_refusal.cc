@@ -2,24 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstring>
+
+#include "windhover/io/durable/error_text.h"
 
 namespace windhover {
 
-void refuse_order(const Error& error) {
-  std::string text = error.sentence;
-  if (error.is_errno) {
-    text += fmt::format(": {}", std::strerror(errno_of(error)));
-  } else if (!std::isnan(error.number) && error.number != 0) {
-    text += fmt::format("; it is {}", error.number);
-  }
-  throw OrderRefusal{error.status, text};
+void refuse_order(const Error& error) { throw OrderRefusal{error.status, error_text(error)}; }
+
+void check_done(const FileFault& fault) {
+  if (fault.why != 0) throw OrderRefusal{Status::kIoError, text_of(fault)};
 }
 
-void check_written(int why, const std::string& path) {
-  if (why == 0) return;
-  throw OrderRefusal{Status::kIoError, fmt::format("{}: {}", path, std::strerror(why))};
+std::string text_of(const FileFault& fault) {
+  return fmt::format("{}: {}", fault.path, std::strerror(fault.why));
 }
 
 std::string words_of(Status status, int why) {

@@ -8,6 +8,7 @@
 
 #include "windhover/platform/result.h"
 #include "windhover/platform/status.h"
+#include "windhover/tools/daemon/whole_file.h"
 
 namespace windhover {
 
@@ -30,8 +31,10 @@ std::optional<OrderRefusal> refusal_of(auto&& work) {
 }
 
 [[noreturn]] void refuse_order(const Error& error);
-// `why`: 0, or the errno of what was written to `path`.
-void check_written(int why, const std::string& path);
+// Refuses where there is a fault.
+void check_done(const FileFault& fault);
+// "FILE: No space left on device".
+std::string text_of(const FileFault& fault);
 // "io_error: No space left on device".
 std::string words_of(Status status, int why);
 

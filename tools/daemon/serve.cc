@@ -28,6 +28,7 @@
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/learners.h"
 #include "windhover/tools/daemon/notifier.h"
+#include "windhover/tools/daemon/order_refusal.h"
 #include "windhover/tools/daemon/watcher.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/heap/heap_counter.h"
@@ -108,12 +109,10 @@ void write_line(const std::string& line) {
 void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
   const Status status = server.checkpoint_at_rest(model);
   if (ok(status)) return;
-  const int why = server.checkpoints(model).error_number.load();
-  warn(log,
-       fmt::format("no checkpoint of {} was written at the end ({}{}{}); the next start goes on "
-                   "from the one before",
-                   server.model_name(model), to_string(status), why != 0 ? ": " : "",
-                   why != 0 ? std::strerror(why) : ""));
+  warn(log, fmt::format("no checkpoint of {} was written at the end ({}); the next start goes on "
+                        "from the one before",
+                        server.model_name(model),
+                        words_of(status, server.checkpoints(model).error_number.load())));
 }
 
 // Rows that the folder holds, of all models.
@@ -242,17 +241,18 @@ void restore_answers(const DaemonModels& models, Server& server) {
   }
 }
 
-void start_threads(const DaemonModels& models, std::span<Engine* const> engines, Server& server,
-                   Learners& learners, DaemonLog& log) {
-  const ProcessOptions& options = models.common().process();
+void start_learners(const DaemonModels& models, std::span<Engine* const> engines,
+                    const Server& server, Learners& learners, DaemonLog& log) {
   const std::uint32_t threads = models.common().engine().learner_threads;
   const std::size_t spare = server.places() - server.models();
-  if (!ok(learners.start(engines, threads, options, spare))) {
+  if (!ok(learners.start(engines, threads, models.common().process(), spare))) {
     throw RunError("the learner thread could not be started");
   }
   warn_about(log, "learner", learners.warnings());
+}
+
+void start_server(Server& server, const ProcessOptions& options, DaemonLog& log) {
   if (!ok(server.start(options.observe, options.query))) {
-    learners.stop();
     throw RunError("the socket threads could not be started");
   }
   warn_about(log, "observe", server.observe_thread_warnings());
@@ -268,6 +268,7 @@ void ignore_other_signals() {
 }
 
 void serve(const DaemonModels& models, const std::string& file) {
+  AddedModels::check_names(models);
   const sigset_t signals = block_signals();
   const ProcessOptions& process = models.common().process();
   const ServerConfig config = models.common().server();
@@ -289,13 +290,14 @@ void serve(const DaemonModels& models, const std::string& file) {
   }
   restore_answers(models, *server);
   Learners learners;
-  start_threads(models, engines, *server, learners, log);
+  start_learners(models, engines, *server, learners, log);
   Watcher watcher(
       {engines, *server, learners, models.several() ? std::string(config.durable.folder) : ""},
       process.watchdog, log, notifier);
 
   AddedModels added(models, *server, learners, watcher, log, clock);
   added.restore();
+  start_server(*server, process, log);
   if (!ok(added.start())) throw RunError("the thread that adds models could not be started");
 
   const std::string ready =

@@ -5,6 +5,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace windhover {
 namespace {
@@ -55,6 +59,26 @@ int WholeFile::remove() noexcept {
   if (folder_.empty()) return 0;
   if (::unlink(path_.c_str()) != 0) return errno == ENOENT ? 0 : errno;
   return sync_folder(folder_.c_str());
+}
+
+FileFault delete_all(const std::string& path) {
+  namespace fs = std::filesystem;
+  FileFault first;
+  std::error_code why;
+  if (fs::is_directory(fs::symlink_status(path, why))) {
+    std::vector<std::string> files;
+    for (fs::directory_iterator at(path, why); at != fs::directory_iterator(); at.increment(why)) {
+      files.push_back(at->path());
+    }
+    if (why) first = {path, why.value()};
+    for (const std::string& file : files) {
+      FileFault fault = delete_all(file);
+      if (first.why == 0) first = std::move(fault);
+    }
+  }
+  fs::remove(path, why);
+  if (why && first.why == 0) first = {path, why.value()};
+  return first;
 }
 
 int sync_folder(const char* folder) noexcept {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <span>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/log_format.h"
 #include "windhover/runtime/checkpoint/config_fields.h"
 #include "windhover/runtime/checkpoint/stream.h"

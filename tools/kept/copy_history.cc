@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "windhover/io/durable/checkpoint_store.h"
+#include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/log_writer.h"
 #include "windhover/io/instance_id.h"
 #include "windhover/platform/memory.h"

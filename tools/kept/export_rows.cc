@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"

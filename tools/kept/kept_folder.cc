@@ -108,10 +108,4 @@ std::string KeptFolder::sentence(const std::string& what, const Error& error) co
   return fmt::format("{}: {}: {}", path_, what, error_text(error));
 }
 
-std::string error_text(const Error& error) {
-  const int why = errno_of(error);
-  return why == 0 ? error_sentence(error)
-                  : fmt::format("{}: {}", error.sentence, std::strerror(why));
-}
-
 }  // namespace windhover

@@ -46,9 +46,6 @@ class KeptFolder {
   std::vector<std::byte> buffer_;
 };
 
-// A sentence of ours with what its number means; errno is put in words.
-std::string error_text(const Error& error);
-
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_KEPT_KEPT_FOLDER_H_

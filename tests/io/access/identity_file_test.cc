@@ -38,6 +38,27 @@ TEST(IdentityLine, TokensUsersAndCertificatesAreRead) {
   }
 }
 
+TEST(IdentityLine, LimitsComeLast) {
+  const std::string token = "ada query * " + kHash;
+  EXPECT_FALSE(read(token).limits.frames.has_value());
+  const ConnectionLimits all{1, 2, 3};
+  EXPECT_EQ(read(token).limits.in_place_of(all), all);
+  EXPECT_EQ(read(token + " questions=20").limits.in_place_of(all), (ConnectionLimits{1, 2, 20}));
+  EXPECT_EQ(read("uid:7 query * bytes=0,frames=9").limits.in_place_of(all),
+            (ConnectionLimits{9, 0, 3}));
+  EXPECT_EQ(read("cert:ada query * frames=5").limits.in_place_of(all), (ConnectionLimits{5, 2, 3}));
+  for (const char* wrong :
+       {"frames", "frames=", "frames=-1", "frames=1x", "rows=1", "=1", "frames=1,", ",frames=1",
+        "frames=1,frames=2", "frames=1 bytes=1", "frames=18446744073709551616"}) {
+    IdentityLine identity;
+    EXPECT_NE(read_identity_line(token + " " + wrong, identity), nullptr) << wrong;
+    const std::string user = std::string("uid:7 query * ") + wrong;
+    EXPECT_NE(read_identity_line(user, identity), nullptr) << wrong;
+  }
+  IdentityLine identity;
+  EXPECT_NE(read_identity_line("ada query * frames=1", identity), nullptr) << "no token";
+}
+
 TEST(IdentityLine, WhatIsWrongIsRefusedWithASentence) {
   const std::vector<std::string> lines = {
       "ada", "ada query", "ada query *", "ada query * " + kHash.substr(1),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <limits>
 
 #include "windhover/io/durable/folder.h"
 
@@ -25,6 +26,18 @@ TEST(ErrorSentence, HasTheNumberWhereThatSaysSomething) {
             "the checkpoint is damaged");
   EXPECT_EQ(error_sentence(error_of(-ENOENT, "the file cannot be opened")),
             "the file cannot be opened");
+  EXPECT_EQ(error_sentence({Status::kInvalidConfig, "more parameters than are allowed", 5}),
+            "more parameters than are allowed; it is 5");
+  EXPECT_EQ(error_sentence({Status::kInvalidConfig, "no name of a model",
+                            std::numeric_limits<double>::quiet_NaN()}),
+            "no name of a model");
+}
+
+TEST(ErrorText, HasTheSystemsWordsForAnErrno) {
+  EXPECT_EQ(error_text(error_of(-ENOENT, "the file cannot be opened")),
+            "the file cannot be opened: No such file or directory");
+  EXPECT_EQ(error_text({Status::kArenaTooSmall, "the log needs more memory", 4'096}),
+            "the log needs more memory: 4096 bytes");
 }
 
 }  // namespace windhover::error_text_test

@@ -1,6 +1,7 @@
 // Checkpoints asked for over the wire, and what a server says of its folder.
 #include <gtest/gtest.h>
 
+#include "windhover/tests/io/durable/faulty_folder.h"
 #include "windhover/tests/io/durable/server_on_disk.h"
 #include "windhover/tests/temporary_folder.h"
 
@@ -92,6 +93,35 @@ TEST(ServerCheckpoint, ThatFailsIsAnsweredWithWhy) {
   ASSERT_EQ(client.status(status), Status::kOk);
   EXPECT_GE(status.durable().checkpoint_failures(), 1U);
   EXPECT_NE(status.durable().checkpoint_errno(), 0);
+}
+
+// Each request has an answer of its own, whatever becomes of the checkpoints before and behind it.
+TEST(ServerCheckpoint, OfARequestIsNotTakenForAnotherOne) {
+  RecordingFolder disk;
+  FaultyFolder faulty(disk);
+  ServerLife life(server_on_disk("memory", &faulty));
+  ASSERT_TRUE(life.opens()) << life.error();
+  const CheckpointProgress& progress = life.server().checkpoints();
+  faulty.only("checkpoint");
+  faulty.hold(Call::kSync);
+  const std::uint64_t first = life.server().request_checkpoint().value();
+  ASSERT_TRUE(eventually([&] { return faulty.waiting() == 1; }));
+  const std::uint64_t second = life.server().request_checkpoint().value();
+  faulty.fail(Call::kSync, 0, EIO);
+  faulty.release();
+  ASSERT_TRUE(eventually([&] { return progress.is_answered(second); }));
+  EXPECT_EQ(progress.failures.load(), 1U) << "the one that was under way";
+  EXPECT_TRUE(progress.is_met(second));
+  EXPECT_TRUE(progress.is_met(first)) << "a later one is as good";
+
+  faulty.fail(Call::kSync, 0, EIO, UINT64_MAX);
+  const std::uint64_t third = life.server().request_checkpoint().value();
+  ASSERT_TRUE(eventually([&] { return progress.is_answered(third); }));
+  EXPECT_FALSE(progress.is_met(third));
+  Client client;
+  ASSERT_EQ(client.connect(life.query()), Status::kOk);
+  EXPECT_EQ(ask_for(client, second).take_checkpoint_result().status(), v1::REASON_OK);
+  EXPECT_EQ(ask_for(client, third).take_checkpoint_result().status(), v1::REASON_IO_ERROR);
 }
 
 }  // namespace
