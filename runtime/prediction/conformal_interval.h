@@ -68,15 +68,20 @@ class ClassShares {
   ClassShares(const ClassShares&) = delete;
   ClassShares& operator=(const ClassShares&) = delete;
 
-  // Of class c the score of what is more probable than c, 0 for the most probable one: the set of
-  // classes up to a score grows with it (Romano, Sesia, Candes 2020: adaptive prediction sets).
-  double score(std::size_t c) const noexcept {
-    double before = 0;
+  // What is more probable than class c, together.
+  double before(std::size_t c) const noexcept {
+    double sum = 0;
     for (std::size_t k = 0; k < shares_.size(); ++k) {
-      if (shares_[k] > shares_[c] || (shares_[k] == shares_[c] && k < c)) before += shares_[k];
+      if (shares_[k] > shares_[c] || (shares_[k] == shares_[c] && k < c)) sum += shares_[k];
     }
+    return sum;
+  }
+
+  // That as a score, 0 for the most probable class: the set of classes up to a score grows with it
+  // (Romano, Sesia, Candes 2020: adaptive prediction sets).
+  double score(std::size_t c) const noexcept {
     // Here too 1e-9 is the last probability that means anything.
-    return normal_quantile(0.5 * (1 + std::clamp(before, 0.0, 1 - 2e-9)));
+    return normal_quantile(0.5 * (1 + std::clamp(before(c), 0.0, 1 - 2e-9)));
   }
 
   // Bit c is set where class c belongs to the set up to the score `upper`; the most probable

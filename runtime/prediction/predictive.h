@@ -101,7 +101,7 @@ struct Provenance {
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
-  // from (about the last 1,000 rows scored). NaN: nobody scores, or y is the number of a class.
+  // from (about the last 1,000 rows scored); of several classes, within sets. NaN: nobody scores.
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();

@@ -83,19 +83,22 @@ void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
 
 // Of a discrete y randomized, so that it is uniform when the predictions are honest (Czado,
 // Gneiting, Held 2009).
-double Prequential::transform(double log_score, double cdf, double y) noexcept {
+double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
   const double tie = even_number(scored_);
-  const double probability = std::exp(std::min(log_score, 0.0));
+  const double probability = std::exp(std::min(s.log_score, 0.0));
   switch (model_->response()) {
     case Response::kBernoulli:
       return y == 1 ? 1 - tie * probability : tie * probability;
     case Response::kCount:
     case Response::kOverdispersedCount:
-      return std::clamp(cdf - tie * probability, 0.0, 1.0);
-    case Response::kCategorical:
-      return -1;
+      return std::clamp(s.pit - tie * probability, 0.0, 1.0);
+    case Response::kCategorical: {
+      // From the middle outwards: its central intervals are the sets of the most probable classes.
+      const double before = ClassShares(s).before(static_cast<std::size_t>(y));
+      return 0.5 + 0.5 * std::clamp(before + tie * probability, 0.0, 1.0);
+    }
     default:
-      return cdf;
+      return s.pit;
   }
 }
 
@@ -130,7 +133,7 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   RowScore score;
   score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
   score.reference = std::max(reference_.log_score(response, y), kWorst);
-  score.pit = transform(summary.log_score, summary.pit, y);
+  score.pit = transform(summary, y);
   score_conformal(served, posterior, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);

@@ -61,7 +61,7 @@ class Prequential {
   void score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
                        const PredictRequest& asked, const PredictiveSummary& summary,
                        RowScore& score) noexcept;
-  double transform(double log_score, double cdf, double y) noexcept;
+  double transform(const PredictiveSummary& summary, double y) noexcept;
   NormalScore normal_score(const Posterior& posterior, const PredictRequest& asked,
                            const PredictiveSummary& summary) noexcept;
 

@@ -14,8 +14,8 @@ namespace windhover {
 struct RowScore {
   double log_score = 0;  // log p(y | x) of the posterior predictive; nats
   double reference = 0;  // the same of who knows nothing of x
-  // Probability integral transform, uniform when the predictions are honest; below 0: there is none
-  // (a number of a class).
+  // Probability integral transform, uniform when the predictions are honest; of several classes
+  // from 1/2 on, by the sets of the most probable ones; below 0: there is none
   double pit = -1;
   // Whether the conformal intervals that were served hold the outcome.
   std::array<bool, kScoredIntervals.size()> conformal{};

@@ -88,6 +88,34 @@ TEST(Prequential, DiscreteOutcomesToo) {
   expect_honest(stream(poisson, clock, counts));
 }
 
+// Three classes whose log-odds are linear in x, or, from row `changed` on, drawn by chance.
+Data class_data(Index rows, Index changed) {
+  Data data = linear_data(rows, 3, 0, 31);
+  const VectorXd u = uniforms(32, rows);
+  const VectorXd beta = coefficients(6, 33);
+  for (Index i = 0; i < rows; ++i) {
+    const double one = i < changed ? std::exp(3 * data.x.row(i).dot(beta.head(3))) : 1;
+    const double two = i < changed ? std::exp(3 * data.x.row(i).dot(beta.tail(3))) : 1;
+    const double at = u[i] * (1 + one + two);
+    data.y[i] = at < 1 ? 0 : (at < 1 + one ? 1 : 2);
+  }
+  return data;
+}
+
+TEST(Prequential, SeveralClassesBySets) {
+  ManualClock clock(1);
+  EngineConfig config = scored("softmax", 4'000);
+  config.model.classes = 3;
+  TestEngine good(config, &clock);
+  expect_honest(stream(good, clock, class_data(6'000, 6'000)));
+  EXPECT_EQ(good.provenance().reason, StatusReason::kNone) << to_string(good.provenance().reason);
+  // Sure of what is no longer so.
+  TestEngine wrong(config, &clock);
+  stream(wrong, clock, class_data(4'600, 4'000));
+  EXPECT_LT(wrong.provenance().coverage_90, 0.8);
+  EXPECT_NE(wrong.provenance().status, PosteriorStatus::kOk);
+}
+
 TEST(Prequential, AnOverconfidentModelIsSeen) {
   ManualClock clock(1);
   TestEngine engine(scored("linear"), &clock);  // whose noise has variance 1

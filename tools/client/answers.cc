@@ -251,7 +251,9 @@ std::string reason_text(const Provenance& p) {
     case StatusReason::kPredictive:
       return fmt::format(
           "{:.0f} % of the outcomes lately fell into their 90 % intervals: the model's intervals "
-          "are not to be relied on, take another model.name, or a shorter memory",
+          "are not to be relied on, take another model.name, or a shorter memory; conformal ones "
+          "hold "
+          "their share all the same",
           100 * p.coverage_90);
     case StatusReason::kReplay:
       return fmt::format("{} of {} rows from before a restart are in", p.sequence,

@@ -40,7 +40,7 @@ function learned(score) {
 }
 
 function sets(scores) {
-  if (scores.length === 0 || scores[0].conformal_size === undefined) return "";
+  if (scores[0].conformal_size === undefined) return "";
   return ` Conformal sets of 90 % held ${percent(number(scores[0].conformal_coverage_90))} of the outcomes, with ${short(number(scores[0].conformal_size), 3)} classes each.`;
 }
 
@@ -98,12 +98,12 @@ export class CalibrationView {
   #intervals(scores) {
     const held90 = scores.filter((s) => Number.isFinite(number(s.coverage_90)));
     if (held90.length === 0) {
-      const why = this.columns.classes > 0 ? `Classes have no intervals to hold outcomes; see the log score.${sets(scores)}` : "No predictions have been scored yet.";
+      const why = "No predictions have been scored yet.";
       say(byId("calibration-now"), why);
       this.chart.set([kPromised, kPromised, [], [], []], why);
       return;
     }
-    say(byId("calibration-now"), `${verdict(held90[0])}${learned(held90[0])}`);
+    say(byId("calibration-now"), `${verdict(held90[0])}${this.columns.classes > 0 ? sets(held90) : learned(held90[0])}`);
     const lines = kColours.map((_, i) => (held90[i] ? held(held90[i]).map((v) => 100 * v) : kPromised.map(() => null)));
     this.chart.set([kPromised, kPromised, ...lines], `Reliability curve. ${verdict(held90[0])}`);
     const entries = held90.slice(0, 3).map((s, i) => [kColours[i], memoryText(s), kShapes[i]]);

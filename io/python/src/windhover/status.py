@@ -18,7 +18,7 @@ class PredictionScore:
         log_score: mean log p(y | x), nats.
         reference_log_score: of who knows no x.
         coverage_50, coverage_80, coverage_90, coverage_95: shares of the outcomes within central
-            intervals; NaN of classes.
+            intervals; of several classes, within sets.
         conformal_coverage_50, ..., conformal_coverage_95: the same of conformal intervals and sets.
         conformal_size: of those of 90 %: numbers and counts, the width over that of the model's
             own; classes, how many a set has.
