@@ -94,6 +94,11 @@ void SinglePass::seed(Chain& chain, const double* mode, GradientSource& gradient
   move(chain, -weight(weight_variance) / n_);
 }
 
+void SinglePass::unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept {
+  gradient.likelihood_sum(mode, gradient_);
+  move(chain, 1 / n_);
+}
+
 void SinglePass::seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept {
   draw_noise(rng);
   move(chain, std::sqrt(weight_variance * rows) / n_);

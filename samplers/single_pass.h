@@ -92,6 +92,8 @@ class SinglePass {
   // Adds chosen rows of those that the mode came from, by their gradients at the mode.
   void seed(Chain& chain, const double* mode, GradientSource& gradient,
             double weight_variance) noexcept;
+  // Takes rows out again that count once each, whoever was chosen.
+  void unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept;
   // With injected noise: what random weights would have done to those `rows`.
   void seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept;
 

@@ -99,6 +99,8 @@ constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::k
         {Runtime::kRowsRefusedNotFinite, "engine_rows_refused", "reason", "not_finite", ""},
         {Runtime::kRowsRefusedTarget, "engine_rows_refused", "reason", "target", ""},
         {Runtime::kRowsRefusedSparse, "engine_rows_refused", "reason", "sparse", ""},
+        {Runtime::kRowsSetAside, "engine_rows_set_aside", "", "",
+         "Rows that the posterior does not stand on: each would outweigh all before it."},
         {Runtime::kBatchesRefused, "engine_batches_refused", "", "", "Batches refused as a whole."},
         {Runtime::kWindowFull, "engine_window_full", "", "", "Times that the window had no room."},
         {Runtime::kSteps, "engine_steps", "", "", "Steps of the sampler, of all chains together."},

@@ -92,6 +92,8 @@ constexpr Known kKnown[] = {
     Known{"running estimates",
           "the section 'running estimates' of the checkpoint is damaged; it begins at byte",
           "the section 'running estimates' of the checkpoint is of another version"},
+    Known{"row gate", "the section 'row gate' of the checkpoint is damaged; it begins at byte",
+          "the section 'row gate' of the checkpoint is of another version"},
     Known{"law of the chains",
           "the section 'law of the chains' of the checkpoint is damaged; it begins at byte",
           "the section 'law of the chains' of the checkpoint is of another version"},

@@ -12,8 +12,8 @@ namespace windhover {
 using Eigen::Index;
 
 Consistency::Consistency(Arena& arena, std::uint32_t dimension, bool checked,
-                         const Follows& follows) noexcept
-    : dimension_(dimension), checked_(checked) {
+                         const Follows& follows, double span) noexcept
+    : dimension_(dimension), checked_(checked), span_(span) {
   if (!checked_) return;
   if (follows.law && (!dense() || follows.has_state)) {
     law_ = arena.make<LawCheck>(arena, dimension);
@@ -67,7 +67,7 @@ bool Consistency::suffices() const noexcept {
 void Consistency::add(const double* theta, const double* centre, double n, const Factor& curvature,
                       const double* covariance, double now) noexcept {
   if (!checked_) return;
-  const bool over = now - newer_.since >= kSpan || n >= kGrowth * newer_.n;
+  const bool over = now - newer_.since >= span_ || n >= kGrowth * newer_.n;
   if ((over && newer_.weight >= least()) || newer_.weight >= kMostPart) start_part(now);
   if (newer_.weight == 0) newer_.n = n;
   const Index d = dimension_;

@@ -28,6 +28,7 @@ class Consistency {
   // The law, and the draws beyond what chance and a lag leave open, may be this far off.
   static constexpr double kTolerance = LawCheck::kTolerance;
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kSpan = 32;
 
   // What follow() will be called for.
   struct Follows {
@@ -35,7 +36,9 @@ class Consistency {
     bool law = false;  // of a sampler that says it; `has_state`: and keeps something, like momentum
     bool has_state = false;
   };
-  Consistency(Arena& arena, std::uint32_t dimension, bool checked, const Follows& follows) noexcept;
+  // `span`: relaxations that make up half of what is compared.
+  Consistency(Arena& arena, std::uint32_t dimension, bool checked, const Follows& follows,
+              double span = kSpan) noexcept;
   // Times count relaxations of a chain.
   void reset(double now) noexcept;
 
@@ -44,7 +47,7 @@ class Consistency {
   // directions get more and less certain. O(D^2) up to kLyapunovDimension, else O(D).
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
            const double* covariance, double now) noexcept;
-  // When the oldest deviation was added that still counts: 32 to 64 relaxations ago, longer where
+  // When the oldest deviation was added that still counts: one to two spans ago, longer where
   // these are too few for a ratio, shorter where they are more than 10,000 or n has grown by 1.5 to
   // 2.25 since: while rows are few, a relaxation lasts long. What one event did to the chains is
   // forgotten then.
@@ -117,7 +120,6 @@ class Consistency {
 
  private:
   static constexpr double kLeast = 20;
-  static constexpr double kSpan = 32;         // relaxations that make up a part
   static constexpr double kGrowth = 1.5;      // of n, likewise
   static constexpr double kMostPart = 10000;  // deviations
 
@@ -157,6 +159,7 @@ class Consistency {
 
   std::uint32_t dimension_;
   bool checked_;
+  double span_;
   Part newer_;
   Part older_;
   LawCheck* law_ = nullptr;                 // null: not followed

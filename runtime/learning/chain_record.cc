@@ -20,6 +20,13 @@ bool is_checked(const EngineConfig& config) noexcept {
   return config.sampler.noise_structure == NoiseStructure::kFull;
 }
 
+// Rows that are seen once take a memory to a relaxation, and all chains are draws at any time: what
+// an event did to them must not be held against them for 32 memories.
+double span(const EngineConfig& config) noexcept {
+  constexpr double kSpanOfDraws = 0.25;
+  return keeps_window(config.horizon) ? Consistency::kSpan : kSpanOfDraws;
+}
+
 // Of a network nothing is compared.
 Consistency::Follows followed(const EngineConfig& config) noexcept {
   if (!keeps_window(config.horizon) || find_model(config.model.name)->network) return {};
@@ -35,7 +42,7 @@ ChainRecord::ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t
       chains_(chains),
       temperature_(config.sampler.temperature),
       diagnostics_(arena, chains, dimension_),
-      consistency_(arena, dimension_, is_checked(config), followed(config)),
+      consistency_(arena, dimension_, is_checked(config), followed(config), span(config)),
       deviations_(arena.allocate<double>(std::size_t{dimension_} * chains).data()) {}
 
 void ChainRecord::reset() noexcept {

@@ -23,7 +23,11 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       prior_(arena, config.model),
       dispersion_(config.model),
       laplace_(arena, config.model),
-      checks_(arena, laplace_, noise_, prior_, dispersion_, config.model.dimension()) {}
+      checks_(arena, laplace_, noise_, prior_, dispersion_, config.model.dimension()) {
+  if (keeps_window(config.horizon)) return;
+  begin_ = arena.allocate<double>(config.model.dimension()).data();
+  at_ = arena.allocate<double>(config.model.dimension()).data();
+}
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   prior_.reset(config.model);
@@ -64,6 +68,71 @@ Status Estimator::refresh(double n, double target_variance, double longest, doub
     laplace_.restore();
   }
   return status;
+}
+
+// done() <- the kept sums, seen from `anchor`, and the rows at it.
+void Estimator::sum_at(const double* anchor, Model& model, const RowBatch& rows) noexcept {
+  done_.copy_from(pass_);
+  done_.move_anchor(anchor, dispersion_.value(), 1.0);
+  done_.add(model, rows, laplace_.covariance());
+}
+
+Status Estimator::refresh_at_mode(Model& model, const RowBatch& rows, double n,
+                                  double target_variance) noexcept {
+  const Dispersion before = dispersion_;
+  laplace_.begin(n, nullptr);
+  Status status = find_mode(model, rows);
+  if (ok(status)) {
+    status =
+        compute(target_variance, laplace_.loss().trusted_step(n), PriorPrecision::kFree, nullptr);
+  }
+  refresh_failed_ = !ok(status);
+  if (refresh_failed_) {
+    dispersion_ = before;
+    laplace_.restore();
+    done_.copy_from(pass_);
+  }
+  return status;
+}
+
+// Where the slope at the end of a step, upwards, is more than 0.3 of what it was where the step
+// began, downwards, the step has passed the lowest point by far (as in ColdStart).
+Status Estimator::find_mode(Model& model, const RowBatch& rows) noexcept {
+  constexpr int kMostIterations = 100;
+  constexpr int kMostHalvings = 40;
+  constexpr double kNear = 1e-4;  // squared way to the mode, in posterior sd
+  constexpr double kSlope = 0.3;
+  const std::uint32_t d = done_.dimension();
+  std::copy_n(pass_.anchor(), d, at_);
+  double fall = 0;  // along the step under way
+  int halvings = 0;
+  for (int i = 0; i < kMostIterations; ++i) {
+    sum_at(at_, model, rows);
+    const Status status = laplace_.compute_curvature(input(nullptr));
+    double slope = 0;
+    for (std::uint32_t j = 0; j < d && i > 0; ++j) {
+      slope += laplace_.anchor_gradient()[j] * (at_[j] - begin_[j]);
+    }
+    const bool too_far =
+        !ok(status) || (!laplace_.loss().steps_are_safe && !(slope <= kSlope * fall));
+    if (i > 0 && halvings < kMostHalvings && too_far) {
+      for (std::uint32_t j = 0; j < d; ++j) at_[j] = 0.5 * (at_[j] + begin_[j]);
+      fall *= 0.5;
+      ++halvings;
+      continue;
+    }
+    if (!ok(status)) return status;
+    if (laplace_.newton_decrement() < kNear) break;
+    fall = laplace_.newton_decrement() / laplace_.n();
+    halvings = 0;
+    std::copy_n(at_, d, begin_);
+    for (std::uint32_t j = 0; j < d; ++j) at_[j] -= laplace_.newton_step()[j];
+  }
+  // For the mean: third-order sums under the P of before would be those of rows that nothing was
+  // known of.
+  laplace_.compute_covariance(nullptr);
+  sum_at(std::copy_n(done_.anchor(), d, at_) - d, model, rows);
+  return Status::kOk;
 }
 
 Status Estimator::compute(double target_variance, double longest, double prior_move,

@@ -72,6 +72,13 @@ void LaplaceApproximation::begin(double n, Interlude* interlude) noexcept {
   now_.n = std::max(n, 1.0);
 }
 
+double LaplaceApproximation::way_from_before() noexcept {
+  double* way = variances_;  // free between refreshes
+  for (std::uint32_t j = 0; j < dimension_; ++j) way[j] = now_.mode[j] - before_.mode[j];
+  before_.factor.colour(way);
+  return before_.n * ConstVectorMap(way, dimension_).squaredNorm();
+}
+
 // A = (data curvature per row) / dispersion + Lambda / n.
 Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
   const Index d = dimension_;

@@ -84,6 +84,9 @@ class LaplaceApproximation {
   // By more than a tenth of the noise in the linear predictors, mean square.
   bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * n(); }
 
+  // The squared way of the mode in the newest refresh, in posterior sd of before. O(D^2).
+  double way_from_before() noexcept;
+
   void begin(double n, Interlude* interlude) noexcept;
   // A and the Newton step from the anchor. O(D^3).
   Status compute_curvature(const Input& input) noexcept;

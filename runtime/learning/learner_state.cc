@@ -42,11 +42,12 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
 void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("learner");
   visitor.values(phase_, round_, seeded_, unrefreshed_rows_, refreshed_position_, lost_until_,
-                 dirty_);
+                 dirty_, patient_until_, awaited_);
   mover_.weights().visit_state(visitor);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);
   running_.visit_state(visitor);
+  gate_.visit_state(visitor);
   pass_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);

@@ -12,11 +12,48 @@ Status RunningEstimates::refresh(double n, double target_variance) noexcept {
   estimator_.noise().follow_sums(estimator_.done());
   // What is left of a step that cannot be trusted is taken at the refreshes to come.
   const Status status = estimator_.refresh(n, target_variance, laplace.loss().trusted_step(n));
-  if (!ok(status)) return status;
+  if (ok(status)) follow(n_before);
+  return status;
+}
+
+Status RunningEstimates::refresh_at_mode(Model& model, const RowBatch& rows, double n,
+                                         double target_variance) noexcept {
+  const double n_before = estimator_.laplace().n();
+  estimator_.noise().follow_sums(estimator_.pass());  // C of the rows before
+  const Status status = estimator_.refresh_at_mode(model, rows, n, target_variance);
+  if (ok(status)) follow(n_before);
+  return status;
+}
+
+void RunningEstimates::follow(double n_before) noexcept {
+  const LaplaceApproximation& laplace = estimator_.laplace();
   estimator_.done().move_anchor(laplace.mode(), estimator_.dispersion().value(),
                                 n_before > 0 ? n_before / laplace.n() : 1.0);
   leverage_ = leverage();
-  return status;
+}
+
+// g^T P g of the rows' gradient g is the squared way that they alone would move the mode, in
+// posterior sd. Of rows of the model it is D S / n on average, and the bound is far above that.
+bool RunningEstimates::strained(double rows) const noexcept {
+  constexpr double kTimes = 8;
+  const AnchorSums& with = estimator_.done();
+  const AnchorSums& without = estimator_.pass();
+  const LaplaceApproximation& laplace = estimator_.laplace();
+  const Index d = with.dimension();
+  const ConstMatrixMap p(laplace.covariance(), d, d);
+  double pull = 0;
+  for (Index j = 0; j < d; ++j) {
+    const double pulled = with.sums().gradient[j] - without.sums().gradient[j];
+    if (pulled == 0) continue;
+    double along = 0;
+    for (Index i = 0; i < d; ++i) {
+      along += p(i, j) * (with.sums().gradient[i] - without.sums().gradient[i]);
+    }
+    pull += pulled * along;
+  }
+  const double divisor = estimator_.dispersion().divisor();
+  const double usual = static_cast<double>(d) * rows / std::max(laplace.n(), 1.0);
+  return !(pull <= (1 + kTimes * usual) * divisor * divisor) || outgrown();
 }
 
 // Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep

@@ -20,6 +20,13 @@ class RunningEstimates {
   }
   // Estimator::refresh() with C as it has been summed; the anchor follows the mode.
   Status refresh(double n, double target_variance) noexcept;
+  // Of a loss that is not quadratic: `rows` have just been added, and Estimator::keep_sums() came
+  // before. Whether they pull the mode further, or curve more, than their parabolas where it was
+  // are to be trusted with. Complexity O(D^2).
+  bool strained(double rows) const noexcept;
+  // Takes them up again, at the mode that they lead to, and refreshes.
+  Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
+                         double target_variance) noexcept;
   // Whether the rows since the refresh have so much curvature in some direction that a step with
   // the A of then would overshoot there. Complexity O(D^2).
   bool outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
@@ -31,6 +38,7 @@ class RunningEstimates {
 
  private:
   double leverage() const noexcept;
+  void follow(double n_before) noexcept;
 
   Estimator& estimator_;
   double leverage_ = 0;  // after the newest refresh

@@ -2,31 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "windhover/runtime/diagnostics/judgement.h"
-#include "windhover/runtime/diagnostics/misfit.h"
 
 namespace windhover {
 
 namespace {
 
 constexpr double kRefreshShare = 0.02;  // of what all rows count for: fresh rows until a refresh
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-// Each chain is one draw, independent of the others; none while they are not sampling. Split R-hat
-// and autocorrelation compare a chain with its own past, which says nothing here.
-void summarize(Posterior& posterior, double draws) noexcept {
-  const std::uint32_t dimension = posterior.dimension;
-  std::fill_n(posterior.parameters.ess_bulk, dimension, draws);
-  std::fill_n(posterior.parameters.ess_tail, dimension, draws);
-  std::fill_n(posterior.parameters.r_hat, dimension, kUnknown);
-  std::fill_n(posterior.parameters.autocorrelation_time, dimension, kUnknown);
-  for (std::uint32_t j = 0; j < dimension; ++j) {
-    posterior.parameters.mcse_mean[j] =
-        draws > 0 ? posterior.parameters.sd[j] / std::sqrt(draws) : kUnknown;
-  }
-}
 
 }  // namespace
 
@@ -46,7 +27,8 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       chains_(arena, config, config.model.dimension()),
       record_(arena, config, 0),
       mover_(arena, config, chains_, estimator_, counters),
-      publisher_(arena, config_, snapshots, clock, counters) {}
+      publisher_(arena, config_, snapshots, clock, counters),
+      column_(arena.allocate<double>(static_cast<std::size_t>(rows_in_memory(config)))) {}
 
 void SinglePassLearner::reset() noexcept {
   estimator_.reset(config_);
@@ -54,6 +36,9 @@ void SinglePassLearner::reset() noexcept {
   pass_.reset();
   chains_.reset();
   record_.reset();
+  gate_.reset();
+  patient_until_ = 2 * cold_start_rows(config_);
+  awaited_ = 0;
   worker().model = model_;
   cold_start_.reset(model_);
   worker().gradient =
@@ -65,14 +50,31 @@ void SinglePassLearner::reset() noexcept {
   }
 }
 
-// A minibatch at a time; the rows that a cold start waits for, and none until the chains have
-// begun.
+// A minibatch at a time; the rows that a cold start waits for, one more each time it has come to
+// nothing, and none until the chains have begun.
+std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
+  if (phase_ == Phase::kApproach) return 0;
+  if (phase_ != Phase::kWarmingUp) return static_cast<std::uint64_t>(minibatch_size());
+  const std::uint64_t rows = cold_start_rows(config_);
+  if (cursor_.head() < rows) return rows - cursor_.head();
+  if (cursor_.head() < awaited_) return awaited_ - cursor_.head();
+  return cold_start_.running() || cold_start_.due() ? 0 : 1;
+}
+
+// A row far out among those that units and chains would begin with leaves memory before they do:
+// what it did to them would stay. Not for ever, where every hundredth row is such.
+bool SinglePassLearner::awaits_other_rows() noexcept {
+  const std::uint64_t rows = cold_start_rows(config_);
+  if (cursor_.head() < rows || cursor_.head() >= patient_until_) return false;
+  if (cursor_.head() >= awaited_) {
+    const std::uint64_t end = RowScan::end_of_far_rows(cursor_, *model_, column_);
+    awaited_ = end > cursor_.first() ? std::min(end + rows, patient_until_) : 0;
+  }
+  return cursor_.head() < awaited_;
+}
+
 void SinglePassLearner::take_head(std::uint64_t head) noexcept {
-  const std::uint64_t wanted =
-      phase_ == Phase::kWarmingUp  ? cold_start_rows(config_) - cursor_.head()
-      : phase_ == Phase::kApproach ? 0
-                                   : static_cast<std::uint64_t>(minibatch_size());
-  head = std::min(head, cursor_.head() + wanted);
+  head = std::min(head, cursor_.head() + rows_wanted());
   if (head != cursor_.head()) tell_head(head);
   cursor_.advance(head);
 }
@@ -96,6 +98,10 @@ bool SinglePassLearner::do_round() noexcept {
 bool SinglePassLearner::cold_start_round() noexcept {
   if (!cold_start_.running()) {
     if (!cold_start_.due()) return false;
+    if (awaits_other_rows()) {
+      if (cursor_.fresh() > 0) ++round_;
+      return cursor_.fresh() > 0;
+    }
     if (dirty_) publish();  // what the last run came to; from here on the mode is on its way
     cold_start_.begin(workers_);
   }
@@ -116,19 +122,25 @@ void SinglePassLearner::start_chains(bool from_mode) noexcept {
   if (!from_mode) note_loss();
   counters_.add(RuntimeCounter::kColdStarts);
   phase_ = Phase::kApproach;
+  counters_.add(RuntimeCounter::kRowsSetAside,
+                cursor_.head() - (patient_until_ - cold_start_rows(config_)));
   scan_.freeze();
   estimator_.set_target_variance(0);  // of the rows to come nothing is known
-  const double rows = static_cast<double>(cursor_.head());
+  const double rows = static_cast<double>(cursor_.rows());
   replay_ratio_.begin(cursor_.head(), rows, rows);
   mover_.refresh(minibatch_size(), false);
   mover_.start(rows, round_);
-  seeded_ = 0;
+  seeded_ = cursor_.first();
+  // The sums of squared residuals were made far from the mode: what is left of them there may be
+  // next to nothing beside them.
+  if (model_->quadratic()) estimator_.begin_pass();
 }
 
 bool SinglePassLearner::seed_chains() noexcept {
   const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
   const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
   estimator_.noise().measured().add_rows(*model_, rows, estimator_.laplace().mode());
+  if (model_->quadratic()) estimator_.pass().add(*model_, rows, nullptr);
   mover_.seed(rows, round_, worker());
   seeded_ = last;
   if (last == cursor_.head()) complete_seeding();
@@ -137,6 +149,7 @@ bool SinglePassLearner::seed_chains() noexcept {
 }
 
 void SinglePassLearner::complete_seeding() noexcept {
+  if (model_->quadratic()) estimator_.end_pass();
   refresh();
   mover_.seed_noise(round_);
   phase_ = Phase::kSampling;
@@ -146,41 +159,111 @@ void SinglePassLearner::complete_seeding() noexcept {
 
 void SinglePassLearner::take_in_rows() noexcept {
   const std::uint64_t fresh = cursor_.fresh();
-  const double rows = static_cast<double>(fresh);
-  const RowBatch batch = cursor_.between(cursor_.head() - fresh, cursor_.head(), worker().indices);
-  const double keep = mover_.weights().add(rows);
-  if (keep < 1) running_.fade(keep);
-  estimator_.done().add(*model_, batch,
-                        model_->quadratic() ? nullptr : estimator_.laplace().covariance());
-  estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
-  unrefreshed_rows_ += rows;
-  if (!running_.outgrown()) {
-    if (mover_.move(batch, keep, round_, worker())) note_loss();
-  } else if (refresh()) {
-    // Rows that say much where next to nothing was known: a first row of a category, the end of a
-    // collinearity. A step with the A of before would overshoot there, and one with the new A under
-    // a weight of 0 would leave a chain as wide as the prior. The chains go to the points of the
-    // new posterior that answer to where they stood instead, for all that these rows say.
-    chains_.transport(estimator_, 0, nullptr);
-  }
-  replay_ratio_.drew(rows);
-  counters_.add(RuntimeCounter::kSteps, chains_.size());
-  counters_.add(RuntimeCounter::kExamples, chains_.size() * fresh);
-  if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
+  const RowBatch rows = cursor_.between(cursor_.head() - fresh, cursor_.head(), worker().indices);
+  const RowBatch batch = gate_.admit(*model_, rows, worker().indices, estimator_);
+  counters_.add(RuntimeCounter::kRowsSetAside, rows.count - batch.count);
+  replay_ratio_.drew(static_cast<double>(fresh));
   dirty_ = true;
+  if (gate_.start_over_due(mover_.weights().sum())) return start_over();
+  if (batch.count > 0) take_up(batch);
+  // What is served stands on all rows so far but those set aside.
+  if (unrefreshed_rows_ == 0) refreshed_position_ = cursor_.head();
+}
+
+void SinglePassLearner::take_up(const RowBatch& batch) noexcept {
+  const auto rows = static_cast<double>(batch.count);
+  const double keep = mover_.weights().add(rows);
+  if (add_to_sums(batch, keep)) {
+    follow_posterior(batch);
+  } else if (mover_.move(batch, keep, round_, worker())) {
+    note_loss();
+  }
+  counters_.add(RuntimeCounter::kSteps, chains_.size());
+  counters_.add(RuntimeCounter::kExamples, chains_.size() * batch.count);
+  if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
+}
+
+// Rows that say much where next to nothing was known: a first row of a category, the end of a
+// collinearity. A step with the A of before would overshoot there, and one with the new A under a
+// weight of 0 would leave a chain as wide as the prior. The chains go to the points of the new
+// posterior that answer to where they stood instead, for all that these rows say, and the weights
+// then move them from there. Where the rows have refuted the posterior of before, nothing answers
+// to where they stood: they are draws of the new one.
+void SinglePassLearner::follow_posterior(const RowBatch& batch) noexcept {
+  constexpr double kRefuted = 15;  // a parameter; no one row that is taken up goes beyond 10
+  if (estimator_.way_from_before() > kRefuted * estimator_.done().dimension()) {
+    for (Chain& chain : chains_.all()) {
+      chains_.place(chain, estimator_, (round_ << 16) + chain.index + 1);
+    }
+    record_.restart_spread(0);
+    record_.forget_ratio();
+  } else {
+    chains_.transport(estimator_, 0, nullptr);
+    mover_.reweigh(batch, round_, worker());
+  }
+  compare_spread();
+  retain_chains();
+}
+
+// Whether these rows alone have made the posterior another.
+bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept {
+  if (keep < 1) {
+    running_.fade(keep);
+    gate_.fade(keep);
+  }
+  const bool quadratic = model_->quadratic();
+  if (!quadratic) estimator_.keep_sums();
+  estimator_.done().add(*model_, batch, quadratic ? nullptr : estimator_.laplace().covariance());
+  const auto rows = static_cast<double>(batch.count);
+  unrefreshed_rows_ += rows;
+  const bool strained = !quadratic && running_.strained(rows);
+  if (strained) return refresh_at_mode(batch);
+  estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
+  return running_.outgrown() && refresh();
 }
 
 bool SinglePassLearner::refresh() noexcept {
+  return end_refresh(running_.refresh(mover_.weights().effective(), scan_.target_variance()));
+}
+
+bool SinglePassLearner::refresh_at_mode(const RowBatch& batch) noexcept {
+  const bool done = end_refresh(running_.refresh_at_mode(
+      *model_, batch, mover_.weights().effective(), scan_.target_variance()));
+  if (done) {
+    estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
+  }
+  return done;
+}
+
+bool SinglePassLearner::end_refresh(Status status) noexcept {
   unrefreshed_rows_ = 0;
   dirty_ = true;
   counters_.add(RuntimeCounter::kRefreshes);
-  if (!ok(running_.refresh(mover_.weights().effective(), scan_.target_variance()))) {
+  if (!ok(status)) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return false;
   }
   refreshed_position_ = cursor_.head();
   mover_.refresh(minibatch_size(), true);
   return true;
+}
+
+// The rows in memory are all of those that the posterior has been contradicted by. Until there is
+// one of theirs the answers of before stand, as those of a learner that is warming up.
+void SinglePassLearner::start_over() noexcept {
+  phase_ = Phase::kWarmingUp;
+  patient_until_ = cursor_.head() + cold_start_rows(config_);
+  awaited_ = 0;
+  gate_.reset();
+  scan_.thaw();
+  estimator_.start_over();
+  cold_start_.start_over();
+  record_.begin();
+  record_.restart_spread(0);
+  lost_until_ = 0;
+  unrefreshed_rows_ = 0;
+  publisher_.withdraw();
+  dirty_ = false;
 }
 
 void SinglePassLearner::recover_chains() noexcept {
@@ -190,57 +273,6 @@ void SinglePassLearner::recover_chains() noexcept {
 void SinglePassLearner::retain_chains() noexcept {
   recover_chains();
   for (const Chain& chain : chains_.all()) chains_.retain(chain, estimator_);
-}
-
-// Eight times in n rows.
-void SinglePassLearner::compare_spread() noexcept {
-  recover_chains();
-  for (Chain& chain : chains_.all()) record_.add_spread(chain, estimator_);
-  const double size = minibatch_size();
-  record_.compare(estimator_, size, 1.0, [this, size](double* h, double* e) {
-    mover_.law(size, h, e);
-    return true;
-  });
-}
-
-void SinglePassLearner::publish() noexcept {
-  const bool sampling = phase_ == Phase::kSampling;
-  Posterior& posterior = publisher_.begin(estimator_, chains_.draws(), *model_, pass_.scores());
-  summarize(posterior, sampling ? static_cast<double>(chains_.size()) : 0.0);
-  describe_worst(posterior);
-  replay_ratio_.update(cursor_.head(), cursor_.rows(), 0);
-  const Consistency::Ratio& ratio = record_.ratio();
-  Provenance& p = posterior.provenance;
-  p.sequence = refreshed_position_;
-  p.n_seen = cursor_.head();
-  const auto n = static_cast<std::uint64_t>(std::lround(estimator_.laplace().n()));
-  p.n_eff = sampling ? static_cast<std::uint64_t>(std::lround(mover_.weights().effective()))
-                     : std::min(cursor_.rows(), n);
-  p.draws_per_observation = replay_ratio_.value();
-  p.law_ratio = ratio.law();
-  Evidence e;
-  e.sampling = sampling;
-  e.drifting = pass_.scores().drifting();
-  e.dependent_rows = pass_.scores().autocorrelated();
-  e.not_definite = estimator_.refresh_failed();
-  e.chains_lost = record_.relaxations() < lost_until_;
-  e.law_smallest = ratio.law_smallest;
-  e.law_largest = ratio.law_largest;
-  e.spread_smallest = ratio.smallest;
-  e.spread_largest = ratio.largest;
-  // An ensemble starts as independent draws and is compared at later times too.
-  e.compared_draws = p.ess_bulk * (1 + record_.observed_relaxations());
-  e.band = record_.band(e.compared_draws);
-  e.replay_is_target = config_.draws_per_observation != 0;
-  e.replay_ratio = replay_ratio_.value();
-  e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.laplace().n());
-  const Judgement judgement = judge(e);
-  p.status = judgement.status;
-  p.reason = judgement.reason;
-  p.ou_ratio = judgement.spread_ratio;
-  publisher_.end(posterior, estimator_, *model_);
-  dirty_ = false;
 }
 
 }  // namespace windhover

@@ -12,6 +12,7 @@
 #include "windhover/runtime/learning/cold_start.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/replay_ratio.h"
+#include "windhover/runtime/learning/row_gate.h"
 #include "windhover/runtime/learning/running_estimates.h"
 #include "windhover/runtime/learning/single_pass_mover.h"
 #include "windhover/runtime/posterior/publisher.h"
@@ -20,7 +21,8 @@
 namespace windhover {
 
 // Invariant: every row below the cursor is in the sums and has moved every chain, or has left its
-// mark on where the chains began. Each chain is one draw. One thread.
+// mark on where the chains began, or has been set aside, since the last cold start. Each chain is
+// one draw. One thread.
 class SinglePassLearner final : public Learner {
  public:
   // Of one model. All arguments outlive the learner.
@@ -46,12 +48,20 @@ class SinglePassLearner final : public Learner {
   bool publication_due() const noexcept override { return publisher_.due(); }
   void publish() noexcept override;
   bool cold_start_round() noexcept;
+  bool awaits_other_rows() noexcept;
   void start_chains(bool from_mode) noexcept;
   bool seed_chains() noexcept;
   void complete_seeding() noexcept;
+  std::uint64_t rows_wanted() const noexcept;
   void take_in_rows() noexcept;
+  void take_up(const RowBatch& batch) noexcept;
+  bool add_to_sums(const RowBatch& batch, double keep) noexcept;
+  void follow_posterior(const RowBatch& batch) noexcept;
+  void start_over() noexcept;
   void note_loss() noexcept { lost_until_ = record_.relaxations() + 1; }
   bool refresh() noexcept;
+  bool refresh_at_mode(const RowBatch& batch) noexcept;
+  bool end_refresh(Status status) noexcept;
   void recover_chains() noexcept;
   void retain_chains() noexcept;
   void compare_spread() noexcept;
@@ -68,6 +78,7 @@ class SinglePassLearner final : public Learner {
   WindowCursor cursor_;
   Estimator estimator_;
   RunningEstimates running_;
+  RowGate gate_;
   WindowPass pass_;  // of the cold start
   RowScan scan_;
   ColdStart cold_start_;
@@ -78,9 +89,12 @@ class SinglePassLearner final : public Learner {
   Publisher publisher_;
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t seeded_ = 0;              // rows of the cold start that the chains have seen
+  std::uint64_t seeded_ = 0;              // rows below, of the cold start, have moved the chains
   double unrefreshed_rows_ = 0;           // in the sums, not in the estimates
   std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
+  std::uint64_t patient_until_ = 0;       // rows at which a cold start takes those in memory
+  std::uint64_t awaited_ = 0;             // rows at which those far out have left memory
+  std::span<double> column_;              // a number for each row in memory: scratch
   double lost_until_ = 0;                 // when a lost chain is forgotten, in relaxations
 };
 

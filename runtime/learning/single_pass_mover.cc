@@ -62,6 +62,24 @@ bool SinglePassMover::move(const RowBatch& rows, double keep, std::uint64_t roun
   return lost;
 }
 
+void SinglePassMover::reweigh(const RowBatch& rows, std::uint64_t round,
+                              LearnerWorker& worker) noexcept {
+  const double variance = weights_.weight_variance();
+  const double* mode = estimator_.laplace().mode();
+  worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
+  for (Chain& chain : chains_.all()) {
+    if (!law_.weighs_rows()) {
+      Rng rng(seed_, {round, chain.index, Purpose::kInjectedNoise});
+      law_.seed_noise(chain, static_cast<double>(rows.count), variance, rng);
+      continue;
+    }
+    choose_rows(rows, chain, round, worker);
+    law_.seed(chain, mode, worker.gradient, variance);
+    worker.gradient.set_minibatch(rows);
+    law_.unseed(chain, mode, worker.gradient);
+  }
+}
+
 bool SinglePassMover::recover(std::uint64_t round) noexcept {
   bool lost = false;
   for (Chain& chain : chains_.all()) {

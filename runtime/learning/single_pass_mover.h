@@ -40,6 +40,9 @@ class SinglePassMover {
   // One move of every chain on fresh rows, which weights().add() has counted; `keep` is what it
   // returned. Whether chains diverged: they start again as fresh draws.
   bool move(const RowBatch& rows, double keep, std::uint64_t round, LearnerWorker& worker) noexcept;
+  // Chains that stand around the mode of all rows, these among them: what the weights of these, or
+  // the noise in their place, would have done to them beside.
+  void reweigh(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
   // Chains that left for good start again as fresh draws. Whether there was one.
   bool recover(std::uint64_t round) noexcept;
 

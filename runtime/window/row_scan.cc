@@ -26,6 +26,27 @@ double feature(const RowLayout& layout, const double* row, std::uint32_t j) noex
   return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
 }
 
+// After the last row from `first` on whose number is more than 1000 times as far from the median as
+// those of nine rows of ten; `first` if there is none. `numbers` are of all rows, and are shuffled.
+template <class Value>
+std::uint64_t end_of_far_numbers(std::uint64_t first, std::span<double> numbers,
+                                 Value&& value) noexcept {
+  constexpr double kFar = 1000;
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = value(first + i);
+  const auto at = [&](std::size_t rank) {
+    const auto place = numbers.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::ranges::nth_element(numbers, place);
+    return *place;
+  };
+  const double median = at(numbers.size() / 2);
+  for (double& x : numbers) x = std::abs(x - median);
+  const double most = at(numbers.size() * 9 / 10);
+  if (!(most > 0)) return first;
+  std::uint64_t end = first + numbers.size();
+  while (end > first && !(std::abs(value(end - 1) - median) > kFar * most)) --end;
+  return end;
+}
+
 // In units of which y is seen.
 double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
 
@@ -62,6 +83,24 @@ void RowScan::scan_features(const WindowCursor& cursor,
     transform.shift[j] = units.shift;
     transform.inverse_scale[j] = units.inverse_scale;
   }
+}
+
+std::uint64_t RowScan::end_of_far_rows(const WindowCursor& cursor, const Model& model,
+                                       std::span<double> column) noexcept {
+  const RowLayout& layout = cursor.layout();
+  const std::span<double> numbers = column.first(static_cast<std::size_t>(cursor.rows()));
+  std::uint64_t end = cursor.first();
+  if (numbers.empty()) return end;
+  if (has_target_units(model.response())) {
+    end = end_of_far_numbers(cursor.first(), numbers, [&](std::uint64_t row) {
+      return cursor.row(row)[layout.target_index()];
+    });
+  }
+  for (std::uint32_t j = 0; j < layout.features(); ++j) {
+    const auto value = [&](std::uint64_t row) { return feature(layout, cursor.row(row), j); };
+    end = std::max(end, end_of_far_numbers(cursor.first(), numbers, value));
+  }
+  return end;
 }
 
 void RowScan::scan_targets(const WindowCursor& cursor, Model& model,

@@ -23,7 +23,14 @@ class RowScan {
             Estimator& estimator) noexcept;
   // The spread of the targets alone, of fewer rows.
   void scan_targets(const WindowCursor& cursor, Model& model, Estimator& estimator) noexcept;
+  // After the last row of the window that is so far out, in a feature or in y, that the units of
+  // all others would be lost beside it; the window's first row if there is none. Columns that
+  // hardly vary are not judged. `column` has room for a number a row. Complexity O(rows x
+  // features).
+  static std::uint64_t end_of_far_rows(const WindowCursor& cursor, const Model& model,
+                                       std::span<double> column) noexcept;
   void freeze() noexcept { frozen_ = true; }
+  void thaw() noexcept { frozen_ = false; }  // for other rows
 
   // Targets that did not vary when the units were frozen do so now: a cold start would find others.
   bool target_units_due() const noexcept { return target_units_due_; }

@@ -6,6 +6,21 @@
 
 namespace windhover {
 
+void AnchorSums::copy_from(const AnchorSums& other) noexcept {
+  std::copy_n(other.anchor_, dimension_, anchor_);
+  std::copy_n(other.largest_, dimension_, largest_);
+  std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
+  std::copy_n(other.sums_.third, dimension_, sums_.third);
+  std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
+  sums_.rows = other.sums_.rows;
+  sums_.squares = other.sums_.squares;
+  sums_.shape_gradient = other.sums_.shape_gradient;
+  sums_.shape_curvature = other.sums_.shape_curvature;
+  third_ = other.third_;
+  dispersion_ = other.dispersion_;
+  largest_squares_ = other.largest_squares_;
+}
+
 void AnchorSums::move_anchor(const double* anchor, double dispersion, double third_scale) noexcept {
   const auto width = static_cast<Eigen::Index>(width_);
   const ConstMatrixMap lower(sums_.curvature, width, width);

@@ -34,6 +34,8 @@ class AnchorSums {
     dispersion_ = dispersion;
     clear();
   }
+  // The same sums at the same anchor. Of equal dimension.
+  void copy_from(const AnchorSums& other) noexcept;
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);

@@ -1,6 +1,7 @@
 #include "windhover/samplers/models/generalized_linear.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 
@@ -223,6 +224,39 @@ void LinearRows::add_to(const RowBatch& chunk, const double* w, double* total) n
     }
     if (intercept_) total[layout_.features()] += w[i];
   }
+}
+
+// The first two rows of scratch: the row, and the roots of P's diagonal.
+void LinearRows::judge(const double* covariance) noexcept {
+  double* roots = scaled_ + width_;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    roots[j] = std::sqrt(covariance[std::size_t{j} * (dimension_ + 1)]);
+  }
+}
+
+void LinearRows::expand_row(const RowBatch& chunk, std::size_t i) noexcept {
+  expand(chunk.base + chunk.slots[i] * layout_.stride(), scaled_);
+}
+
+double LinearRows::largest_variance() const noexcept {
+  const double* roots = scaled_ + width_;
+  double sd = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) sd += std::abs(scaled_[j]) * roots[j];
+  return sd * sd;
+}
+
+double LinearRows::variance(const double* covariance) const noexcept {
+  const ConstMatrixMap p(covariance, dimension_, dimension_);
+  const ConstVectorMap x(scaled_, dimension_);
+  double sum = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) sum += x[j] * p.col(j).dot(x);
+  return std::max(sum, 0.0);
+}
+
+double LinearRows::prior_variance(const double* precision) const noexcept {
+  double sum = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) sum += scaled_[j] * scaled_[j] / precision[j];
+  return sum;
 }
 
 void LinearRows::scale_rows(const RowBatch& chunk, const double* w, std::size_t stride,

@@ -14,6 +14,7 @@
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/models/likelihoods.h"
 #include "windhover/samplers/models/model.h"
+#include "windhover/samplers/models/row_effect.h"
 
 namespace windhover {
 
@@ -52,6 +53,14 @@ class LinearRows {
   // out + i x stride <- weights[i] x_i, dimension numbers.
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
+
+  // Of single rows, transformed: judge() first, then row by row expand_row() and what follows.
+  // largest_variance() is no less than variance(), x^T P x, and takes no D^2.
+  void judge(const double* covariance) noexcept;
+  void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
+  double largest_variance() const noexcept;
+  double variance(const double* covariance) const noexcept;
+  double prior_variance(const double* precision) const noexcept;
 
   FeatureTransform& transform() noexcept { return transform_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
@@ -193,6 +202,24 @@ class GeneralizedLinearModel final : public Model {
     });
     rows_.finish_sum(sums.gradient, true);
     sums.rows += weight * static_cast<double>(batch.count);
+  }
+
+  bool row_effects(const RowBatch& batch, const RowJudge& judge,
+                   RowEffect* effects) noexcept override {
+    rows_.set_coefficients(judge.mode, target_);
+    rows_.judge(judge.covariance);
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      raw_residuals(chunk);
+      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        rows_.expand_row(chunk, i);
+        *effects++ = row_effect(
+            likelihood_,
+            RowAtMode{rows_.eta[i], rows_.targets[i], rows_.residuals[i], rows_.weights[i]},
+            target_.scale, judge, rows_);
+      }
+    });
+    return true;
   }
 
   bool has_start() const noexcept override { return Likelihood::kHasStart; }

@@ -8,7 +8,8 @@
 //   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
 //   predictors near the best ones. With kHasShape, an overdispersion: shape_derivatives() and
-//   curvatures_by_shape() of negative_binomial.h.
+//   curvatures_by_shape() of negative_binomial.h. kHeavyTailed: a row moves little, however far off
+//   it is; otherwise -log p is convex in eta.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -28,6 +29,7 @@ struct PlainLikelihood {
   static constexpr bool kQuadratic = false;
   static constexpr bool kHasStart = false;
   static constexpr bool kHasShape = false;
+  static constexpr bool kHeavyTailed = false;
 
   explicit PlainLikelihood(const ModelConfig&) noexcept {}
   void set_dispersion(double) noexcept {}
@@ -153,6 +155,7 @@ struct StudentLikelihood {
   static constexpr bool kQuadratic = false;
   static constexpr bool kHasStart = true;
   static constexpr bool kHasShape = false;
+  static constexpr bool kHeavyTailed = true;
 
   explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
   void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }

@@ -67,6 +67,31 @@ struct CurvatureSums {
   bool with_loss = true;       // false: `loss` may stay as it is
 };
 
+// A Gaussian posterior as rows are judged by it: what Model::row_effects() is asked about.
+struct RowJudge {
+  const double* mode;
+  const double* covariance;       // P, dimension x dimension
+  const double* prior_precision;  // Lambda
+  double divisor;                 // dispersion that -log p is divided by, or 1
+  // Below these a row may be left unlooked at.
+  double least_moved;
+  double least_information;
+  double least_surprise;
+};
+
+// What one row by itself would do to that posterior; all 0 where it is below the judge's bounds.
+struct RowEffect {
+  double moved = 0;        // squared way of its linear predictor's mode, in posterior sd
+  double information = 0;  // about its linear predictor there, in units of the posterior's
+  double known = 1;        // variance of its linear predictor, posterior over prior
+  // That variance where the linear predictor is a logarithm or log-odds; otherwise 0. Where it is
+  // large the row is certain at the mode and of the other kind at some draws.
+  double doubt = 0;
+  // Of likelihoods whose rows move little however far off they are, Student's: squared distance of
+  // y, in predictive scales; otherwise 0.
+  double surprise = 0;
+};
+
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
 
 enum class Response : std::uint8_t {
@@ -85,7 +110,7 @@ inline bool is_count(Response response) {
 }
 
 // Whether -log p(y) is divided by a dispersion that may be learned.
-inline bool has_dispersion(Response response) {
+constexpr bool has_dispersion(Response response) {
   return response == Response::kGaussian || response == Response::kStudent;
 }
 
@@ -160,6 +185,10 @@ class Model {
   // mode it came to last, and in a network at initial().
   virtual bool has_start() const noexcept { return false; }
   virtual void add_start(const RowBatch&, CurvatureSums&) noexcept {}
+
+  // effects[i] <- what row i of the batch would do. false: the model does not say. Complexity
+  // O(rows x dimension), and dimension^2 for each row that is beyond a bound of the judge's.
+  virtual bool row_effects(const RowBatch&, const RowJudge&, RowEffect*) noexcept { return false; }
 
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;

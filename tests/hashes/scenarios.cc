@@ -108,6 +108,15 @@ void add_horizons(std::vector<Scenario>& all) {
       all.push_back(hit);
     }
   }
+  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+    for (const char* model : {"linear", "student-t"}) {
+      Scenario stuck{std::string("horizon/") + to_string(horizon) + "/constant/" + model,
+                     base(model), Stream::kConstant};
+      stuck.config.horizon = horizon;
+      stuck.config.sampler.chains = 0;
+      all.push_back(stuck);
+    }
+  }
   for (const char* model : {"linear", "logistic", "student-t", "negative-binomial", "softmax"}) {
     Scenario chosen{std::string("horizon/adaptive/") + model, base(model), Stream::kJump};
     chosen.config.horizon = Horizon::kAdaptive;

@@ -235,14 +235,10 @@ TEST(Units, TargetsThatVaryAfterTheColdStartGiveTheScaleThen) {
       Provenance p;
       const PredictiveSummary s = engine.answers(question(1, kFlat), &p)[0];
       ASSERT_TRUE(std::isfinite(s.mean) && std::isfinite(s.sd));
-      if (horizon == Horizon::kWindow) {
-        EXPECT_LT(p.prior_conflict, 0.5);
-        EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 2u);
-        EXPECT_NEAR(s.mean, 335'000, 5 * s.epred_sd);
-        EXPECT_LT(s.epred_sd, 2'000);
-      } else {
-        EXPECT_NE(p.status, PosteriorStatus::kOk);  // rows are gone: the prior's scale stays
-      }
+      EXPECT_LT(p.prior_conflict, 0.5);
+      EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 2u);
+      EXPECT_NEAR(s.mean, 335'000, 5 * s.epred_sd);
+      EXPECT_LT(s.epred_sd, 2'000);
     }
   }
 }

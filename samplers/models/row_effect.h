@@ -1,0 +1,76 @@
+// What one row of a generalized linear model would do to a Gaussian posterior: a problem in one
+// dimension, that of its linear predictor.
+#ifndef WINDHOVER_SAMPLERS_MODELS_ROW_EFFECT_H_
+#define WINDHOVER_SAMPLERS_MODELS_ROW_EFFECT_H_
+
+#include <algorithm>
+
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// A row at the posterior's mode, in units of its own y.
+struct RowAtMode {
+  double eta;
+  double y;
+  double residual;   // derivative of -log p by eta, dispersion 1
+  double curvature;  // the second one
+};
+
+// Where the row's loss and slope / 2 (eta - before)^2 are least together, by bisection between
+// where it was before and where its first derivative alone leads. The loss is convex, so that this
+// only falls on the way.
+template <class Likelihood>
+double mode_of_row(const Likelihood& likelihood, const RowAtMode& row, double slope) noexcept {
+  double near = row.eta;
+  double far = row.eta - row.residual / slope;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (near + far);
+    if (middle == near || middle == far) break;
+    double residual = 0;
+    likelihood.derivatives(&middle, &row.y, 1, &residual);
+    const double uphill = residual + slope * (middle - row.eta);
+    ((uphill > 0) == (row.residual > 0) ? near : far) = middle;
+  }
+  return near;
+}
+
+// `x` is the row expanded: largest_variance(), variance() and prior_variance() of LinearRows.
+// `scale` is that of y.
+template <class Likelihood, class Expanded>
+RowEffect row_effect(const Likelihood& likelihood, const RowAtMode& row, double scale,
+                     const RowJudge& judge, const Expanded& x) noexcept {
+  constexpr bool kLogarithm = !has_dispersion(Likelihood::kResponse);
+  RowEffect effect;
+  const double pull = row.residual / (scale * judge.divisor);
+  const double distance = (row.y - row.eta) / scale;
+  const double most = x.largest_variance();
+  // A convex loss moves its row no further than its parabola with no curvature would.
+  const bool moves = most * pull * pull > judge.least_moved;
+  const double curved = kLogarithm ? std::max(row.curvature, 1.0) : row.curvature;
+  const bool informs = most * curved > judge.least_information * judge.divisor;
+  const bool surprises =
+      Likelihood::kHeavyTailed && distance * distance > judge.least_surprise * judge.divisor;
+  if (!moves && !informs && !surprises) return effect;
+  const double variance = x.variance(judge.covariance);
+  if (!(variance > 0)) return effect;
+  effect.known = variance / x.prior_variance(judge.prior_precision);
+  if constexpr (Likelihood::kHeavyTailed) {
+    effect.surprise = distance * distance / (judge.divisor + variance);
+    effect.information = row.curvature * variance / judge.divisor;
+  } else {
+    effect.doubt = kLogarithm ? variance : 0.0;
+    const double at = mode_of_row(likelihood, row, judge.divisor / variance);
+    double curvature = 0;
+    double third = 0;
+    likelihood.curvatures(&at, &row.y, 1, &curvature, &third);
+    const double way = (at - row.eta) / scale;
+    effect.moved = way * way / variance;
+    effect.information = curvature * variance / judge.divisor;
+  }
+  return effect;
+}
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_ROW_EFFECT_H_
