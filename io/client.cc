@@ -149,11 +149,14 @@ Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& p
         r.autocorrelation_time_size(), r.prior_precision_size()}) {
     if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
   }
+  // A server from before this field sends none.
+  const bool drifts = r.drift_score_size() == count;
   summaries.clear();
   for (int i = 0; i < count; ++i) {
     summaries.push_back({r.mean(i), r.mode(i), r.sd(i), r.sd_robust(i), r.q5(i), r.q50(i), r.q95(i),
                          r.ess_bulk(i), r.r_hat(i), r.ess_tail(i), r.mcse_mean(i),
-                         r.autocorrelation_time(i), r.prior_precision(i)});
+                         r.autocorrelation_time(i), r.prior_precision(i),
+                         drifts ? r.drift_score(i) : std::numeric_limits<double>::quiet_NaN()});
   }
   provenance = provenance_of(r.provenance());
   return Status::kOk;

@@ -26,7 +26,8 @@ constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
                                                   &ParameterSummary::ess_tail,
                                                   &ParameterSummary::mcse_mean,
                                                   &ParameterSummary::autocorrelation_time,
-                                                  &ParameterSummary::prior_precision};
+                                                  &ParameterSummary::prior_precision,
+                                                  &ParameterSummary::drift_score};
 
 constexpr std::size_t kHeaderBound =
     kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body

@@ -99,7 +99,8 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
                     of.ess_tail[j],
                     of.mcse_mean[j],
                     of.autocorrelation_time[j],
-                    of.prior_precision[j]};
+                    of.prior_precision[j],
+                    of.drift_score[j]};
   }
   engine.stamp(*p, provenance);
   if (held_ == nullptr) engine.parts.snapshots.unpin(id_);

@@ -195,7 +195,8 @@ void give_parameters(std::span<const ParameterSummary> summaries, windhover_para
                                      s.ess_tail,
                                      s.mcse_mean,
                                      s.autocorrelation_time,
-                                     s.prior_precision};
+                                     s.prior_precision,
+                                     s.drift_score};
     give_at(out, to, parameter_size, i);
   }
 }

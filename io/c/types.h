@@ -186,6 +186,8 @@ typedef struct windhover_parameter {
   double ess_bulk, r_hat, ess_tail, mcse_mean;
   double autocorrelation_time; /* in steps of one chain */
   double prior_precision;
+  /* What has moved: how much larger the newest rows would have it, in standard deviations. */
+  double drift_score;
 } windhover_parameter;
 
 #ifdef __cplusplus

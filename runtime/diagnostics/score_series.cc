@@ -26,6 +26,7 @@ ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
       // Over all parameters; drift has two sides, dependence two lengths of stretches.
       threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
       influence_variance_(arena.allocate<double>(dimension).data()),
+      drifts_(arena.allocate<double>(dimension).data()),
       influences_(arena, 1, dimension),
       scores_(arena.allocate<double>(kBatchRows * dimension).data()) {
   const auto numbers = [&] { return arena.allocate<double>(dimension).data(); };
@@ -46,12 +47,14 @@ void ScoreSeries::reset() noexcept {
   known_ = false;
   autocorrelation_ = drift_ = kNotKnown;
   std::fill_n(influence_variance_, dimension_, 0.0);
+  std::fill_n(drifts_, dimension_, kNotKnown);
   begin_pass(0);
 }
 
 void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(known_, autocorrelation_, drift_, newest_.rows, batch_rows_, newest_.batches);
   visitor.visit(influence_variance_, dimension_);
+  visitor.visit(drifts_, dimension_);
   influences_.visit_state(visitor);
   for (double* sums : pass_sums()) visitor.visit(sums, dimension_);
   visitor.visit(scores_, batch_rows_ * dimension_);
@@ -193,9 +196,12 @@ void ScoreSeries::conclude_drift() noexcept {
     const double newest_variance = newest_.squares[j] / newest_.batches - newest_mean * newest_mean;
     const double more = first > 0 ? std::max(1.0, newest_variance / first) : 1.0;
     const double variance = long_run * (more / newest_.batches + 1 / others);
+    drifts_[j] = 0;
     if (!(variance > 0)) continue;
     const double t = (newest_mean - others_mean) / std::sqrt(variance);
-    drift_ = std::max(drift_, normal_of_student(t, freedom));
+    const double size = normal_of_student(t, freedom);
+    drift_ = std::max(drift_, size);
+    drifts_[j] = std::copysign(size, -t);  // scores lead uphill, a parameter goes down
   }
 }
 

@@ -59,6 +59,9 @@ class ScoreSeries {
   // for the parameter where that is largest. Dependent rows alone do not make it large. NaN when
   // not known().
   double drift() const noexcept { return drift_; }
+  // The same of parameter j, with its sign: above 0 where the newest rows ask for a larger one.
+  // drift() is the largest of these but for the sign. NaN when not known().
+  double drift(std::uint32_t j) const noexcept { return drifts_[j]; }
   bool drifting() const noexcept { return drift_ > threshold_; }
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -106,6 +109,7 @@ class ScoreSeries {
   double autocorrelation_;
   double drift_;
   double* influence_variance_;
+  double* drifts_;
 
   DyadicBatches influences_;  // of batches of kBatchRows rows
   Products pairs_;

@@ -19,7 +19,7 @@ void visit_provenance(StateVisitor& visitor, Provenance& p) noexcept {
 
 ParameterColumns::ParameterColumns(Arena& arena, std::uint32_t dimension) noexcept {
   for (double** column : {&raw_mean, &mode, &sd, &sd_robust, &ess_bulk, &ess_tail, &mcse_mean,
-                          &autocorrelation_time, &r_hat, &prior_precision}) {
+                          &autocorrelation_time, &r_hat, &prior_precision, &drift_score}) {
     *column = arena.allocate<double>(dimension).data();
   }
 }

@@ -19,10 +19,13 @@ namespace windhover {
 struct ParameterColumns {
   ParameterColumns(Arena& arena, std::uint32_t dimension) noexcept;
 
-  std::array<double*, 10> all() const noexcept {
-    return {raw_mean, mode,           sd,        sd_robust,
-            ess_bulk, ess_tail,       mcse_mean, autocorrelation_time,
-            r_hat,    prior_precision};
+  std::array<double*, 11> all() const noexcept {
+    return {raw_mean,   mode,
+            sd,         sd_robust,
+            ess_bulk,   ess_tail,
+            mcse_mean,  autocorrelation_time,
+            r_hat,      prior_precision,
+            drift_score};
   }
 
   double* raw_mean;  // of the Posterior's mean
@@ -35,6 +38,7 @@ struct ParameterColumns {
   double* autocorrelation_time;
   double* r_hat;
   double* prior_precision;
+  double* drift_score;
 };
 
 // theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is

@@ -30,6 +30,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   std::copy_n(estimator.laplace().mode(), d, posterior.parameters.mode);
   describe_spread(posterior, estimator, scores);
   std::copy_n(estimator.prior().values(), d, posterior.parameters.prior_precision);
+  for (std::uint32_t j = 0; j < d; ++j) posterior.parameters.drift_score[j] = scores.drift(j);
   draws.copy_to(posterior.deviations, estimator.laplace().n());
   posterior.inverse_factor.copy_from(estimator.laplace().inverse_factor());
   std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());

@@ -188,6 +188,10 @@ struct ParameterSummary {
   double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
   double autocorrelation_time = 0;  // of one chain, in steps; NaN without a window
   double prior_precision = 0;       // given or learned; 1 / variance in the same units
+  // What has moved: how much larger the newest tenth of the window would have this parameter, in
+  // standard deviations of that difference. Provenance::drift_score is the largest but for the
+  // sign. NaN where that is. An intercept is the one where features are at their shift.
+  double drift_score = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace windhover

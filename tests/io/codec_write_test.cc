@@ -195,7 +195,8 @@ TEST(Codec, PredictionsSurviveTheWireWithinTheirBound) {
 
 TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   const Provenance provenance = full_provenance();
-  const std::vector<ParameterSummary> parameters(100, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  const std::vector<ParameterSummary> parameters(100,
+                                                 {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
   const v1::Response posterior = round_trip(posterior_reply_bound(100), std::uint64_t{7},
                                             PosteriorReply{&provenance, parameters});
   const v1::PosteriorSummaryResult& p = posterior.posterior_summary_result();
@@ -208,6 +209,7 @@ TEST(Codec, PosteriorAndDrawsSurviveTheWireWithinTheirBounds) {
   EXPECT_EQ(p.mcse_mean(99), 11);
   EXPECT_EQ(p.autocorrelation_time(99), 12);
   EXPECT_EQ(p.prior_precision(99), 13);
+  EXPECT_EQ(p.drift_score(99), 14);
 
   std::vector<double> theta(100 * 7);
   for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = static_cast<double>(i);

@@ -163,9 +163,24 @@ TEST(ScoreSeries, ShiftOfTheNewestTenthIsSeenInItsParameter) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Data data = stream(1000, 0.0, 64'000 + seed);
     for (Index i = 900; i < 1000; ++i) data.y[i] += 1.0;
-    alarms += pass.over(data).drifting();  // 9.5 sd
+    const ScoreSeries& scores = pass.over(data);
+    alarms += scores.drifting();  // 9.5 sd
+    const auto intercept = static_cast<std::uint32_t>(kDimension - 1);
+    EXPECT_EQ(scores.drift(intercept), scores.drift()) << "it grew";
+    for (std::uint32_t j = 0; j < intercept; ++j) EXPECT_LT(std::abs(scores.drift(j)), 4.5) << j;
   }
   EXPECT_GE(alarms, 190);
+}
+
+TEST(ScoreSeries, AParameterThatMovesHasItsSign) {
+  for (const double change : {-1.0, 1.0}) {
+    Data data = stream(2000, 0.0, 67);
+    for (Index i = 1800; i < 2000; ++i) data.y[i] += change * data.x(i, 1);
+    Pass pass;
+    const ScoreSeries& scores = pass.over(data);
+    EXPECT_EQ(std::abs(scores.drift(1)), scores.drift());
+    EXPECT_GT(change * scores.drift(1), 5);
+  }
 }
 
 // However large it is: what is measured may not hide in its own noise.

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -121,6 +123,27 @@ void plot_posterior(const PosteriorOptions& o, const std::vector<std::string>& n
   draw_intervals(plot, o.plot);
 }
 
+// Of a stream that drifts: which parameters the newest rows would have others, the farthest first.
+void print_moved(const std::vector<std::string>& names,
+                 const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
+  constexpr std::size_t kMost = 5;
+  constexpr double kFar = 3;  // standard deviations
+  if (provenance.reason != StatusReason::kDrift) return;
+  std::vector<std::size_t> moved;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::abs(summaries[i].drift_score) > kFar) moved.push_back(i);
+  }
+  std::ranges::sort(moved, std::greater(),
+                    [&](std::size_t i) { return std::abs(summaries[i].drift_score); });
+  moved.resize(std::min(moved.size(), kMost));
+  std::string text;
+  for (const std::size_t i : moved) {
+    text += fmt::format("{}{} {:+.1f} sd", text.empty() ? "" : ", ", names[i],
+                        summaries[i].drift_score);
+  }
+  if (!text.empty()) fmt::print("moved in the newest tenth: {}\n", text);
+}
+
 void run_posterior(const PosteriorOptions& o) {
   if (!o.plot.empty()) check_plot_path(o.plot);
   Client client;
@@ -157,6 +180,7 @@ void run_posterior(const PosteriorOptions& o) {
         names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk,
         s.ess_tail, s.r_hat, s.prior_precision);
   }
+  print_moved(names, summaries, provenance);
   fmt::print(
       "{}\n(prior: the precision of each parameter's{})\n", describe(provenance),
       parameters.units ? "; each for one unit of its column, the intercept where all are 0" : "");

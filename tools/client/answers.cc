@@ -63,7 +63,8 @@ ordered_json to_json(const ParameterSummary& s) {
           {"mcse_mean", s.mcse_mean},
           {"autocorrelation_time", s.autocorrelation_time},
           {"r_hat", s.r_hat},
-          {"prior_precision", s.prior_precision}};
+          {"prior_precision", s.prior_precision},
+          {"drift_score", s.drift_score}};
 }
 
 namespace {

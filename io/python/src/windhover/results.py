@@ -175,6 +175,8 @@ class Posterior(Answer):
         mcse_mean: Monte Carlo error of the chains' mean.
         autocorrelation_time: of one chain, in steps, or NaN.
         prior_precision: given or learned.
+        drift_score: what has moved: how much larger the newest tenth of the window would have it, in
+            standard deviations of that difference; NaN where it is not known.
     """
 
     provenance: Provenance
@@ -191,6 +193,7 @@ class Posterior(Answer):
     mcse_mean: FloatArray
     autocorrelation_time: FloatArray
     prior_precision: FloatArray
+    drift_score: FloatArray
     names: tuple[str, ...] = field(default=())
 
     def __len__(self) -> int:
