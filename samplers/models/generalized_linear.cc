@@ -227,10 +227,10 @@ void LinearRows::add_to(const RowBatch& chunk, const double* w, double* total) n
 }
 
 // The first two rows of scratch: the row, and the roots of P's diagonal.
-void LinearRows::judge(const double* covariance) noexcept {
+void LinearRows::judge(const double* covariance, std::size_t rows) noexcept {
   double* roots = scaled_ + width_;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    roots[j] = std::sqrt(covariance[std::size_t{j} * (dimension_ + 1)]);
+    roots[j] = std::sqrt(covariance[j * (rows + 1)]);
   }
 }
 
@@ -245,11 +245,12 @@ double LinearRows::largest_variance() const noexcept {
   return sd * sd;
 }
 
-double LinearRows::variance(const double* covariance) const noexcept {
-  const ConstMatrixMap p(covariance, dimension_, dimension_);
+double LinearRows::variance(const double* covariance, std::size_t rows) const noexcept {
   const ConstVectorMap x(scaled_, dimension_);
   double sum = 0;
-  for (std::uint32_t j = 0; j < dimension_; ++j) sum += x[j] * p.col(j).dot(x);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    sum += x[j] * ConstVectorMap(covariance + j * rows, dimension_).dot(x);
+  }
   return std::max(sum, 0.0);
 }
 

@@ -54,12 +54,12 @@ class LinearRows {
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
 
-  // Of single rows, transformed: judge() first, then row by row expand_row() and what follows.
-  // largest_variance() is no less than variance(), x^T P x, and takes no D^2.
-  void judge(const double* covariance) noexcept;
+  // Of single rows, transformed: judge(), then for each expand_row() and what follows. P is a block
+  // of a matrix of `rows` rows; largest_variance() is O(D), no less than variance(), x^T P x.
+  void judge(const double* covariance, std::size_t rows) noexcept;
   void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
   double largest_variance() const noexcept;
-  double variance(const double* covariance) const noexcept;
+  double variance(const double* covariance, std::size_t rows) const noexcept;
   double prior_variance(const double* precision) const noexcept;
 
   FeatureTransform& transform() noexcept { return transform_; }
@@ -207,7 +207,7 @@ class GeneralizedLinearModel final : public Model {
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override {
     rows_.set_coefficients(judge.mode, target_);
-    rows_.judge(judge.covariance);
+    rows_.judge(judge.covariance, rows_.dimension());
     for_chunks(batch, [&](const RowBatch& chunk) {
       raw_residuals(chunk);
       likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);

@@ -52,7 +52,7 @@ RowEffect row_effect(const Likelihood& likelihood, const RowAtMode& row, double 
   const bool surprises =
       Likelihood::kHeavyTailed && distance * distance > judge.least_surprise * judge.divisor;
   if (!moves && !informs && !surprises) return effect;
-  const double variance = x.variance(judge.covariance);
+  const double variance = x.variance(judge.covariance, x.dimension());
   if (!(variance > 0)) return effect;
   effect.known = variance / x.prior_variance(judge.prior_precision);
   if constexpr (Likelihood::kHeavyTailed) {

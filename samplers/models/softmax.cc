@@ -211,4 +211,24 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
   for (std::size_t a = 0; a < outputs_; ++a) add_vector(chunk, leverages_ + a * kChunk, a, third);
 }
 
+bool SoftmaxModel::row_effects(const RowBatch& batch, const RowJudge& judge,
+                               RowEffect* effects) noexcept {
+  const std::size_t columns = rows_.dimension();
+  const std::size_t dimension = outputs_ * columns;
+  std::fill_n(effects, batch.count, RowEffect{});
+  for (std::size_t output = 0; output < outputs_; ++output) {
+    const double* covariance = judge.covariance + output * columns * (dimension + 1);
+    rows_.judge(covariance, dimension);
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      rows_.expand_row(batch, i);
+      if (rows_.largest_variance() <= judge.least_information) continue;
+      const double variance = rows_.variance(covariance, dimension);
+      if (variance <= effects[i].doubt) continue;
+      effects[i].doubt = variance;
+      effects[i].known = variance / rows_.prior_variance(judge.prior_precision + output * columns);
+    }
+  }
+  return true;
+}
+
 }  // namespace windhover

@@ -46,6 +46,10 @@ class SoftmaxModel final : public Model {
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                      double weight, CurvatureSums& sums) noexcept override;
 
+  // Of each row only how much its log-odds are in doubt, those of the class that are most.
+  bool row_effects(const RowBatch& batch, const RowJudge& judge,
+                   RowEffect* effects) noexcept override;
+
  private:
   static constexpr std::size_t kChunk = LinearRows::kChunk;
 

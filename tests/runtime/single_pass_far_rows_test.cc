@@ -39,6 +39,35 @@ TEST(SinglePassFarRows, OneRowFarOutIsSetAside) {
   }
 }
 
+// Of classes it is how open a row leaves its odds that tells.
+TEST(SinglePassFarRows, OneRowOfClassesFarOutIsSetAside) {
+  Data data = data_of("logistic", 1500, 217);
+  const VectorXd u = uniforms(218, data.rows());
+  for (Index i = 0; i < data.rows(); ++i) data.y[i] += u[i] < 0.3 ? 1 : 0;
+  for (const Horizon horizon : kHorizons) {
+    EngineConfig config = default_config("softmax", horizon);
+    config.model.classes = 3;
+    TestEngine clean(config);
+    stream(clean, data, 0, data.rows());
+    for (const double far : {1e6, -1e6, 1e20}) {
+      Data hit = data;
+      hit.x(700, 0) = far;
+      TestEngine engine(config);
+      stream(engine, hit, 0, hit.rows());
+      EXPECT_EQ(set_aside(engine), 1u) << far;
+      expect_ok(engine, "softmax");
+      expect_draws_agree(engine, "softmax");
+      const auto found = engine.parameters();
+      const auto expected = clean.parameters();
+      for (std::size_t j = 0; j < found.size(); ++j) {
+        // A row of 1500 more or less: an influence of a few sd / sqrt(1500).
+        EXPECT_NEAR(found[j].mean, expected[j].mean, 0.2 * expected[j].sd) << far;
+        EXPECT_NEAR(found[j].sd / expected[j].sd, 1, 0.01) << far;
+      }
+    }
+  }
+}
+
 // Among the first rows it would be in the units that all others are seen in.
 TEST(SinglePassFarRows, ARowFarOutAmongTheFirstIsNotBegunWith) {
   constexpr FarRow kFar[] = {{1e6, NAN}, {NAN, 1e12}};
