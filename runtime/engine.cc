@@ -224,12 +224,18 @@ int Engine::assist(std::uint32_t worker) noexcept {
 
 void Engine::visit_state(StateVisitor& visitor) noexcept {
   layout_->parts.window.visit_state(visitor);
-  layout_->parts.learner->visit_state(visitor);
+  layout_->visit_learned(visitor);
   layout_->visit_counters(visitor);
 }
 
+// Whether predictions are scored is no part of a configuration that a checkpoint is held to.
+void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
+  parts.learner->visit_state(visitor);
+  scorer != nullptr ? scorer->visit_state(visitor) : Prequential::visit_none(visitor);
+}
+
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters");
+  visitor.section("counters", 2);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

@@ -135,6 +135,7 @@ struct Engine::Layout {
   // What create() does with a layout that has just been made. Idempotent.
   void start() noexcept;
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
+  void visit_learned(StateVisitor& visitor) noexcept;
   void visit_counters(StateVisitor& visitor) noexcept;
   // The window's lease that a capture holds.
   std::uint32_t capture_lease() const noexcept { return config.max_followers; }

@@ -43,7 +43,7 @@ Result<bool> check_rows(const Header& header, const Window& window) noexcept {
 void Engine::Layout::take_capture() noexcept {
   parts.window.take_lease(capture_lease());
   checkpoint::StateCopy copy(capture->room());
-  parts.learner->visit_state(copy);
+  visit_learned(copy);
   copy.end();
   const std::size_t counters_at = copy.size() + sizeof(SectionHeader);
   visit_counters(copy);
@@ -186,7 +186,7 @@ Result<bool> Engine::Layout::read_rows(std::span<const std::byte> payload, std::
 // A verified section that does not fit is one of another version, or made to deceive.
 Result<bool> Engine::Layout::put(std::span<const std::byte> sections) noexcept {
   checkpoint::StateRestorer restorer(sections, block());
-  parts.learner->visit_state(restorer);
+  visit_learned(restorer);
   visit_counters(restorer);
   const char* misfit = restorer.misfit();
   if (misfit == nullptr && parts.learner->head() != parts.window.lease()) misfit = "learner";

@@ -40,7 +40,7 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
 }
 
 void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learner");
+  visitor.section("learner", 2);
   visitor.values(phase_, round_, seeded_, unrefreshed_rows_, refreshed_position_, lost_until_,
                  dirty_, patient_until_, awaited_);
   mover_.weights().visit_state(visitor);

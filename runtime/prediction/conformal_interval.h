@@ -94,6 +94,15 @@ class ClassShares {
     return set;
   }
 
+  // What the classes of a set have together.
+  double mass(std::uint64_t set) const noexcept {
+    double sum = 0;
+    for (std::size_t c = 0; c < shares_.size(); ++c) {
+      if ((set >> c & 1) != 0) sum += shares_[c];
+    }
+    return sum;
+  }
+
  private:
   std::array<double, 2> two_;
   std::span<const double> shares_;

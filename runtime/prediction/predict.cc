@@ -42,9 +42,13 @@ double expected(Response response, double eta) noexcept {
   }
 }
 
-// All but what is said of classes, of which the first `classes` are filled where there are any.
+// Nothing of an earlier answer is left: of classes it had filled the first `classes`.
 void clear(PredictiveSummary& s) noexcept {
   static_assert(std::is_trivially_copyable_v<PredictiveSummary>);
+  const std::size_t classes = std::min<std::size_t>(s.classes, kMaxClasses);
+  for (auto* list : {&s.probs, &s.probs_sd, &s.probs_eti_lower, &s.probs_eti_upper}) {
+    std::fill_n(list->begin(), classes, 0.0);
+  }
   static constexpr PredictiveSummary kEmpty;
   std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }

@@ -42,8 +42,9 @@ void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
 
 void Predictor::fill_class_set(Response response, PredictiveSummary& s) const noexcept {
   if (!conformal_.known() || !has_classes(response)) return;
-  s.conformal_set = ClassShares(s).set(conformal_.upper);
-  s.conformal_alpha = conformal_.alpha();
+  const ClassShares shares(s);
+  s.conformal_set = shares.set(conformal_.upper);
+  s.conformal_alpha = std::max(0.0, 1 - shares.mass(s.conformal_set));
 }
 
 void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,

@@ -157,8 +157,8 @@ struct PredictiveSummary {
   double conformal_lower = std::numeric_limits<double>::quiet_NaN();  // regression: of y
   double conformal_upper = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t conformal_set = 0;  // classification: bit c is set where class c belongs to it
-  // 1 less what the model itself gives that interval or set: 1 - interval_probability where it is
-  // right.
+  // 1 less what the model itself gives that interval or set: of a number 1 - interval_probability
+  // where it is right.
   double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
   // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
   // above then only the entropies, log_score and brier (the sum over classes) mean anything.

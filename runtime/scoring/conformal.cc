@@ -13,7 +13,7 @@ double expected_score(double probability) noexcept {
 const std::array<double, Conformal::kIntervals>& expected_scores() noexcept {
   static const std::array<double, Conformal::kIntervals> scores = [] {
     std::array<double, Conformal::kIntervals> all;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = expected_score(kScoredIntervals[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = expected_score(Conformal::kFollowed[i]);
     return all;
   }();
   return scores;
@@ -39,7 +39,7 @@ void Conformal::add(const NormalScore& y) noexcept {
   const double rate = std::max(kLeastRate, kFirstRows / (kFirstRows + rows_));
   ++rows_;
   for (std::size_t i = 0; i < kIntervals; ++i) {
-    const double share = 1 - kScoredIntervals[i];  // that may lie outside
+    const double share = 1 - kFollowed[i];  // that may lie outside
     const double lower = lower_[i].load(std::memory_order_relaxed);
     const double upper = upper_[i].load(std::memory_order_relaxed);
     double next_lower = 0;
@@ -73,6 +73,18 @@ Conformal::Bounds Conformal::bounds() const noexcept {
     all[i].upper = std::max(all[i].upper, all[i - 1].upper);
   }
   return all;
+}
+
+void Conformal::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("conformal intervals");
+  const auto visit = [&](End& end) {
+    double score = end.load(std::memory_order_relaxed);
+    visitor.value(score);
+    if (visitor.restores()) end.store(score, std::memory_order_relaxed);
+  };
+  visitor.value(rows_);
+  for (End& end : lower_) visit(end);
+  for (End& end : upper_) visit(end);
 }
 
 ConformalBounds Conformal::bounds(double probability) const noexcept {

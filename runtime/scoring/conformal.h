@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/prediction/conformal_interval.h"
 #include "windhover/runtime/scoring/prediction_scores.h"
 
@@ -25,19 +26,23 @@ inline bool holds(const ConformalBounds& bounds, const NormalScore& y) noexcept 
 // Ends of intervals that hold the share of outcomes that they promise, whatever the model: adaptive
 // conformal inference (Gibbs, Candes 2021) as quantile tracking (Angelopoulos, Candes, Tibshirani
 // 2023, eq. 5). An outcome outside pushes the end that it passed outwards, by rate (1 - a); one
-// inside draws it in by rate a, where a is the share that may lie outside. So in the long run
-// exactly that share does, however the rows come: over T rows to within (how far the end has moved)
-// / (rate T). The first rows move ends more, as in Robbins and Monro's search for a quantile; from
-// the 200th on the rate stays, so that what changes is followed. Beyond a score of 1 steps grow
-// with the end: what is wrong by orders of magnitude is right after some dozens of outcomes
-// outside.
+// inside draws it in by rate a, where a is the share that may lie outside. So in the long run that
+// share does, however the rows come: over T rows to within (how far the end has moved) / (rate T).
+// The first rows move ends more, as in Robbins and Monro's search for a quantile; from the 200th on
+// the rate stays, so that what changes is followed.
+// Beyond a score of 1 steps grow with the end: what is wrong by orders of magnitude is right after
+// some dozens of outcomes outside. Then it is logarithms that come out even, and the share outside
+// is larger than a by a factor of 1.025. Inwards an end comes more slowly, by a factor e in some
+// 400 rows at 90 %.
 //
 // Of numbers each end is followed apart, for half of what may lie outside each. Counts and classes
 // come in lumps: there both ends stand equally far from the middle.
 // One writer; bounds() from any thread.
 class Conformal {
  public:
-  static constexpr std::size_t kIntervals = kScoredIntervals.size();
+  // Those that are followed: kScoredIntervals and two further out.
+  static constexpr std::array<double, 6> kFollowed = {0.50, 0.80, 0.90, 0.95, 0.99, 0.999};
+  static constexpr std::size_t kIntervals = kFollowed.size();
   using Bounds = std::array<ConformalBounds, kIntervals>;
   enum class Ends { kApart, kTogether };
 
@@ -45,11 +50,14 @@ class Conformal {
 
   void add(const NormalScore& outcome) noexcept;
 
-  // Of kScoredIntervals, each within the next.
+  // Of kFollowed, each within the next.
   Bounds bounds() const noexcept;
-  // Of any probability in (0, 1): between those of kScoredIntervals on a straight line over the
-  // normal scores that a right model would have, beyond them in proportion.
+  // Of any probability in (0, 1): between those of kFollowed on a straight line over the normal
+  // scores that a right model would have, beyond them in proportion.
   ConformalBounds bounds(double probability) const noexcept;
+
+  // The writer's thread.
+  void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   static constexpr double kLeastRate = 0.05;

@@ -39,6 +39,13 @@ class Prequential {
   // Rows [first, head) of the window are about to be taken in.
   void score(std::uint64_t first, std::uint64_t head) noexcept;
 
+  // What outlives a restart: where conformal intervals end.
+  void visit_state(StateVisitor& visitor) noexcept { conformal_.visit_state(visitor); }
+  // The same of one that has not begun.
+  static void visit_none(StateVisitor& visitor) noexcept {
+    Conformal(Conformal::Ends::kTogether).visit_state(visitor);
+  }
+
   // Any thread.
   PredictionScores scores() const noexcept;
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing

@@ -56,12 +56,12 @@ void Prequential::score_conformal(const Conformal::Bounds& served, const Posteri
                                   RowScore& score) noexcept {
   const NormalScore y = normal_score(posterior, asked, summary);
   if (std::isnan(y.low) || std::isnan(y.high)) return;
-  for (std::size_t i = 0; i < served.size(); ++i) score.conformal[i] = holds(served[i], y);
+  for (std::size_t i = 0; i < score.conformal.size(); ++i) score.conformal[i] = holds(served[i], y);
   const auto [lower, upper] = served[k90];
   score.conformal_size = has_classes(model_->response())
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
-  // The prior's predictions say nothing of how good the posterior's are.
+  // What is warming up says nothing of how good predictions will be.
   if (posterior.provenance.status != PosteriorStatus::kWarmingUp) conformal_.add(y);
 }
 

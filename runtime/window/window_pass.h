@@ -51,7 +51,7 @@ class WindowPass {
 
   // Between sweeps.
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("window pass");
+    visitor.section("window pass", 2);
     visitor.values(position_, end_);
     scores_.visit_state(visitor);
     repeats_.visit_state(visitor);

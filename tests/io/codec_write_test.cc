@@ -310,6 +310,15 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   status.runtime_counters = counters;
   status.io_counters = counters;
   status.query_latency = {1, 2, 3, 4, 5};
+  status.scores.any = true;
+  status.scores.scores.offered = UINT64_MAX;
+  for (ScoreMeans& means : status.scores.scores.means) {
+    means.memory = means.rows = UINT64_MAX;
+    means.log_score = means.reference = -1.5;
+    means.coverage.fill(0.75);
+    means.conformal_coverage.fill(0.875);
+    means.conformal_size = 1.25;
+  }
   status.durable = {true,
                     Durability::kLogged,
                     UINT64_MAX,
@@ -333,6 +342,8 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   EXPECT_EQ(response.status_result().io_counters_size(), 60);
   EXPECT_EQ(response.status_result().io_counters(59).label(), counters[0].label);
   EXPECT_EQ(response.status_result().query_latency().max_ns(), 5);
+  ASSERT_EQ(response.status_result().scores_size(), 3);
+  EXPECT_EQ(response.status_result().scores(2).conformal_size(), 1.25);
   const v1::Durable& durable = response.status_result().durable();
   EXPECT_TRUE(durable.keeps_folder());
   EXPECT_EQ(durable.durability(), v1::DURABILITY_LOGGED);

@@ -248,12 +248,11 @@ TEST_F(PredictTest, NothingOfAnEarlierAnswerIsLeft) {
   const auto fill = [](auto& numbers) { numbers.fill(7.0); };
   fill(used.quantiles);
   fill(used.exceedance);
-  fill(used.probs);
-  fill(used.probs_sd);
-  fill(used.probs_eti_lower);
-  fill(used.probs_eti_upper);
-  used.entropy = used.log_score = used.brier = used.prob_best = used.thompson = 7.0;
   used.classes = 3;  // a classifier's
+  for (auto* list : {&used.probs, &used.probs_sd, &used.probs_eti_lower, &used.probs_eti_upper}) {
+    std::fill_n(list->begin(), used.classes, 7.0);
+  }
+  used.entropy = used.log_score = used.brier = used.prob_best = used.thompson = 7.0;
   predictor_->predict(*posterior_, Response::kGaussian, 1, request, {&used, 1});
   EXPECT_EQ(used.mean, fresh.mean);
   EXPECT_EQ(used.classes, 0u);

@@ -1,6 +1,7 @@
 // Whether intervals hold as many outcomes as they promise, and what predictions are worth beside
 // who knows nothing, and beside the challengers.
 import { colour, key, line, makeChart } from "./charts.js";
+import { isBinary } from "./prediction.js";
 import { byId, number, percent, say, short, table, whole } from "./format.js";
 
 const kPromised = [50, 80, 90, 95];
@@ -103,7 +104,7 @@ export class CalibrationView {
       this.chart.set([kPromised, kPromised, [], [], []], why);
       return;
     }
-    say(byId("calibration-now"), `${verdict(held90[0])}${this.columns.classes > 0 ? sets(held90) : learned(held90[0])}`);
+    say(byId("calibration-now"), `${verdict(held90[0])}${this.columns.classes > 0 || isBinary(this.columns) ? sets(held90) : learned(held90[0])}`);
     const lines = kColours.map((_, i) => (held90[i] ? held(held90[i]).map((v) => 100 * v) : kPromised.map(() => null)));
     this.chart.set([kPromised, kPromised, ...lines], `Reliability curve. ${verdict(held90[0])}`);
     const entries = held90.slice(0, 3).map((s, i) => [kColours[i], memoryText(s), kShapes[i]]);

@@ -13,7 +13,7 @@ export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGIS
 // What holds 90 % of the outcomes: the conformal interval where there is one, else the model's own.
 function outcomes(p) {
   const learned = [number(p.conformal_lower), number(p.conformal_upper)];
-  const there = number(p.conformal_alpha) !== 0 && learned.every(Number.isFinite);
+  const there = (number(p.conformal_alpha) !== 0 || learned[0] !== learned[1]) && learned.every(Number.isFinite);
   return there ? learned : [number(p.interval_lower), number(p.interval_upper)];
 }
 
@@ -27,7 +27,7 @@ export function sentence(columns, p) {
   if (isBinary(columns)) {
     const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
     const what = columns.schema ? `${columns.target}` : `y = ${columns.positive}`;
-    return `The chance that ${what}: ${percent(number(p.epred_mean))} (with 90 % certainty ${percent(lower)} to ${percent(upper)})`;
+    return `The chance that ${what}: ${percent(number(p.epred_mean))} (with 90 % certainty ${percent(lower)} to ${percent(upper)})${among(["no", "yes"], p)}`;
   }
   const [lower, upper] = outcomes(p);
   const spread = upper - lower;

@@ -241,6 +241,8 @@ class Shared:
         request = pb.Request(posterior_summary=pb.PosteriorSummary())
         result = yield from self._ask(request, "posterior_summary_result")
         arrays = {name: np.array(getattr(result, name)) for name in POSTERIOR_ARRAYS}
+        if not len(arrays["drift_score"]):  # a server from before it
+            arrays["drift_score"] = np.full(len(arrays["mean"]), np.nan)
         if len({len(array) for array in arrays.values()}) != 1:
             raise ProtocolError("the server's arrays differ in length")
         names = self._parameter_names()
