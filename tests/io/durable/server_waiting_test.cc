@@ -103,6 +103,7 @@ TEST_F(ServerPeers, OneThatIsResetWhileItsQuestionWaitsForTheDiskKeepsNoPlace) {
 
 // With and without a question behind its row: the connection's end is seen in other ways.
 TEST_F(ServerPeers, OneThatClosesWhileItsRowWaitsForTheDiskKeepsItsPlaceNoLongerThanASilentOne) {
+  one_place_.wait_timeout = hours(1'000);  // however often it is waited below
   for (const bool question : {false, true}) {
     RecordingFolder disk;
     FaultyFolder faulty(disk);
