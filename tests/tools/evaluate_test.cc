@@ -87,6 +87,21 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
   EXPECT_NE(text.find("Kalman filter"), std::string::npos) << text;
 }
 
+// Without a window rows are taken in a minibatch at a time: of the first chunk only the first ones
+// come before there are units.
+TEST_F(Evaluate, WithoutAWindowToo) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+    EvaluateOptions o = options(prices(), "price");
+    o.chunk = 100;
+    o.horizon.horizon = horizon;
+    o.against = true;
+    const ordered_json result = evaluate(o);
+    EXPECT_GE(result["scored_rows"], 2'900);
+    const double best = -0.5 * std::log(2 * M_PI * M_E * 4e8);
+    EXPECT_NEAR(number(result["parts"].back()["log_score"]), best, 4 * 0.71 / std::sqrt(300.0));
+  }
+}
+
 // Tenths of 3,000 rows are no multiples of 7: a part ends where a chunk does.
 TEST_F(Evaluate, PartsEndWithChunksAndChunksAreAsLongAsAsked) {
   EvaluateOptions o = options(prices(), "price");
@@ -160,7 +175,7 @@ class Rivals : public ::testing::Test {
   std::vector<StreamChunk> in_chunks_of(std::size_t rows) const {
     std::vector<StreamChunk> chunks;
     for (std::size_t i = 0; i < data_.rows(); i += rows) {
-      chunks.push_back({i, std::min(i + rows, data_.rows()), true});
+      chunks.push_back({i, std::min(i + rows, data_.rows()), i});
     }
     return chunks;
   }
@@ -193,7 +208,7 @@ TEST_F(Rivals, RowsWithoutAScoreAreLearnedFromAndNotCounted) {
   auto chunks = in_chunks_of(1'000);
   data_.targets[0] = 1e6;  // would cost 1,000 nats
   const double all = rival_scores(data_, Response::kGaussian, chunks)[0].log_score;
-  chunks[0].scored = false;
+  chunks[0].scored_from = 1;
   EXPECT_GT(rival_scores(data_, Response::kGaussian, chunks)[0].log_score, all);
 }
 

@@ -176,12 +176,10 @@ double mean_score(Rival rival, std::span<const StreamChunk> chunks) {
   std::size_t scored = 0;
   for (const StreamChunk& chunk : chunks) {
     rival.fade();
-    if (chunk.scored) {
-      for (std::size_t i = chunk.first; i < chunk.end; ++i) {
-        sum += std::max(rival.log_score(i), kWorst);
-      }
-      scored += chunk.end - chunk.first;
+    for (std::size_t i = chunk.scored_from; i < chunk.end; ++i) {
+      sum += std::max(rival.log_score(i), kWorst);
     }
+    scored += chunk.end - chunk.scored_from;
     for (std::size_t i = chunk.first; i < chunk.end; ++i) {
       if (i > chunk.first) rival.fade();
       rival.learn(i);

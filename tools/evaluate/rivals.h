@@ -18,12 +18,12 @@ struct RivalScore {
   double log_score = 0;  // nats a row
 };
 
-// Rows [first, end) that come together: all are predicted before any of them is learned from. Where
-// the engine gave no score none is asked of the rivals either.
+// Rows [first, end) that come together: all are predicted before any of them is learned from. Those
+// below scored_from got no score from the engine, and none is asked of the rivals either.
 struct StreamChunk {
   std::size_t first = 0;
   std::size_t end = 0;
-  bool scored = true;
+  std::size_t scored_from = first;
 };
 
 // Means of the log scores over the rows scored, each rival with the setting that turned out best on
