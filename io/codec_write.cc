@@ -1,92 +1,10 @@
 #include "windhover/io/codec.h"
-
-#include <bit>
-#include <cmath>
-#include <iterator>
-
-#include "windhover/io/framing.h"
-#include "windhover/io/wire_fields.h"
-#include "windhover/io/wire_sink.h"
+#include "windhover/io/response_writer.h"
 
 // The numbers below are the fields of the messages in windhover.proto, in their order.
 
 namespace windhover {
 namespace {
-
-// Of PosteriorSummaryResult, from field 2 on.
-constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
-                                                  &ParameterSummary::mode,
-                                                  &ParameterSummary::sd,
-                                                  &ParameterSummary::sd_robust,
-                                                  &ParameterSummary::q5,
-                                                  &ParameterSummary::q50,
-                                                  &ParameterSummary::q95,
-                                                  &ParameterSummary::ess_bulk,
-                                                  &ParameterSummary::r_hat,
-                                                  &ParameterSummary::ess_tail,
-                                                  &ParameterSummary::mcse_mean,
-                                                  &ParameterSummary::autocorrelation_time,
-                                                  &ParameterSummary::prior_precision,
-                                                  &ParameterSummary::drift_score};
-
-constexpr std::size_t kHeaderBound =
-    kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body
-constexpr std::size_t kProvenanceBound = 282;
-
-template <class Fields>
-std::size_t write_response(std::uint64_t id, int body, std::span<std::byte> out,
-                           Fields&& fields) noexcept {
-  const auto response = [&](auto& sink) {
-    sink.u64(response_field::kId, id);
-    sink.message(body, fields);
-  };
-  SizeSink measured;
-  response(measured);
-  if (measured.size() > INT32_MAX) return 0;
-  const auto length = static_cast<std::uint32_t>(measured.size());
-  if (frame_header_size(length) + length > out.size()) return 0;
-  const std::size_t header = write_frame_header(length, out.data());
-  ByteSink bytes(out.data() + header);
-  response(bytes);
-  return header + length;
-}
-
-template <class Sink>
-void write_provenance(Sink& out, const Provenance& p) noexcept {
-  out.u64(1, p.snapshot_id);
-  out.u64(2, p.sequence);
-  out.u64(3, p.n_seen);
-  out.u64(4, p.n_eff);
-  out.u64(5, p.steps);
-  out.sint64(6, p.age_ns);
-  out.u64(7, p.draws);
-  out.real(8, p.ess_bulk);
-  out.real(9, p.r_hat);
-  out.real(10, p.draws_per_observation);
-  out.real(11, p.ou_ratio);
-  out.real(12, p.misspecification_index);
-  out.real(13, p.noise_variance);
-  out.real(14, p.noise_variance_sd);
-  out.u64(15, static_cast<std::uint64_t>(p.status));
-  out.real(16, p.ess_tail);
-  out.real(17, p.autocorrelation_time);
-  out.real(18, p.score_autocorrelation);
-  out.real(19, p.drift_score);
-  out.u64(20, p.divergences);
-  out.u64(21, static_cast<std::uint64_t>(p.horizon));
-  out.real(22, p.repeated_rows);
-  out.u64(23, static_cast<std::uint64_t>(p.reason));
-  out.real(24, p.law_ratio);
-  out.real(25, p.prior_conflict);
-  out.fixed64(26, p.recovery_target);
-  out.real(27, p.coverage_90);
-  out.real(28, p.conformal_coverage_90);
-}
-
-template <class Sink>
-void provenance(Sink& out, const Provenance& p) noexcept {
-  out.message(1, [&](auto& inner) { write_provenance(inner, p); });
-}
 
 template <class Sink>
 void write_score(Sink& out, const ScoreMeans& s) noexcept {
@@ -116,51 +34,6 @@ void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
   out.message(11, [&](auto& inner) {
     write_score(inner, s.scores.scores.means[PredictionScores::kServed]);
   });
-}
-
-template <class Sink>
-void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantiles,
-                      std::size_t thresholds) noexcept {
-  out.real(1, s.linpred_mean);
-  out.real(2, s.linpred_sd);
-  out.real(3, s.epred_mean);
-  out.real(4, s.epred_sd);
-  out.real(5, s.mean);
-  out.real(6, s.sd);
-  out.real(7, s.var_epistemic);
-  out.real(8, s.var_aleatoric);
-  out.real(9, s.interval_lower);
-  out.real(10, s.interval_upper);
-  out.doubles(11, quantiles, [&](std::size_t i) { return s.quantiles[i]; });
-  out.doubles(12, thresholds, [&](std::size_t i) { return s.exceedance[i]; });
-  out.real(13, s.entropy);
-  out.real(14, s.expected_entropy);
-  out.real(15, s.mutual_information);
-  out.real(16, s.log_score);
-  out.real(17, s.pit);
-  out.real(18, s.crps);
-  out.real(19, s.brier);
-  out.real(20, s.prob_best);
-  out.real(21, s.expected_regret);
-  out.real(22, s.thompson);
-  out.doubles(23, s.classes, [&](std::size_t i) { return s.probs[i]; });
-  out.doubles(24, s.classes, [&](std::size_t i) { return s.probs_sd[i]; });
-  out.doubles(25, s.classes, [&](std::size_t i) { return s.probs_eti_lower[i]; });
-  out.doubles(26, s.classes, [&](std::size_t i) { return s.probs_eti_upper[i]; });
-  if (std::isnan(s.conformal_alpha)) return;
-  if (!std::isnan(s.conformal_lower)) {
-    out.real(27, s.conformal_lower);
-    out.real(28, s.conformal_upper);
-  }
-  std::uint64_t left = s.conformal_set;  // a bit a class
-  const auto next_class = [&](std::size_t i) {
-    if (i == 0) left = s.conformal_set;
-    const auto c = static_cast<std::uint64_t>(std::countr_zero(left));
-    left &= left - 1;
-    return c;
-  };
-  out.varints(29, static_cast<std::size_t>(std::popcount(s.conformal_set)), next_class);
-  out.real(30, s.conformal_alpha);
 }
 
 template <class Sink>
@@ -250,35 +123,6 @@ std::size_t encode(const ObserveAckReply& r, std::span<std::byte> out) noexcept 
   });
 }
 
-std::size_t encode(std::uint64_t id, const PredictReply& r, std::span<std::byte> out) noexcept {
-  return write_response(id, response_field::kPredictResult, out, [&](auto& sink) {
-    provenance(sink, *r.provenance);
-    for (const PredictiveSummary& summary : r.summaries) {
-      sink.message(2, [&](auto& s) { write_prediction(s, summary, r.quantiles, r.thresholds); });
-    }
-  });
-}
-
-std::size_t encode(std::uint64_t id, const PosteriorReply& r, std::span<std::byte> out) noexcept {
-  return write_response(id, response_field::kPosteriorSummaryResult, out, [&](auto& sink) {
-    provenance(sink, *r.provenance);
-    int field = 2;
-    for (const auto column : kColumns) {
-      sink.doubles(field++, r.parameters.size(),
-                   [&](std::size_t i) { return r.parameters[i].*column; });
-    }
-  });
-}
-
-std::size_t encode(std::uint64_t id, const DrawsReply& r, std::span<std::byte> out) noexcept {
-  return write_response(id, response_field::kDrawsResult, out, [&](auto& sink) {
-    provenance(sink, *r.provenance);
-    sink.u64(2, r.dimension);
-    sink.u64(3, r.first);
-    sink.doubles(4, r.theta.size(), [&](std::size_t i) { return r.theta[i]; });
-  });
-}
-
 std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> out) noexcept {
   return write_response(id, response_field::kStatusResult, out, [&](auto& sink) {
     provenance(sink, *r.provenance);
@@ -355,23 +199,6 @@ std::size_t encode(std::uint64_t id, const RefusalReply& r, std::span<std::byte>
     sink.u64(2, r.number);
     sink.u64(3, r.closing ? 1 : 0);
   });
-}
-
-std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::size_t thresholds,
-                                std::size_t classes) noexcept {
-  // 23 numbers with tags of at most two bytes, seven arrays, tag and length of the row. A set may
-  // have two classes where there are no probabilities of classes.
-  const std::size_t row =
-      23 * 10 + 7 * 7 + 8 * (quantiles + thresholds + 4 * classes) + classes + 2 + 7;
-  return kHeaderBound + kProvenanceBound + rows * row;
-}
-
-std::size_t posterior_reply_bound(std::size_t dimension) noexcept {
-  return kHeaderBound + kProvenanceBound + std::size(kColumns) * (6 + 8 * dimension);
-}
-
-std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept {
-  return kHeaderBound + kProvenanceBound + 2 * 7 + 6 + 8 * dimension * draws;
 }
 
 }  // namespace windhover
