@@ -42,19 +42,16 @@ void Conformal::add(const NormalScore& y) noexcept {
     const double share = 1 - kFollowed[i];  // that may lie outside
     const double lower = lower_[i].load(std::memory_order_relaxed);
     const double upper = upper_[i].load(std::memory_order_relaxed);
-    double next_lower = 0;
-    double next_upper = 0;
+    double next = 0;  // of the upper end
     if (ends_ == Ends::kApart) {
-      next_lower = moved(lower, rate, y.low < lower, share / 2, -1);
-      next_upper = moved(upper, rate, y.high > upper, share / 2, 1);
+      lower_[i].store(moved(lower, rate, y.low < lower, share / 2, -1), std::memory_order_relaxed);
+      next = moved(upper, rate, y.high > upper, share / 2, 1);
     } else {
       const double end = std::max(0.0, upper);
       const bool outside = y.low < -end || y.high > end;
-      next_upper = std::max(-kBeyondMiddle, moved(upper, rate, outside, share, 1));
-      next_lower = -next_upper;
+      next = std::max(-kBeyondMiddle, moved(upper, rate, outside, share, 1));
     }
-    lower_[i].store(next_lower, std::memory_order_relaxed);
-    upper_[i].store(next_upper, std::memory_order_relaxed);
+    upper_[i].store(next, std::memory_order_relaxed);
   }
 }
 
@@ -66,7 +63,8 @@ Conformal::Bounds Conformal::bounds() const noexcept {
     if (ends_ == Ends::kApart) {  // they may have passed each other where nearly nothing varies
       all[i] = {std::min(lower, upper), std::max(lower, upper)};
     } else {
-      all[i] = {std::min(lower, 0.0), std::max(upper, 0.0)};
+      all[i].upper = std::max(upper, 0.0);
+      all[i].lower = -all[i].upper;
     }
     if (i == 0) continue;
     all[i].lower = std::min(all[i].lower, all[i - 1].lower);

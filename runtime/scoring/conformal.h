@@ -12,8 +12,8 @@
 namespace windhover {
 
 // What an outcome is under its prediction, as normal scores. Of a number both are the same. Of a
-// count `low` is that of P(Y <= y), `high` that of P(Y < y). Of a class `high` is class_score() and
-// `low` is 0.
+// count `low` is that of P(Y <= y), `high` that of P(Y < y). Of a class `high` is
+// ClassShares::score() and `low` is 0.
 struct NormalScore {
   double low = 0;
   double high = 0;
@@ -74,7 +74,7 @@ class Conformal {
 
   const Ends ends_;
   double rows_ = 0;
-  std::array<End, kIntervals> lower_;
+  std::array<End, kIntervals> lower_;  // together: not used, it is -upper
   std::array<End, kIntervals> upper_;
 };
 

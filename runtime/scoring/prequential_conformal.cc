@@ -45,10 +45,9 @@ NormalScore Prequential::normal_score(const Posterior& posterior, const PredictR
   const auto& q = at.quantiles;
   if (up_to <= least) score.low = ConformalTail::through(q[1], q[0]).score_below(y);
   if (below >= most) score.high = ConformalTail::through(q[2], q[3]).score_above(y);
-  if (!is_count(response))
-    score =
-        up_to <= least ? NormalScore{score.low, score.low} : NormalScore{score.high, score.high};
-  return score;
+  if (is_count(response)) return score;
+  const double both = up_to <= least ? score.low : score.high;
+  return {both, both};
 }
 
 void Prequential::score_conformal(const Conformal::Bounds& served, const Posterior& posterior,

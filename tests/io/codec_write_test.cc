@@ -65,6 +65,20 @@ Provenance full_provenance() {
   return p;
 }
 
+ScoresReply full_scores() {
+  ScoresReply reply;
+  reply.any = true;
+  reply.scores.offered = UINT64_MAX;
+  for (ScoreMeans& means : reply.scores.means) {
+    means.memory = means.rows = UINT64_MAX;
+    means.log_score = means.reference = -1.5;
+    means.coverage.fill(0.75);
+    means.conformal_coverage.fill(0.875);
+    means.conformal_size = 1.25;
+  }
+  return reply;
+}
+
 void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.snapshot_id(), ours.snapshot_id);
   EXPECT_EQ(theirs.sequence(), ours.sequence);
@@ -252,14 +266,7 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   state.fingerprint = state.head = UINT64_MAX;
   state.provenance = full_provenance();
   state.paused = true;
-  state.scores.any = true;
-  for (ScoreMeans& means : state.scores.scores.means) {
-    means.memory = means.rows = UINT64_MAX;
-    means.log_score = means.reference = -1.5;
-    means.coverage.fill(0.75);
-    means.conformal_coverage.fill(0.875);
-    means.conformal_size = 1.25;
-  }
+  state.scores = full_scores();
   const std::vector<ModelStateReply> states(ListModelsReply::kMostStates, state);
   const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{7},
                                            ListModelsReply{UINT32_MAX, UINT32_MAX - 1, states});
@@ -310,15 +317,7 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   status.runtime_counters = counters;
   status.io_counters = counters;
   status.query_latency = {1, 2, 3, 4, 5};
-  status.scores.any = true;
-  status.scores.scores.offered = UINT64_MAX;
-  for (ScoreMeans& means : status.scores.scores.means) {
-    means.memory = means.rows = UINT64_MAX;
-    means.log_score = means.reference = -1.5;
-    means.coverage.fill(0.75);
-    means.conformal_coverage.fill(0.875);
-    means.conformal_size = 1.25;
-  }
+  status.scores = full_scores();
   status.durable = {true,
                     Durability::kLogged,
                     UINT64_MAX,

@@ -14,6 +14,7 @@
 #include "windhover/io/client.h"
 #include "windhover/tests/system/live_daemon.h"
 #include "windhover/tests/system/run_program.h"
+#include "windhover/tests/system/several_models.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
 
@@ -22,10 +23,9 @@ namespace windhover::testing::added_models {
 namespace fs = std::filesystem;
 
 // "price" with 2 columns, and memory for models that come.
-class Configuration {
+class Configuration : public ConfigurationFolder {
  public:
-  explicit Configuration(const std::string& name) : folder_(temporary_path(name)) {
-    fs::create_directories(folder_);
+  explicit Configuration(const std::string& name) : ConfigurationFolder(name) {
     std::ofstream(path("all.toml"))
         << "[engine]\nwindow_size = 2000\nwindow_slack = 4096\nmax_frame_rows = 1024\n"
            "[server]\nobserve.tcp_port = 0\nquery.tcp_port = 0\nmax_producers = 64\n"
@@ -35,35 +35,7 @@ class Configuration {
     std::ofstream(path("price.toml")) << "[model]\nfeatures = 2\n";
     std::ofstream(path("clicks.toml")) << "[model]\nfeatures = 1\nname = \"logistic\"\n";
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::vector<std::string> arguments(bool keeps = false) const {
-    std::vector<std::string> all = {path("all.toml"), "--process.log_level", "info"};
-    if (keeps) {
-      all.insert(all.end(), {"--data.folder", path("data"), "--data.log_bytes", "16777216",
-                             "--data.segment_bytes", "2097152", "--data.commit_bytes", "524288"});
-    }
-    return all;
-  }
-
- private:
-  fs::path folder_;
 };
-
-inline ClientOptions about(const std::string& model, std::uint64_t producer = 0) {
-  ClientOptions options;
-  options.model = model;
-  options.producer = producer;
-  return options;
-}
-
-inline void send(Client& client, std::size_t columns, std::size_t rows) {
-  std::vector<double> x(rows * columns);
-  std::vector<double> y(rows);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
-  for (std::size_t i = 0; i < rows; ++i) y[i] = static_cast<double>(i % 2);
-  ASSERT_EQ(client.send_observe({x, y, {}, {}}), Status::kOk) << client.error_text();
-  ASSERT_EQ(client.wait_acknowledged(), Status::kOk) << client.error_text();
-}
 
 inline ProgramRun model(const ChildDaemon& daemon, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "model");

@@ -11,7 +11,7 @@
 #include "windhover/io/client.h"
 #include "windhover/tests/system/live_daemon.h"
 #include "windhover/tests/system/run_program.h"
-#include "windhover/tests/temporary_folder.h"
+#include "windhover/tests/system/several_models.h"
 #include "windhover/tools/daemon/child_daemon.h"
 
 namespace windhover::testing::models_test {
@@ -20,56 +20,27 @@ namespace {
 namespace fs = std::filesystem;
 
 // "price" with 2 columns, "clicks" with 1.
-class Configuration {
+class Configuration : public ConfigurationFolder {
  public:
-  explicit Configuration(const std::string& name) : folder_(temporary_path(name)) {
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "all.toml") << "[engine]\nwindow_size = 2000\n"
-                                           "[server]\nobserve.tcp_port = 0\nquery.tcp_port = 0\n"
-                                           "[process]\nlog_file = \""
-                                        << log() << "\"\n[models]\nprice = \"price.toml\"\n"
-                                        << "clicks = \"clicks.toml\"\n";
-    std::ofstream(folder_ / "price.toml") << "[model]\nfeatures = 2\n";
-    std::ofstream(folder_ / "clicks.toml") << "[model]\nfeatures = 1\nname = \"logistic\"\n";
-    std::ofstream(folder_ / "clicks.csv") << [] {
+  explicit Configuration(const std::string& name) : ConfigurationFolder(name) {
+    std::ofstream(path("all.toml")) << "[engine]\nwindow_size = 2000\n"
+                                       "[server]\nobserve.tcp_port = 0\nquery.tcp_port = 0\n"
+                                       "[process]\nlog_file = \""
+                                    << log() << "\"\n[models]\nprice = \"price.toml\"\n"
+                                    << "clicks = \"clicks.toml\"\n";
+    std::ofstream(path("price.toml")) << "[model]\nfeatures = 2\n";
+    std::ofstream(path("clicks.toml")) << "[model]\nfeatures = 1\nname = \"logistic\"\n";
+    std::ofstream(path("clicks.csv")) << [] {
       std::string text = "x,y\n";
       for (int i = 0; i < 300; ++i)
         text += std::to_string(i % 7) + "," + (i % 3 == 0 ? "1\n" : "0\n");
       return text;
     }();
-    std::ofstream(folder_ / "clicks_schema.toml")
+    std::ofstream(path("clicks_schema.toml"))
         << "target = \"y\"\n[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n";
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string log() const { return (folder_ / "log").string(); }
-  std::vector<std::string> arguments(bool keeps = false) const {
-    std::vector<std::string> all = {path("all.toml"), "--process.log_level", "info"};
-    if (keeps) {
-      all.insert(all.end(), {"--data.folder", path("data"), "--data.log_bytes", "16777216",
-                             "--data.segment_bytes", "2097152", "--data.commit_bytes", "524288"});
-    }
-    return all;
-  }
-
- private:
-  fs::path folder_;
+  std::string log() const { return path("log"); }
 };
-
-ClientOptions about(const std::string& model, std::uint64_t producer = 0) {
-  ClientOptions options;
-  options.model = model;
-  options.producer = producer;
-  return options;
-}
-
-void send(Client& client, std::size_t columns, std::size_t rows) {
-  std::vector<double> x(rows * columns);
-  std::vector<double> y(rows);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
-  for (std::size_t i = 0; i < rows; ++i) y[i] = static_cast<double>(i % 2);
-  ASSERT_EQ(client.send_observe({x, y, {}, {}}), Status::kOk) << client.error_text();
-  ASSERT_EQ(client.wait_acknowledged(), Status::kOk) << client.error_text();
-}
 
 ProgramRun windhover(std::vector<std::string> arguments) {
   return run_program(WINDHOVER_PROGRAM, std::move(arguments));
