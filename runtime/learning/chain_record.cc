@@ -9,7 +9,7 @@ namespace windhover {
 
 namespace {
 
-constexpr std::uint64_t kRatioInterval = 16;  // recorded iterates between two comparisons
+constexpr double kRatioInterval = 16;  // recorded iterates between two comparisons, at least
 
 // Without a window the spread of the chains is that of the sandwich, which the check above
 // kLyapunovDimension does not know.
@@ -53,7 +53,7 @@ void ChainRecord::reset() noexcept {
 
 void ChainRecord::begin() noexcept {
   relaxations_ = last_draw_ = recorded_moves_ = spread_from_ = 0;
-  ratio_due_ = 0;
+  ratio_paid_ = ratio_rows_ = 0;
   diagnostics_.reset();
   forget_ratio();
 }
@@ -86,18 +86,20 @@ bool ChainRecord::can_be_judged() const noexcept {
 }
 
 // A comparison takes a twentieth of the time of the moves since the last one at most: 60 D^3 where
-// iterates, eight a relaxation of N / S moves, take S D a chain.
+// iterates, eight a relaxation of N / S moves, take S D a chain. And one for each quarter by which
+// the window has grown: what little is drawn meanwhile would not pay for it.
 bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
   constexpr double kShare = 0.05;
-  const std::uint64_t iterates = diagnostics_.iterates();
-  if (!consistency_.suffices()) return false;
-  const bool known = ratio_.largest != 0;
-  if (known && iterates < ratio_due_ && iterates >= kRatioInterval) return false;
+  constexpr double kGrown = 1.25;
   const double d = dimension_;
   const double moves = static_cast<double>(rows) * chains_ * d / 8;
   const double cost = dimension_ <= Consistency::kLyapunovDimension ? 60 * d * d * d : d;
-  ratio_due_ =
-      iterates + std::max(kRatioInterval, static_cast<std::uint64_t>(cost / (kShare * moves)));
+  ratio_paid_ += std::min(1 / kRatioInterval, kShare * moves / cost);
+  const bool grown = static_cast<double>(rows) >= kGrown * ratio_rows_;
+  const bool known = ratio_.largest != 0;
+  if (!consistency_.suffices() || (known && ratio_paid_ < 1 && !grown)) return false;
+  ratio_paid_ = 0;
+  ratio_rows_ = static_cast<double>(rows);
   return true;
 }
 

@@ -57,13 +57,14 @@ class ChainRecord {
   }
   // What was compared says nothing about the draws of now.
   void forget_ratio() noexcept { ratio_ = consistency_.none(); }
-  void compare_soon() noexcept { ratio_due_ = 0; }
+  void compare_soon() noexcept { ratio_paid_ = 1; }
 
   // Whether the draws can be judged, or never will be: a sampler that has gone on to refine (Santa)
   // has none that could.
   bool can_be_judged() const noexcept;
 
-  // Whether enough has been recorded since the spread was compared last, or it has not been.
+  // After add_iterates(), `rows` in the window: whether enough has been recorded since the spread
+  // was compared last, or it has not been.
   bool comparison_due(std::uint64_t rows) noexcept;
   // Compares observed with predicted spread. law(H, injected covariance) says whether there is a
   // law. O(60 D^3) up to Consistency::kLyapunovDimension, O(D) above.
@@ -97,9 +98,9 @@ class ChainRecord {
     visitor.values(relaxations_, last_draw_, recorded_moves_);
     diagnostics_.visit_state(visitor);
     consistency_.visit_state(visitor);
-    visitor.section("comparison of spreads");
+    visitor.section("comparison of spreads", 2);
     visitor.values(ratio_.largest, ratio_.smallest, ratio_.law_largest, ratio_.law_smallest,
-                   ratio_.decided, ratio_due_, ratio_relaxations_, spread_from_);
+                   ratio_.decided, ratio_paid_, ratio_rows_, ratio_relaxations_, spread_from_);
   }
 
  private:
@@ -112,7 +113,8 @@ class ChainRecord {
   ChainDiagnostics diagnostics_;
   Consistency consistency_;
   Consistency::Ratio ratio_;
-  std::uint64_t ratio_due_ = 0;
+  double ratio_paid_ = 0;  // share of the next comparison that the moves since the last have paid
+  double ratio_rows_ = 0;  // in the window at the last one
   double ratio_relaxations_ = 0;
   double spread_from_ = 0;
   double* deviations_;  // chains x dimension: scratch

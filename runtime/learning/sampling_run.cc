@@ -127,13 +127,16 @@ bool SamplingRun::record_draws() noexcept {
 void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
+  if (passes_to_make_ > 0) return;
   const ChainMover& mover = ensemble_.mover();
-  if (passes_to_make_ > 0 || !record_.comparison_due(cursor_.rows())) return;
+  const double fresh = static_cast<double>(cursor_.head() - judged_.head);
+  const bool news = fresh >= kNews * static_cast<double>(cursor_.rows());
+  if (news && record_.spread_is_off()) record_.compare_soon();
+  if (!record_.comparison_due(cursor_.rows())) return;
   record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
                   [&mover](double* h, double* injected) { return mover.law(h, injected); });
   if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
-  const double fresh = static_cast<double>(cursor_.head() - judged_.head);
-  if (fresh >= kNews * static_cast<double>(cursor_.rows())) judged_ = {cursor_.head(), 0};
+  if (news) judged_ = {cursor_.head(), 0};
   if (judged_.times >= kMostTimes) return;
   ++judged_.times;
   ask_for_draws(kForgettingTime);
