@@ -68,6 +68,15 @@ class ClassShares {
   ClassShares(const ClassShares&) = delete;
   ClassShares& operator=(const ClassShares&) = delete;
 
+  // log of class c's share where each is taken to the same power; 1e-150 is as good as 0.
+  template <class Power>
+  double tempered(std::size_t c, Power&& power) const noexcept {
+    constexpr double kLeast = 1e-150;
+    double sum = 0;
+    for (const double share : shares_) sum += power(std::max(share, kLeast));
+    return std::log(power(std::max(shares_[c], kLeast)) / sum);
+  }
+
   // What is more probable than class c, together.
   double before(std::size_t c) const noexcept {
     double sum = 0;

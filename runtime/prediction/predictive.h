@@ -44,7 +44,7 @@ enum class StatusReason : std::uint8_t {
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
   kReplay = 13,        // recovering: sequence is below recovery_target
   kMisfit = 12,        // misspecification_index: the rows scatter unlike the model; read sd_robust
-  kPredictive = 14     // coverage_90: intervals hold too few of the outcomes, or too many
+  kPredictive = 14     // the predictions are not borne out (scoring/calibration_check.h)
 };
 const char* to_string(StatusReason reason) noexcept;
 const char* to_string(Horizon horizon) noexcept;

@@ -110,6 +110,23 @@ void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcep
   }
 }
 
+void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
+                        double y) noexcept {
+  CalibrationCheck::Outcome outcome{score.pit, score.reference - score.log_score, {}};
+  if (has_classes(model_->response())) {
+    const ClassShares shares(summary);
+    const auto c = static_cast<std::size_t>(y);
+    const auto root = [](double x) { return std::sqrt(x); };
+    outcome.tempered = {
+        shares.tempered(c, root),
+        shares.tempered(c, [&](double x) { return root(x) * root(root(x)); }),
+        shares.tempered(c, [&](double x) { return x * root(root(x)); }),
+        shares.tempered(c, [](double x) { return x * x; }),
+    };
+  }
+  check_.add(outcome);
+}
+
 void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds& served,
                             const double* row) noexcept {
   const RowLayout& layout = window_.layout();
@@ -139,7 +156,7 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   for (ScoreAverage& average : averages_) average.add(score);
   // What is warming up promises nothing yet.
   const bool promises = posterior.provenance.status != PosteriorStatus::kWarmingUp;
-  if (promises && score.pit >= 0) check_.add(score.pit);
+  if (promises && score.pit >= 0) check(summary, score, y);
   reference_.add(response, y);
 }
 

@@ -11,8 +11,8 @@
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/scoring/calibration_check.h"
 #include "windhover/runtime/scoring/conformal.h"
-#include "windhover/runtime/scoring/coverage_check.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
 #include "windhover/runtime/scoring/score_average.h"
 #include "windhover/runtime/window/window.h"
@@ -68,6 +68,7 @@ class Prequential {
   void score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
                        const PredictRequest& asked, const PredictiveSummary& summary,
                        RowScore& score) noexcept;
+  void check(const PredictiveSummary& summary, const RowScore& score, double y) noexcept;
   double transform(const PredictiveSummary& summary, double y) noexcept;
   NormalScore normal_score(const Posterior& posterior, const PredictRequest& asked,
                            const PredictiveSummary& summary) noexcept;
@@ -82,7 +83,7 @@ class Prequential {
   Predictor predictor_;
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
-  CoverageCheck check_;
+  CalibrationCheck check_;
   Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;

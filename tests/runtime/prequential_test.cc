@@ -146,6 +146,22 @@ TEST(Prequential, AnswersSayWhenIntervalsDoNotHold) {
   EXPECT_NEAR(good.provenance().coverage_90, 0.9, error_of(0.9, 1'000));
 }
 
+// Without a window rows are taken in once, where the mode was when they came: of classes that are
+// separable it stays behind, with intervals that hold their share.
+TEST(Prequential, ProbabilitiesThatStayBehindAreSeen) {
+  ManualClock clock(1);
+  EngineConfig config = scored("logistic");
+  config.horizon = Horizon::kAll;
+  config.model.prior_precision = 0;  // that of who gives none
+  config.model.intercept_precision = 0;
+  Data data = logistic_data(2'000, 3, 0, 5);
+  for (Index i = 0; i < data.rows(); ++i) data.y[i] = data.x(i, 0) > 0 ? 1 : 0;
+  TestEngine engine(config, &clock);
+  stream(engine, clock, data);
+  const StatusReason reason = engine.provenance().reason;
+  EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
+}
+
 TEST(Prequential, WhoKnowsNothingIsAsGoodAsTheReference) {
   ManualClock clock(1);
   Data data = linear_data(10'000, 3, 1.0, 8);

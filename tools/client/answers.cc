@@ -250,6 +250,11 @@ std::string reason_text(const Provenance& p) {
           "another model.name or model.noise_variance",
           p.misspecification_index);
     case StatusReason::kPredictive:
+      if (std::abs(p.coverage_90 - 0.9) <= 0.03) {
+        return "the predictions are bolder or more timid than the outcomes bear out, or who knows "
+               "no x predicts better: compare the scores, take another model.name, or a shorter "
+               "memory";
+      }
       return fmt::format(
           "{:.0f} % of the outcomes lately fell into their 90 % intervals: the model's intervals "
           "are not to be relied on, take another model.name, or a shorter memory; conformal ones "

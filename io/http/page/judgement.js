@@ -55,7 +55,9 @@ const kReasons = {
   REPLAY: (p) => [
     `${whole(number(p.sequence))} of ${whole(number(p.recovery_target))} rows from before the restart are in the answer again.`,
     "Wait; nothing else is needed."],
-  PREDICTIVE: (p) => [
+  PREDICTIVE: (p) => Math.abs(number(p.coverage_90) - 0.9) <= 0.03 ? [
+    "Predictions are bolder or more timid than the outcomes bear out, or who knows no x predicts better, which is not chance.",
+    "Compare the log scores below. Consider another model, or a shorter memory."] : [
     `Of the latest outcomes ${percent(number(p.coverage_90))} lay within their 90 % intervals, which is not chance.`,
     "Compare the calibration below. Too few: outliers (student-t), or a noise that changes with x. Too many: the noise is given too large."],
 };

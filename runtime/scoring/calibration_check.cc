@@ -1,0 +1,42 @@
+#include "windhover/runtime/scoring/calibration_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+namespace {
+
+struct Interval {
+  double promised;
+  double bound;  // of what is near enough
+  double held;   // beyond it
+};
+constexpr std::array kIntervals = {Interval{0.5, 0.46, 0.35}, Interval{0.5, 0.54, 0.65},
+                                   Interval{0.9, 0.87, 0.78}, Interval{0.9, 0.93, 0.975}};
+constexpr double kLittle = 3;  // log ratio: an alternative e^3 times as likely
+// No row alone says more, in nats: a ratio that is cut off stays below what chance allows.
+constexpr double kMost = 2;
+
+}  // namespace
+
+void CalibrationCheck::add(const Outcome& outcome) noexcept {
+  const double threshold = std::log(kRows * kAlternatives);
+  std::array<double, kAlternatives> gain;
+  std::size_t next = 0;
+  for (const auto& [promised, bound, held] : kIntervals) {
+    const bool covered = std::abs(outcome.pit - 0.5) <= 0.5 * promised;
+    gain[next++] = std::log(covered ? held / bound : (1 - held) / (1 - bound));
+  }
+  gain[next++] = std::min(outcome.reference_lead, kMost);
+  gain[next++] = std::min(outcome.tempered.half - outcome.tempered.three_quarters, kMost);
+  gain[next++] = std::min(outcome.tempered.twice - outcome.tempered.five_quarters, kMost);
+  double largest = 0;
+  for (std::size_t i = 0; i < kAlternatives; ++i) {
+    log_ratio_[i] = std::clamp(log_ratio_[i] + gain[i], 0.0, 2 * threshold);
+    largest = std::max(largest, log_ratio_[i]);
+  }
+  const bool failed = failing_.load(std::memory_order_relaxed);
+  failing_.store(failed ? largest > kLittle : largest >= threshold, std::memory_order_relaxed);
+}
+
+}  // namespace windhover
