@@ -3,6 +3,7 @@
 #define WINDHOVER_RUNTIME_LEARNING_CHAIN_MOVER_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -57,6 +58,13 @@ class ChainMover {
   // S while the window holds the rows it does.
   double minibatch_size() const noexcept {
     return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+  }
+  // Whether the law is for minibatches of about that size: it is not while many rows that made it
+  // larger are still joining the sums.
+  bool law_is_of_minibatch() const noexcept {
+    const auto rows = static_cast<std::uint64_t>(std::lround(law_n_));
+    const auto size = static_cast<double>(minibatch_rows(config_, rows));
+    return std::abs(size - minibatch_size()) <= 0.1 * minibatch_size();
   }
   // Moves in which a chain forgets where it was, at least a window.
   double relaxation() const noexcept;

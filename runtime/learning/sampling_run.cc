@@ -127,8 +127,8 @@ bool SamplingRun::record_draws() noexcept {
 void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
-  if (passes_to_make_ > 0) return;
   const ChainMover& mover = ensemble_.mover();
+  if (passes_to_make_ > 0 || !mover.law_is_of_minibatch()) return;
   const double fresh = static_cast<double>(cursor_.head() - judged_.head);
   const bool news = fresh >= kNews * static_cast<double>(cursor_.rows());
   if (news && record_.spread_is_off()) record_.compare_soon();

@@ -58,6 +58,20 @@ TEST(GrowingWindow, SpreadIsComparedAnewAsRowsCome) {
   EXPECT_GE(ratios.size(), 10u);
 }
 
+// Minibatches grow with the window, before the law of the chains does.
+TEST(GrowingWindow, LawThatIsOnItsWayIsNotCompared) {
+  for (std::uint64_t seed = 73; seed < 78; ++seed) {
+    Data data = linear_data(kChunk * 4, 3, 1.0, seed);
+    data.x = data.x.array().exp();
+    data.y = data.design() * data.truth + normals(seed, data.rows());
+    TestEngine engine(config_of("linear", data));
+    stream(engine, data, [&](Index rows) {
+      EXPECT_NE(engine.provenance().reason, StatusReason::kSamplersLaw)
+          << "seed " << seed << ", row " << rows;
+    });
+  }
+}
+
 // The first few hundred rows of a skewed y make many a posterior that no Gaussian is.
 TEST(GrowingWindow, SpreadThatWasOffOfFewRowsIsNotSaidOfMany) {
   int off_at_first = 0;
