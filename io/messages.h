@@ -138,6 +138,7 @@ enum class ModelKind : std::uint8_t {
   kStudentT = 4,
   kSoftmax = 5,
   kNegativeBinomial = 6,
+  kLogNormal = 7,
 };
 
 struct WelcomeReply {

@@ -15,6 +15,8 @@ Prices prices_of(Response response, bool network) noexcept {
   switch (response) {
     case Response::kGaussian:
       return network ? Prices{23'000, 2'000} : Prices{1'600, 400};
+    case Response::kLogNormal:
+      return {1'600, 400};
     case Response::kStudent:
       return {18'000, 2'000};
     case Response::kCount:

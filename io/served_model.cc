@@ -7,6 +7,7 @@ ModelKind model_kind(std::string_view model) noexcept {
   if (model == "logistic") return ModelKind::kLogistic;
   if (model == "poisson") return ModelKind::kPoisson;
   if (model == "negative-binomial") return ModelKind::kNegativeBinomial;
+  if (model == "log-normal") return ModelKind::kLogNormal;
   if (model == "student-t") return ModelKind::kStudentT;
   if (model == "softmax") return ModelKind::kSoftmax;
   if (model == "mlp-linear") return ModelKind::kLinear;

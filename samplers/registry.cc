@@ -184,6 +184,8 @@ constexpr std::array kModels = {
                                                 "McCullagh and Nelder 1989, chapter 6"),
     generalized_linear_entry<NegativeBinomialLikelihood>(
         "y ~ neg_binomial_2_log(x theta, 1 / alpha)", "Cameron and Trivedi 2013, section 3.3"),
+    generalized_linear_entry<LogNormalLikelihood>("y ~ lognormal(x theta, sigma)",
+                                                  "Aitchison and Brown 1957"),
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
                                                 "Lange, Little and Taylor 1989, appendix B"),
     ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",

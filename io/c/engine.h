@@ -37,7 +37,7 @@ typedef struct windhover_engine_options {
   int intercept;         /* 1 */
   double prior_precision, intercept_precision; /* 0: weakly informative */
   int learn_prior_precision;
-  double noise_variance;     /* linear, student-t; 0: learned */
+  double noise_variance;     /* linear, student-t, log-normal; 0: learned */
   double degrees_of_freedom; /* student-t: 4 */
   uint32_t classes;          /* softmax: 2 */
   uint32_t hidden, hidden2;  /* units of a network: 8, 0 */

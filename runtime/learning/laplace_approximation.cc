@@ -23,7 +23,7 @@ constexpr double kRidge = 1e-10;
 
 LossShape::LossShape(const ModelConfig& model) noexcept
     : network(find_model(model.name)->network),
-      quadratic(find_model(model.name)->response == Response::kGaussian && !network),
+      quadratic(is_normal(find_model(model.name)->response) && !network),
       steps_are_safe(has_dispersion(find_model(model.name)->response) && !network) {}
 
 double LossShape::trusted_step(double n) const noexcept {

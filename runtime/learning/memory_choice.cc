@@ -149,7 +149,7 @@ double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double rate,
                              Model& model) noexcept {
   const double loss = model.loss_sum(batch, memory.centre);
   const Dispersion& dispersion = estimator_.dispersion();
-  const bool own_variance = model.response() == Response::kGaussian && dispersion.learned();
+  const bool own_variance = is_normal(model.response()) && dispersion.learned();
   if (!own_variance) return loss / dispersion.divisor();
   if (!std::isfinite(loss)) return loss;
   const auto rows = static_cast<double>(batch.count);

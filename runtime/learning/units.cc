@@ -38,12 +38,14 @@ TargetTransform given_target_units(const EngineConfig& config) noexcept {
 TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept {
   const double mean = targets.mean();
   const bool shifted = config.model.intercept;
-  if (is_count(find_model(config.model.name)->response)) {
+  const Response response = find_model(config.model.name)->response;
+  if (is_count(response)) {
     // Half a count where there was none.
     const double least = 0.5 / std::max(targets.count(), 1.0);
     return {shifted ? std::log(std::max(mean, least)) : 0.0, 1.0};
   }
-  double scale = mean != 0 ? std::abs(mean) : 1.0;
+  const double equal = scale_of_equal_targets(response, mean);
+  double scale = equal > 0 ? equal : 1.0;
   if (targets.varies()) {
     scale = std::sqrt(shifted ? targets.variance() : targets.variance() + mean * mean);
   }

@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_UNITS_H_
 #define WINDHOVER_RUNTIME_LEARNING_UNITS_H_
 
+#include <cmath>
 #include <cstdint>
 
 #include "windhover/runtime/config.h"
@@ -56,8 +57,13 @@ inline bool scans_features(const EngineConfig& config) noexcept {
          config.standardize == Standardize::kScaled;
 }
 
-// Of y before any row, and as a cold start finds them. Targets that are all the same and not 0 are
-// taken to be about as uncertain as they are large.
+// Of targets that are all the same: about as uncertain as they are large, which may be 0, and
+// logarithms by 1, whatever the unit of y. `mean` is of working_target(), as all columns below.
+inline double scale_of_equal_targets(Response response, double mean) noexcept {
+  return response == Response::kLogNormal ? 1.0 : std::abs(mean);
+}
+
+// Of y before any row, and as a cold start finds them.
 TargetTransform given_target_units(const EngineConfig& config) noexcept;
 TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept;
 

@@ -59,6 +59,11 @@ class GaussianMixture {
   // Continuous ranked probability score of outcome y (closed form).
   double crps(double y) const noexcept;
 
+  // The Gaussians it consists of, by ascending sd.
+  std::size_t components() const noexcept { return components_; }
+  double sd(std::size_t i) const noexcept { return sd_[i]; }
+  double weight(std::size_t i) const noexcept { return weight_[i]; }
+
  private:
   static constexpr std::size_t kComponents = 9;
   static constexpr std::size_t kMaxComponents = StudentScale::kNodes;

@@ -29,17 +29,10 @@ bool usable(std::span<const double> values) noexcept {
   return bad == 0;
 }
 
-// E[y | linear predictor].
-double expected(Response response, double eta) noexcept {
-  switch (response) {
-    case Response::kBernoulli:
-      return sigmoid(eta);
-    case Response::kCount:
-    case Response::kOverdispersedCount:
-      return std::exp(std::min(eta, 690.0));
-    default:
-      return eta;
-  }
+bool in_domain(Response response, double y) noexcept {
+  if (response == Response::kBernoulli) return y == 0 || y == 1;
+  if (response == Response::kLogNormal) return y > 0;
+  return has_dispersion(response) || (y >= 0 && y == std::floor(y));
 }
 
 // Nothing of an earlier answer is left: of classes it had filled the first `classes`.
@@ -111,10 +104,7 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     if (response == Response::kCategorical && y >= model_.classes) {
       return Status::kTargetOutOfDomain;
     }
-    const bool in_domain = response == Response::kBernoulli ? y == 0 || y == 1
-                           : has_dispersion(response)       ? true
-                                                            : y >= 0 && y == std::floor(y);
-    if (!in_domain) return Status::kTargetOutOfDomain;
+    if (!in_domain(response, y)) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;
 }
@@ -154,6 +144,9 @@ void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
   if (response == Response::kStudent && student_.relative_sd != p.dispersion_relative_sd) {
     student_ = {StudentScale(model_.degrees_of_freedom, p.dispersion_relative_sd),
                 p.dispersion_relative_sd};
+  }
+  if (response == Response::kLogNormal) {
+    log_normal_noise_ = LogNormalNoise(p.dispersion, p.dispersion_relative_sd);
   }
   if (r.thompson_id != 0) {
     fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
@@ -219,6 +212,9 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
       case Response::kStudent:
         predict_student(p, request, row, s);
         break;
+      case Response::kLogNormal:
+        predict_log_normal(p, request, row, s);
+        break;
       case Response::kCount:
         predict_count(request, row, s);
         break;
@@ -231,6 +227,14 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     }
     compare_row(response, request, row, s);
   }
+}
+
+// E[y | linear predictor].
+double Predictor::expected(Response response, double eta) const noexcept {
+  if (response == Response::kBernoulli) return sigmoid(eta);
+  if (!predicts_logarithm(response)) return eta;
+  const double noise = response == Response::kLogNormal ? log_normal_noise_.log_mean : 0.0;
+  return std::exp(std::min(eta + noise, 690.0));
 }
 
 // One x on the draws that all of the request share: the fresh draw, and whether it is the best yet.
@@ -248,7 +252,7 @@ void Predictor::compare_row(Response response, const PredictRequest& r, std::siz
   if (r.rows < 2) return;
   kernel.shift(values, draws_, s.linpred_mean);
   if (response == Response::kBernoulli) kernels().sigmoid(values, draws_, values);
-  if (is_count(response)) {
+  if (predicts_logarithm(response)) {
     for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
   }
   if (row == 0) {

@@ -12,6 +12,7 @@
 #include "windhover/runtime/prediction/class_probabilities.h"
 #include "windhover/runtime/prediction/conformal_interval.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/log_normal_mixture.h"
 #include "windhover/runtime/prediction/network_predictor.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/models/model.h"
@@ -75,6 +76,8 @@ class Predictor {
                         PredictiveSummary& summary) noexcept;
   void predict_student(const Posterior& posterior, const PredictRequest& request, std::size_t row,
                        PredictiveSummary& summary) noexcept;
+  void predict_log_normal(const Posterior& posterior, const PredictRequest& request,
+                          std::size_t row, PredictiveSummary& summary) noexcept;
   void predict_count(const PredictRequest& request, std::size_t row,
                      PredictiveSummary& summary) noexcept;
   void predict_overdispersed(const Posterior& posterior, const PredictRequest& request,
@@ -87,7 +90,10 @@ class Predictor {
   template <class Distribution>
   void fill_quantiles(const Distribution& y, const PredictRequest& request,
                       PredictiveSummary& summary) const noexcept;
+  template <class Distribution>
+  void fill_conformal(const Distribution& y, PredictiveSummary& summary) const noexcept;
   void fill_class_set(Response response, PredictiveSummary& summary) const noexcept;
+  double expected(Response response, double linear_predictor) const noexcept;
   void compare_row(Response response, const PredictRequest& request, std::size_t row,
                    PredictiveSummary& summary) noexcept;
   void compare(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
@@ -104,13 +110,14 @@ class Predictor {
   ConformalBounds conformal_;  // of the request at hand
   std::array<NormalLevel, 2> conformal_levels_;
   StudentNoise student_;
-  std::size_t block_;   // rows at a time
-  std::size_t stride_;  // of the rows in the next two
-  double* x_;           // block x columns: rows in transformed features
-  double* whitened_;    // block x columns
-  double* predictors_;  // max_query_rows x draws: linear predictors on common draws
-  double* normals_;     // draws
-  Contest contest_;     // of the rows of a request
+  LogNormalNoise log_normal_noise_;  // of the posterior at hand
+  std::size_t block_;                // rows at a time
+  std::size_t stride_;               // of the rows in the next two
+  double* x_;                        // block x columns: rows in transformed features
+  double* whitened_;                 // block x columns
+  double* predictors_;               // max_query_rows x draws: linear predictors on common draws
+  double* normals_;                  // draws
+  Contest contest_;                  // of the rows of a request
 };
 
 }  // namespace windhover

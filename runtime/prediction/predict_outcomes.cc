@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "windhover/runtime/prediction/gaussian_mixture.h"
+#include "windhover/runtime/prediction/log_normal_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
 #include "windhover/runtime/prediction/negative_binomial_mixture.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
@@ -13,7 +14,8 @@ namespace windhover {
 
 namespace {
 
-void score(const GaussianMixture& y, double outcome, PredictiveSummary& s) noexcept {
+template <class Distribution>
+void score(const Distribution& y, double outcome, PredictiveSummary& s) noexcept {
   s.log_score = y.log_density(outcome);
   s.pit = y.cdf(outcome);
   s.crps = y.crps(outcome);
@@ -33,6 +35,10 @@ void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
   for (std::size_t i = 0; i < r.thresholds.size(); ++i) {
     s.exceedance[i] = 1 - y.cdf(r.thresholds[i]);
   }
+}
+
+template <class Distribution>
+void Predictor::fill_conformal(const Distribution& y, PredictiveSummary& s) const noexcept {
   if (!conformal_.known()) return;
   const auto quantile = [&](const NormalLevel& level) { return y.quantile(level); };
   s.conformal_lower = conformal_end(conformal_levels_[0], quantile);
@@ -56,6 +62,7 @@ void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, st
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
   fill_quantiles(y, r, s);
+  fill_conformal(y, s);
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
@@ -68,6 +75,25 @@ void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_.scale);
   fill_quantiles(y, r, s);
+  fill_conformal(y, s);
+  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+}
+
+void Predictor::predict_log_normal(const Posterior& p, const PredictRequest& r, std::size_t row,
+                                   PredictiveSummary& s) noexcept {
+  const LogNormalMixture y(s.linpred_mean, s.linpred_sd, p.dispersion, p.dispersion_relative_sd,
+                           log_normal_noise_);
+  s.epred_mean = s.mean = y.mean();
+  s.var_epistemic = y.var_epistemic();
+  s.epred_sd = std::sqrt(s.var_epistemic);
+  s.var_aleatoric = y.var_aleatoric();
+  s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
+  fill_quantiles(y, r, s);
+  fill_conformal(y.logarithm(), s);  // whose tails are straight lines
+  if (conformal_.known()) {
+    s.conformal_lower = LogNormalMixture::exponential(s.conformal_lower);
+    s.conformal_upper = LogNormalMixture::exponential(s.conformal_upper);
+  }
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
@@ -80,6 +106,7 @@ void Predictor::fill_count(const Distribution& y, double var_aleatoric, const Pr
   s.var_aleatoric = var_aleatoric;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   fill_quantiles(y, r, s);
+  fill_conformal(y, s);
   if (conformal_.known()) {  // between two counts there is nothing
     s.conformal_lower = std::max(0.0, std::ceil(s.conformal_lower));
     s.conformal_upper = std::max(0.0, std::floor(s.conformal_upper));

@@ -105,8 +105,8 @@ struct Provenance {
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
-  // Of y: linear, student-t (squared scale), negative-binomial (its overdispersion alpha: y has the
-  // variance mu + alpha mu^2); otherwise 0.
+  // Of y: linear, student-t (squared scale); of log y: log-normal; negative-binomial: its
+  // overdispersion alpha (y has the variance mu + alpha mu^2); otherwise 0.
   double noise_variance = 0;
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };
@@ -130,7 +130,7 @@ struct PredictRequest {
 // their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
   static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
-  double linpred_mean = 0;  // classification: the log-odds
+  double linpred_mean = 0;  // classification: the log-odds; counts, log-normal: of a logarithm
   double linpred_sd = 0;
   double epred_mean = 0;
   double epred_sd = 0;  // epistemic: uncertainty about theta alone

@@ -42,9 +42,11 @@ NormalScore Prequential::normal_score(const Posterior& posterior, const PredictR
   tails.quantile_probabilities = tail_probabilities();
   PredictiveSummary at;
   predictor_.predict(posterior, response, seed_, tails, {&at, 1});
-  const auto& q = at.quantiles;
-  if (up_to <= least) score.low = ConformalTail::through(q[1], q[0]).score_below(y);
-  if (below >= most) score.high = ConformalTail::through(q[2], q[3]).score_above(y);
+  const auto working = [&](double of_y) { return working_target(response, of_y); };
+  std::array<double, 4> q;
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = working(at.quantiles[i]);
+  if (up_to <= least) score.low = ConformalTail::through(q[1], q[0]).score_below(working(y));
+  if (below >= most) score.high = ConformalTail::through(q[2], q[3]).score_above(working(y));
   if (is_count(response)) return score;
   const double both = up_to <= least ? score.low : score.high;
   return {both, both};

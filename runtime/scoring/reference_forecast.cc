@@ -45,7 +45,9 @@ double ReferenceForecast::log_score(Response response, double y) const noexcept 
   }
   if (rows_ < 2) return 0;
   if (is_count(response)) return count_log_score(y);
-  return normal_log_density(y - mean_, std::max(variance_, 1e-300));
+  const double number = working_target(response, y);
+  const double jacobian = response == Response::kLogNormal ? -number : 0.0;
+  return normal_log_density(number - mean_, std::max(variance_, 1e-300)) + jacobian;
 }
 
 void ReferenceForecast::add(Response response, double y) noexcept {
@@ -56,9 +58,10 @@ void ReferenceForecast::add(Response response, double y) noexcept {
     classes_[static_cast<std::size_t>(y)] += weight;
     return;
   }
-  const double off = y - mean_;
+  const double number = working_target(response, y);
+  const double off = number - mean_;
   mean_ += weight * off;
-  variance_ += weight * (off * (y - mean_) - variance_);
+  variance_ += weight * (off * (number - mean_) - variance_);
 }
 
 }  // namespace windhover

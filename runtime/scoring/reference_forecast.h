@@ -12,9 +12,10 @@
 namespace windhover {
 
 // A forecast that knows nothing of x, only what y was lately: the base rate of 0 and 1 or of a
-// class; a normal distribution of the mean and variance of a number; of a count the negative
-// binomial distribution of them, or Poisson's where the variance is no larger than the mean. Older
-// rows count less and less, kMemory in all. A model that is worth serving beats it.
+// class; a normal distribution of the mean and variance of a number, or of the logarithm of a
+// positive one (kLogNormal); of a count the negative binomial distribution of them, or Poisson's
+// where the variance is no larger than the mean. Older rows count less and less, kMemory in all. A
+// model that is worth serving beats it.
 class ReferenceForecast {
  public:
   static constexpr double kMemory = 10'000;

@@ -47,6 +47,15 @@ std::uint64_t end_of_far_numbers(std::uint64_t first, std::span<double> numbers,
   return end;
 }
 
+// What the window's targets are like, as the model works with them.
+Column scan_targets_of(const WindowCursor& cursor, std::uint64_t most,
+                       const Model& model) noexcept {
+  const std::size_t target = cursor.layout().target_index();
+  const Response response = model.response();
+  return scan_column(cursor, most,
+                     [&](const double* row) { return working_target(response, row[target]); });
+}
+
 // In units of which y is seen.
 double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
 
@@ -56,19 +65,17 @@ void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
                    Estimator& estimator) noexcept {
   Model& model = *workers[0].model;
   if (scans_features(config_) && !frozen_) scan_features(cursor, model.transform());
-  const std::size_t target = cursor.layout().target_index();
-  const Column targets =
-      scan_column(cursor, kScanRows, [&](const double* row) { return row[target]; });
+  const Column targets = scan_targets_of(cursor, kScanRows, model);
   // Until the chains start; of targets that did not vary until then, until they do.
   if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
     target_units_known_ = targets.varies() || is_count(model.response());
     model.target() = scanned_target_units(config_, targets);
     estimator.set_target_scale(model.target().scale);
   }
-  const double mean = targets.mean();
+  const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
   target_variance_ =
-      (variance > 0 ? variance : std::max(mean * mean, 1e-12)) / squared_scale(model);
+      (variance > 0 ? variance : std::max(equal * equal, 1e-12)) / squared_scale(model);
   estimator.set_target_variance(target_variance_);
   share_transform(workers);
 }
@@ -93,7 +100,7 @@ std::uint64_t RowScan::end_of_far_rows(const WindowCursor& cursor, const Model& 
   if (numbers.empty()) return end;
   if (has_target_units(model.response())) {
     end = end_of_far_numbers(cursor.first(), numbers, [&](std::uint64_t row) {
-      return cursor.row(row)[layout.target_index()];
+      return working_target(model.response(), cursor.row(row)[layout.target_index()]);
     });
   }
   for (std::uint32_t j = 0; j < layout.features(); ++j) {
@@ -105,12 +112,10 @@ std::uint64_t RowScan::end_of_far_rows(const WindowCursor& cursor, const Model& 
 
 void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
                            Estimator& estimator) noexcept {
-  const std::size_t target = cursor.layout().target_index();
-  const Column targets =
-      scan_column(cursor, kTargetRows, [&](const double* row) { return row[target]; });
-  const double mean = targets.mean();
+  const Column targets = scan_targets_of(cursor, kTargetRows, model);
+  const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
-  estimator.set_target_variance((variance > 0 ? variance : mean * mean) / squared_scale(model));
+  estimator.set_target_variance((variance > 0 ? variance : equal * equal) / squared_scale(model));
   if (!target_units_known_ && targets.varies()) target_units_due_ = true;
 }
 

@@ -3,12 +3,13 @@
 // Rows stay in the window as they came; the transforms (x - shift) / scale and (y - shift) / scale
 // are folded into the coefficients before a pass over rows and into the sums after it, so
 // standardising costs O(D) a minibatch and rewrites nothing. The likelihood thus sees linear
-// predictors, targets and a dispersion in units of the rows' own y; what leaves this class is in
-// units of the transformed one.
+// predictors, targets and a dispersion in units of the rows' own y, or of log y; what leaves this
+// class is in units of the transformed one.
 #ifndef WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 #define WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/platform/arena.h"
 #include "windhover/samplers/kernels/kernels.h"
@@ -105,7 +106,7 @@ class GeneralizedLinearModel final : public Model {
   void set_dispersion(double dispersion) noexcept override {
     likelihood_.set_dispersion(dispersion * target_.scale * target_.scale);
   }
-  double mean(double eta) const noexcept override { return Likelihood::mean(eta); }
+  double mean(double eta) const noexcept override { return likelihood_.mean(eta); }
   Status check_target(double y) const noexcept override { return Likelihood::check_target(y); }
   FeatureTransform& transform() noexcept override { return rows_.transform(); }
 
@@ -129,7 +130,7 @@ class GeneralizedLinearModel final : public Model {
     rows_.set_coefficients(theta, target_);
     double loss = 0;
     for_chunks(batch, [&](const RowBatch& chunk) {
-      rows_.predictors(chunk, rows_.eta, rows_.targets);
+      predictors(chunk);
       loss += likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
     });
     return loss / (target_.scale * target_.scale);
@@ -227,7 +228,7 @@ class GeneralizedLinearModel final : public Model {
     if constexpr (Likelihood::kHasStart) {
       rows_.clear_sum();
       for_chunks(batch, [&](const RowBatch& chunk) {
-        rows_.predictors(chunk, rows_.eta, rows_.targets);
+        predictors(chunk);
         likelihood_.start(rows_.targets, chunk.count, rows_.eta);
         likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
         likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
@@ -270,9 +271,17 @@ class GeneralizedLinearModel final : public Model {
     }
   }
 
+  // `eta` and `targets` of the chunk.
+  void predictors(const RowBatch& chunk) noexcept {
+    rows_.predictors(chunk, rows_.eta, rows_.targets);
+    if constexpr (Likelihood::kLogarithmic) {
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.targets[i] = std::log(rows_.targets[i]);
+    }
+  }
+
   // In units of the rows' own targets.
   void raw_residuals(const RowBatch& chunk) noexcept {
-    rows_.predictors(chunk, rows_.eta, rows_.targets);
+    predictors(chunk);
     likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
   }
 

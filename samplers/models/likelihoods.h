@@ -9,7 +9,8 @@
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
 //   predictors near the best ones. With kHasShape, an overdispersion: shape_derivatives() and
 //   curvatures_by_shape() of negative_binomial.h. kHeavyTailed: a row moves little, however far off
-//   it is; otherwise -log p is convex in eta.
+//   it is; otherwise -log p is convex in eta. kLogarithmic: y of all but check_target() is
+//   log y.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -30,6 +31,7 @@ struct PlainLikelihood {
   static constexpr bool kHasStart = false;
   static constexpr bool kHasShape = false;
   static constexpr bool kHeavyTailed = false;
+  static constexpr bool kLogarithmic = false;
 
   explicit PlainLikelihood(const ModelConfig&) noexcept {}
   void set_dispersion(double) noexcept {}
@@ -63,6 +65,26 @@ struct GaussianLikelihood : PlainLikelihood {
     for (std::size_t i = 0; i < n; ++i) sum += (eta[i] - y[i]) * (eta[i] - y[i]);
     return sum;
   }
+};
+
+// log y ~ N(eta, dispersion). -log p leaves out log y, which does not depend on theta.
+struct LogNormalLikelihood : GaussianLikelihood {
+  using GaussianLikelihood::GaussianLikelihood;
+  static constexpr std::string_view kName = "log-normal";
+  static constexpr Response kResponse = Response::kLogNormal;
+  static constexpr bool kLogarithmic = true;
+  static constexpr double kMostLogMean = 690.0;
+
+  void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
+  static Status check_target(double y) noexcept {
+    return y > 0.0 && std::isfinite(y) ? Status::kOk : Status::kTargetOutOfDomain;
+  }
+  double mean(double eta) const noexcept {
+    return std::exp(std::min(eta + 0.5 * dispersion_, kMostLogMean));
+  }
+
+ private:
+  double dispersion_ = 1.0;
 };
 
 // y is 1 with probability 1 / (1 + exp(-eta)), otherwise 0.
@@ -156,6 +178,7 @@ struct StudentLikelihood {
   static constexpr bool kHasStart = true;
   static constexpr bool kHasShape = false;
   static constexpr bool kHeavyTailed = true;
+  static constexpr bool kLogarithmic = false;
 
   explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
   void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }

@@ -6,6 +6,7 @@
 #ifndef WINDHOVER_SAMPLERS_MODELS_MODEL_H_
 #define WINDHOVER_SAMPLERS_MODELS_MODEL_H_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -29,8 +30,8 @@ struct FeatureTransform {
   }
 };
 
-// y = shift + scale y', with y' what the parameters describe; a count's linear predictor likewise,
-// with scale 1. Identity by default, and of classes always.
+// y = shift + scale y', with y' what the parameters describe; log y likewise with kLogNormal, and a
+// count's linear predictor, with scale 1. Identity by default, and of classes always.
 struct TargetTransform {
   double shift = 0;
   double scale = 1;
@@ -103,15 +104,31 @@ enum class Response : std::uint8_t {
   // y is 0, 1, 2, ... of mean mu, the exponential of the linear predictor, and variance mu + alpha
   // mu^2: negative binomial
   kOverdispersedCount,
+  kLogNormal,  // y > 0, log y real, its variance = dispersion
 };
 
-inline bool is_count(Response response) {
+constexpr bool is_count(Response response) {
   return response == Response::kCount || response == Response::kOverdispersedCount;
+}
+
+// Whether y, or with kLogNormal its logarithm, is normal around the linear predictor.
+constexpr bool is_normal(Response response) {
+  return response == Response::kGaussian || response == Response::kLogNormal;
 }
 
 // Whether -log p(y) is divided by a dispersion that may be learned.
 constexpr bool has_dispersion(Response response) {
-  return response == Response::kGaussian || response == Response::kStudent;
+  return is_normal(response) || response == Response::kStudent;
+}
+
+// Whether the linear predictor is on the scale of log y.
+constexpr bool predicts_logarithm(Response response) {
+  return is_count(response) || response == Response::kLogNormal;
+}
+
+// y as dispersion, shift and scale of a target describe it: log y with kLogNormal, otherwise y.
+inline double working_target(Response response, double y) {
+  return response == Response::kLogNormal ? std::log(y) : y;
 }
 
 inline bool has_classes(Response response) {

@@ -117,7 +117,8 @@ void add_horizons(std::vector<Scenario>& all) {
       all.push_back(stuck);
     }
   }
-  for (const char* model : {"linear", "logistic", "student-t", "negative-binomial", "softmax"}) {
+  for (const char* model :
+       {"linear", "logistic", "student-t", "log-normal", "negative-binomial", "softmax"}) {
     Scenario chosen{std::string("horizon/adaptive/") + model, base(model), Stream::kJump};
     chosen.config.horizon = Horizon::kAdaptive;
     chosen.config.window_size = 1000;
@@ -209,6 +210,8 @@ double outcome(Response response, double eta, double u) {
       return std::floor(2 * u * std::exp(std::clamp(eta, -4.0, 4.0)));
     case Response::kCategorical:
       return u < 1 / (1 + std::exp(-eta)) ? 0.0 : (2 * u * u < 1 ? 1.0 : 2.0);
+    case Response::kLogNormal:
+      return std::exp(std::clamp(eta, -200.0, 200.0)) * (u + 1e-9) / (1 - u + 1e-9);
     default:
       // Logistic noise: heavier tails than normal ones.
       return eta + std::log((u + 1e-9) / (1 - u + 1e-9));

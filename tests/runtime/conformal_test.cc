@@ -251,6 +251,19 @@ TEST(Conformal, CountsThatScatterMore) {
   EXPECT_LT(stream(scored("poisson"), data).scores.coverage[k90], 0.8);
 }
 
+// Noise of a wrong size: the ends move by factors, and stay above 0.
+TEST(Conformal, PositiveNumbersToo) {
+  Data data = linear_data(1'500, 2, 1.0, 5);
+  data.y = data.y.array().exp();
+  EngineConfig config = scored("log-normal");
+  config.model.noise_variance = 0.01;  // scores beyond 6, where ends are on a straight line
+  const Counted counted = stream(config, data);
+  expect_served(counted, 1'500);
+  EXPECT_NEAR(counted.later, 0.9, 0.03);
+  EXPECT_LT(counted.scores.coverage[k90], 0.6);
+  EXPECT_GT(counted.scores.conformal_size, 6);
+}
+
 // Labels that x says nothing about, after a time in which it said everything: the model is sure of
 // what is wrong.
 TEST(Conformal, LabelsAfterAJump) {

@@ -70,13 +70,15 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   if (horizon == Horizon::kWindow) config.sampler.chains = 2;
   config.standardize = Standardize::kColdStart;
   const Index rows = static_cast<Index>(3 * config.window_size);
-  const Data data = config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
-                                                  : logistic_data(rows, features, -0.5, 3);
+  const bool positive = config.model.name == "log-normal";
+  Data data = positive || config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
+                                                        : logistic_data(rows, features, -0.5, 3);
+  if (positive) data.y = data.y.array().exp();
   TestEngine engine(config);
   Reader reader = engine->reader().value();
   std::vector<ParameterSummary> parameters(engine->dimension());
   std::vector<double> draws(std::size_t{engine->dimension()} * config.retained_draws);
-  const std::vector<double> outcomes = {1.0, 0.0};
+  const std::vector<double> outcomes = {1.0, positive ? 2.0 : 0.0};
   const std::vector<double> levels = {0.1, 0.5, 0.9};
   std::vector<PredictiveSummary> answers(2);
   std::vector<RefusedRow> refused(4);
@@ -187,6 +189,7 @@ TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
 TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
 TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
 TEST(EngineHeap, NegativeBinomialNeverCalls) { run_whole_life("negative-binomial", 4, true); }
+TEST(EngineHeap, LogNormalNeverCalls) { run_whole_life("log-normal", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
 TEST(EngineHeap, LearningThePriorNeverCalls) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,9 @@ class PredictBatch : public testing::TestWithParam<Case> {
     engine_.poll_rounds(300);
     x_ = linear_data(kRows, GetParam().features, 1.0, 4).x;
     outcomes_.resize(kRows);
-    for (Index i = 0; i < kRows; ++i) outcomes_[static_cast<std::size_t>(i)] = i % 2 == 0 ? 1 : 0;
+    for (Index i = 0; i < kRows; ++i) {
+      outcomes_[static_cast<std::size_t>(i)] = i % 2 == 0 ? 1 : positive() ? 0.3 : 0;
+    }
   }
   static EngineConfig config() {
     EngineConfig c =
@@ -68,7 +71,10 @@ class PredictBatch : public testing::TestWithParam<Case> {
   }
   static std::string name() { return GetParam().model; }
   static bool regression() { return name() == "linear" || name() == "student-t"; }
-  static double target(double y) { return regression() ? y : y > 0 ? 1 : 0; }
+  static bool positive() { return name() == "log-normal"; }
+  static double target(double y) {
+    return regression() ? y : positive() ? std::exp(y) : y > 0 ? 1 : 0;
+  }
   // The answers to rows [first, first + count).
   std::vector<PredictiveSummary> ask(Index first, Index count) {
     static constexpr std::array<double, 2> kLevels = {0.1, 0.7};
@@ -94,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(Models, PredictBatch,
                          testing::Values(Case{"linear", 3}, Case{"linear", 37},
                                          Case{"logistic", 12}, Case{"poisson", 5},
                                          Case{"negative-binomial", 5}, Case{"student-t", 5},
-                                         Case{"softmax", 6}, Case{"mlp-linear", 4}),
+                                         Case{"log-normal", 5}, Case{"softmax", 6},
+                                         Case{"mlp-linear", 4}),
                          [](const auto& c) {
                            std::string name = c.param.model;
                            for (char& letter : name) letter = letter == '-' ? '_' : letter;

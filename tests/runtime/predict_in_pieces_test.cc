@@ -65,7 +65,7 @@ std::vector<double> inputs(std::size_t rows) {
 TEST(PredictInPieces, EveryWayToCutTheRowsGivesTheSameBits) {
   const std::vector<double> x = inputs(70);
   for (const std::string model : {"linear", "logistic", "poisson", "negative-binomial", "student-t",
-                                  "softmax", "mlp-linear", "mlp-softmax"}) {
+                                  "log-normal", "softmax", "mlp-linear", "mlp-softmax"}) {
     TestEngine engine(config_of(model));
     const PredictRequest request = request_of(model, x);
     const Answer whole = at_once(engine.reader(), request);

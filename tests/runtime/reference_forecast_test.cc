@@ -40,6 +40,14 @@ TEST(ReferenceForecast, OfANumberIsNormalWithItsMeanAndVariance) {
   EXPECT_NEAR(world.reference->log_score(Response::kGaussian, 6), expected, 1e-12);
 }
 
+TEST(ReferenceForecast, OfAPositiveNumberIsLogNormal) {
+  World world;
+  const auto power = [](double z) { return std::exp(z); };
+  world.add(Response::kLogNormal, {power(1), power(3), power(5), power(7)});
+  const double expected = -0.5 * (std::log(2 * std::numbers::pi * 5) + 4.0 / 5) - 6;
+  EXPECT_NEAR(world.reference->log_score(Response::kLogNormal, power(6)), expected, 1e-12);
+}
+
 TEST(ReferenceForecast, OfClassesIsTheBaseRate) {
   World world(3);
   world.add(Response::kCategorical, {0, 0, 0, 1});

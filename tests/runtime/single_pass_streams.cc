@@ -34,6 +34,11 @@ double count_of(double eta, double u) {
 Data data_of(const std::string& model, Index rows, std::uint64_t seed) {
   if (model == "logistic") return logistic_data(rows, 2, 0.3, seed);
   if (model == "linear" || model == "student-t") return linear_data(rows, 2, 1.0, seed);
+  if (model == "log-normal") {
+    Data data = linear_data(rows, 2, 1.0, seed);
+    data.y = data.y.array().exp();
+    return data;
+  }
   return inverted_data(rows, 2, 0.7, seed, count_of);
 }
 

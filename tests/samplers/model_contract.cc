@@ -61,6 +61,7 @@ Matrix ModelContract::features() const {
 Vector ModelContract::targets() const {
   Vector z = normals(2, kRows, 1);
   for (double& value : z) {
+    if (model.response() == Response::kLogNormal) value = std::exp(value);
     if (ok(model.check_target(value))) continue;
     const double count = std::floor(3 * std::abs(value));
     const double most = ok(model.check_target(9.0)) ? 9.0 : ok(model.check_target(2.0)) ? 2.0 : 1.0;

@@ -149,13 +149,17 @@ TEST_P(ModelContract, transform_equals_transformed_data) {
             1e-11);
 }
 
-// y = shift + scale y' for normal and Student's t noise; of counts the linear predictor is shifted,
-// which the intercept of another model can stand for.
+// y = shift + scale y' for normal and Student's t noise, its logarithm for log-normal y; of counts
+// the linear predictor is shifted, which the intercept of another model can stand for.
 TEST_P(ModelContract, target_transform_equals_transformed_targets) {
   const bool count = is_count(model.response());
   if (!has_target_units(model.response()) || (count && !config.intercept)) return;
-  const TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
-  const Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
+  TargetTransform target{count ? 0.7 : 1e4, count ? 1.0 : 320.0};
+  Vector raw = count ? y : Vector((target.scale * y).array() + target.shift);
+  if (model.response() == Response::kLogNormal) {  // log y = shift + scale log y'
+    target = {3.0, 2.0};
+    raw = y.array().pow(target.scale) * std::exp(target.shift);
+  }
   Vector plain_theta = theta;
   if (count) plain_theta(d - 1) += target.shift;
   Model& plain = make(config);

@@ -231,6 +231,8 @@ TEST(DaemonConfig, TakesTheModelFromTheTargetOfTheSchema) {
   EXPECT_EQ(model("classes = [\"a\", \"b\", \"c\"]\n"), "softmax 3");
   EXPECT_EQ(model("target_kind = \"count\"\n"), "negative-binomial 2");
   EXPECT_EQ(model("target_kind = \"number\"\n"), "linear 2");
+  EXPECT_EQ(model("target_kind = \"positive-number\"\n"), "log-normal 2");
+  EXPECT_EQ(model("target_kind = \"positive-number\"\nmodel = \"linear\"\n"), "linear 2");
   EXPECT_EQ(model("target_kind = \"number\"\nmodel = \"student-t\"\n"), "student-t 2");
 }
 
@@ -246,7 +248,8 @@ TEST(DaemonConfig, RefusesAModelThatContradictsTheSchema) {
   EXPECT_TRUE(
       says(refusal("positive = \"yes\"\n", "linear"), "the model linear is not for the target y"));
   EXPECT_TRUE(says(refusal("positive = \"yes\"\n", "linear"), "which means logistic"));
-  EXPECT_TRUE(says(refusal("target_kind = \"number\"\n", "logistic"), "one of linear, student-t"));
+  EXPECT_TRUE(says(refusal("target_kind = \"number\"\n", "logistic"),
+                   "one of linear, log-normal, student-t"));
   EXPECT_TRUE(says(refusal("target_kind = \"number\"\n", "poisson"), "is a number"));
   EXPECT_TRUE(says(refusal("classes = [\"a\", \"b\", \"c\"]\n", "logistic"), "softmax"));
   EXPECT_EQ(refusal("", "logistic"), "nothing was refused");

@@ -204,6 +204,22 @@ TEST_F(Rivals, AChunkIsPredictedBeforeAnyRowOfItIsLearnedFrom) {
   EXPECT_NEAR(scores[1].log_score, -0.5 * std::log(2 * M_PI * M_E * squares), 1e-9);
 }
 
+// The same filter of log y, and the density of y.
+TEST_F(Rivals, OfPositiveNumbersTheyAreOfTheLogarithm) {
+  const auto chunks = in_chunks_of(1);
+  const auto of_logarithm = rival_scores(data_, Response::kGaussian, chunks);
+  double mean = 0;
+  for (double& y : data_.targets) {
+    mean += y / 2'000;
+    y = std::exp(y);
+  }
+  const auto scores = rival_scores(data_, Response::kLogNormal, chunks);
+  ASSERT_EQ(scores.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(scores[i].log_score, of_logarithm[i].log_score - mean, 1e-9) << i;
+  }
+}
+
 TEST_F(Rivals, RowsWithoutAScoreAreLearnedFromAndNotCounted) {
   auto chunks = in_chunks_of(1'000);
   data_.targets[0] = 1e6;  // would cost 1,000 nats

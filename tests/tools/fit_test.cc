@@ -96,6 +96,27 @@ TEST(Fit, ZeroVarianceMeansAreThoseOfThePosterior) {
   EXPECT_TRUE(fit(o)["parameters"][0]["mean_zero_variance"].is_null());
 }
 
+// The exact posterior is that of the linear model of log y.
+TEST(Fit, MeasuresALogNormalFitByTheExactPosterior) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 1500; ++i) {
+    const double a = std::sin(0.7 * i);
+    const double b = std::cos(1.3 * i);
+    text += std::to_string(a) + "," + std::to_string(b) + "," +
+            std::to_string(std::exp(8 + 0.5 * a - b + 0.4 * std::sin(11.9 * i))) + "\n";
+  }
+  FitOptions o;
+  o.path = file_with("fit_prices.csv", text);
+  o.data.target = "y";
+  o.model = "log-normal";
+  o.steps = 20'000;
+  const auto out = fit(o);
+  EXPECT_LT(out["kl_summary"].get<double>(), 1e-6);
+  EXPECT_LT(out["kl_law"].get<double>(), 0.05);
+  EXPECT_NEAR(out["parameters"][0]["mean"].get<double>(), 0.5, 0.05);
+  EXPECT_NEAR(out["noise_variance"].get<double>(), 0.08, 0.01);
+}
+
 TEST(Fit, WithADiagonalNoiseCovarianceSaysNullWhereItTakesTheFullOne) {
   FitOptions o = options_of(false);
   o.sampler = "sgfs-d";

@@ -90,6 +90,9 @@ TEST(SchemaJson, ClassesHaveTheNamesThatAnswersHave) {
   EXPECT_EQ(classes.at("classes"), json({"bus", "car", "van"}));
   EXPECT_EQ(parsed("target = \"n\"\ntarget_kind = \"count\"\n" + feature).at("target_kind"),
             "count");
+  EXPECT_EQ(
+      parsed("target = \"n\"\ntarget_kind = \"positive-number\"\n" + feature).at("target_kind"),
+      "positive-number");
   EXPECT_EQ(parsed("target = \"n\"\n" + feature).at("target_kind"), "number");
 }
 

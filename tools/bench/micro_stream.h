@@ -80,6 +80,8 @@ class MicroRows {
         return std::floor(std::exp(eta) * std::abs(noise));
       case Response::kCategorical:
         return std::fmin(std::floor(2 * std::abs(eta + noise)), classes - 1.0);
+      case Response::kLogNormal:
+        return std::exp(eta + noise);
       default:
         return eta + noise;
     }

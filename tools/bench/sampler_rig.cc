@@ -123,6 +123,8 @@ double SamplerRig::target(double normal) const {
       return std::floor(std::abs(normal));
     case Response::kCategorical:
       return std::min(std::floor(2 * std::abs(normal)), kClasses - 1.0);
+    case Response::kLogNormal:
+      return std::exp(normal);
     case Response::kGaussian:
     case Response::kStudent:
       break;

@@ -88,6 +88,24 @@ char decimal_of(const Facts& facts, const std::string& path) {
   return '.';
 }
 
+// What else the target may be that looks like a number. Log-normal where that is clear: by a tenth
+// of a nat a number or more (log-normal numbers of a skewness of 1.2 come to that, of 0.8 to half
+// as much, and any that scatter evenly to less than nothing), and ten nats in all: e^10 to 1.
+std::string number_note(const ColumnFacts& column, bool many) {
+  constexpr double kSmall = 100;
+  constexpr double kClearGain = 0.1;
+  constexpr double kEvidence = 10;
+  const bool may_be_counts = column.whole() && column.least() >= 0;
+  if (may_be_counts && column.greatest() <= kSmall) {
+    return std::string("if these are counts, say --model negative-binomial") +
+           (many ? "" : "; if classes, --model softmax");
+  }
+  const double gain = column.log_normal_gain();
+  if (gain < kClearGain || gain * static_cast<double>(column.cells()) < kEvidence) return "";
+  return std::string("all above 0 and skewed, their logarithms less: try --model log-normal") +
+         (may_be_counts ? "; if these are counts, --model negative-binomial" : "");
+}
+
 // The kind; the categories are filled in later.
 TargetRule target_rule(const Facts& facts, const InspectOptions& options, char decimal,
                        const std::string& path, std::string& note) {
@@ -141,13 +159,18 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
                       "say --model linear",
                       cell.text, cell.line, options.model));
     }
-  } else {
-    constexpr double kSmall = 100;
-    rule.kind = Kind::kNumber;
-    if (!wants_number && column.whole() && column.least() >= 0 && column.greatest() <= kSmall) {
-      note = "if these are counts, say --model negative-binomial";
-      if (!facts.target_texts.too_many()) note += "; if classes, --model softmax";
+  } else if (wants(Response::kLogNormal)) {
+    rule.kind = Kind::kPositive;
+    if (const ColumnFacts::Cell& cell = column.first_not_positive(); cell.line > 0) {
+      fail(fmt::format("is \"{}\" in line {}, and {} wants numbers greater than 0; say --model {}",
+                       cell.text, cell.line, options.model,
+                       column.whole() && column.least() >= 0 ? "negative-binomial for counts, or "
+                                                               "--model linear"
+                                                             : "linear"));
     }
+  } else {
+    rule.kind = Kind::kNumber;
+    if (!wants_number) note = number_note(column, facts.target_texts.too_many());
   }
   check_model(rule, options.model, name, path);
   return rule;
@@ -171,6 +194,9 @@ std::string target_note(const SchemaParts& parts, const std::string& hint) {
       break;
     case Kind::kCount:
       note = "a count";
+      break;
+    case Kind::kPositive:
+      note = "a number greater than 0";
       break;
     default:
       note = "a number";

@@ -161,6 +161,18 @@ void ColumnFacts::add_number(double value, std::string_view text, std::uint64_t 
   if (value < 0 || value != std::floor(value)) note_first(first_no_count_, text, line);
   counts_rows_ = counts_rows_ && (cells_ == 1 || value == previous_ + 1);
   previous_ = value;
+  numbers_.add(value);
+  if (value > 0)
+    logarithms_.add(std::log(value));
+  else
+    note_first(first_not_positive_, text, line);
+}
+
+// The log densities of a normal and a log-normal distribution at their maximum, a number: the same
+// but for their scales and the Jacobian -log y.
+double ColumnFacts::log_normal_gain() const {
+  if (!(least_ > 0) || !(logarithms_.variance() > 0)) return 0;
+  return 0.5 * std::log(numbers_.variance() / logarithms_.variance()) - logarithms_.mean;
 }
 
 bool ColumnFacts::add_date(std::string_view text) {

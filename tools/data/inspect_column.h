@@ -66,8 +66,24 @@ class ColumnFacts {
   const Cell& first_comma() const { return first_comma_; }
   const Cell& first_no_date() const { return first_no_date_; }
   const Cell& first_no_count() const { return first_no_count_; }
+  const Cell& first_not_positive() const { return first_not_positive_; }
+  // Of numbers that are all positive, and not all the same: how much more probable the best
+  // log-normal distribution makes them than the best normal one, in nats a number; otherwise 0.
+  double log_normal_gain() const;
 
  private:
+  // Mean and variance of numbers.
+  struct Scatter {
+    void add(double x) {
+      const double off = x - mean;
+      mean += off / ++count;
+      squares += off * (x - mean);
+    }
+    double variance() const { return squares / count; }
+
+    double count = 0, mean = 0, squares = 0;
+  };
+
   void add_number(double value, std::string_view text, std::uint64_t line);
   bool add_date(std::string_view text);
 
@@ -86,6 +102,8 @@ class ColumnFacts {
   std::set<std::string, std::less<>> texts_;
   std::uint64_t cells_at_many_ = 0;
   Cell first_adorned_, first_no_number_, first_comma_, first_no_date_, first_no_count_;
+  Cell first_not_positive_;
+  Scatter numbers_, logarithms_;
 };
 
 struct ColumnChoices {

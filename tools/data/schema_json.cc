@@ -12,6 +12,8 @@ const char* kind_text(TargetRule::Kind kind) {
   switch (kind) {
     case TargetRule::Kind::kCount:
       return "count";
+    case TargetRule::Kind::kPositive:
+      return "positive-number";
     case TargetRule::Kind::kBinary:
       return "binary";
     case TargetRule::Kind::kClasses:

@@ -54,9 +54,10 @@ constexpr std::array<std::pair<std::string_view, Reads>, 6> kReads = {{
     {"month-day-year", Reads::kMonthDayYear},
     {"time", Reads::kTime},
 }};
-constexpr std::array<std::pair<std::string_view, TargetRule::Kind>, 4> kTargetKinds = {{
+constexpr std::array<std::pair<std::string_view, TargetRule::Kind>, 5> kTargetKinds = {{
     {"number", TargetRule::Kind::kNumber},
     {"count", TargetRule::Kind::kCount},
+    {"positive-number", TargetRule::Kind::kPositive},
     {"binary", TargetRule::Kind::kBinary},
     {"classes", TargetRule::Kind::kClasses},
 }};

@@ -22,9 +22,10 @@ bool is_for(Response response, const TargetRule& target) {
     case TargetRule::Kind::kUnstated:
       return true;
     case TargetRule::Kind::kNumber:
+    case TargetRule::Kind::kPositive:
       return continuous;
     case TargetRule::Kind::kCount:
-      return continuous || is_count(response);
+      return (continuous && response != Response::kLogNormal) || is_count(response);
     case TargetRule::Kind::kBinary:
       return response == Response::kBernoulli || response == Response::kCategorical;
     case TargetRule::Kind::kClasses:
@@ -46,6 +47,8 @@ std::string kind_text(const TargetRule& target) {
       return fmt::format("has the categories {}", fmt::join(target.classes, ", "));
     case TargetRule::Kind::kCount:
       return "is a count";
+    case TargetRule::Kind::kPositive:
+      return "is a number greater than 0";
     default:
       return "is a number";
   }
@@ -75,6 +78,8 @@ std::string_view TargetRule::default_model() const {
   switch (kind) {
     case Kind::kCount:
       return "negative-binomial";
+    case Kind::kPositive:
+      return "log-normal";
     case Kind::kBinary:
       return "logistic";
     case Kind::kClasses:
@@ -101,12 +106,14 @@ bool TargetRule::lists(std::string_view text) const {
 }
 
 bool TargetRule::lists_all() const {
-  return kind == Kind::kClasses || kind == Kind::kCount || negative.has_value();
+  return kind == Kind::kClasses || kind == Kind::kCount || kind == Kind::kPositive ||
+         negative.has_value();
 }
 
 std::string TargetRule::allowed() const {
   if (kind == Kind::kClasses) return fmt::format("one of {}", fmt::join(classes, ", "));
   if (negative) return fmt::format("{} or {}", *negative, *positive);
+  if (kind == Kind::kPositive) return "a number greater than 0";
   return kind == Kind::kCount ? "a whole number of at least 0" : "a finite number";
 }
 
@@ -124,6 +131,7 @@ std::optional<double> TargetRule::encode(std::string_view text, char decimal) co
   const std::optional<double> value = parse_decimal(text, decimal);
   if (!value) return std::nullopt;
   if (positive_above) return *value > *positive_above ? 1.0 : 0.0;
+  if (kind == Kind::kPositive && !(*value > 0)) return std::nullopt;
   if (kind == Kind::kCount && (*value < 0 || *value != std::floor(*value))) return std::nullopt;
   return value;
 }

@@ -16,16 +16,18 @@ struct TargetRule {
   enum class Kind : std::uint8_t {
     kUnstated,  // a number; any model may be asked for
     kNumber,
-    kCount,    // 0, 1, 2, ...
-    kBinary,   // 1 or 0: `positive_above`, or `positive` and perhaps `negative`
-    kClasses,  // one of `classes`, sent as its number from 0
+    kCount,     // 0, 1, 2, ...
+    kPositive,  // a number greater than 0
+    kBinary,    // 1 or 0: `positive_above`, or `positive` and perhaps `negative`
+    kClasses,   // one of `classes`, sent as its number from 0
   };
   Kind kind = Kind::kUnstated;
   std::optional<double> positive_above;
   std::optional<std::string> positive;
   std::optional<std::string> negative;  // nothing: whatever is not positive
   std::vector<std::string> classes;
-  // Of a number: where it lies and how it scatters, as far as known. Both or neither.
+  // Of a number: where it lies and how it scatters, as far as known; of its logarithm with the
+  // model log-normal. Both or neither.
   std::optional<double> shift, scale;
   // The model that the schema names, of the registry's own names; empty: what the kind asks for.
   std::string_view model;

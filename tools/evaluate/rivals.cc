@@ -19,16 +19,20 @@ using Eigen::VectorXd;
 
 constexpr double kWorst = -1'000;  // as the engine's own scores
 
-// Standardised rows with a constant behind them; y in units of its own spread, where it is a
-// number.
+// Standardised rows with a constant behind them; y, or its logarithm where the model is of that, in
+// units of its own spread, where it is a number.
 class Rows {
  public:
-  Rows(const Dataset& data, bool number) : data_(data), x_(static_cast<Index>(data.columns()) + 1) {
-    if (!number) return;
+  Rows(const Dataset& data, Response response)
+      : data_(data), response_(response), x_(static_cast<Index>(data.columns()) + 1) {
+    if (!has_dispersion(response)) return;
+    const auto rows = static_cast<double>(data.rows());
     double squares = 0;
-    for (const double y : data.targets) mean_ += y / static_cast<double>(data.rows());
-    for (const double y : data.targets) squares += (y - mean_) * (y - mean_);
-    if (squares > 0) scale_ = std::sqrt(squares / static_cast<double>(data.rows()));
+    for (std::size_t i = 0; i < data.rows(); ++i) mean_ += number(i) / rows;
+    for (std::size_t i = 0; i < data.rows(); ++i) {
+      squares += (number(i) - mean_) * (number(i) - mean_);
+    }
+    if (squares > 0) scale_ = std::sqrt(squares / rows);
   }
 
   const VectorXd& row(std::size_t i) {
@@ -39,12 +43,18 @@ class Rows {
     x_[x_.size() - 1] = 1;
     return x_;
   }
-  double target(std::size_t i) const { return (data_.targets[i] - mean_) / scale_; }
-  double scale() const { return scale_; }
+  double target(std::size_t i) const { return (number(i) - mean_) / scale_; }
+  // Of a density of target(i), to have y's.
+  double log_jacobian(std::size_t i) const {
+    return -std::log(scale_) - (response_ == Response::kLogNormal ? number(i) : 0.0);
+  }
   Index dimension() const { return x_.size(); }
 
  private:
+  double number(std::size_t i) const { return working_target(response_, data_.targets[i]); }
+
   const Dataset& data_;
+  Response response_;
   VectorXd x_;
   double mean_ = 0;
   double scale_ = 1;
@@ -69,9 +79,9 @@ class Noise {
 // The Kalman filter of constant coefficients; of 0 and 1 the extended one.
 class Filter {
  public:
-  Filter(const Dataset& data, bool number, double memory)
-      : rows_(data, number),
-        number_(number),
+  Filter(const Dataset& data, Response response, double memory)
+      : rows_(data, response),
+        number_(has_dispersion(response)),
         keep_(1 - 1 / memory),
         covariance_(MatrixXd::Identity(rows_.dimension(), rows_.dimension()) * kMostVariance),
         mean_(VectorXd::Zero(rows_.dimension())),
@@ -96,8 +106,7 @@ class Filter {
     const double eta = mean_.dot(x);
     const double spread = std::max(x.dot(covariance_ * x), 0.0);
     if (number_) {
-      return normal_log_density(y - eta, noise_.variance() * (1 + spread)) -
-             std::log(rows_.scale());
+      return normal_log_density(y - eta, noise_.variance() * (1 + spread)) + rows_.log_jacobian(i);
     }
     const LogitNormalMoments moments = logit_normal_moments(eta, std::sqrt(spread));
     return std::log(y == 1 ? moments.mean : moments.other);
@@ -136,9 +145,9 @@ class Filter {
 // SGD at a constant rate: a point and no posterior.
 class Descent {
  public:
-  Descent(const Dataset& data, bool number, double rate)
-      : rows_(data, number),
-        number_(number),
+  Descent(const Dataset& data, Response response, double rate)
+      : rows_(data, response),
+        number_(has_dispersion(response)),
         rate_(rate),
         theta_(VectorXd::Zero(rows_.dimension())),
         noise_(10'000) {}
@@ -149,7 +158,7 @@ class Descent {
     const double eta = theta_.dot(rows_.row(i));
     const double y = rows_.target(i);
     if (!number_) return -std::log1p(std::exp(y == 1 ? -eta : eta));
-    return normal_log_density(y - eta, noise_.variance()) - std::log(rows_.scale());
+    return normal_log_density(y - eta, noise_.variance()) + rows_.log_jacobian(i);
   }
 
   void learn(std::size_t i) {
@@ -196,7 +205,7 @@ std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
   if (!number && response != Response::kBernoulli) return {};
   RivalScore filter{number ? "Kalman filter" : "extended Kalman filter", "", -1e300};
   for (const double memory : {1e9, 30'000.0, 10'000.0, 3'000.0, 1'000.0, 300.0, 100.0}) {
-    const double score = mean_score(Filter(data, number, memory), chunks);
+    const double score = mean_score(Filter(data, response, memory), chunks);
     if (score > filter.log_score) {
       filter.log_score = score;
       filter.setting = memory > 1e8 ? "nothing forgotten" : fmt::format("memory {} rows", memory);
@@ -204,7 +213,7 @@ std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
   }
   RivalScore descent{"SGD", "", -1e300};
   for (const double rate : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0}) {
-    const double score = mean_score(Descent(data, number, rate), chunks);
+    const double score = mean_score(Descent(data, response, rate), chunks);
     if (score > descent.log_score) {
       descent.log_score = score;
       descent.setting = fmt::format("rate {}", rate);

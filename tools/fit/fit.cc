@@ -65,11 +65,13 @@ Transform transform_of(const FitOptions& options, const Schema& schema, const Da
     }
   }
   t.of_features = options.standardize || scans_features(config);
-  if (schema.target_rule().shift && has_target_units(find_model(options.model)->response)) {
+  const Response response = find_model(options.model)->response;
+  if (schema.target_rule().shift && has_target_units(response)) {
     t.target = {*schema.target_rule().shift, *schema.target_rule().scale};
   } else if (config.standardize_target == Standardize::kColdStart) {
-    t.target = scanned_target_units(
-        config, column_of(0, data.rows(), 1, [&](std::size_t i) { return data.targets[i]; }));
+    t.target = scanned_target_units(config, column_of(0, data.rows(), 1, [&](std::size_t i) {
+                                      return working_target(response, data.targets[i]);
+                                    }));
   }
   return t;
 }
@@ -100,13 +102,15 @@ std::optional<ReferencePosterior> reference_of(const FitOptions& options, const 
                                                const Transform& transform,
                                                std::optional<double> noise_variance,
                                                std::vector<double> prior_precisions) {
-  if (options.model != "linear" && options.model != "logistic") return std::nullopt;
+  const bool logarithm = options.model == "log-normal";
+  if (options.model != "linear" && options.model != "logistic" && !logarithm) return std::nullopt;
   const ModelConfig model = ModelConfig{.name = options.model,
                                         .prior_precision = options.prior_precision,
                                         .intercept_precision = options.intercept_precision}
                                 .with_prior();
   return exact_posterior(data,
                          {.logistic = options.model == "logistic",
+                          .logarithm = logarithm,
                           .intercept = options.intercept,
                           .prior_precision = model.prior_precision,
                           .prior_precisions = std::move(prior_precisions),

@@ -87,7 +87,8 @@ class Design {
         shift_(shift),
         inverse_(scale),
         target_shift_(model.target_shift),
-        target_scale_(model.target_scale) {
+        target_scale_(model.target_scale),
+        logarithm_(model.logarithm) {
     for (double& s : inverse_) s = s > 0 ? 1.0 / s : 1.0;
   }
 
@@ -109,7 +110,9 @@ class Design {
         if (intercept_) x(i, dimension() - 1) = 1.0;
       }
       const Eigen::Map<const Eigen::ArrayXd> targets(data_.targets.data() + begin, count);
-      y.head(count) = (targets - target_shift_) / target_scale_;
+      y.head(count) = targets;
+      if (logarithm_) y.head(count) = targets.log();
+      y.head(count) = (y.head(count).array() - target_shift_) / target_scale_;
       visit(x.topRows(count), y.head(count));
     }
   }
@@ -121,6 +124,7 @@ class Design {
   std::vector<double> inverse_;
   double target_shift_;
   double target_scale_;
+  bool logarithm_;
 };
 
 VectorXd prior_precisions(const ReferenceModel& model, Index dimension) {

@@ -30,8 +30,9 @@ struct ReferencePosterior {
 ReferencePosterior read_reference(const std::string& path);
 
 struct ReferenceModel {
-  bool logistic = false;  // otherwise linear
-  bool intercept = true;  // a constant 1, the last coefficient
+  bool logistic = false;   // otherwise linear
+  bool logarithm = false;  // linear: in log y, as all that is said of y below
+  bool intercept = true;   // a constant 1, the last coefficient
   double prior_precision = 1.0;
   std::vector<double> prior_precisions = {};  // of each feature; empty: the one above for all
   double intercept_precision = 1.0;

@@ -11,12 +11,18 @@ function outcome(columns) {
     case "MODEL_KIND_POISSON":
     case "MODEL_KIND_NEGATIVE_BINOMIAL":
       return `the logarithm of the expected ${columns.target}`;
+    case "MODEL_KIND_LOG_NORMAL":
+      return `the logarithm of ${columns.target}`;
     case "MODEL_KIND_SOFTMAX":
       return `the log-odds of a class against ${columns.classNames[0]}`;
     default:
       return `the expected ${columns.target}`;
   }
 }
+
+// Of a logarithm: what a change of it does to what it is of.
+const kLogarithms = ["MODEL_KIND_LOG_NORMAL", "MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL"];
+const factor = (columns) => (kLogarithms.includes(columns.welcome.model) ? " A change of 0.1 is about 10 % more." : "");
 
 // Of one parameter; `at` its place. Values are per unit of the field; the picture is of the column
 // as the server has it, where a schema has scaled numbers by their standard deviation.
@@ -98,7 +104,7 @@ export class CoefficientsView {
     const scaled = this.columns.parameters.some((p) => p.unit && p.scale !== 1);
     const unit = this.columns.schema ? "one unit of a number, or for a category against none of those listed" : "one unit of the column";
     const intercept = scaled ? "The intercept is that of a row with all numbers at their mean. The picture is for one standard deviation of a number." : "The intercept is that of a row of zeros.";
-    say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}. ${intercept} Intervals that do not hold 0 are drawn in full.`);
+    say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}.${factor(this.columns)} ${intercept} Intervals that do not hold 0 are drawn in full.`);
   }
 
   #sort(heading) {

@@ -8,6 +8,7 @@ const kTwoSided90 = 1.645;  // standard deviations of a normal
 
 const kCounts = ["MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL"];
 export const isCount = (columns) => kCounts.includes(columns.welcome.model);
+export const isPositive = (columns) => isCount(columns) || columns.welcome.model === "MODEL_KIND_LOG_NORMAL";
 export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGISTIC";
 
 // What holds 90 % of the outcomes: the conformal interval where there is one, else the model's own.

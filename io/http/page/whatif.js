@@ -3,7 +3,7 @@ import { colour, edge, line, makeChart } from "./charts.js";
 import { densityOf, kProbabilities } from "./distribution.js";
 import { makeFields, makeText } from "./fields.js";
 import { byId, el, number, percent, say } from "./format.js";
-import { isBinary, isCount, sentence } from "./prediction.js";
+import { isBinary, isCount, isPositive, sentence } from "./prediction.js";
 
 const kPauseMs = 120;     // of typing, before it is asked
 const kManyColumns = 60;  // without names: one line of text
@@ -90,7 +90,7 @@ export class WhatIf {
 
   #drawDensity(p) {
     const counts = isCount(this.columns);
-    const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { counts, lowest: counts ? 0 : -Infinity };
+    const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { counts, lowest: isPositive(this.columns) ? 0 : -Infinity };
     const curve = densityOf((p.quantiles ?? []).map(number), bounds);
     this.marks.mean = number(p.epred_mean);
     if (curve === null) {

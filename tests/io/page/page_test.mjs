@@ -144,12 +144,14 @@ test("shows the model that is chosen, and the one that the address names", async
   write(here, "b.toml", "[model]\nname = \"logistic\"\nfeatures = 1\n");
   write(here, "c.toml", "[model]\nname = \"softmax\"\nclasses = 3\nfeatures = 1\n");
   write(here, "d.toml", "[model]\nname = \"negative-binomial\"\nfeatures = 2\n");
-  const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
+  write(here, "e.toml", "[model]\nname = \"log-normal\"\nfeatures = 2\n");
+  const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nprices = "e.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
   const daemon = await Daemon.start(["--config", all]);
   await daemon.observe(lines(800), { model: "lines" });
   await daemon.observe(lines(800).map(([a, , y]) => [a, Number(y > 0)]), { model: "clicks" });
   await daemon.observe(lines(800).map(([a, , y]) => [a, y > 1 ? 2 : Number(y > -1)]), { model: "kinds" });
   await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.max(0, Math.round(y + 3))]), { model: "counts" });
+  await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.exp(y)]), { model: "prices" });
   const page = await open(browser, `${daemon.url}?model=clicks`);
   await text(page, "#prediction-now", /The chance that y = 1/);
   await text(page, "#models-table", /rival.*challenges lines/);
@@ -164,7 +166,11 @@ test("shows the model that is chosen, and the one that the address names", async
   await text(page, "#score-table", /rival \(challenger\)/);
   await page.selectOption("#model", "counts");
   await text(page, "#models-table", /counts that scatter/);
+  await text(page, "#models-table", /positive numbers/);
   await text(page, "#coefficients-note", /logarithm/);
+  await text(page, "#whatif-now", /90 % of outcomes between/);
+  await page.selectOption("#model", "prices");
+  await text(page, "#coefficients-note", /the logarithm of y .*0.1 is about 10 % more/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
   await close(page);
   await daemon.stop();

@@ -130,6 +130,10 @@ def test_counts_and_outliers_have_their_likelihood(rows):
     counts = np.random.default_rng(1).poisson(np.exp(0.3 * X[:, 0] + 1))
     poisson = StreamingRegressor("poisson").fit(X, counts)
     np.testing.assert_allclose(poisson.client_.posterior().mean, [0.3, 0, 0, 1], atol=0.1)
+    prices = np.exp(y)
+    positive = StreamingRegressor("log-normal").fit(X, prices)
+    np.testing.assert_allclose(positive.client_.posterior().mean, [1, 2, 3, 0.5], atol=0.05)
+    assert (positive.predict_interval(X)[0] > 0).all()
     y[::20] += 100
     robust = StreamingRegressor("student-t").fit(X, y)
     np.testing.assert_allclose(robust.client_.posterior().mean, [1, 2, 3, 0.5], atol=0.05)

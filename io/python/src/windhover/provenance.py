@@ -69,6 +69,7 @@ class ModelKind(str, enum.Enum):
     STUDENT_T = "student-t"
     SOFTMAX = "softmax"
     NEGATIVE_BINOMIAL = "negative-binomial"
+    LOG_NORMAL = "log-normal"
 
     def __str__(self) -> str:
         return self.value

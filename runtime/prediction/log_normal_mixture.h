@@ -1,0 +1,53 @@
+// A positive number whose logarithm is a mixture of Gaussians: the predictive of log-normal
+// regression.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_LOG_NORMAL_MIXTURE_H_
+#define WINDHOVER_RUNTIME_PREDICTION_LOG_NORMAL_MIXTURE_H_
+
+#include "windhover/runtime/prediction/gaussian_mixture.h"
+
+namespace windhover {
+
+// The noise of log y: variance `dispersion`, learned up to relative_sd, as GaussianMixture has it.
+// What of it multiplies the moments of y.
+struct LogNormalNoise {
+  LogNormalNoise() noexcept = default;  // none
+  LogNormalNoise(double dispersion, double relative_sd) noexcept;
+
+  double log_mean = 0;    // log E e^noise
+  double log_square = 0;  // log E e^(2 noise)
+};
+
+// y = e^(eta + noise), eta ~ N(m, s^2): mean and variances in closed form, at most 1e300. With an
+// uncertain variance of the noise, its discretised one (Student's t would have no mean). What is
+// said of probabilities needs y > 0 alone, however small or large.
+class LogNormalMixture {
+ public:
+  LogNormalMixture(double m, double s, double dispersion, double relative_sd,
+                   const LogNormalNoise& noise) noexcept;
+
+  // Of e^x, e^-690 to e^690.
+  static double exponential(double x) noexcept;
+
+  double mean() const noexcept { return mean_; }
+  double var_epistemic() const noexcept { return var_epistemic_; }  // of E[y | eta]
+  double var_aleatoric() const noexcept { return var_aleatoric_; }  // the rest of y's
+  const GaussianMixture& logarithm() const noexcept { return logarithm_; }
+
+  double cdf(double y) const noexcept;  // 0 for y <= 0
+  double log_density(double y) const noexcept;
+  double quantile(const NormalLevel& level) const noexcept;  // 10^-300 to 10^300, about
+  // Continuous ranked probability score of outcome y (closed form; of one log-normal Baran and
+  // Lerch 2015), at most 1e300.
+  double crps(double y) const noexcept;
+
+ private:
+  double m_;
+  double mean_;
+  double var_epistemic_;
+  double var_aleatoric_;
+  GaussianMixture logarithm_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_LOG_NORMAL_MIXTURE_H_
