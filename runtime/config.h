@@ -74,7 +74,7 @@ struct EngineConfig {
   // Of y. Without an intercept y is not shifted. A count is not scaled, and its shift is one of the
   // linear predictor, the log of its mean. Classes have neither.
   Standardize standardize_target = Standardize::kChosen;
-  double target_shift = 0.0;  // kGiven
+  double target_shift = 0.0;  // kGiven; log-normal: of log y
   double target_scale = 1.0;
 
   // Threads that may move chains at once: poll()'s and the helpers' of Engine::assist(). Each costs

@@ -33,8 +33,8 @@ struct ModelConfig {
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
   std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one for all
-  // linear: variance of y given x; student-t: the square of its scale; in units of y^2. 0 learns
-  // it.
+  // linear: variance of y given x; student-t: the square of its scale; in units of y^2; log-normal:
+  // variance of log y given x. 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
   std::uint32_t classes =

@@ -115,6 +115,13 @@ TEST(Fit, MeasuresALogNormalFitByTheExactPosterior) {
   EXPECT_LT(out["kl_law"].get<double>(), 0.05);
   EXPECT_NEAR(out["parameters"][0]["mean"].get<double>(), 0.5, 0.05);
   EXPECT_NEAR(out["noise_variance"].get<double>(), 0.08, 0.01);
+  // A schema that says nothing of the target lets a zero through.
+  o.path = file_with("fit_free.csv", "a,y\n1,2\n2,3\n3,0\n4,5\n");
+  o.data = {};
+  o.schema = file_with(
+      "fit_free.toml",
+      "target = \"y\"\n[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 0\nscale = 1\n");
+  EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "row 3 of the file is refused"));
 }
 
 TEST(Fit, WithADiagonalNoiseCovarianceSaysNullWhereItTakesTheFullOne) {

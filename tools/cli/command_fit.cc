@@ -120,9 +120,10 @@ void add_fit(CLI::App& app) {
   command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");
   command
-      ->add_option("--noise-variance", o.fit.noise_variance,
-                   "Linear: of y given x; student-t: squared scale; a number, \"learn\", or "
-                   "\"reference\"")
+      ->add_option(
+          "--noise-variance", o.fit.noise_variance,
+          "Linear: of y given x; student-t: squared scale; log-normal: of log y; a number, "
+          "\"learn\", or \"reference\"")
       ->capture_default_str();
   command->add_option("--degrees-of-freedom", o.fit.degrees_of_freedom, "Of student-t")
       ->capture_default_str();

@@ -39,6 +39,15 @@ struct Transform {
   TargetTransform target = {};
 };
 
+// Before logarithms are taken; what else a target may not be the engine says.
+void check_positive(Response response, const Dataset& data) {
+  if (response != Response::kLogNormal) return;
+  const auto at = std::ranges::find_if(data.targets, [](double y) { return !(y > 0); });
+  if (at == data.targets.end()) return;
+  throw UserError(fmt::format("row {} of the file is refused: {}", at - data.targets.begin() + 1,
+                              to_string(Status::kTargetOutOfDomain)));
+}
+
 // What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
 // start, of the whole file.
 Transform transform_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
@@ -66,6 +75,7 @@ Transform transform_of(const FitOptions& options, const Schema& schema, const Da
   }
   t.of_features = options.standardize || scans_features(config);
   const Response response = find_model(options.model)->response;
+  check_positive(response, data);
   if (schema.target_rule().shift && has_target_units(response)) {
     t.target = {*schema.target_rule().shift, *schema.target_rule().scale};
   } else if (config.standardize_target == Standardize::kColdStart) {
