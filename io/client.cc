@@ -107,6 +107,9 @@ void add_all(const From& from, To* to) {
 
 Status Client::predict(const PredictRequest& request, std::vector<PredictiveSummary>& summaries,
                        Provenance& provenance) {
+  if (connected() && !request.offsets.empty() && !welcome().takes_offsets()) {
+    return fail(Status::kOffsetNotTaken, "the server's model has no offset: model.offset is false");
+  }
   v1::Request message;
   v1::Predict* predict = message.mutable_predict();
   predict->set_rows(static_cast<std::uint32_t>(request.rows));
@@ -116,6 +119,7 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   add_all(request.quantile_probabilities, predict->mutable_quantile_probabilities());
   add_all(request.thresholds, predict->mutable_thresholds());
   add_all(request.outcomes, predict->mutable_outcomes());
+  add_all(request.offsets, predict->mutable_offsets());
   predict->set_interval_probability(request.interval_probability);
   predict->set_thompson_id(request.thompson_id);
   if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome().frame_cap()) {

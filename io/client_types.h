@@ -44,6 +44,7 @@ struct ObserveRows {
   std::span<const double> targets;  // one a row
   std::span<const std::uint32_t> indices;
   std::span<const std::uint32_t> row_ends;
+  std::span<const double> offsets = {};  // one a row, where Welcome.takes_offsets; empty: all 0
 };
 
 struct ClientRefusedRow {

@@ -50,7 +50,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
                   ObserveRequest& observe) noexcept {
   std::uint32_t rows = 0;
   std::uint64_t begins_here = 0;
-  PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends;
+  PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends, offsets;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case observe_field::kProducer:
@@ -73,6 +73,8 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
         return in.packed(inner, 4, row_ends);
       case observe_field::kBeginsHere:
         return in.u64(inner, begins_here);
+      case observe_field::kOffsets:
+        return in.packed(inner, 8, offsets);
       default:
         return in.skip(inner);
     }
@@ -84,6 +86,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
     return false;
   }
   if (features.count > 0 && of_features != observe.batch.scalar) return false;
+  if (offsets.count != 0 && offsets.count != rows) return false;
   if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
 
   // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
@@ -93,6 +96,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   observe.batch.rows = rows;
   observe.batch.features = features.data != nullptr ? features.data : somewhere;
   observe.batch.targets = targets.data;
+  observe.batch.offsets = offsets.count > 0 ? offsets.data : nullptr;
   observe.batch.feature_values = features.count;
   observe.batch.indices = !sparse ? nullptr : indices.data != nullptr ? indices.data : somewhere;
   observe.batch.row_ends = sparse ? row_ends.data : nullptr;
@@ -120,6 +124,8 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
         return in.packed(inner, 8, predict.thresholds);
       case predict_field::kOutcomes:
         return in.packed(inner, 8, predict.outcomes);
+      case predict_field::kOffsets:
+        return in.packed(inner, 8, predict.offsets);
       case predict_field::kIntervalProbability:
         return in.fixed64(inner, interval);
       case predict_field::kThompsonId:
@@ -132,6 +138,7 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
   const double probability = std::bit_cast<double>(interval);
   if (probability != 0.0) predict.interval_probability = probability;
   if (predict.outcomes.count != 0 && predict.outcomes.count != predict.rows) return false;
+  if (predict.offsets.count != 0 && predict.offsets.count != predict.rows) return false;
   return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
 }
 

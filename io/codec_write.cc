@@ -102,6 +102,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(18, r.durable_through);
     sink.u64(19, r.max_producers);
     sink.text(20, r.model_name);
+    sink.u64(21, r.takes_offsets ? 1 : 0);
   });
 }
 

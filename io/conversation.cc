@@ -218,6 +218,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   welcome.durability = durability_;
   welcome.durable_through = model.log.durable_head.load(std::memory_order_acquire);
   welcome.model_name = model.name();
+  welcome.takes_offsets = model.engine->config().model.offset;
   if (welcome.observes) {
     welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
   }

@@ -73,6 +73,7 @@ struct PredictQuery {
   PackedArray quantile_probabilities;
   PackedArray thresholds;
   PackedArray outcomes;
+  PackedArray offsets;
   double interval_probability = 0.9;
   std::uint64_t thompson_id = 0;
 };
@@ -162,6 +163,7 @@ struct WelcomeReply {
   std::uint64_t durable_through = 0;
   std::uint32_t max_producers = 0;
   std::string_view model_name;
+  bool takes_offsets = false;
 };
 
 // Those of one producer merge while the peer does not read, so the list of refused rows is bounded.

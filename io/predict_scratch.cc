@@ -26,6 +26,7 @@ PredictRequest PredictScratch::load(const PredictQuery& query) noexcept {
   request.quantile_probabilities = to_doubles(query.quantile_probabilities, Scalar::kFloat64);
   request.thresholds = to_doubles(query.thresholds, Scalar::kFloat64);
   request.outcomes = to_doubles(query.outcomes, Scalar::kFloat64);
+  if (query.offsets.count > 0) request.offsets = to_doubles(query.offsets, Scalar::kFloat64);
   request.interval_probability = query.interval_probability;
   request.thompson_id = query.thompson_id;
   return request;

@@ -52,7 +52,8 @@ enum : int {
   kTargetsF64,
   kIndices,
   kRowEnds,
-  kBeginsHere
+  kBeginsHere,
+  kOffsets
 };
 }
 namespace predict_field {
@@ -66,7 +67,8 @@ enum : int {
   kThresholds,
   kOutcomes,
   kIntervalProbability,
-  kThompsonId
+  kThompsonId,
+  kOffsets
 };
 }
 namespace draws_field {

@@ -34,6 +34,8 @@ enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
                                                kIoError,
                                                kRefused,
                                                kLogFull,
+                                               kOffsetOutOfRange,
+                                               kOffsetNotTaken,
                                                kCount};
 
 inline constexpr std::array kStatusLabels = {
@@ -61,6 +63,8 @@ inline constexpr std::array kStatusLabels = {
     "io_error",
     "refused",
     "log_full",
+    "offset_out_of_range",
+    "offset_not_taken",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

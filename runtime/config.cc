@@ -66,6 +66,13 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.max_nonzeros > m.features) {
     return invalid("model.max_nonzeros must be at most model.features", m.max_nonzeros);
   }
+  const ModelEntry& model = *find_model(m.name);
+  if (m.offset && (model.network || model.response == Response::kCategorical)) {
+    return invalid(
+        "model.offset must be false for softmax and networks: they have several "
+        "linear predictors",
+        1);
+  }
   if (m.prior_precision != 0 && !positive(m.prior_precision)) {
     return invalid("model.prior_precision must be positive (0: chosen)", m.prior_precision);
   }
@@ -83,7 +90,7 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.hidden < 1 || m.hidden > 1024) return invalid("model.hidden must be 1 to 1024", m.hidden);
   if (m.hidden2 > 1024) return invalid("model.hidden2 must be 0 to 1024", m.hidden2);
   // Curvature and noise covariance are dense.
-  if (find_model(m.name)->network && m.dimension() > 4096) {
+  if (model.network && m.dimension() > 4096) {
     return invalid("a network must have at most 4096 parameters", m.dimension());
   }
   if (!(m.degrees_of_freedom >= 3) || m.degrees_of_freedom > 1000) {
@@ -299,6 +306,7 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
   mix(model.intercept ? 1 : 0);
   mix(dimension);
   mix(schema_fingerprint);
+  if (model.offset) mix(1);  // of rows without extras it is what it was before there were any
   return hash;
 }
 

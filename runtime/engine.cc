@@ -170,7 +170,8 @@ Status Engine::follow(Engine& leader) noexcept {
   if (own.relay || &leader == this) return Status::kInvalidArgument;
   const RowLayout& rows = leader.layout_->parts.layout;
   if (rows.features() != own.parts.layout.features() ||
-      rows.max_nonzeros() != own.parts.layout.max_nonzeros()) {
+      rows.max_nonzeros() != own.parts.layout.max_nonzeros() ||
+      rows.has_offset() != own.parts.layout.has_offset()) {
     return Status::kWrongDimension;
   }
   const Result<RowFollower> follower = leader.follower();
@@ -235,7 +236,7 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters", 2);
+  visitor.section("counters", 3);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

@@ -6,8 +6,18 @@
 #include <cstdint>
 
 #include "windhover/platform/status.h"
+#include "windhover/samplers/models/model.h"
 
 namespace windhover {
+
+// Of values beyond this the products of four scores, each a residual times a feature, cannot be
+// summed in a double; they are as bad as an infinity.
+inline constexpr double kLargestNumber = 1e35;
+// Likewise an offset of a number; a logarithm or log-odds beyond 100 is taken for a mistake.
+inline double largest_offset(Response response) noexcept {
+  const bool number = has_dispersion(response) && response != Response::kLogNormal;
+  return number ? kLargestNumber : 100.0;
+}
 
 enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 
@@ -25,6 +35,7 @@ struct ObservationBatch {
   std::size_t feature_values = 0;  // how many values `features` holds; checked against the shape
   const std::byte* indices = nullptr;
   const std::byte* row_ends = nullptr;
+  const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
 };
 
 struct RefusedRow {
@@ -34,8 +45,8 @@ struct RefusedRow {
 
 struct ObserveResult {
   // kOk: every row from first_row on was accepted or refused on its own. kWindowFull: nothing was
-  // taken, try again later. kWrongDimension, kMalformed, kTooLarge: the batch as a whole is wrong,
-  // nothing was taken.
+  // taken, try again later. kWrongDimension, kMalformed, kTooLarge, kOffsetNotTaken: the batch as a
+  // whole is wrong, nothing was taken.
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;

@@ -21,6 +21,9 @@ struct ModelConfig {
   std::uint32_t features = 0;      // columns of a row, without the intercept
   std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
   bool intercept = true;           // a constant 1, the last coefficient
+  // Each row has an offset: a number that is added to its linear predictor, in units of y, log
+  // counts or log-odds. Of generalized linear models.
+  bool offset = false;
   // Of a Gaussian prior of mean 0 of every coefficient but the intercept. 0: weakly informative,
   // that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are standardised unless
   // EngineConfig says otherwise. A number is meant in the units that the features and y are in.

@@ -11,16 +11,19 @@
 namespace windhover {
 
 // One row is `stride` doubles.
-//   dense:  features x_0 .. x_{F-1}, target, zeros up to a multiple of 4 (so that kernels need no
-//           tail: whatever they multiply there is 0)
-//   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices
+//   dense:  features x_0 .. x_{F-1}, target, extras, zeros up to a multiple of 4 (so that kernels
+//           need no tail: whatever they multiply there is 0)
+//   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices, extras
+// Extras, where the model's configuration asks for them: the offset, a known addend of the row's
+// linear predictor in units of its own y (of counts the log of the exposure).
 class RowLayout {
  public:
   RowLayout() = default;
   explicit RowLayout(const ModelConfig& config)
-      : features_(config.features), max_nonzeros_(config.max_nonzeros) {
-    stride_ =
-        sparse() ? round_up(2 + max_nonzeros_ + (max_nonzeros_ + 1) / 2) : round_up(features_ + 1);
+      : features_(config.features),
+        max_nonzeros_(config.max_nonzeros),
+        extras_(config.offset ? 1 : 0) {
+    stride_ = round_up(extras_index() + extras_);
   }
 
   bool sparse() const { return max_nonzeros_ > 0; }
@@ -33,12 +36,21 @@ class RowLayout {
   static constexpr std::size_t kCountIndex = 1;
   static constexpr std::size_t kValuesIndex = 2;
   std::size_t indices_index() const { return kValuesIndex + max_nonzeros_; }
+  // How many extras there are, and where the first stands.
+  std::size_t extras() const { return extras_; }
+  std::size_t extras_index() const {
+    return sparse() ? indices_index() + (max_nonzeros_ + 1) / 2 : features_ + 1;
+  }
+  bool has_offset() const { return extras_ > 0; }
+  std::size_t offset_index() const { return extras_index(); }
+  double offset(const double* row) const { return has_offset() ? row[offset_index()] : 0.0; }
 
  private:
   static std::size_t round_up(std::size_t n) { return (n + 3) / 4 * 4; }
 
   std::uint32_t features_ = 0;
   std::uint32_t max_nonzeros_ = 0;
+  std::uint32_t extras_ = 0;
   std::size_t stride_ = 0;
 };
 

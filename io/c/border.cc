@@ -55,7 +55,10 @@ windhover_prediction prediction_of(const PredictiveSummary& s) noexcept {
 }  // namespace
 
 windhover_status check_rows(const windhover_rows* rows) noexcept {
-  if (const windhover_status status = check_given(rows); status != WINDHOVER_OK) return status;
+  constexpr std::size_t kFirst = offsetof(windhover_rows, offsets);
+  if (const windhover_status status = check_given(rows, kFirst); status != WINDHOVER_OK) {
+    return status;
+  }
   if (!there(rows->features, rows->feature_values) || !there(rows->targets, rows->rows)) {
     return WINDHOVER_INVALID_ARGUMENT;
   }
@@ -68,7 +71,8 @@ windhover_status check_rows(const windhover_rows* rows) noexcept {
 
 windhover_status check_question(const windhover_question* q, const windhover_answer* a,
                                 std::size_t classes) noexcept {
-  if (const windhover_status status = check_given(q); status != WINDHOVER_OK) return status;
+  constexpr std::size_t kFirst = offsetof(windhover_question, offsets);
+  if (const windhover_status status = check_given(q, kFirst); status != WINDHOVER_OK) return status;
   if (const windhover_status status = check_given(a); status != WINDHOVER_OK) return status;
   if (const windhover_status status = check_wanted(a->provenance); status != WINDHOVER_OK) {
     return status;
@@ -101,6 +105,7 @@ ObservationBatch batch_of(const windhover_rows& rows) noexcept {
   batch.targets = bytes(rows.targets);
   batch.indices = bytes(rows.indices);
   batch.row_ends = bytes(rows.row_ends);
+  batch.offsets = bytes(offsets_of(rows));
   return batch;
 }
 
@@ -113,6 +118,7 @@ PredictRequest request_of(const windhover_question& q) noexcept {
     request.row_ends = {q.row_ends, q.rows};
   }
   if (q.outcomes != nullptr) request.outcomes = {q.outcomes, q.rows};
+  if (offsets_of(q) != nullptr) request.offsets = {q.offsets, q.rows};
   request.quantile_probabilities = {q.quantiles, q.quantile_count};
   request.thresholds = {q.thresholds, q.threshold_count};
   request.interval_probability = q.interval;

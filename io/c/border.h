@@ -61,6 +61,13 @@ windhover_status check_question(const windhover_question* question, const windho
                                 std::size_t classes) noexcept;
 
 // REQUIRES: checked. Refers to the caller's memory.
+// Null too where the caller's struct is from before there were any.
+template <class T>
+const double* offsets_of(const T& given) noexcept {
+  return given.struct_size >= offsetof(T, offsets) + sizeof(given.offsets) ? given.offsets
+                                                                           : nullptr;
+}
+
 ObservationBatch batch_of(const windhover_rows& rows) noexcept;
 PredictRequest request_of(const windhover_question& question) noexcept;
 

@@ -175,6 +175,8 @@ windhover_status windhover_client_send(windhover_client* client, const windhover
     out.indices = {rows->indices, rows->feature_values};
     out.row_ends = {rows->row_ends, rows->rows};
   }
+  const double* offsets = windhover::offsets_of(*rows);
+  if (offsets != nullptr) out.offsets = {offsets, rows->rows};
   return guarded(client, [&] { return client->client.send_observe(out); });
 }
 

@@ -61,6 +61,7 @@ typedef struct windhover_engine_options {
   uint32_t max_query_rows;     /* of one question: 256 */
   uint64_t seed;               /* 1 */
   uint64_t schema_fingerprint; /* of feature names and encodings, where there are any; 0 */
+  int offset;                  /* 1: each row has an offset (windhover_rows); 0 */
 } windhover_engine_options;
 WINDHOVER_API void windhover_engine_options_init(windhover_engine_options* options, size_t size);
 

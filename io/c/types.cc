@@ -34,6 +34,8 @@ constexpr std::array kStatusTexts = {
     "reading or writing failed",
     "the server refused",
     "the server's log is behind, try again later",
+    "the offset is not finite or too large",
+    "the model's rows have no offset",
 };
 static_assert(kStatusTexts.size() == static_cast<std::size_t>(Status::kCount));
 static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
@@ -58,7 +60,9 @@ static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
               to_c(Status::kNotPositiveDefinite) == WINDHOVER_NOT_POSITIVE_DEFINITE &&
               to_c(Status::kIoError) == WINDHOVER_IO_ERROR &&
               to_c(Status::kRefused) == WINDHOVER_REFUSED &&
-              to_c(Status::kLogFull) == WINDHOVER_LOG_FULL);
+              to_c(Status::kLogFull) == WINDHOVER_LOG_FULL &&
+              to_c(Status::kOffsetOutOfRange) == WINDHOVER_OFFSET_OUT_OF_RANGE &&
+              to_c(Status::kOffsetNotTaken) == WINDHOVER_OFFSET_NOT_TAKEN);
 static_assert(static_cast<int>(Status::kCount) < WINDHOVER_NO_MEMORY);
 
 }  // namespace

@@ -38,6 +38,8 @@ typedef enum windhover_status {
   WINDHOVER_IO_ERROR = 21,
   WINDHOVER_REFUSED = 22,
   WINDHOVER_LOG_FULL = 23,
+  WINDHOVER_OFFSET_OUT_OF_RANGE = 24,
+  WINDHOVER_OFFSET_NOT_TAKEN = 25, /* the model's `offset` is 0 */
   WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
   WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
 } windhover_status;
@@ -68,6 +70,9 @@ typedef struct windhover_rows {
   const double* targets; /* one a row; classes are 0, 1, ... */
   const uint32_t* indices;
   const uint32_t* row_ends;
+  /* Of a model with `offset`, one a row: added to its linear predictor, of counts the log of the
+   * exposure. NULL: all 0. */
+  const double* offsets;
 } windhover_rows;
 WINDHOVER_API void windhover_rows_init(windhover_rows* rows, size_t size);
 
@@ -96,6 +101,7 @@ typedef struct windhover_question {
   size_t threshold_count;   /* at most WINDHOVER_MAX_THRESHOLDS */
   double interval;          /* probability of the equal-tailed interval, in (0, 1); 0.9 */
   uint64_t thompson_id;     /* not 0: a fresh Thompson draw, the same for the same id */
+  const double* offsets;    /* as in windhover_rows */
 } windhover_question;
 WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
 

@@ -35,14 +35,15 @@ TargetTransform given_target_units(const EngineConfig& config) noexcept {
   return {config.target_shift, config.target_scale};
 }
 
-TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept {
+TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets,
+                                     double exposure) noexcept {
   const double mean = targets.mean();
   const bool shifted = config.model.intercept;
   const Response response = find_model(config.model.name)->response;
   if (is_count(response)) {
     // Half a count where there was none.
     const double least = 0.5 / std::max(targets.count(), 1.0);
-    return {shifted ? std::log(std::max(mean, least)) : 0.0, 1.0};
+    return {shifted ? std::log(std::max(mean, least)) - std::log(exposure) : 0.0, 1.0};
   }
   const double equal = scale_of_equal_targets(response, mean);
   double scale = equal > 0 ? equal : 1.0;

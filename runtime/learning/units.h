@@ -65,7 +65,10 @@ inline double scale_of_equal_targets(Response response, double mean) noexcept {
 
 // Of y before any row, and as a cold start finds them.
 TargetTransform given_target_units(const EngineConfig& config) noexcept;
-TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets) noexcept;
+// `targets` are less their offsets; but counts as they are, `exposure` the mean of the
+// exponentials.
+TargetTransform scanned_target_units(const EngineConfig& config, const Column& targets,
+                                     double exposure = 1) noexcept;
 
 // For readers: out <- theta of a snapshot in units of the rows' features. `out` may be `theta`.
 // Complexity O(dimension).

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "windhover/platform/random.h"
+#include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
@@ -86,6 +87,14 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
   }
   if (!usable(r.features) || !usable(r.thresholds) || !usable(r.outcomes)) {
     return Status::kNotFinite;
+  }
+  if (!r.offsets.empty()) {
+    if (!model_.offset) return Status::kOffsetNotTaken;
+    if (r.offsets.size() != r.rows) return Status::kInvalidArgument;
+    const double largest = largest_offset(response);
+    for (const double offset : r.offsets) {
+      if (!(std::abs(offset) <= largest)) return Status::kOffsetOutOfRange;
+    }
   }
   if (r.quantile_probabilities.size() > kMaxQuantiles || r.thresholds.size() > kMaxThresholds) {
     return Status::kTooLarge;
@@ -204,6 +213,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     const double* x = x_ + (row - first) * stride_;
     const double* whitened = whitened_ + (row - first) * stride_;
     s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
+    if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
     s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
     switch (response) {
       case Response::kGaussian:

@@ -121,6 +121,7 @@ struct PredictRequest {
   std::span<const double> quantile_probabilities;  // each in (0, 1); at most kMaxQuantiles
   std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
   std::span<const double> outcomes;    // one a row: scored; empty: not
+  std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
   double interval_probability = 0.9;   // of the equal-tailed interval, in (0, 1)
   std::uint64_t thompson_id = 0;       // not 0: a fresh Thompson draw, the same for the same id
 };
@@ -130,7 +131,8 @@ struct PredictRequest {
 // their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
   static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
-  double linpred_mean = 0;  // classification: the log-odds; counts, log-normal: of a logarithm
+  // With the row's offset; classification: the log-odds; counts, log-normal: of a logarithm
+  double linpred_mean = 0;
   double linpred_sd = 0;
   double epred_mean = 0;
   double epred_sd = 0;  // epistemic: uncertainty about theta alone

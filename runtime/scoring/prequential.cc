@@ -104,10 +104,12 @@ double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
 
 // Before there are two rows nobody knows in which units y is: what is said then is worth nothing.
 void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcept {
-  const std::size_t target = window_.layout().target_index();
-  for (std::uint64_t i = first; i < head; ++i) {
-    reference_.add(model_->response(), window_.row(i)[target]);
-  }
+  for (std::uint64_t i = first; i < head; ++i) add_to_reference(window_.row(i));
+}
+
+void Prequential::add_to_reference(const double* row) noexcept {
+  const RowLayout& layout = window_.layout();
+  reference_.add(model_->response(), row[layout.target_index()], layout.offset(row));
 }
 
 void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
@@ -134,6 +136,7 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   PredictRequest request;
   request.rows = 1;
   request.outcomes = {&y, 1};
+  if (layout.has_offset()) request.offsets = {row + layout.offset_index(), 1};
   std::uint32_t count = 0;
   if (layout.sparse()) {
     const SparseRow sparse(layout, row);
@@ -149,7 +152,7 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   predictor_.predict(posterior, response, seed_, request, {&summary, 1});
   RowScore score;
   score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
-  score.reference = std::max(reference_.log_score(response, y), kWorst);
+  score.reference = std::max(reference_.log_score(response, y, layout.offset(row)), kWorst);
   score.pit = transform(summary, y);
   score_conformal(served, posterior, request, summary, score);
   ++scored_;
@@ -157,7 +160,7 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   // What is warming up promises nothing yet.
   const bool promises = posterior.provenance.status != PosteriorStatus::kWarmingUp;
   if (promises && score.pit >= 0) check(summary, score, y);
-  reference_.add(response, y);
+  add_to_reference(row);
 }
 
 double Prequential::recent_coverage() const noexcept {

@@ -65,6 +65,7 @@ class Prequential {
   // `served`: conformal intervals when the rows came.
   void score_row(const Posterior& posterior, const Conformal::Bounds& served,
                  const double* row) noexcept;
+  void add_to_reference(const double* row) noexcept;
   void score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
                        const PredictRequest& asked, const PredictiveSummary& summary,
                        RowScore& score) noexcept;

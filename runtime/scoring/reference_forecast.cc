@@ -21,7 +21,7 @@ ReferenceForecast::ReferenceForecast(Arena& arena, const ModelConfig& model) noe
 
 void ReferenceForecast::reset() noexcept {
   std::ranges::fill(classes_, 0.0);
-  rows_ = mean_ = variance_ = 0;
+  rows_ = mean_ = variance_ = exposure_ = squared_exposure_ = 0;
 }
 
 // With half a row of each class beforehand, so that one that was never seen is possible (Jeffreys).
@@ -31,26 +31,31 @@ double ReferenceForecast::class_probability(std::size_t label) const noexcept {
   return (rows_ * classes_[label] + beforehand) / all;
 }
 
-double ReferenceForecast::count_log_score(double y) const noexcept {
-  const double mean = std::max(mean_, 0.5 / rows_);
-  if (variance_ <= mean * (1 + 1e-9)) return y * std::log(mean) - mean - log_gamma(y + 1);
-  const double size = mean * mean / (variance_ - mean);
+// A count has the mean mu = rate x exposure and the variance mu + mu^2 / size.
+double ReferenceForecast::count_log_score(double y, double exposure) const noexcept {
+  const double mean_of_all = std::max(mean_, 0.5 / rows_);
+  const double rate = mean_of_all / exposure_;
+  const double mean = rate * exposure;
+  if (variance_ <= mean_of_all * (1 + 1e-9)) {
+    return y * std::log(mean) - mean - log_gamma(y + 1);
+  }
+  const double size = rate * rate * squared_exposure_ / (variance_ - mean_of_all);
   return log_gamma_of(y + size) - log_gamma_of(size) - log_gamma(y + 1) +
          size * std::log(size / (size + mean)) + y * std::log(mean / (size + mean));
 }
 
-double ReferenceForecast::log_score(Response response, double y) const noexcept {
+double ReferenceForecast::log_score(Response response, double y, double offset) const noexcept {
   if (has_classes(response)) {
     return std::log(class_probability(static_cast<std::size_t>(y)));
   }
   if (rows_ < 2) return 0;
-  if (is_count(response)) return count_log_score(y);
+  if (is_count(response)) return count_log_score(y, std::exp(offset));
   const double number = working_target(response, y);
   const double jacobian = response == Response::kLogNormal ? -number : 0.0;
-  return normal_log_density(number - mean_, std::max(variance_, 1e-300)) + jacobian;
+  return normal_log_density(number - offset - mean_, std::max(variance_, 1e-300)) + jacobian;
 }
 
-void ReferenceForecast::add(Response response, double y) noexcept {
+void ReferenceForecast::add(Response response, double y, double offset) noexcept {
   rows_ = std::min(rows_ + 1, kMemory);
   const double weight = 1 / rows_;
   if (has_classes(response)) {
@@ -58,10 +63,19 @@ void ReferenceForecast::add(Response response, double y) noexcept {
     classes_[static_cast<std::size_t>(y)] += weight;
     return;
   }
-  const double number = working_target(response, y);
+  if (is_count(response)) return add_count(y, std::exp(offset), weight);
+  const double number = working_target(response, y) - offset;
   const double off = number - mean_;
   mean_ += weight * off;
   variance_ += weight * (off * (number - mean_) - variance_);
+}
+
+void ReferenceForecast::add_count(double y, double exposure, double weight) noexcept {
+  const double off = exposure_ > 0 ? y - mean_ / exposure_ * exposure : y;
+  mean_ += weight * (y - mean_);
+  exposure_ += weight * (exposure - exposure_);
+  squared_exposure_ += weight * (exposure * exposure - squared_exposure_);
+  variance_ += weight * (off * (y - mean_ / exposure_ * exposure) - variance_);
 }
 
 }  // namespace windhover

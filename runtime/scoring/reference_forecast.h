@@ -14,8 +14,9 @@ namespace windhover {
 // A forecast that knows nothing of x, only what y was lately: the base rate of 0 and 1 or of a
 // class; a normal distribution of the mean and variance of a number, or of the logarithm of a
 // positive one (kLogNormal); of a count the negative binomial distribution of them, or Poisson's
-// where the variance is no larger than the mean. Older rows count less and less, kMemory in all. A
-// model that is worth serving beats it.
+// where the variance is no larger than the mean. Of rows with offsets it is that of the number less
+// its offset, and of the count of each unit of exposure; a base rate takes no notice. Older rows
+// count less and less, kMemory in all. A model that is worth serving beats it.
 class ReferenceForecast {
  public:
   static constexpr double kMemory = 10'000;
@@ -24,17 +25,20 @@ class ReferenceForecast {
   void reset() noexcept;
 
   // log p(y) by the rows so far; before there are two rows of a number, 0.
-  double log_score(Response response, double y) const noexcept;
-  void add(Response response, double y) noexcept;
+  double log_score(Response response, double y, double offset = 0) const noexcept;
+  void add(Response response, double y, double offset = 0) noexcept;
 
  private:
   double class_probability(std::size_t label) const noexcept;
-  double count_log_score(double y) const noexcept;
+  double count_log_score(double y, double exposure) const noexcept;
+  void add_count(double y, double exposure, double weight) noexcept;
 
   std::span<double> classes_;  // shares; of 0 and 1 there are two
   double rows_ = 0;            // kMemory at most
   double mean_ = 0;
-  double variance_ = 0;
+  double variance_ = 0;          // about the mean; of counts about the rate times the exposure
+  double exposure_ = 0;          // counts: mean,
+  double squared_exposure_ = 0;  // and mean square
 };
 
 }  // namespace windhover

@@ -22,17 +22,13 @@ double load_scalar(Scalar scalar, const std::byte* array, std::size_t i) noexcep
                                     : static_cast<double>(load<float>(array, i));
 }
 
-// Of values beyond this the products of four scores, each a residual times a feature, cannot be
-// summed in a double; they are as bad as an infinity.
-constexpr double kLargest = 1e35;
-
 // Copies `count` values; false when one of them is not usable.
 template <class T>
 bool copy_finite(const std::byte* from, std::size_t count, double* to) noexcept {
   bool usable = true;
   for (std::size_t j = 0; j < count; ++j) {
     const double value = static_cast<double>(load<T>(from, j));
-    usable &= std::abs(value) <= kLargest;  // false for NaN
+    usable &= std::abs(value) <= kLargestNumber;  // false for NaN
     to[j] = value;
   }
   return usable;
@@ -52,6 +48,7 @@ Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
   if (batch.rows == 0) return Status::kOk;
   if (batch.features == nullptr && batch.feature_values > 0) return Status::kMalformed;
   if (batch.targets == nullptr) return Status::kMalformed;
+  if (batch.offsets != nullptr && !layout.has_offset()) return Status::kOffsetNotTaken;
   if (!layout.sparse()) {
     if (batch.indices != nullptr || batch.row_ends != nullptr) return Status::kMalformed;
     return batch.feature_values == batch.rows * layout.features() ? Status::kOk
@@ -77,11 +74,23 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (!(std::abs(target) <= kLargestNumber)) return Status::kNotFinite;
   if (const Status status = model_->check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   std::fill(out + features + 1, out + layout.stride(), 0.0);
   return Status::kOk;
+}
+
+Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,
+                           double* out) const noexcept {
+  const RowLayout& layout = window_.layout();
+  out[layout.offset_index()] = batch.offsets != nullptr ? load<double>(batch.offsets, i) : 0.0;
+  return check_extras(out);
+}
+
+Status Ingest::check_extras(const double* row) const noexcept {
+  const bool usable = std::abs(window_.layout().offset(row)) <= largest_offset_;
+  return usable ? Status::kOk : Status::kOffsetOutOfRange;
 }
 
 Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
@@ -103,7 +112,7 @@ Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
-  if (!(std::abs(target) <= kLargest)) return Status::kNotFinite;
+  if (!(std::abs(target) <= kLargestNumber)) return Status::kNotFinite;
   if (const Status status = model_->check_target(target); !ok(status)) return status;
   out[layout.target_index()] = target;
   out[RowLayout::kCountIndex] = static_cast<double>(count);
@@ -115,10 +124,11 @@ Status Ingest::check_values(const double* row) const noexcept {
   const double* values = layout.sparse() ? row + RowLayout::kValuesIndex : row;
   const std::size_t count = layout.sparse() ? SparseRow(layout, row).count : layout.features();
   const bool usable =
-      std::all_of(values, values + count, [](double x) { return std::abs(x) <= kLargest; });
+      std::all_of(values, values + count, [](double x) { return std::abs(x) <= kLargestNumber; });
   const double target = row[layout.target_index()];
-  if (!usable || !(std::abs(target) <= kLargest)) return Status::kNotFinite;
-  return model_->check_target(target);
+  if (!usable || !(std::abs(target) <= kLargestNumber)) return Status::kNotFinite;
+  if (const Status status = model_->check_target(target); !ok(status)) return status;
+  return check_extras(row);
 }
 
 void Ingest::count_refusal(Status reason) noexcept {
@@ -127,8 +137,22 @@ void Ingest::count_refusal(Status reason) noexcept {
       return counters_.add(RuntimeCounter::kRowsRefusedNotFinite);
     case Status::kTargetOutOfDomain:
       return counters_.add(RuntimeCounter::kRowsRefusedTarget);
+    case Status::kOffsetOutOfRange:
+      return counters_.add(RuntimeCounter::kRowsRefusedOffset);
     default:
       return counters_.add(RuntimeCounter::kRowsRefusedSparse);
+  }
+}
+
+void Ingest::count_refusal(const ObservationBatch& batch, Status reason) noexcept {
+  const std::uint64_t rows = batch.rows - batch.first_row;
+  switch (reason) {
+    case Status::kWrongDimension:
+      return counters_.add(RuntimeCounter::kRowsRefusedDimension, rows);
+    case Status::kOffsetNotTaken:
+      return counters_.add(RuntimeCounter::kRowsRefusedOffset, rows);
+    default:
+      return counters_.add(RuntimeCounter::kBatchesRefused);
   }
 }
 
@@ -168,25 +192,29 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
                               std::span<RefusedRow> refused) noexcept {
   ObserveResult result;
   result.status = check_shape(batch);
-  if (result.status == Status::kWrongDimension) {
-    counters_.add(RuntimeCounter::kRowsRefusedDimension, batch.rows - batch.first_row);
-    return result;
-  }
   if (!ok(result.status)) {
-    counters_.add(RuntimeCounter::kBatchesRefused);
+    count_refusal(batch, result.status);
     return result;
   }
   const bool sparse = window_.layout().sparse();
-  take_in(
-      batch.rows - batch.first_row, result,
-      [&](std::uint64_t i, double* out) noexcept {
-        const std::size_t row = batch.first_row + i;
-        return sparse ? copy_sparse(batch, row, out) : copy_dense(batch, row, out);
-      },
-      [&](std::uint64_t i, Status why) noexcept {
-        if (result.refused >= refused.size()) return;
-        refused[result.refused] = {static_cast<std::uint32_t>(batch.first_row + i), why};
-      });
+  const auto copy = [&](std::uint64_t i, double* out) noexcept {
+    const std::size_t row = batch.first_row + i;
+    return sparse ? copy_sparse(batch, row, out) : copy_dense(batch, row, out);
+  };
+  const auto refuse = [&](std::uint64_t i, Status why) noexcept {
+    if (result.refused >= refused.size()) return;
+    refused[result.refused] = {static_cast<std::uint32_t>(batch.first_row + i), why};
+  };
+  const std::uint64_t rows = batch.rows - batch.first_row;
+  if (window_.layout().extras() == 0) {
+    take_in(rows, result, copy, refuse);
+    return result;
+  }
+  const auto copy_all = [&](std::uint64_t i, double* out) noexcept {
+    const Status status = copy(i, out);
+    return ok(status) ? copy_extras(batch, batch.first_row + i, out) : status;
+  };
+  take_in(rows, result, copy_all, refuse);
   return result;
 }
 

@@ -19,7 +19,11 @@ class Ingest {
  public:
   Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows,
          Counters<RuntimeCounter>& counters) noexcept
-      : window_(window), model_(model), max_frame_rows_(max_frame_rows), counters_(counters) {}
+      : window_(window),
+        model_(model),
+        max_frame_rows_(max_frame_rows),
+        largest_offset_(largest_offset(model == nullptr ? Response::kGaussian : model->response())),
+        counters_(counters) {}
 
   // See Engine::observe.
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
@@ -36,13 +40,18 @@ class Ingest {
   // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  // The extras of row `i`, where its layout has any.
+  Status copy_extras(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  Status check_extras(const double* row) const noexcept;
   // A row that stands in its slot.
   Status check_values(const double* row) const noexcept;
-  void count_refusal(Status reason) noexcept;
+  void count_refusal(Status reason) noexcept;                                 // of a row
+  void count_refusal(const ObservationBatch& batch, Status reason) noexcept;  // of all
 
   Window& window_;
   const Model* model_;
   std::uint32_t max_frame_rows_;
+  double largest_offset_;
   Counters<RuntimeCounter>& counters_;
 };
 

@@ -21,8 +21,9 @@ std::uint32_t count_of(const std::byte* row) noexcept {
 }  // namespace
 
 std::size_t PackedRows::bytes_of_count(std::size_t count) const noexcept {
-  if (!layout_.sparse()) return (std::size_t{layout_.features()} + 1) * sizeof(double);
-  return kCountBytes + sizeof(double) + count * (sizeof(double) + sizeof(std::uint32_t));
+  if (!layout_.sparse()) return (layout_.features() + of_target()) * sizeof(double);
+  return kCountBytes + of_target() * sizeof(double) +
+         count * (sizeof(double) + sizeof(std::uint32_t));
 }
 
 std::size_t PackedRows::bytes_of(const double* row) const noexcept {
@@ -40,6 +41,8 @@ void PackedRows::pack(const double* row, std::byte* out) const noexcept {
   out += kCountBytes;
   std::memcpy(out, &row[layout_.target_index()], sizeof(double));
   out += sizeof(double);
+  std::memcpy(out, row + layout_.extras_index(), layout_.extras() * sizeof(double));
+  out += layout_.extras() * sizeof(double);
   std::memcpy(out, sparse.values, sparse.count * sizeof(double));
   std::memcpy(out + sparse.count * sizeof(double), sparse.indices,
               sparse.count * sizeof(std::uint32_t));
@@ -67,7 +70,7 @@ bool PackedRows::holds(std::span<const std::byte> bytes, std::uint64_t rows) con
 Status PackedRows::unpack(std::span<const std::byte> bytes, double* row) const noexcept {
   if (!layout_.sparse()) {
     std::memcpy(row, bytes.data(), bytes_of_count(0));
-    std::fill(row + layout_.features() + 1, row + layout_.stride(), 0.0);
+    std::fill(row + layout_.features() + of_target(), row + layout_.stride(), 0.0);
     return Status::kOk;
   }
   const std::size_t count = count_of(bytes.data());
@@ -76,6 +79,8 @@ Status PackedRows::unpack(std::span<const std::byte> bytes, double* row) const n
   std::memcpy(&row[layout_.target_index()], from, sizeof(double));
   row[RowLayout::kCountIndex] = static_cast<double>(count);
   from += sizeof(double);
+  std::memcpy(row + layout_.extras_index(), from, layout_.extras() * sizeof(double));
+  from += layout_.extras() * sizeof(double);
   std::memcpy(row + RowLayout::kValuesIndex, from, count * sizeof(double));
   auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());
   std::memcpy(indices, from + count * sizeof(double), count * sizeof(std::uint32_t));

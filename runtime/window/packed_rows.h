@@ -13,8 +13,10 @@
 namespace windhover {
 
 // Little-endian, one row after another, no padding:
-//   dense:  features x float64, target float64
-//   sparse: count uint32, target float64, count x float64 values, count x uint32 indices
+//   dense:  features x float64, target float64, extras x float64
+//   sparse: count uint32, target float64, extras x float64, count x float64 values,
+//           count x uint32 indices
+// Extras are those of samplers/rows.h.
 // The bits of the numbers are those of the rows, NaN included.
 class PackedRows {
  public:
@@ -39,6 +41,7 @@ class PackedRows {
 
  private:
   std::size_t bytes_of_count(std::size_t count) const noexcept;
+  std::size_t of_target() const noexcept { return 1 + layout_.extras(); }  // and extras: numbers
 
   RowLayout layout_;
 };

@@ -17,10 +17,16 @@ std::uint64_t hash_of(const void* data, std::size_t bytes) noexcept {
 }
 
 std::uint64_t hash_of_row(const RowLayout& layout, const double* row) noexcept {
-  if (!layout.sparse()) return hash_of(row, (std::size_t{layout.features()} + 1) * sizeof(double));
+  if (!layout.sparse()) {
+    return hash_of(row, (layout.extras_index() + layout.extras()) * sizeof(double));
+  }
   const SparseRow sparse(layout, row);  // what stands beyond its count is of older rows
   const std::uint64_t values = hash_of(row, (2 + sparse.count) * sizeof(double));
-  return values ^ std::rotl(hash_of(sparse.indices, sparse.count * sizeof(std::uint32_t)), 17);
+  const std::uint64_t places = hash_of(sparse.indices, sparse.count * sizeof(std::uint32_t));
+  const std::uint64_t hash = values ^ std::rotl(places, 17);
+  if (layout.extras() == 0) return hash;
+  return hash ^
+         std::rotl(hash_of(row + layout.extras_index(), layout.extras() * sizeof(double)), 34);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace windhover {
 
 // A row sent twice under two sequence numbers counts twice, and the posterior is too narrow for it.
-// Rows are equal when features and target are, bit for bit: with few categories that happens of
-// itself, with measured features hardly ever.
+// Rows are equal when features, target and extras are, bit for bit: with few categories that
+// happens of itself, with measured features hardly ever.
 //
 // Counts a pass over the window by distinct sampling (Gibbons 2001): of the rows with equal hash
 // all are kept track of, or none, and half as many hashes as before whenever the table is full. Up

@@ -26,6 +26,30 @@ double feature(const RowLayout& layout, const double* row, std::uint32_t j) noex
   return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
 }
 
+// y as far as the offset does not say it: of counts, what there was of each unit of exposure.
+double free_of_offset(const RowLayout& layout, Response response, const double* row) noexcept {
+  const double y = working_target(response, row[layout.target_index()]);
+  if (!layout.has_offset()) return y;
+  return is_count(response) ? y * std::exp(-layout.offset(row)) : y - layout.offset(row);
+}
+
+// Of the targets, of counts as they are.
+Column scan_column_of_targets(const WindowCursor& cursor, Response response,
+                              std::uint64_t most) noexcept {
+  const RowLayout& layout = cursor.layout();
+  return scan_column(cursor, most, [&](const double* row) {
+    return is_count(response) ? row[layout.target_index()] : free_of_offset(layout, response, row);
+  });
+}
+
+double mean_exposure(const WindowCursor& cursor, Response response) noexcept {
+  const RowLayout& layout = cursor.layout();
+  if (!layout.has_offset() || !is_count(response)) return 1.0;
+  return scan_column(cursor, kScanRows,
+                     [&](const double* row) { return std::exp(layout.offset(row)); })
+      .mean();
+}
+
 // After the last row from `first` on whose number is more than 1000 times as far from the median as
 // those of nine rows of ten; `first` if there is none. `numbers` are of all rows, and are shuffled.
 template <class Value>
@@ -47,15 +71,6 @@ std::uint64_t end_of_far_numbers(std::uint64_t first, std::span<double> numbers,
   return end;
 }
 
-// What the window's targets are like, as the model works with them.
-Column scan_targets_of(const WindowCursor& cursor, std::uint64_t most,
-                       const Model& model) noexcept {
-  const std::size_t target = cursor.layout().target_index();
-  const Response response = model.response();
-  return scan_column(cursor, most,
-                     [&](const double* row) { return working_target(response, row[target]); });
-}
-
 // In units of which y is seen.
 double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
 
@@ -65,11 +80,12 @@ void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
                    Estimator& estimator) noexcept {
   Model& model = *workers[0].model;
   if (scans_features(config_) && !frozen_) scan_features(cursor, model.transform());
-  const Column targets = scan_targets_of(cursor, kScanRows, model);
+  const Column targets = scan_column_of_targets(cursor, model.response(), kScanRows);
   // Until the chains start; of targets that did not vary until then, until they do.
   if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
     target_units_known_ = targets.varies() || is_count(model.response());
-    model.target() = scanned_target_units(config_, targets);
+    model.target() =
+        scanned_target_units(config_, targets, mean_exposure(cursor, model.response()));
     estimator.set_target_scale(model.target().scale);
   }
   const double equal = scale_of_equal_targets(model.response(), targets.mean());
@@ -100,7 +116,7 @@ std::uint64_t RowScan::end_of_far_rows(const WindowCursor& cursor, const Model& 
   if (numbers.empty()) return end;
   if (has_target_units(model.response())) {
     end = end_of_far_numbers(cursor.first(), numbers, [&](std::uint64_t row) {
-      return working_target(model.response(), cursor.row(row)[layout.target_index()]);
+      return free_of_offset(layout, model.response(), cursor.row(row));
     });
   }
   for (std::uint32_t j = 0; j < layout.features(); ++j) {
@@ -112,7 +128,7 @@ std::uint64_t RowScan::end_of_far_rows(const WindowCursor& cursor, const Model& 
 
 void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
                            Estimator& estimator) noexcept {
-  const Column targets = scan_targets_of(cursor, kTargetRows, model);
+  const Column targets = scan_column_of_targets(cursor, model.response(), kTargetRows);
   const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
   estimator.set_target_variance((variance > 0 ? variance : equal * equal) / squared_scale(model));

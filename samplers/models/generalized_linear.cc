@@ -29,7 +29,7 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
       dimension_(config.columns()),
       width_(matrix_width(config.columns())) {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
-  // As long as a row, so that kernels need no tail; what is beyond the features stays 0.
+  // As long as a row, so that kernels need no tail; what is beyond the features stays as it is.
   shift_ = arena.allocate<double>(raw).data();
   transform_.shift = {shift_, layout_.features()};
   transform_.inverse_scale = arena.allocate<double>(layout_.features());
@@ -53,6 +53,8 @@ void LinearRows::reset() noexcept {
   std::fill_n(rows_, kChunk * width_, 0.0);
   std::fill_n(shift_, raw, 0.0);
   std::ranges::fill(transform_.inverse_scale, 1.0);
+  // A dense row's offset is one more feature, whose coefficient is known.
+  if (!layout_.sparse() && layout_.has_offset()) coefficients_[layout_.offset_index()] = 1.0;
 }
 
 std::size_t LinearRows::rows_in_cache() const noexcept {
@@ -63,30 +65,32 @@ std::size_t LinearRows::rows_in_cache() const noexcept {
 
 void LinearRows::set_coefficients(const double* theta, const TargetTransform& target) noexcept {
   const std::uint32_t features = layout_.features();
-  double offset = intercept_ ? theta[features] : 0.0;
+  double constant = intercept_ ? theta[features] : 0.0;
   for (std::uint32_t j = 0; j < features; ++j) {
     const double coefficient = theta[j] * transform_.inverse_scale[j];
-    offset -= coefficient * transform_.shift[j];
+    constant -= coefficient * transform_.shift[j];
     coefficients_[j] = target.scale * coefficient;
   }
-  offset_ = target.scale * offset + target.shift;
+  constant_ = target.scale * constant + target.shift;
 }
 
 void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targets_out) noexcept {
   if (!layout_.sparse()) {
     kernels().gather_dot(chunk.base, layout_.stride(), chunk.slots, chunk.count, chunk.following,
-                         coefficients_, offset_, layout_.target_index(), eta_out, targets_out);
+                         coefficients_, constant_, layout_.target_index(), eta_out, targets_out);
     return;
   }
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const SparseRow row(layout_, chunk.base + chunk.slots[i] * layout_.stride());
-    double eta_i = offset_;
+    double eta_i = constant_;
     for (std::size_t k = 0; k < row.count; ++k) {
       eta_i += coefficients_[row.indices[k]] * row.values[k];
     }
     eta_out[i] = eta_i;
     targets_out[i] = row.target;
   }
+  if (!layout_.has_offset()) return;
+  for (std::size_t i = 0; i < chunk.count; ++i) eta_out[i] += offset(chunk, i);
 }
 
 void LinearRows::clear_sum() noexcept {

@@ -35,8 +35,11 @@ class LinearRows {
 
   // Folds theta and the transforms into coefficients of the raw features, for the raw target.
   void set_coefficients(const double* theta, const TargetTransform& target = {}) noexcept;
-  // Of at most kChunk rows.
+  // Of at most kChunk rows; their offsets are in them.
   void predictors(const RowBatch& chunk, double* eta, double* targets) noexcept;
+  double offset(const RowBatch& chunk, std::size_t i) const noexcept {
+    return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
+  }
   // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
@@ -84,8 +87,8 @@ class LinearRows {
   double* shift_;         // of the transform, padded to a row
   double* coefficients_;  // stride (dense) or features (sparse)
   double* sum_;
-  double* squares_;  // likewise
-  double offset_ = 0;
+  double* squares_;      // likewise
+  double constant_ = 0;  // of the raw features' linear predictor
   double weight_sum_ = 0;
   double square_weight_sum_ = 0;
   double* rows_;    // kChunk x width, transformed, intercept included
@@ -234,7 +237,8 @@ class GeneralizedLinearModel final : public Model {
         likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
         // The quadratic in theta that agrees with the loss there, seen from theta = 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
-          const double eta = (rows_.eta[i] - target_.shift) / target_.scale;
+          const double own = rows_.eta[i] - rows_.offset(chunk, i);
+          const double eta = (own - target_.shift) / target_.scale;
           rows_.residuals[i] = rows_.residuals[i] / target_.scale - rows_.weights[i] * eta;
           sums.squares += rows_.residuals[i] * rows_.residuals[i] / rows_.weights[i];
         }

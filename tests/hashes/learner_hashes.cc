@@ -136,7 +136,10 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
   const std::span<const double> noise = learner.view().estimator.noise().values();
   hash.mix(noise.data(), noise.size());
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
-    hashes.said.mix(engine->counters().get(static_cast<RuntimeCounter>(id)));
+    const auto counter = static_cast<RuntimeCounter>(id);
+    const std::uint64_t count = engine->counters().get(counter);
+    const bool extra = counter == RuntimeCounter::kRowsRefusedOffset;
+    if (!extra || count > 0) hashes.said.mix(count);
   }
 }
 

@@ -175,6 +175,13 @@ void add_settings(std::vector<Scenario>& all) {
     c.model.max_nonzeros = kFeatures;
   });
   add("no-intercept", "logistic", [](Config& c) { c.model.intercept = false; });
+  add("offset", "negative-binomial", [](Config& c) { c.model.offset = true; });
+  add("offset-sparse-all", "student-t", [](Config& c) {
+    c.model.offset = true;
+    c.model.max_nonzeros = kFeatures;
+    c.horizon = Horizon::kAll;
+    c.sampler.chains = 0;
+  });
   add("step-too-long", "linear", [](Config& c) {
     c.sampler.name = "sgld";
     c.sampler.step_size = 1;
@@ -274,6 +281,10 @@ Data data_of(const Scenario& s) {
   if (model.max_nonzeros > 0) data.x = (data.x.array().abs() > 0.5).select(data.x, 0.0);
   data.truth = coefficients(features + 1, 12) / std::sqrt(static_cast<double>(features) / 4.0);
   VectorXd eta = data.design() * data.truth;
+  if (model.offset) {
+    data.offset = 0.7 * normals(14, s.rows);
+    eta += data.offset;
+  }
   if (s.stream == Stream::kJump) eta.tail(s.rows / 2) *= -2;
   const VectorXd u = uniforms(13, s.rows);
   data.y.resize(s.rows);

@@ -38,6 +38,8 @@ static_assert(same(hello_field::kModelFingerprint, v1::Hello::kModelFingerprintF
 static_assert(same(hello_field::kDurability, v1::Hello::kDurabilityFieldNumber));
 static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
+static_assert(same(observe_field::kOffsets, v1::Observe::kOffsetsFieldNumber));
+static_assert(same(predict_field::kOffsets, v1::Predict::kOffsetsFieldNumber));
 static_assert(same(producer_status_field::kProducer, v1::ProducerStatus::kProducerFieldNumber));
 static_assert(same(request_field::kTakeCheckpoint, v1::Request::kTakeCheckpointFieldNumber));
 static_assert(same(response_field::kTakeCheckpointResult,
@@ -214,6 +216,25 @@ TEST(Codec, TwoBodiesAreMalformed) {
   EXPECT_EQ(decode(status), Status::kOk);
   EXPECT_EQ(decode(status + status), Status::kMalformed);
   EXPECT_EQ(decode(status + std::string("\x2a\x00", 2)), Status::kMalformed);
+}
+
+TEST(Codec, OffsetsAreOneARowOrNone) {
+  v1::Request observe;
+  observe.mutable_observe()->set_rows(2);
+  v1::Request predict;
+  predict.mutable_predict()->set_rows(2);
+  for (int i = 0; i < 2; ++i) {
+    observe.mutable_observe()->add_targets_f64(1);
+    observe.mutable_observe()->add_features_f64(1);
+    predict.mutable_predict()->add_features_f64(1);
+  }
+  for (int count = 0; count < 4; ++count) {
+    const Status expected = count == 0 || count == 2 ? Status::kOk : Status::kMalformed;
+    EXPECT_EQ(decode(observe.SerializeAsString()), expected) << count;
+    EXPECT_EQ(decode(predict.SerializeAsString()), expected) << count;
+    observe.mutable_observe()->add_offsets(0.5);
+    predict.mutable_predict()->add_offsets(0.5);
+  }
 }
 
 TEST(Codec, RowsThatContradictTheArraysAreMalformed) {

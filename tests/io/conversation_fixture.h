@@ -20,12 +20,13 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 // What the conversations of an endpoint share.
 struct Shared {
-  explicit Shared(std::size_t known = 8, EndpointKind kind = EndpointKind::kObserve)
-      : engine_block(Engine::footprint(small_engine()).value()),
-        engine(Engine::create(small_engine(), engine_block.bytes(), clock).value()),
+  explicit Shared(std::size_t known = 8, EndpointKind kind = EndpointKind::kObserve,
+                  const EngineConfig& config = small_engine())
+      : engine_block(Engine::footprint(config).value()),
+        engine(Engine::create(config, engine_block.bytes(), clock).value()),
         block(4 << 20),
         arena(block.bytes()),
-        limits(limits_of(small_server(), with_defaults(small_engine()))),
+        limits(limits_of(small_server(), with_defaults(config))),
         scratch(arena, limits),
         long_predict(arena, limits),
         queue(arena, kPlaces),

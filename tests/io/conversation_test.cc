@@ -42,6 +42,39 @@ TEST(Conversation, ObserveWithoutRowsClaimsNothingAndChangesNothing) {
   EXPECT_EQ(shared.engine->head(), 10U);
 }
 
+TEST(Conversation, OffsetsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
+  EngineConfig config = small_engine();
+  for (const bool takes : {true, false}) {
+    config.model.offset = takes;
+    Shared shared(8, EndpointKind::kObserve, config);
+    Peer peer(shared);
+    EXPECT_EQ(peer.welcome.welcome().takes_offsets(), takes);
+    v1::Request rows = observe_of(0, 0, 2);
+    rows.mutable_observe()->add_offsets(0.5);
+    rows.mutable_observe()->add_offsets(std::numeric_limits<double>::quiet_NaN());
+    const v1::ObserveAck ack = peer.ask(rows).observe_ack();
+    EXPECT_EQ(ack.accepted(), takes ? 1U : 0U);
+    ASSERT_EQ(ack.refused_reason_size(), 1);
+    EXPECT_EQ(ack.refused_reason(0),
+              takes ? v1::REASON_OFFSET_OUT_OF_RANGE : v1::REASON_OFFSET_NOT_TAKEN);
+    EXPECT_EQ(ack.refused_row(0), takes ? 1U : UINT32_MAX);
+    v1::Request question = predict_of(2, false);
+    for (const double offset : {0.0, 3.0}) question.mutable_predict()->add_offsets(offset);
+    const v1::Response answer = peer.ask(question);
+    if (!takes) {
+      EXPECT_EQ(answer.refusal().reason(), v1::REASON_OFFSET_NOT_TAKEN);
+      continue;
+    }
+    const v1::Response plain = peer.ask(predict_of(2, false));
+    ASSERT_EQ(answer.predict_result().predictions_size(), 2);
+    const auto mean = [](const v1::Response& r, int row) {
+      return r.predict_result().predictions(row).mean();
+    };
+    EXPECT_DOUBLE_EQ(mean(answer, 0), mean(plain, 0));
+    EXPECT_DOUBLE_EQ(mean(answer, 1), mean(plain, 1) + 3);
+  }
+}
+
 TEST(Conversation, UnknownProducerBeginsAtZeroOrSaysThatItDoesNot) {
   Shared shared;
   Peer peer(shared);

@@ -75,6 +75,9 @@ inline v1::Request random_request(Random& random) {
           observe->add_targets_f64(real());
         }
       }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) observe->add_offsets(real());
+      }
       break;
     }
     case 3:
@@ -87,6 +90,9 @@ inline v1::Request random_request(Random& random) {
       for (std::uint64_t i = below(random, 4); i > 0; --i) predict->add_thresholds(real());
       if (below(random, 2) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) predict->add_outcomes(real());
+      }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) predict->add_offsets(real());
       }
       predict->set_interval_probability(below(random, 2) == 0 ? 0.0 : real());
       predict->set_thompson_id(below(random, 2) * random());
@@ -150,7 +156,8 @@ inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) 
          same_array<float>(b.targets, narrow ? b.rows : 0, theirs.targets_f32()) &&
          same_array<double>(b.targets, narrow ? 0 : b.rows, theirs.targets_f64()) &&
          same_array<std::uint32_t>(b.indices, sparse ? b.feature_values : 0, theirs.indices()) &&
-         same_array<std::uint32_t>(b.row_ends, sparse ? b.rows : 0, theirs.row_ends());
+         same_array<std::uint32_t>(b.row_ends, sparse ? b.rows : 0, theirs.row_ends()) &&
+         same_array<double>(b.offsets, b.offsets != nullptr ? b.rows : 0, theirs.offsets());
 }
 
 inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
@@ -165,6 +172,7 @@ inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
          same_array<double>(ours.quantile_probabilities, theirs.quantile_probabilities()) &&
          same_array<double>(ours.thresholds, theirs.thresholds()) &&
          same_array<double>(ours.outcomes, theirs.outcomes()) &&
+         same_array<double>(ours.offsets, theirs.offsets()) &&
          (interval == 0.0 ? ours.interval_probability == 0.9
                           : std::bit_cast<std::uint64_t>(ours.interval_probability) ==
                                 std::bit_cast<std::uint64_t>(interval)) &&

@@ -170,6 +170,9 @@ ObservationBatch TestEngine::batch(const Data& data, Index first, Index rows) {
   b.features = reinterpret_cast<const std::byte*>(data.x.data() + first * data.x.cols());
   b.feature_values = static_cast<std::size_t>(rows * data.x.cols());
   b.targets = reinterpret_cast<const std::byte*>(data.y.data() + first);
+  if (data.offset.size() > 0) {
+    b.offsets = reinterpret_cast<const std::byte*>(data.offset.data() + first);
+  }
   return b;
 }
 

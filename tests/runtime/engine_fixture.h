@@ -34,6 +34,7 @@ struct Data {
   RowMatrix x;
   VectorXd y;
   VectorXd truth;
+  VectorXd offset = {};  // one a row, or none
 
   Index rows() const { return x.rows(); }
   // With the intercept's column.

@@ -58,7 +58,7 @@ namespace {
 // From the first row to well into sampling, with the window turning over and questions in between.
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
                     const SamplerConfig& sampler = {}, bool learn_prior = false,
-                    Horizon horizon = Horizon::kWindow) {
+                    Horizon horizon = Horizon::kWindow, bool offset = false) {
   EngineConfig config = small_config(model, features, 8 * (features + 1));
   config.sampler = sampler;
   if (learn_noise) config.model.noise_variance = 0;
@@ -74,6 +74,8 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   Data data = positive || config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
                                                         : logistic_data(rows, features, -0.5, 3);
   if (positive) data.y = data.y.array().exp();
+  config.model.offset = offset;
+  if (offset) data.offset = 0.5 * normals(4, rows);
   TestEngine engine(config);
   Reader reader = engine->reader().value();
   std::vector<ParameterSummary> parameters(engine->dimension());
@@ -87,6 +89,7 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   request.rows = 2;
   request.features = {data.x.data(), 2 * std::size_t{features}};
   request.outcomes = outcomes;
+  if (offset) request.offsets = outcomes;
   if (!find_model(model)->network && config.model.name != "softmax") {
     request.quantile_probabilities = levels;
     request.thresholds = levels;
@@ -192,6 +195,11 @@ TEST(EngineHeap, NegativeBinomialNeverCalls) { run_whole_life("negative-binomial
 TEST(EngineHeap, LogNormalNeverCalls) { run_whole_life("log-normal", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }
+TEST(EngineHeap, RowsWithAnOffsetNeverCall) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll}) {
+    run_whole_life("poisson", 4, true, {}, false, horizon, true);
+  }
+}
 TEST(EngineHeap, LearningThePriorNeverCalls) {
   for (const char* model : {"linear", "logistic", "student-t", "softmax"}) {
     run_whole_life(model, 30, true, {}, true);

@@ -85,5 +85,44 @@ TEST(ReferenceForecast, OfACountHasTheMeanAndVarianceOfTheRows) {
   EXPECT_NEAR(square - mean * mean, 21, 1e-6);
 }
 
+// Of rates the sums say all: the mean of a count is its exposure's share of the rate.
+TEST(ReferenceForecast, OfACountInAnExposureIsThatOfItsRate) {
+  World world;
+  const double exposures[] = {1, 10, 100, 5, 50};
+  const double counts[] = {2, 20, 200, 10, 100};  // 2 a unit, and no scatter beyond Poisson's
+  for (int i = 0; i < 5; ++i) {
+    world.reference->add(Response::kCount, counts[i], std::log(exposures[i]));
+  }
+  const double mean = 2 * 30;
+  EXPECT_NEAR(world.reference->log_score(Response::kCount, 57, std::log(30)),
+              57 * std::log(mean) - mean - std::lgamma(58), 1e-9);
+  // Twice as many and none in turn: an overdispersion of 1.
+  World scattered;
+  for (int i = 0; i < 2'000; ++i) {
+    const double exposure = i % 4 < 2 ? 1'000 : 3'000;
+    scattered.reference->add(Response::kCount, i % 2 == 0 ? 4 * exposure : 0, std::log(exposure));
+  }
+  double sum = 0;
+  double first = 0;
+  for (int y = 0; y < 60'000; ++y) {
+    const double p = std::exp(scattered.reference->log_score(Response::kCount, y, std::log(1'000)));
+    sum += p;
+    first += p * y;
+  }
+  EXPECT_NEAR(sum, 1, 1e-3);
+  EXPECT_NEAR(first, 2'000, 5);
+}
+
+TEST(ReferenceForecast, OfANumberIsThatOfWhatItsOffsetLeaves) {
+  World plain;
+  World offset;
+  plain.add(Response::kGaussian, {1, 3, 5, 7});
+  for (const double y : {1.0, 3.0, 5.0, 7.0}) {
+    offset.reference->add(Response::kGaussian, y + 100 * y, 100 * y);
+  }
+  EXPECT_NEAR(offset.reference->log_score(Response::kGaussian, 56, 50),
+              plain.reference->log_score(Response::kGaussian, 6), 1e-9);
+}
+
 }  // namespace
 }  // namespace windhover::test::reference_forecast_test

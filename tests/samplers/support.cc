@@ -86,15 +86,19 @@ std::string test_name(std::string_view name) {
   return result;
 }
 
-Table::Table(const ModelConfig& config, const Matrix& x, const Vector& y, double padding)
+Table::Table(const ModelConfig& config, const Matrix& x, const Vector& y, double padding,
+             const Vector& offsets)
     : layout_(config) {
   const auto rows = static_cast<std::size_t>(x.rows());
   storage_.assign(rows * layout_.stride(), padding);
   slots_.resize(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     slots_[i] = static_cast<std::uint32_t>(i);
-    write(x.row(static_cast<Index>(i)), y(static_cast<Index>(i)),
-          storage_.data() + i * layout_.stride());
+    double* row = storage_.data() + i * layout_.stride();
+    write(x.row(static_cast<Index>(i)), y(static_cast<Index>(i)), row);
+    if (layout_.has_offset()) {
+      row[layout_.offset_index()] = offsets.size() > 0 ? offsets[static_cast<Index>(i)] : 0.0;
+    }
   }
 }
 

@@ -73,6 +73,34 @@ TEST(Fit, ReportsALogisticFitWithoutIntercept) {
   EXPECT_LT(out["kl_summary"].get<double>(), 0.05);
 }
 
+// Offsets that are far larger than what the features say.
+TEST(Fit, AnOffsetIsTakenOffAndItsColumnIsNoFeature) {
+  for (const bool binary : {false, true}) {
+    std::string text = "a,o,y\n";
+    for (int i = 0; i < 2000; ++i) {
+      const double a = std::sin(i * 1.7);
+      const double o = (binary ? 2 : 50) * std::cos(i * 0.37);
+      const double noise = std::sin(i * 12.9898) * 1.3;
+      const double y = 0.5 * a + o + noise + 2;
+      text += std::to_string(a) + "," + std::to_string(o) + "," +
+              (binary ? (y > 2 ? "yes" : "no") : std::to_string(y)) + "\n";
+    }
+    FitOptions o = options_of(binary);
+    o.path = file_with("fit_offset.csv", text);
+    o.standardize = false;
+    o.data.offset = {"o", false};
+    const auto out = fit(o);
+    ASSERT_EQ(out["parameters"].size(), 2U);
+    EXPECT_LT(out["kl_summary"].get<double>(), 0.05);
+    EXPECT_EQ(out["file"]["columns"][1]["reads_as"], "offset");
+    if (binary) continue;
+    EXPECT_NEAR(out["parameters"][0]["mean"].get<double>(), 0.5, 0.15);
+    EXPECT_NEAR(out["noise_variance"].get<double>() / out["noise_variance_reference"].get<double>(),
+                1.0, 0.02);
+    EXPECT_LT(out["noise_variance"].get<double>(), 1.5);  // offsets left in it would be 1,250
+  }
+}
+
 // 64 draws leave a mean 0.1 sd of error; with the gradients' help it has none for a Gaussian
 // posterior, and little for one that is nearly so.
 TEST(Fit, ZeroVarianceMeansAreThoseOfThePosterior) {

@@ -73,6 +73,29 @@ TEST(Inspect, MakesCategoriesBooleansAndLeavesOutWhatSaysNothing) {
   EXPECT_EQ(column(found, "smoker").reads_as, "yes or no");
 }
 
+TEST(Inspect, AnExposureIsNoFeatureAndMakesCounts) {
+  const std::string path = file_with("visits.csv", "h,x,visits\n1,2,3\n,4,5\n2,7,0\n8,1,40\n");
+  const Inspection found = inspect(path, {.target = "visits", .offset = OffsetRule{"h", true}});
+  EXPECT_EQ(found.schema.feature_names(), Names{"x"});
+  EXPECT_EQ(found.schema.target_rule().default_model(), "negative-binomial");
+  EXPECT_EQ(column(found, "h").reads_as, "exposure");
+  EXPECT_EQ(column(found, "h").features, 0U);
+  EXPECT_TRUE(says(column(found, "h").note, "rows where it is empty are left out"));
+  EXPECT_EQ(Schema::from_text(found.schema.to_toml(), "S.toml").fingerprint(),
+            found.schema.fingerprint());
+  // Nothing else has an exposure, and no target is one.
+  const std::string half = file_with("half.csv", "h,x,visits\n1,2,3.5\n3,4,5\n2,7,0\n");
+  EXPECT_THROW(inspect(half, {.target = "visits", .offset = OffsetRule{"h", true}}), UserError);
+  EXPECT_THROW(
+      inspect(path, {.target = "visits", .offset = OffsetRule{"h", true}, .model = "linear"}),
+      UserError);
+  EXPECT_THROW(inspect(path, {.target = "visits", .offset = OffsetRule{"visits", true}}),
+               UserError);
+  EXPECT_THROW(inspect(path, {.target = "visits", .offset = OffsetRule{"hours", true}}), UserError);
+  const Inspection added = inspect(half, {.target = "visits", .offset = OffsetRule{"h", false}});
+  EXPECT_EQ(added.schema.target_rule().default_model(), "linear");
+}
+
 TEST(Inspect, TakesTheMeanForAnEmptyCellAndSaysSo) {
   const std::string path =
       file_with("gaps.csv", "x,c,y\n1,a,1.5\n,b,2\n3,NA,7\n8,b,\n2,a,nan\n2,a,4\n");

@@ -30,6 +30,7 @@ struct PredictOptions {
   std::vector<double> quantiles;
   std::vector<double> thresholds;
   std::vector<double> outcomes;
+  std::vector<double> offsets;
   double interval = 0.9;
   std::uint64_t thompson = 0;
   bool json = false;
@@ -79,7 +80,7 @@ QuestionRows from_fields(const PredictOptions& o, const Schema& schema,
   std::set<std::string> unlisted;
   for (const WhatIf& question : questions) {
     const EncodedRow row = schema.encode(question.fields);
-    q.add(row, schema.sparse());
+    q.add(row, schema);
     for (const std::string& field : row.unlisted) {
       const std::string& value = question.fields.at(field);
       if (!unlisted.insert(field + "=" + value).second) continue;
@@ -178,6 +179,8 @@ void run_predict(const PredictOptions& o) {
         "give the question either as --x NUMBERS or as --schema FILE with --set fields or --file "
         "CSV");
   }
+  if (!o.schema.empty() && !o.offsets.empty())
+    throw UserError("--offset is for --x; with --schema give the field of the offset by --set");
   if (o.schema.empty() && !o.file.empty()) throw UserError("--file needs --schema FILE");
   Client client;
   connect_or_throw(client, o.server);
@@ -188,6 +191,7 @@ void run_predict(const PredictOptions& o) {
   QuestionRows q;
   if (o.schema.empty()) {
     q = from_vectors(o.vectors, welcome);
+    q.offsets = o.offsets;
   } else {
     questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
     const Schema schema = Schema::from_file(o.schema);
@@ -198,6 +202,9 @@ void run_predict(const PredictOptions& o) {
     throw UserError(
         fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
   }
+  if (!q.offsets.empty() && q.offsets.size() != q.rows)
+    throw UserError(
+        fmt::format("--offset is given {} times for {} rows", q.offsets.size(), q.rows));
   PredictRequest request = wanted(o);
   q.put_into(request);
   std::vector<PredictiveSummary> summaries;
@@ -250,6 +257,9 @@ void add_predict(CLI::App& app) {
   command->add_option("--threshold", o.thresholds,
                       "Regression and counts: P(y > t); several times");
   command->add_option("--outcome", o.outcomes, "y, to be scored; once a row");
+  command->add_option(
+      "--offset", o.offsets,
+      "With --x: of a model with offsets, added to the linear predictor; once a row");
   command->add_option("--interval", o.interval, "Probability of the interval")
       ->capture_default_str();
   command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")

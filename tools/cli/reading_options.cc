@@ -23,6 +23,21 @@ void add_reading_options(CLI::App& command, InspectOptions& o) {
           "--decimal", [&o](const std::string& text) { o.decimal = text.front(); },
           "The decimal sign, . or ,; nothing: found")
       ->check(CLI::IsMember({".", ","}));
+  auto* offset = command.add_option_function<std::string>(
+      "--offset",
+      [&o](const std::string& column) {
+        o.offset = {column, false};
+      },
+      "A column that is added to the linear predictor of its row, in units of the target, log "
+      "counts or log-odds; no feature");
+  command
+      .add_option_function<std::string>(
+          "--exposure",
+          [&o](const std::string& column) {
+            o.offset = {column, true};
+          },
+          "A column of what counts are of: hours, kilometres, people. Its logarithm is the offset")
+      ->excludes(offset);
   command.add_option("--positive", o.positive, "The target's text that means 1; others are 0");
   command
       .add_option_function<std::string>(

@@ -200,6 +200,7 @@ Dataset encoded_rows(const std::string& path, const Schema& schema, std::uint64_
       data.features.insert(data.features.end(), row.values.begin(), row.values.end());
     }
     data.targets.push_back(row.target);
+    if (schema.has_offset()) data.offsets.push_back(row.offset);
   }
   return data;
 }

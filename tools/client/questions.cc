@@ -12,10 +12,11 @@
 
 namespace windhover {
 
-void QuestionRows::add(const EncodedRow& row, bool sparse) {
+void QuestionRows::add(const EncodedRow& row, const Schema& schema) {
   ++rows;
   features.insert(features.end(), row.values.begin(), row.values.end());
-  if (!sparse) return;
+  if (schema.has_offset()) offsets.push_back(row.offset);
+  if (!schema.sparse()) return;
   indices.insert(indices.end(), row.indices.begin(), row.indices.end());
   row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
 }
@@ -25,6 +26,7 @@ void QuestionRows::clear() {
   features.clear();
   indices.clear();
   row_ends.clear();
+  offsets.clear();
 }
 
 void QuestionRows::put_into(PredictRequest& request) const {
@@ -32,6 +34,7 @@ void QuestionRows::put_into(PredictRequest& request) const {
   request.features = features;
   request.indices = indices;
   request.row_ends = row_ends;
+  request.offsets = offsets;
 }
 
 // --- What-ifs
@@ -180,7 +183,8 @@ class Answerer {
     const std::size_t besides = 256 + 8 * numbers;
     // Of a sparse row each value has an index, and the row an end, of 5 bytes at most.
     const std::size_t row =
-        schema_.sparse() ? 13 * std::size_t{schema_.max_nonzeros()} + 5 : 8 * schema_.features();
+        (schema_.sparse() ? 13 * std::size_t{schema_.max_nonzeros()} + 5 : 8 * schema_.features()) +
+        (schema_.has_offset() ? 8 : 0);
     const std::size_t room = welcome.frame_cap() > besides ? welcome.frame_cap() - besides : 0;
     return std::clamp<std::size_t>(room / std::max<std::size_t>(row, 1), 1,
                                    std::max(welcome.max_query_rows(), 1U));
@@ -199,7 +203,7 @@ class Answerer {
         continue;
       }
       note_unlisted(row);
-      rows_.add(row, schema_.sparse());
+      rows_.add(row, schema_);
       std::string& cells = cells_.emplace_back();
       for (std::size_t i = 0; i < table_.columns().size(); ++i) {
         append_cell(cells, table_.text(i), separator_);

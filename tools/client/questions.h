@@ -23,8 +23,9 @@ struct QuestionRows {
   std::vector<double> features;
   std::vector<std::uint32_t> indices;
   std::vector<std::uint32_t> row_ends;  // of sparse rows
+  std::vector<double> offsets;          // empty: the schema has none
 
-  void add(const EncodedRow& row, bool sparse);
+  void add(const EncodedRow& row, const Schema& schema);
   void clear();
   // Refers to this.
   void put_into(PredictRequest& request) const;

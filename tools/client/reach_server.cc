@@ -38,6 +38,7 @@ bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
   ModelConfig model;
   model.features = welcome.features();
   model.max_nonzeros = welcome.max_nonzeros();
+  model.offset = welcome.takes_offsets();
   for (const ModelEntry& entry : model_registry()) {
     model.name = entry.name;
     for (const bool intercept : {true, false}) {
@@ -66,6 +67,12 @@ void check_schema(const Client& client, const Schema& schema) {
   if (schema.sparse() && schema.max_nonzeros() > welcome.max_nonzeros()) {
     throw UserError(fmt::format("rows of the schema have up to {} nonzeros, the server takes {}",
                                 schema.max_nonzeros(), welcome.max_nonzeros()));
+  }
+  if (schema.has_offset() && !welcome.takes_offsets()) {
+    throw UserError(
+        fmt::format("rows of the schema have an offset from the field {}, the server's model takes "
+                    "none: start it with this schema, or with model.offset = true",
+                    schema.parts().offset->field));
   }
   if (!same_meaning(welcome, schema)) {
     throw UserError(

@@ -109,7 +109,7 @@ class Sender {
       ++rows_;
       if (known) continue;
       if (batch_.empty()) batch_began_ = now();
-      batch_.add(row, schema_.sparse());
+      batch_.add(row, schema_);
       if (batch_.size() >= batch) hand_over();
     }
   }
@@ -185,6 +185,7 @@ class Sender {
         request.indices = row.indices;
         request.row_ends = {&end, 1};
       }
+      if (schema_.has_offset()) request.offsets = {&row.offset, 1};
       Provenance provenance;
       Status status = questions_.predict(request, summaries_, provenance);
       const bool gone = status == Status::kClosed || status == Status::kTimeout;

@@ -16,11 +16,12 @@ struct SendBatch {
   std::vector<double> targets;
   std::vector<std::uint32_t> indices;
   std::vector<std::uint32_t> row_ends;
+  std::vector<double> offsets;  // empty: the schema has none
 
   bool empty() const { return targets.empty(); }
   std::size_t size() const { return targets.size(); }
-  ObserveRows rows() const { return {features, targets, indices, row_ends}; }
-  void add(const EncodedRow& row, bool sparse);
+  ObserveRows rows() const { return {features, targets, indices, row_ends, offsets}; }
+  void add(const EncodedRow& row, const Schema& schema);
   // Forgets the first rows.
   void drop(std::size_t count);
 };

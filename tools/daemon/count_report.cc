@@ -21,6 +21,7 @@ constexpr Counted kRowCounts[] = {
     {.key = "not_finite", .runtime = RuntimeCounter::kRowsRefusedNotFinite},
     {.key = "target", .runtime = RuntimeCounter::kRowsRefusedTarget},
     {.key = "sparse", .runtime = RuntimeCounter::kRowsRefusedSparse},
+    {.key = "offset", .runtime = RuntimeCounter::kRowsRefusedOffset},
     {.key = "frames_gap", .io = IoCounter::kFramesRefusedGap},
     {.key = "frames_producer", .io = IoCounter::kFramesRefusedProducer},
     {.key = "frames_table_full", .io = IoCounter::kFramesRefusedTableFull},

@@ -27,12 +27,15 @@ void DaemonConfig::describe_options() {
     std::ranges::move(more, std::back_inserter(options_));
   };
   options_ = {
-      text("model.schema", "schema of the rows: sets features and max_nonzeros", v.schema),
+      text("model.schema", "schema of the rows: sets features, max_nonzeros and offset", v.schema),
       choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
              v.model, model_names()),
       number("model.features", "columns of a row, without the intercept", m.features),
       number("model.max_nonzeros", "of a sparse row; 0: rows are dense", m.max_nonzeros),
       boolean("model.intercept", "a constant 1, the last coefficient", m.intercept),
+      boolean("model.offset",
+              "rows have an offset: added to the linear predictor; of counts log exposure",
+              m.offset),
       number_or("learn", "model.prior_precision",
                 "of the coefficients; 0: an sd of 2.5 sd(y) / sd(x); \"learn\": from the rows",
                 m.prior_precision, m.learn_prior_precision),

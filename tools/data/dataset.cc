@@ -89,6 +89,7 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
     }
     append_features(row, data);
     data.targets.push_back(row.target);
+    if (schema.has_offset()) data.offsets.push_back(row.offset);
   }
   if (data.rows() == 0) throw UserError(fmt::format("{} has no usable row", path));
   const auto& positive = schema.target_rule().positive;

@@ -28,6 +28,7 @@ struct Dataset {
   std::string target_name;
   std::vector<double> features;  // rows x columns, row after row
   std::vector<double> targets;   // rows
+  std::vector<double> offsets;   // likewise, where the schema has an offset; otherwise empty
   std::vector<double> mean;      // of each feature
   std::vector<double> sd;        // of the population: divided by the rows, not by rows - 1
   // Rows without a target, or that the schema skips; the lines of the first ones.

@@ -112,6 +112,9 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   const ColumnFacts& column = facts.columns[facts.target];
   const std::string& name = facts.names[facts.target];
   const ModelEntry* model = options.model.empty() ? nullptr : find_model(options.model);
+  // What an exposure is for.
+  const bool exposure = options.offset && options.offset->exposure;
+  if (exposure && !model) model = find_model("negative-binomial");
   const auto wants = [&](Response response) { return model && model->response == response; };
   const bool wants_number = model && has_dispersion(model->response);
   const auto fail = [&](const std::string& why) {
@@ -157,7 +160,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
       fail(
           fmt::format("is \"{}\" in line {}, and {} wants counts, whole numbers of at least 0; "
                       "say --model linear",
-                      cell.text, cell.line, options.model));
+                      cell.text, cell.line, exposure ? "an exposure" : options.model));
     }
   } else if (wants(Response::kLogNormal)) {
     rule.kind = Kind::kPositive;
@@ -230,6 +233,14 @@ std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
   return fmt::format("empty in lines {}: {}", lines, what);
 }
 
+std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {
+  std::string note = parts.offset->exposure
+                         ? "its logarithm is added to the linear predictor of its row"
+                         : "it is added to the linear predictor of its row";
+  if (facts.missing() > 0) note += "; rows where it is empty are left out";
+  return note;
+}
+
 }  // namespace
 
 Inspection inspect(const std::string& path, const InspectOptions& options) {
@@ -250,7 +261,21 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     for (const std::string& name : names) listed[table.column(name)] = true;
     return listed;
   };
-  const std::vector<bool> leave_out = are_listed(options.leave_out);
+  std::vector<bool> leave_out = are_listed(options.leave_out);
+  std::optional<std::size_t> offset;
+  if (options.offset) {
+    offset = table.column(options.offset->field);
+    if (*offset == facts.target)
+      throw UserError(fmt::format("{}: {} is the target, and no offset", path, parts.target));
+    if (options.offset->exposure && parts.target_rule.kind != Kind::kCount) {
+      throw UserError(
+          fmt::format("{}: an exposure is for counts; say --model negative-binomial, or of another "
+                      "target --offset {}",
+                      path, facts.names[*offset]));
+    }
+    parts.offset = {facts.names[*offset], options.offset->exposure};
+    leave_out[*offset] = true;
+  }
   const std::vector<bool> categories = are_listed(options.categories);
   std::vector<ColumnReport> reports;
   std::vector<std::pair<std::size_t, std::size_t>> rules;  // first and end of each report's
@@ -269,6 +294,11 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     const std::size_t first = parts.rules.size();
     parts.rules.insert(parts.rules.end(), plan.rules.begin(), plan.rules.end());
     rules.emplace_back(first, parts.rules.size());
+    if (offset == j) {
+      reports.push_back({name, parts.offset->exposure ? "exposure" : "offset", 0,
+                         facts.columns[j].missing(), offset_note(parts, facts.columns[j])});
+      continue;
+    }
     reports.push_back({name, plan.reads_as, 0, facts.columns[j].missing(), plan.note});
   }
   if (parts.rules.empty()) {

@@ -14,6 +14,11 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
       skips_(use == RowUse::kObservation && schema.parts().missing == MissingPolicy::kSkip) {
   if (use == RowUse::kObservation) target_column_ = table.column(schema.target());
   schema.require_complete();
+  if (schema.has_offset()) {
+    const std::string& field = schema.parts().offset->field;
+    const bool there = std::ranges::find(table.columns(), field) != table.columns().end();
+    if (there || use == RowUse::kObservation) offset_column_ = table.column(field);
+  }
   for (const FeatureRule& rule : schema.rules()) {
     const DerivedField* derived = schema.derived_field(rule.field);
     const auto& columns = table.columns();
@@ -66,6 +71,16 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
       continue;
     }
     return skip(table, source.column, row, schema_.refusal(r, cell, text));
+  }
+  row.offset = 0;
+  if (offset_column_) {
+    const std::string_view text = table.text(*offset_column_);
+    const std::optional<double> offset = schema_.offset_of(text);
+    if (!offset) {
+      return skip(table, *offset_column_, row,
+                  fmt::format("\"{}\" where {} is expected", text, schema_.offset_text()));
+    }
+    row.offset = *offset;
   }
   if (!target_column_) return true;
   const std::string_view text = table.text(*target_column_);

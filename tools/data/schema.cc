@@ -212,6 +212,16 @@ bool Schema::lists(std::size_t rule, std::string_view text) const {
          (r.stands_for_missing() && is_missing(text));
 }
 
+std::optional<double> Schema::offset_of(std::string_view text) const {
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  if (!value || !parts_.offset->exposure) return value;
+  return *value > 0 ? std::optional(std::log(*value)) : std::nullopt;
+}
+
+const char* Schema::offset_text() const {
+  return parts_.offset->exposure ? "an exposure, a number greater than 0," : "an offset, a number,";
+}
+
 std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
   const FeatureRule& r = parts_.rules[rule];
   if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
@@ -262,6 +272,18 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
                                   reads_text(rule.reads, parts_.decimal)));
     }
     if (!lists(r, text)) row.unlisted.push_back(rule.field);
+  }
+  if (has_offset()) {
+    const std::string& field = parts_.offset->field;
+    known.push_back(field);
+    if (const auto given = fields.find(field); given != fields.end()) {
+      const std::optional<double> offset = offset_of(given->second);
+      if (!offset) {
+        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
+                                    given->second, offset_text()));
+      }
+      row.offset = *offset;
+    }
   }
   for (const auto& [name, value] : fields) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

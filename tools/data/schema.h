@@ -53,11 +53,18 @@ struct FeatureRule {
   std::size_t value_columns() const;
 };
 
+// The field that says a row's offset, or its exposure: then the offset is the logarithm.
+struct OffsetRule {
+  std::string field;
+  bool exposure = false;
+};
+
 // What a schema says, as its file says it.
 struct SchemaParts {
   std::string path;  // of errors
   std::string target;
   TargetRule target_rule;
+  std::optional<OffsetRule> offset;
   TableOptions table;
   char decimal = '.';
   MissingPolicy missing = MissingPolicy::kRefuse;
@@ -73,6 +80,7 @@ struct EncodedRow {
   std::vector<double> values;
   std::vector<std::uint32_t> indices;
   double target = 0;
+  double offset = 0;  // also of a question that does not give its field
   // Of a question: the fields whose category is not listed, so that it is taken as any other.
   std::vector<std::string> unlisted;
   // Of a row that is skipped.
@@ -104,6 +112,7 @@ class Schema {
   const std::vector<std::string>& feature_names() const { return names_; }
   const std::string& target() const { return parts_.target; }
   const TargetRule& target_rule() const { return parts_.target_rule; }
+  bool has_offset() const { return parts_.offset.has_value(); }
   // What y is, for display: "delay > 15".
   std::string target_description() const;
 
@@ -118,7 +127,8 @@ class Schema {
   std::string to_toml() const;
 
   // A question: fields by name, derived ones by their own name or through what they come from.
-  // Every feature must be given; fields the schema does not know are refused.
+  // Every feature must be given, an offset or exposure need not; fields the schema does not know
+  // are refused.
   EncodedRow encode(const std::map<std::string, std::string>& fields) const;
 
   // The text says that there is no value.
@@ -142,6 +152,9 @@ class Schema {
   bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
   // What a cell makes of a row, but for what it is derived from.
   Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
+  // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
+  std::optional<double> offset_of(std::string_view text) const;
+  const char* offset_text() const;  // what is expected there
   // False for a category that is taken as any other.
   bool lists(std::size_t rule, std::string_view text) const;
   // Why encode_cell() did not encode it.
@@ -154,8 +167,8 @@ class Schema {
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
 };
 
-// What the rows of a file are for. A question needs no target, and a derived field may stand in it
-// under its own name.
+// What the rows of a file are for. A question needs neither target nor offset, and a derived field
+// may stand in it under its own name.
 enum class RowUse : std::uint8_t { kObservation, kQuestion };
 
 // Encodes the rows of one file. The table's columns are looked up once.
@@ -182,6 +195,7 @@ class RowEncoder {
   bool scaled_;
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
+  std::optional<std::size_t> offset_column_;  // nothing: there is none
   std::vector<Source> sources_;               // of each rule
 };
 

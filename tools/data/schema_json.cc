@@ -89,6 +89,10 @@ std::string to_json_text(const Schema& schema) {
   json["target_description"] = schema.target_description();
   json["target_kind"] = kind_text(schema.target_rule().kind);
   json["classes"] = schema.target_rule().class_names();
+  if (schema.has_offset()) {
+    const OffsetRule& offset = *schema.parts().offset;
+    json[offset.exposure ? "exposure" : "offset"] = offset.field;
+  }
   json["features"] = ordered_json::array();
   for (std::size_t i = 0; i < schema.rules().size(); ++i) {
     json["features"].push_back(feature(schema, i));

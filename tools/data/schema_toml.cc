@@ -177,6 +177,22 @@ TargetRule read_target(Keys& keys) {
   return rule;
 }
 
+// An exposure is one of counts.
+std::optional<OffsetRule> read_offset(Keys& keys, TargetRule& target) {
+  const std::optional<std::string> offset = keys.text("offset");
+  const std::optional<std::string> exposure = keys.text("exposure");
+  if (offset && exposure) keys.fail("give offset or exposure, not both");
+  if (!offset && !exposure) return std::nullopt;
+  OffsetRule rule{offset ? *offset : *exposure, exposure.has_value()};
+  if (rule.field.empty()) keys.fail("offset and exposure are the name of a field");
+  using Kind = TargetRule::Kind;
+  if (rule.exposure && target.kind == Kind::kUnstated && !target.shift) target.kind = Kind::kCount;
+  if (rule.exposure && target.kind != Kind::kCount) {
+    keys.fail("exposure is for counts, target_kind = \"count\"; of another target give an offset");
+  }
+  return rule;
+}
+
 std::string toml_texts(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -212,7 +228,13 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   Keys keys(document, path);
   parts.target = keys.required_text("target");
   parts.target_rule = read_target(keys);
+  parts.offset = read_offset(keys, parts.target_rule);
   read_model(keys, parts.target_rule, parts.target, path);
+  const std::string_view named = parts.target_rule.model;
+  if (parts.offset && parts.offset->exposure && !named.empty() &&
+      !is_count(find_model(named)->response)) {
+    keys.fail(fmt::format("exposure is for models of counts, and {} is none", named));
+  }
   if (const auto separator = keys.text("separator"))
     parts.table.separator = parse_separator(*separator);
   parts.table.header = keys.flag("header").value_or(true);
@@ -260,6 +282,10 @@ std::string Schema::to_toml() const {
                        toml_number(*target.scale));
   }
   if (!target.model.empty()) out += fmt::format("model = \"{}\"\n", target.model);
+  if (parts_.offset) {
+    out += fmt::format("{} = {}\n", parts_.offset->exposure ? "exposure" : "offset",
+                       toml_text(parts_.offset->field));
+  }
   const char separator = parts_.table.separator;
   out += fmt::format("separator = {}\nheader = {}\n",
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
@@ -306,6 +332,10 @@ std::string Schema::description() const {
   std::string out = "y: " + target_description() + "\n";
   if (target.negative) out += fmt::format("  else {}\n", *target.negative);
   if (!target.classes.empty()) out += fmt::format("  one of {}\n", toml_texts(target.classes));
+  if (parts_.offset) {
+    out += fmt::format("{}: {}\n", parts_.offset->exposure ? "exposure" : "offset",
+                       parts_.offset->field);
+  }
   for (const DerivedField& field : parts_.derived) {
     out += fmt::format("{}: {} of {} as {}\n", field.name, name_of(kParts, field.part), field.from,
                        field.format);

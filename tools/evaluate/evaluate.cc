@@ -38,6 +38,7 @@ EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
   EngineConfig config = options.horizon;
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.offset = schema.has_offset();
   config.model.classes = classes_of(schema, data, options.model);
   config.max_frame_rows = kMostChunk;
   config.window_slack = 2 * kMostChunk;
@@ -132,6 +133,8 @@ class Stream {
     batch.features = reinterpret_cast<const std::byte*>(data_.row(first));
     batch.feature_values = batch.rows * data_.columns();
     batch.targets = reinterpret_cast<const std::byte*>(data_.targets.data() + first);
+    if (!data_.offsets.empty())
+      batch.offsets = reinterpret_cast<const std::byte*>(data_.offsets.data() + first);
     std::array<RefusedRow, 1> refused;
     const ObserveResult result = engine_->observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
@@ -179,6 +182,8 @@ ordered_json evaluate(const EvaluateOptions& given) {
   const Dataset data = load_dataset(options.path, schema, false);
   const EngineConfig config = engine_config(options, schema, data);
   value_or_throw(check(config));
+  if (options.against && config.model.offset)
+    throw UserError("--against is for rows without an offset: its rivals know none");
 
   Stream stream(config, data);
   Tally all;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -48,6 +49,20 @@ void check_positive(Response response, const Dataset& data) {
                               to_string(Status::kTargetOutOfDomain)));
 }
 
+// As an engine's cold start finds them, of the whole file.
+TargetTransform target_units_of(const EngineConfig& config, const Dataset& data) {
+  const Response response = find_model(config.model.name)->response;
+  const bool count = is_count(response);
+  const auto offset = [&](std::size_t i) { return data.offsets.empty() ? 0.0 : data.offsets[i]; };
+  const Column targets = column_of(0, data.rows(), 1, [&](std::size_t i) {
+    return count ? data.targets[i] : working_target(response, data.targets[i]) - offset(i);
+  });
+  if (!count) return scanned_target_units(config, targets);
+  const Column exposures =
+      column_of(0, data.rows(), 1, [&](std::size_t i) { return std::exp(offset(i)); });
+  return scanned_target_units(config, targets, exposures.mean());
+}
+
 // What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
 // start, of the whole file.
 Transform transform_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
@@ -79,9 +94,7 @@ Transform transform_of(const FitOptions& options, const Schema& schema, const Da
   if (schema.target_rule().shift && has_target_units(response)) {
     t.target = {*schema.target_rule().shift, *schema.target_rule().scale};
   } else if (config.standardize_target == Standardize::kColdStart) {
-    t.target = scanned_target_units(config, column_of(0, data.rows(), 1, [&](std::size_t i) {
-                                      return working_target(response, data.targets[i]);
-                                    }));
+    t.target = target_units_of(config, data);
   }
   return t;
 }
@@ -192,6 +205,7 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   EngineConfig config;
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.offset = schema.has_offset();
   config.model.intercept = options.intercept;
   config.model.prior_precision = options.prior_precision;
   config.model.learn_prior_precision = options.learn_prior_precision;

@@ -28,6 +28,7 @@ std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
     double* row = rows.data() + i * layout.stride();
     std::copy_n(data.row(i), data.columns(), row);
     row[layout.target_index()] = data.targets[i];
+    if (layout.has_offset()) row[layout.offset_index()] = data.offsets[i];
   }
   return rows;
 }

@@ -95,11 +95,12 @@ class Design {
   Index dimension() const { return static_cast<Index>(data_.columns()) + (intercept_ ? 1 : 0); }
   Index rows() const { return static_cast<Index>(data_.rows()); }
 
-  // Calls visit(X, y) for consecutive blocks.
+  // Calls visit(X, y, o) for consecutive blocks; o are the offsets.
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());
     VectorXd y(kBlock);
+    VectorXd offset = VectorXd::Zero(kBlock);
     for (Index begin = 0; begin < rows(); begin += kBlock) {
       const Index count = std::min(kBlock, rows() - begin);
       for (Index i = 0; i < count; ++i) {
@@ -113,7 +114,11 @@ class Design {
       y.head(count) = targets;
       if (logarithm_) y.head(count) = targets.log();
       y.head(count) = (y.head(count).array() - target_shift_) / target_scale_;
-      visit(x.topRows(count), y.head(count));
+      if (!data_.offsets.empty()) {
+        offset.head(count) =
+            Eigen::Map<const VectorXd>(data_.offsets.data() + begin, count) / target_scale_;
+      }
+      visit(x.topRows(count), y.head(count), offset.head(count));
     }
   }
 
@@ -162,10 +167,11 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   MatrixXd gram = MatrixXd::Zero(d, d);
   VectorXd moment = VectorXd::Zero(d);
   double squares = 0;
-  design.for_each_block([&](const auto& x, const auto& y) {
+  // Less its offset y is linear in theta.
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
     gram.noalias() += x.transpose() * x;
-    moment.noalias() += x.transpose() * y;
-    squares += y.squaredNorm();
+    moment.noalias() += x.transpose() * (y - o);
+    squares += (y - o).squaredNorm();
   });
   const VectorXd prior = prior_precisions(model, d);
   ReferencePosterior reference;
@@ -179,8 +185,9 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   };
   const auto residual_squares = [&] {
     double sum = 0;
-    design.for_each_block(
-        [&](const auto& x, const auto& y) { sum += (y - x * reference.mode).squaredNorm(); });
+    design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
+      sum += (y - o - x * reference.mode).squaredNorm();
+    });
     return sum;
   };
   const double unit = model.target_scale * model.target_scale;
@@ -200,8 +207,8 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   reference.noise_variance = variance * unit;
   VectorXd gradient = VectorXd::Zero(d);
   MatrixXd outer = MatrixXd::Zero(d, d);
-  design.for_each_block([&](const auto& x, const auto& y) {
-    const VectorXd residual = x * reference.mode - y;
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
+    const VectorXd residual = x * reference.mode + o - y;
     gradient.noalias() += x.transpose() * residual;
     outer.noalias() += x.transpose() * residual.cwiseAbs2().asDiagonal() * x;
   });
@@ -219,8 +226,8 @@ struct LogisticSums {
 LogisticSums logistic_sums(const Design& design, const VectorXd& theta, bool matrices) {
   const Index d = design.dimension();
   LogisticSums sums{0, VectorXd::Zero(d), MatrixXd::Zero(d, d), MatrixXd::Zero(d, d)};
-  design.for_each_block([&](const auto& x, const auto& y) {
-    const Eigen::ArrayXd eta = (x * theta).array();
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
+    const Eigen::ArrayXd eta = (x * theta + o).array();
     const Eigen::ArrayXd p = 1.0 / (1.0 + (-eta).exp());
     // log(1 + e^eta) - y eta, without overflow.
     sums.loss += (eta.max(0.0) + (-eta.abs()).exp().log1p() - y.array() * eta).sum();

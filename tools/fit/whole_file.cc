@@ -31,6 +31,8 @@ void observe_all(Engine& engine, const Dataset& data) {
     batch.features = reinterpret_cast<const std::byte*>(data.row(first));
     batch.feature_values = batch.rows * data.columns();
     batch.targets = reinterpret_cast<const std::byte*>(data.targets.data() + first);
+    if (!data.offsets.empty())
+      batch.offsets = reinterpret_cast<const std::byte*>(data.offsets.data() + first);
     const ObserveResult result = engine.observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
     if (result.refused > 0) {

@@ -81,6 +81,7 @@ RowLayout CheckpointContents::layout() const {
   ModelConfig model;
   model.features = static_cast<std::uint32_t>(field("model.features"));
   model.max_nonzeros = static_cast<std::uint32_t>(field("model.max_nonzeros"));
+  model.offset = field("model.offset") != 0;
   return RowLayout(model);
 }
 

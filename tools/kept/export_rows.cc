@@ -52,6 +52,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
   if (path.empty()) {
     for (std::uint32_t j = 1; j <= layout.features(); ++j) names.push_back(fmt::format("x{}", j));
     names.emplace_back("y");
+    if (layout.has_offset()) names.emplace_back("offset");
     return names;
   }
   const Schema schema = Schema::from_file(path);
@@ -64,6 +65,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
   }
   names = schema.feature_names();
   names.push_back(schema.target());
+  if (layout.has_offset()) names.emplace_back("offset");
   return names;
 }
 
@@ -127,6 +129,7 @@ class CsvWriter {
       for (; next < layout_.features(); ++next) text_ += ",0";
     }
     put(row_[layout_.target_index()]);
+    if (layout_.has_offset()) put(layout_.offset(row_.data()));
     text_ += '\n';
   }
 

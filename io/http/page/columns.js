@@ -59,7 +59,9 @@ export class Columns {
     this.schema = schema;
     this.classes = welcome.classes ?? 0;
     this.fields = fieldsOf(welcome, schema);
-    this.target = schema?.target_description ?? "y";
+    // Questions of the page give no exposure: it is 1.
+    const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : "";
+    this.target = (schema?.target_description ?? "y") + unit;
     const names = schema?.classes ?? [];
     this.classNames = range(this.classes, (i) => names[i] ?? `class ${i}`);
     this.positive = names[1] ?? "1";

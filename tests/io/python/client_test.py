@@ -128,6 +128,34 @@ def test_refused_rows_are_told_by_their_index(daemon, rows):
         assert m.take_refused_rows().rows.tolist() == [7] and m.take_refused_rows() is None
 
 
+def test_offsets_go_with_rows_and_questions(daemon, rows, settled):
+    X, _ = rows(3000)
+    rng = np.random.default_rng(5)
+    exposure = rng.uniform(0.5, 20, 3000)
+    y = rng.poisson(exposure * np.exp(0.3 * X[:, 0] - 1))
+    named = {"model.name": "poisson", "model.offset": True}
+    with connect(daemon(**named)) as m:
+        m.observe(X, y, offsets=np.log(exposure))
+        m.wait()
+        settled(m)
+        mean = m.posterior().mean
+        assert np.allclose(mean[[0, -1]], [0.3, -1], atol=0.1)  # 5 sd of 3000 rows
+        one = m.predict(X[:2])
+        many = m.predict(X[:2], offsets=np.log([8.0, 1.0]))
+        assert np.allclose(many.mean / one.mean, [8, 1])
+        assert many.quantile(0.5)[0] > one.quantile(0.5)[0]  # asked again, with the offsets
+        with pytest.raises(windhover.InvalidInput, match="offsets has shape"):
+            m.observe(X, y, offsets=[1.0])
+        m.observe(X[:2], y[:2], offsets=[0, 1e3])
+        with pytest.raises(windhover.RowsRefused, match="the offset is NaN or too large"):
+            m.wait()
+    with connect(daemon()) as m:
+        with pytest.raises(windhover.InvalidInput, match="model.offset is false"):
+            m.observe(X, y, offsets=np.log(exposure))
+        with pytest.raises(windhover.InvalidInput, match="model.offset is false"):
+            m.predict(X[:1], offsets=[0.0])
+
+
 def test_leaving_the_block_waits_and_says_what_was_refused(daemon):
     with pytest.raises(windhover.RowsRefused):
         with connect(daemon()) as m:

@@ -134,12 +134,14 @@ class Client(Shared):
         """Closes the connections at once; whether rows on their way are learned is open."""
         self._close_all()
 
-    def observe(self, X: Any, y: Any) -> int:
+    def observe(self, X: Any, y: Any, *, offsets: Any = None) -> int:
         """Sends rows, pipelined: returns once they are handed over, not once they are learned.
 
         Args:
             X: shape (n, features): array, data frame, or SciPy sparse matrix. One row may be 1-D.
             y: shape (n,). Classes count from 0.
+            offsets: shape (n,), of a model with `model.offset`: what is added to each row's linear
+                predictor, of counts the logarithm of the exposure. None: 0.
 
         Returns:
             The number of the first of these rows, counted over all rows this client has sent.
@@ -152,7 +154,7 @@ class Client(Shared):
                 handed over.
             TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
         """
-        return self._run(self._rows, self._observe_steps(X, y))
+        return self._run(self._rows, self._observe_steps(X, y, offsets))
 
     def wait(self) -> Totals:
         """Waits until all rows are acknowledged: durable ones are on the server's disk then.
@@ -196,6 +198,7 @@ class Client(Shared):
         thresholds: Sequence[float] = (),
         outcomes: Any = None,
         thompson_id: int = 0,
+        offsets: Any = None,
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
@@ -208,13 +211,16 @@ class Client(Shared):
             quantiles, thresholds: probabilities; numbers t of which P(y > t) is wanted.
             outcomes: shape (n,): score the predictions on these.
             thompson_id: not 0: a fresh Thompson draw, the same for the same id.
+            offsets: shape (n,), as for observe().
 
         Raises:
             InvalidInput: X does not belong to the model, or there are too many quantiles.
             Refused: with the server's reason.
             Unreachable, Disconnected, TimedOut: no answer.
         """
-        return self._asked(X, interval, quantiles, thresholds, outcomes, thompson_id, stacklevel=3)
+        return self._asked(
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, stacklevel=3
+        )
 
     def _asked(
         self,
@@ -224,14 +230,17 @@ class Client(Shared):
         thresholds: Sequence[float] = (),
         outcomes: Any = None,
         thompson_id: int = 0,
+        offsets: Any = None,
         *,
         stacklevel: int,
     ) -> Predictions:
-        steps = self._predict_steps(X, interval, quantiles, thresholds, outcomes, thompson_id)
+        steps = self._predict_steps(
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets
+        )
         results = self._run(self._questions, steps)
 
         def another(interval: float, quantiles: Sequence[float]) -> Predictions:
-            steps = self._predict_steps(X, interval, quantiles, (), None, 0)
+            steps = self._predict_steps(X, interval, quantiles, (), None, 0, offsets)
             results = self._run(self._questions, steps)
             return self._predictions(results, interval, quantiles, another, stacklevel=4)
 

@@ -39,6 +39,8 @@ class Reason(enum.IntEnum):
     IO_ERROR = 21
     REFUSED = 22
     LOG_FULL = 23
+    OFFSET_OUT_OF_RANGE = 24
+    OFFSET_NOT_TAKEN = 25
     SEQUENCE_GAP = 64
     PRODUCER_BUSY = 65
     TABLE_FULL = 66
@@ -84,6 +86,8 @@ _WORDS = {
     Reason.IO_ERROR: "the server's disk or network failed",
     Reason.REFUSED: "it says no more than that",
     Reason.LOG_FULL: "the server's log has no room until its next checkpoint",
+    Reason.OFFSET_OUT_OF_RANGE: "the offset is NaN or too large",
+    Reason.OFFSET_NOT_TAKEN: "the model's rows have no offset: model.offset is false",
     Reason.SEQUENCE_GAP: "rows of this producer are missing before these",
     Reason.PRODUCER_BUSY: "another connection speaks for this producer",
     Reason.TABLE_FULL: "the server knows as many producers as it can",

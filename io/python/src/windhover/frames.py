@@ -20,6 +20,7 @@ from .errors import InvalidInput, ProtocolError
 LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
 OBSERVE, PREDICT = 3, 4  # fields of Request
+OFFSETS = 11  # of Observe and of Predict
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 Buffer = Union[bytes, memoryview]
@@ -100,7 +101,8 @@ class Rows:
     """Rows ready for the wire: features and targets of one type, `<f8` or `<f4`.
 
     Dense: `features` has shape (n, columns). Sparse: `features` has the nonzero values, `indices`
-    their columns (uint32), and `row_ends` (int64) says where each row's values end.
+    their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets`
+    (`<f8`), where there are any, has one a row.
     """
 
     features: NDArray[Any]
@@ -108,6 +110,7 @@ class Rows:
     count: int
     indices: NDArray[np.uint32] | None = None
     row_ends: NDArray[np.int64] | None = None
+    offsets: NDArray[np.float64] | None = None
 
     def values_before(self, row: int) -> int:
         assert self.row_ends is not None
@@ -129,11 +132,13 @@ class Rows:
 
     def _fitting(self, begin: int, most_bytes: int) -> int:
         item = self.features.itemsize
+        extras = 0 if self.offsets is None else 8
         if self.row_ends is None:
-            return int(most_bytes // ((self.features.shape[1] + 1) * item))
+            return int(most_bytes // ((self.features.shape[1] + 1) * item + extras))
         most = most_bytes // (item + 4) + 1  # an empty row costs as much
         ends = self.row_ends[begin : begin + most] - self.values_before(begin)
-        cost = (ends + np.arange(1, len(ends) + 1)) * (item + 4)
+        count = np.arange(1, len(ends) + 1)
+        cost = (ends + count) * (item + 4) + count * extras
         return int(np.searchsorted(cost, most_bytes, side="right"))
 
     def parts(
@@ -142,7 +147,8 @@ class Rows:
         """Rows `begin` to `end` as packed fields.
 
         `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that
-        of the 64-bit one; `indices` is followed by the row ends.
+        of the 64-bit one; `indices` is followed by the row ends. Offsets are field 11 of both
+        messages.
         """
         wide = self.features.itemsize == 8
         out: list[Buffer] = []
@@ -156,7 +162,28 @@ class Rows:
         if self.row_ends is not None and self.indices is not None:
             out += packed(indices, self.indices[first:last])
             out += packed(indices + 1, (self.row_ends[begin:end] - first).astype("<u4"))
+        if self.offsets is not None:
+            out += packed(OFFSETS, self.offsets[begin:end])
         return out
+
+
+def column_of(name: str, values: Any, rows: int) -> NDArray[np.float64] | None:
+    """One number a row, for the wire; None stays None.
+
+    Raises:
+        InvalidInput: there are more or fewer.
+    """
+    if values is None:
+        return None
+    try:
+        column = np.ascontiguousarray(values, dtype="<f8")
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be numbers: {error}") from error
+    if column.ndim == 0:
+        column = column.reshape(1)
+    if column.shape != (rows,):
+        raise InvalidInput(f"{name} has shape {column.shape}; X has {rows} rows")
+    return column
 
 
 def rows_of(x: Any, y: Any, *, columns: int, sparse: bool, single_precision: bool | None) -> Rows:

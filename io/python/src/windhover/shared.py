@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 import warnings
 from collections.abc import Callable, Sequence
@@ -151,20 +152,26 @@ class Shared:
         self._rows.close()
         self._questions.close()
 
-    def _taken(self, x: Any, y: Any, single_precision: bool | None) -> wire.Rows:
+    def _taken(self, x: Any, y: Any, single_precision: bool | None, offsets: Any) -> wire.Rows:
         welcome = self._rows.welcome
-        return wire.rows_of(
+        if offsets is not None and not welcome.takes_offsets:
+            raise InvalidInput("the model's rows have no offset: model.offset is false")
+        rows = wire.rows_of(
             x,
             y,
             columns=welcome.features,
             sparse=welcome.max_nonzeros > 0,
             single_precision=single_precision,
         )
+        if offsets is None:
+            return rows
+        return dataclasses.replace(rows, offsets=wire.column_of("offsets", offsets, rows.count))
 
-    def _observe_steps(self, x: Any, y: Any) -> Steps[int]:
+    def _observe_steps(self, x: Any, y: Any, offsets: Any) -> Steps[int]:
         if not self._rows.welcome.observes:
             raise InvalidInput("this endpoint answers questions and takes no rows")
-        return self._rows.observe(self._taken(x, y, self._rows.options.single_precision))
+        rows = self._taken(x, y, self._rows.options.single_precision, offsets)
+        return self._rows.observe(rows)
 
     def _settle_refused(self, stacklevel: int) -> None:
         if self._refused_policy == "keep":
@@ -193,6 +200,7 @@ class Shared:
         thresholds: Sequence[float],
         outcomes: Any,
         thompson_id: int,
+        offsets: Any,
     ) -> Steps[list[Any]]:
         for name, values in (("interval", [interval]), ("quantiles", quantiles)):
             if not all(0 < value < 1 for value in values):
@@ -206,7 +214,7 @@ class Shared:
             if len(values) > most:
                 raise InvalidInput(f"{len(values)} {name}; the server takes {most}")
         precision = False if outcomes is not None else place.options.single_precision
-        rows = self._taken(x, outcomes, precision)
+        rows = self._taken(x, outcomes, precision, offsets)
         if rows.count == 0:
             raise InvalidInput("X has no rows")
         tail: list[wire.Buffer] = []

@@ -48,7 +48,7 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     hosted_: Hosted
 
-    def _wanted(self, likelihood: str, classes: int) -> Wanted:
+    def _wanted(self, likelihood: str, classes: int, offset: bool) -> Wanted:
         options: dict[str, object] = {
             "engine.horizon": self.horizon,
             "engine.window_size": self.window_size,
@@ -57,6 +57,8 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             options["engine.seed"] = int(
                 check_random_state(self.random_state).randint(1, 2**31 - 1)
             )
+            if offset:
+                options["model.offset"] = True
         return Wanted(
             columns=self.n_features_in_,
             likelihood=likelihood,
@@ -76,9 +78,9 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             self.hosted_.close()
             del self.hosted_
 
-    def _start(self, likelihood: str, classes: int) -> None:
+    def _start(self, likelihood: str, classes: int, offset: bool = False) -> None:
         self.close()
-        self.hosted_ = Hosted(self._wanted(likelihood, classes))
+        self.hosted_ = Hosted(self._wanted(likelihood, classes, offset))
 
     @property
     def client_(self) -> Client:
@@ -168,21 +170,26 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         self.options = options
         self.settle = settle
 
-    def fit(self, X: Any, y: Any) -> StreamingRegressor:
-        """Starts anew and learns from X, shape (n, features), and y, shape (n,)."""
+    def fit(self, X: Any, y: Any, *, offset: Any = None) -> StreamingRegressor:
+        """Starts anew and learns from X, shape (n, features), and y, shape (n,).
+
+        Args:
+            offset: shape (n,): what is added to each row's linear predictor, of counts the
+                logarithm of the exposure. The model has one from then on, 0 where none is given.
+        """
         X, y = self._validated(X, y, first=True)
-        self._start(self.likelihood, 0)
-        self.hosted_.learn(X, y, afresh=True)
+        self._start(self.likelihood, 0, offset is not None)
+        self.hosted_.learn(X, y, offsets=offset, afresh=True)
         self.hosted_.settle()
         return self
 
-    def partial_fit(self, X: Any, y: Any) -> StreamingRegressor:
-        """Learns from more rows. Returns once they are handed over."""
+    def partial_fit(self, X: Any, y: Any, *, offset: Any = None) -> StreamingRegressor:
+        """Learns from more rows, as fit(). Returns once they are handed over."""
         first = not self.__sklearn_is_fitted__()
         X, y = self._validated(X, y, first)
         if first:
-            self._start(self.likelihood, 0)
-        self._hosted().learn(X, y, afresh=first)
+            self._start(self.likelihood, 0, offset is not None)
+        self._hosted().learn(X, y, offsets=offset, afresh=first)
         return self
 
     def _validated(self, X: Any, y: Any, first: bool) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -190,9 +197,9 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         X, y = validate_data(self, X, y, reset=first, dtype=kinds, y_numeric=True)
         return X, y
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, *, offset: Any = None) -> Any:
         """Means of y, shape (n,); with `return_std` also its standard deviations."""
-        answer = self._ask(X)
+        answer = self._ask(X, offsets=offset)
         return (answer.mean, answer.sd) if return_std else answer.mean
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
