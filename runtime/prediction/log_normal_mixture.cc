@@ -60,22 +60,25 @@ double LogNormalMixture::crps(double y) const noexcept {
   // CRPS = E|Y - y| - E|Y - Y'| / 2, Y and Y' log-normal of log-variances v and w:
   //   E|Y - y| = y (2 Phi(z) - 1) + EY (1 - 2 Phi(z - sqrt v)), z = (log y - m) / sqrt v;
   //   E|Y - Y'| = EY (2 Phi(v / r) - 1) + EY' (2 Phi(w / r) - 1), r = sqrt(v + w).
+  // EY drops out of the difference, which may be many orders of magnitude smaller.
   const double off = std::log(y) - m_;
-  double to_outcome = 0;
-  double between = 0;
+  double score = 0;
   for (std::size_t i = 0; i < logarithm_.components(); ++i) {
     const double sd = logarithm_.sd(i);
-    const double weight = logarithm_.weight(i);
     const double z = off / sd;
-    const double mean = exponential(m_ + 0.5 * sd * sd);
-    to_outcome += weight * (y * (2 * normal_cdf(z) - 1) + mean * (1 - 2 * normal_cdf(z - sd)));
+    double beyond = -normal_cdf(z - sd);
     for (std::size_t j = 0; j < logarithm_.components(); ++j) {
       const double other = logarithm_.sd(j);
       const double both = std::sqrt(sd * sd + other * other);
-      between += weight * logarithm_.weight(j) * mean * (2 * normal_cdf(sd * sd / both) - 1);
+      beyond += logarithm_.weight(j) * normal_cdf(-sd * sd / both);
     }
+    const double log_mean = m_ + 0.5 * sd * sd;
+    // A mean that no number holds: neither does the score.
+    if (log_mean > kMostLogMean && z < sd) return 1e300;
+    const double mean = exponential(log_mean);
+    score += logarithm_.weight(i) * (y * (2 * normal_cdf(z) - 1) + 2 * mean * beyond);
   }
-  return std::clamp(to_outcome - between, 0.0, 1e300);
+  return std::clamp(score, 0.0, 1e300);
 }
 
 }  // namespace windhover

@@ -32,7 +32,8 @@ void CalibrationCheck::add(const Outcome& outcome) noexcept {
   gain[next++] = std::min(outcome.tempered.twice - outcome.tempered.five_quarters, kMost);
   double largest = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
-    log_ratio_[i] = std::clamp(log_ratio_[i] + gain[i], 0.0, 2 * threshold);
+    const double sum = log_ratio_[i] + gain[i];
+    log_ratio_[i] = sum > 0 ? std::min(sum, 2 * threshold) : 0;  // and of what is no number
     largest = std::max(largest, log_ratio_[i]);
   }
   const bool failed = failing_.load(std::memory_order_relaxed);

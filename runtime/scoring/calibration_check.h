@@ -14,8 +14,8 @@ namespace windhover {
 //   of classes, the log-odds are the right ones times 0.75 to 1.25.
 // Against each bound the likelihood ratio of an alternative is multiplied up row by row, and begun
 // anew whenever it falls below 1: 35, 65, 78, 97.5 %; that forecast itself; log-odds times 0.5 and
-// 2. While the predictions are near enough one of them comes to kRows times their number at most
-// once in kRows rows on average, however often one looks.
+// 2. While the predictions are near enough, and as to the forecast right, one of them comes to
+// kRows times their number at most once in kRows rows on average, however often one looks.
 // One thread; failing() from any.
 class CalibrationCheck {
  public:

@@ -114,7 +114,8 @@ void Prequential::add_to_reference(const double* row) noexcept {
 
 void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
                         double y) noexcept {
-  CalibrationCheck::Outcome outcome{score.pit, score.reference - score.log_score, {}};
+  const double lead = reference_.has_few_rows() ? 0 : score.reference - score.log_score;
+  CalibrationCheck::Outcome outcome{score.pit, lead, {}};
   if (has_classes(model_->response())) {
     const ClassShares shares(summary);
     const auto c = static_cast<std::size_t>(y);

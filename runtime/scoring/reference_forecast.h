@@ -20,6 +20,8 @@ namespace windhover {
 class ReferenceForecast {
  public:
   static constexpr double kMemory = 10'000;
+  // Of fewer rows it says little: they may all be the same by chance.
+  static constexpr double kFewRows = 100;
 
   ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept;
   void reset() noexcept;
@@ -27,6 +29,7 @@ class ReferenceForecast {
   // log p(y) by the rows so far; before there are two rows of a number, 0.
   double log_score(Response response, double y, double offset = 0) const noexcept;
   void add(Response response, double y, double offset = 0) noexcept;
+  bool has_few_rows() const noexcept { return rows_ < kFewRows; }
 
  private:
   double class_probability(std::size_t label) const noexcept;

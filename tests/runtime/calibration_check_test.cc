@@ -166,6 +166,13 @@ TEST(CalibrationCheck, SeesThatWhoKnowsNoXPredictsBetter) {
   EXPECT_LT(rows, 2'000);  // it gains 0.045 nats a row, of 13.5
 }
 
+TEST(CalibrationCheck, WhatIsNoNumberEndsNothing) {
+  CalibrationCheck check;
+  check.add({0.5, std::nan(""), {std::nan(""), 0, 0, 0}});
+  for (int i = 0; i < 100; ++i) check.add({0.5, 1, {}});
+  EXPECT_TRUE(check.failing());
+}
+
 TEST(CalibrationCheck, OneImpossibleRowIsNoAlarm) {
   CalibrationCheck check;
   check.add({0.5, 1e3, {500, 0, 0, 0}});

@@ -96,6 +96,29 @@ TEST(LogNormalMixture, CrpsIsItsIntegral) {
   }
 }
 
+// The mean is up to 10^90 times the score.
+TEST(LogNormalMixture, CrpsOfAVeryWideOneIsItsIntegral) {
+  for (const double sd : {4.0, 8.0, 12.0, 20.0}) {
+    constexpr double kM = 8;
+    const LogNormalMixture y(kM, 0, sd * sd, 0, LogNormalNoise(sd * sd, 0));
+    for (const double outcome : {5.0, 3000.0, 1e6}) {
+      const double z = (std::log(outcome) - kM) / sd;
+      const double below = integral(-40, z, [&](double at) {
+        return sd * std::exp(kM + at * sd) * std::pow(normal_cdf(at), 2);
+      });
+      const double above = integral(z, 30, [&](double at) {
+        return sd * std::exp(kM + at * sd) * std::pow(normal_cdf(-at), 2);
+      });
+      EXPECT_NEAR(y.crps(outcome) / (below + above), 1, 1e-5) << sd << " " << outcome;
+    }
+  }
+}
+
+TEST(LogNormalMixture, CrpsOfAnAnswerFarOffIsLarge) {
+  const LogNormalMixture y(1e28, 1e28, 1, 0, LogNormalNoise(1, 0));
+  EXPECT_GT(y.crps(5), 1e299);
+}
+
 TEST(LogNormalMixture, NothingOverflows) {
   for (const double m : {-1e6, -800.0, 0.0, 800.0, 1e6}) {
     for (const double s : {0.0, 1.0, 1e3}) {
