@@ -4,10 +4,10 @@
 #include "windhover/tests/io/c/small_engine.h"
 
 static void texts(void) {
-  for (int i = 0; i <= WINDHOVER_LOG_FULL; ++i) {
+  for (int i = 0; i <= WINDHOVER_OFFSET_NOT_TAKEN; ++i) {
     CHECK(strcmp(windhover_status_text((windhover_status)i), "unknown status") != 0);
   }
-  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_LOG_FULL + 1)),
+  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_OFFSET_NOT_TAKEN + 1)),
                "unknown status") == 0);
   CHECK(strcmp(windhover_status_text(WINDHOVER_OK), "ok") == 0);
   CHECK(strlen(windhover_status_text(WINDHOVER_NO_MEMORY)) > 10);
