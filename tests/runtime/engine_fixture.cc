@@ -249,6 +249,17 @@ RowMatrix TestEngine::draws() {
   return out;
 }
 
+Gaussian drawn_of(TestEngine& engine, const Data& data, std::uint64_t rounds) {
+  engine.feed(data);
+  EXPECT_TRUE(engine.poll_until_sampling());
+  Trace trace(engine.summary().mean);
+  engine->learner().set_trace(Trace::add, &trace);
+  engine.poll_rounds(rounds);
+  engine->learner().set_trace(nullptr, nullptr);
+  EXPECT_GT(trace.count(), 0);
+  return trace.moments();
+}
+
 PredictRequest question(std::size_t rows, std::span<const double> x,
                         std::span<const double> outcomes) {
   PredictRequest request;

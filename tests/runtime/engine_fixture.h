@@ -126,6 +126,10 @@ class TestEngine {
   std::unique_ptr<Reader> reader_;
 };
 
+// What the chains of an engine that is given these rows draw in so many rounds, from where they
+// sample.
+Gaussian drawn_of(TestEngine& engine, const Data& data, std::uint64_t rounds);
+
 // About so many dense x, scored where there are outcomes; both are borrowed.
 PredictRequest question(std::size_t rows, std::span<const double> x,
                         std::span<const double> outcomes = {});

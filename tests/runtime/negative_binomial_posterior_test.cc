@@ -135,16 +135,11 @@ TEST(NegativeBinomialPosterior, SpreadOfTheDrawsIsThePosteriors) {
   config.draws_per_observation = 0;
   const Data data = overdispersed(500, 3, 1.0, 0.5, 76);
   TestEngine engine(config);
-  engine.feed(data);
-  ASSERT_TRUE(engine.poll_until_sampling());
-  Trace trace(engine.summary().mean);
-  engine->learner().set_trace(Trace::add, &trace);
-  engine.poll_rounds(30'000);
+  const Gaussian drawn = drawn_of(engine, data, 30'000);
   const double alpha = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(alpha),
                                VectorXd::Zero(4));
   const Gaussian exact = reference.moments(100'000, 77);
-  const Gaussian drawn = trace.moments();
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));
     EXPECT_NEAR((drawn.mean[j] - exact.mean[j]) / sd, 0, 0.1) << j;

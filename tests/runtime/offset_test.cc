@@ -85,13 +85,8 @@ TEST(Offset, SpreadOfTheDrawsIsThePosteriors) {
     config.draws_per_observation = 0;
     const Data data = exposed_counts(500, 3, 33);
     TestEngine engine(config);
-    engine.feed(data);
-    ASSERT_TRUE(engine.poll_until_sampling());
-    Trace trace(engine.summary().mean);
-    engine->learner().set_trace(Trace::add, &trace);
-    engine.poll_rounds(30'000);
+    const Gaussian drawn = drawn_of(engine, data, 30'000);
     const Gaussian exact = laplace_of(data, config.model);
-    const Gaussian drawn = trace.moments();
     for (Index j = 0; j < 4; ++j) {
       const double sd = std::sqrt(exact.covariance(j, j));
       EXPECT_NEAR(drawn.mean[j], exact.mean[j], 0.15 * sd) << sampler << j;

@@ -50,15 +50,10 @@ TEST(PoissonPosterior, SpreadOfTheDrawsIsThePosteriors) {
   config.draws_per_observation = 0;
   const Data data = poisson_data(500, 3, 0.0, 73);
   TestEngine engine(config);
-  engine.feed(data);
-  ASSERT_TRUE(engine.poll_until_sampling());
-  Trace trace(engine.summary().mean);
-  engine->learner().set_trace(Trace::add, &trace);
-  engine.poll_rounds(30'000);
+  const Gaussian drawn = drawn_of(engine, data, 30'000);
   const GlmReference reference(data.design(), data.y, config.model, poisson_loss,
                                VectorXd::Zero(4));
   const Gaussian exact = reference.moments(100'000, 74);
-  const Gaussian drawn = trace.moments();
   EXPECT_LT(offset(drawn, exact).cwiseAbs().maxCoeff(), 0.1);
   for (Index j = 0; j < 4; ++j) {
     EXPECT_NEAR(std::sqrt(drawn.covariance(j, j) / exact.covariance(j, j)), 1.0, 0.06) << j;

@@ -83,11 +83,7 @@ TEST(SoftmaxPosterior, ModeIsWhereTheGradientVanishesAndDrawsSpreadAsThePosterio
   config.draws_per_observation = 0;
   const Data data = class_data(2000, 2, 4, 92);
   TestEngine engine(config);
-  engine.feed(data);
-  ASSERT_TRUE(engine.poll_until_sampling());
-  Trace trace(engine.summary().mean);
-  engine->learner().set_trace(Trace::add, &trace);
-  engine.poll_rounds(30'000);
+  const Gaussian drawn = drawn_of(engine, data, 30'000);
   // The mode and the Hessian there, by hand.
   const VectorXd mode =
       Eigen::Map<const VectorXd>(engine->learner().view().estimator.laplace().mode(), 9);
@@ -109,7 +105,6 @@ TEST(SoftmaxPosterior, ModeIsWhereTheGradientVanishesAndDrawsSpreadAsThePosterio
   }
   const MatrixXd covariance = hessian.inverse();
   EXPECT_LT(gradient.dot(covariance * gradient), 1e-4) << "squared distance in posterior sd";
-  const Gaussian drawn = trace.moments();
   for (Index j = 0; j < 9; ++j) {
     const double sd = std::sqrt(covariance(j, j));
     EXPECT_NEAR(engine.parameters()[static_cast<std::size_t>(j)].sd / sd, 1.0, 0.01) << j;

@@ -13,14 +13,9 @@ constexpr double kBar = 0.05;  // draw sd / posterior sd within 0.95 .. 1.05
 
 Gaussian traced(const EngineConfig& config, const Data& data, std::uint64_t rounds) {
   TestEngine engine(config);
-  engine.feed(data);
-  EXPECT_TRUE(engine.poll_until_sampling());
-  Trace trace(engine.summary().mean);
-  engine->learner().set_trace(Trace::add, &trace);
-  engine.poll_rounds(rounds);
-  EXPECT_GT(trace.count(), 0);
+  const Gaussian drawn = drawn_of(engine, data, rounds);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
-  return trace.moments();
+  return drawn;
 }
 
 EngineConfig traced_config(const char* model, std::uint32_t features, std::uint64_t window) {

@@ -44,15 +44,10 @@ TEST(StudentPosterior, SpreadOfTheDrawsIsThePosteriorsWhenTheModelHolds) {
   config.draws_per_observation = 0;
   const Data data = student_data(1000, 3, 1.0, 82);
   TestEngine engine(config);
-  engine.feed(data);
-  ASSERT_TRUE(engine.poll_until_sampling());
-  Trace trace(engine.summary().mean);
-  engine->learner().set_trace(Trace::add, &trace);
-  engine.poll_rounds(30'000);
+  const Gaussian drawn = drawn_of(engine, data, 30'000);
   const GlmReference reference(data.design(), data.y, config.model, student_loss(4, 1.0),
                                data.truth);
   const Gaussian exact = reference.moments(60'000, 83);
-  const Gaussian drawn = trace.moments();
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));
     EXPECT_NEAR((drawn.mean[j] - exact.mean[j]) / sd, 0.0, 0.1) << j;

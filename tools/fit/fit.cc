@@ -13,10 +13,10 @@
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/learner.h"
-#include "windhover/runtime/learning/units.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/fit/file_units.h"
 #include "windhover/tools/fit/fit_parameters.h"
 #include "windhover/tools/fit/moments.h"
 #include "windhover/tools/fit/reference.h"
@@ -30,74 +30,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
-
-// How features and y enter. Features that are 0 or 1 by what a category is stay so where numbers
-// are standardised; a constant one cannot be scaled.
-struct Transform {
-  std::vector<double> shift;
-  std::vector<double> scale;
-  bool of_features = false;
-  TargetTransform target = {};
-};
-
-// Before logarithms are taken; what else a target may not be the engine says.
-void check_positive(Response response, const Dataset& data) {
-  if (response != Response::kLogNormal) return;
-  const auto at = std::ranges::find_if(data.targets, [](double y) { return !(y > 0); });
-  if (at == data.targets.end()) return;
-  throw UserError(fmt::format("row {} of the file is refused: {}", at - data.targets.begin() + 1,
-                              to_string(Status::kTargetOutOfDomain)));
-}
-
-// As an engine's cold start finds them, of the whole file.
-TargetTransform target_units_of(const EngineConfig& config, const Dataset& data) {
-  const Response response = find_model(config.model.name)->response;
-  const bool count = is_count(response);
-  const auto offset = [&](std::size_t i) { return data.offsets.empty() ? 0.0 : data.offsets[i]; };
-  const Column targets = column_of(0, data.rows(), 1, [&](std::size_t i) {
-    return count ? data.targets[i] : working_target(response, data.targets[i]) - offset(i);
-  });
-  if (!count) return scanned_target_units(config, targets);
-  const Column exposures =
-      column_of(0, data.rows(), 1, [&](std::size_t i) { return std::exp(offset(i)); });
-  return scanned_target_units(config, targets, exposures.mean());
-}
-
-// What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
-// start, of the whole file.
-Transform transform_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
-  Transform t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
-  EngineConfig config;
-  config.model.name = options.model;
-  config.model.intercept = options.intercept;
-  config.model.prior_precision = options.prior_precision;
-  config = with_defaults(config);
-  if (options.standardize) {
-    for (std::size_t r = 0; r < schema.rules().size(); ++r) {
-      const FeatureRule& rule = schema.rules()[r];
-      if (rule.kind != FeatureRule::Kind::kNumber) continue;
-      t.shift[schema.first_column(r)] = *rule.shift;
-      t.scale[schema.first_column(r)] = *rule.scale;
-    }
-  } else if (scans_features(config)) {
-    for (std::size_t j = 0; j < data.columns(); ++j) {
-      const Column column =
-          column_of(0, data.rows(), 1, [&](std::size_t i) { return data.row(i)[j]; });
-      const FeatureUnits units = feature_units(config, column);
-      t.shift[j] = units.shift;
-      t.scale[j] = 1 / units.inverse_scale;
-    }
-  }
-  t.of_features = options.standardize || scans_features(config);
-  const Response response = find_model(options.model)->response;
-  check_positive(response, data);
-  if (schema.target_rule().shift && has_target_units(response)) {
-    t.target = {*schema.target_rule().shift, *schema.target_rule().scale};
-  } else if (config.standardize_target == Standardize::kColdStart) {
-    t.target = target_units_of(config, data);
-  }
-  return t;
-}
 
 // Nothing: learned.
 std::optional<double> noise_variance_of(const FitOptions& options,
@@ -122,7 +54,7 @@ std::optional<double> noise_variance_of(const FitOptions& options,
 // The posterior to measure against; nothing when it has no closed form and none was given. Under a
 // learned prior it takes the precisions of the features.
 std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
-                                               const Transform& transform,
+                                               const FileUnits& units,
                                                std::optional<double> noise_variance,
                                                std::vector<double> prior_precisions) {
   const bool logarithm = options.model == "log-normal";
@@ -139,19 +71,19 @@ std::optional<ReferencePosterior> reference_of(const FitOptions& options, const 
                           .prior_precisions = std::move(prior_precisions),
                           .intercept_precision = model.intercept_precision,
                           .noise_variance = noise_variance,
-                          .target_shift = transform.target.shift,
-                          .target_scale = transform.target.scale},
-                         transform.shift, transform.scale);
+                          .target_shift = units.target.shift,
+                          .target_scale = units.target.scale},
+                         units.shift, units.scale);
 }
 
 // A published posterior must be of this file and this model.
-void check_reference(const FitOptions& options, const Dataset& data, const Transform& transform,
+void check_reference(const FitOptions& options, const Dataset& data, const FileUnits& units,
                      const ReferencePosterior& r) {
   const auto fail = [&](const std::string& what) {
     throw UserError(
         fmt::format("{} is not the posterior of this fit: {}", *options.reference, what));
   };
-  if (transform.target.shift != 0 || transform.target.scale != 1) {
+  if (units.target.shift != 0 || units.target.scale != 1) {
     throw UserError(
         "--reference FILE needs the prior it is of: --prior-precision and --intercept-precision");
   }
@@ -164,11 +96,11 @@ void check_reference(const FitOptions& options, const Dataset& data, const Trans
   }
   for (std::size_t j = 0; j < std::min(data.columns(), r.feature_scale.size()); ++j) {
     const double tolerance = 1e-6 * r.feature_scale[j];
-    if (std::abs(transform.shift[j] - r.feature_shift[j]) > tolerance ||
-        std::abs(transform.scale[j] - r.feature_scale[j]) > tolerance) {
+    if (std::abs(units.shift[j] - r.feature_shift[j]) > tolerance ||
+        std::abs(units.scale[j] - r.feature_scale[j]) > tolerance) {
       fail(fmt::format("feature {} enters there as (x - {}) / {}, here as (x - {}) / {}",
-                       data.names[j], r.feature_shift[j], r.feature_scale[j], transform.shift[j],
-                       transform.scale[j]));
+                       data.names[j], r.feature_shift[j], r.feature_scale[j], units.shift[j],
+                       units.scale[j]));
     }
   }
 }
@@ -200,7 +132,7 @@ std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Data
 }
 
 EngineConfig engine_config(const FitOptions& options, const Schema& schema, const Dataset& data,
-                           const Transform& transform, std::optional<double> noise_variance,
+                           const FileUnits& units, std::optional<double> noise_variance,
                            const std::vector<std::uint32_t>& prior_groups) {
   EngineConfig config;
   config.model.name = options.model;
@@ -224,14 +156,14 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   config.forgetting_spread = options.horizon.forgetting_spread;
   config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
   expect_all(config, data);
-  config.standardize = transform.of_features ? Standardize::kGiven : Standardize::kOff;
-  config.feature_shift = transform.shift;
-  config.feature_scale = transform.scale;
+  config.standardize = units.of_features ? Standardize::kGiven : Standardize::kOff;
+  config.feature_shift = units.shift;
+  config.feature_scale = units.scale;
   config.standardize_target = Standardize::kOff;
   if (has_target_units(find_model(options.model)->response)) {
     config.standardize_target = Standardize::kGiven;
-    config.target_shift = transform.target.shift;
-    config.target_scale = transform.target.scale;
+    config.target_shift = units.target.shift;
+    config.target_scale = units.target.scale;
   }
   config.max_query_rows = 1;
   config.seed = options.seed;
@@ -268,16 +200,16 @@ ordered_json fit(const FitOptions& given) {
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
   const Dataset data = load_dataset(options.path, schema, false);
-  const Transform transform = transform_of(options, schema, data);
+  const FileUnits units = file_units(options, schema, data);
   std::optional<ReferencePosterior> published;
   if (options.reference) {
     published = read_reference(*options.reference);
-    check_reference(options, data, transform, *published);
+    check_reference(options, data, units, *published);
   }
   const std::optional<double> noise_variance = noise_variance_of(options, published);
   const std::vector<std::uint32_t> prior_groups = prior_groups_of(options, data);
   const EngineConfig config =
-      engine_config(options, schema, data, transform, noise_variance, prior_groups);
+      engine_config(options, schema, data, units, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
   // Of the whole file, each row counting the same.
   const bool whole_file = config.horizon == Horizon::kAll ||
@@ -285,7 +217,7 @@ ordered_json fit(const FitOptions& given) {
   std::optional<ReferencePosterior> reference = published;
   const bool known_prior = !options.learn_prior_precision;
   if (!reference && whole_file && known_prior) {
-    reference = reference_of(options, data, transform, noise_variance, {});
+    reference = reference_of(options, data, units, noise_variance, {});
   }
 
   const MappedBlock block(footprint);
@@ -327,7 +259,7 @@ ordered_json fit(const FitOptions& given) {
   const Learner& learner = engine.learner();
   if (!reference && whole_file && !known_prior) {
     const double* precisions = learner.view().estimator.prior().values();
-    reference = reference_of(options, data, transform, noise_variance,
+    reference = reference_of(options, data, units, noise_variance,
                              {precisions, precisions + data.columns()});
   }
   const auto d = static_cast<Index>(dimension);
