@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "windhover/io/messages.h"
+#include "windhover/io/replies.h"
 
 namespace windhover {
 

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "windhover/io/messages.h"
+#include "windhover/io/replies.h"
 #include "windhover/platform/status.h"
 
 namespace windhover {

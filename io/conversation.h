@@ -15,6 +15,7 @@
 #include "windhover/io/messages.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/query_handler.h"
+#include "windhover/io/replies.h"
 #include "windhover/io/reply_buffer.h"
 #include "windhover/io/server_state.h"
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "windhover/io/predict_scratch.h"
+#include "windhover/io/replies.h"
 #include "windhover/runtime/engine.h"
 
 namespace windhover {

@@ -11,6 +11,7 @@
 
 #include "windhover/io/durable/wake.h"
 #include "windhover/io/messages.h"
+#include "windhover/io/replies.h"
 #include "windhover/io/served_model.h"
 
 namespace windhover {

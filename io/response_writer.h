@@ -8,7 +8,7 @@
 #include <span>
 
 #include "windhover/io/framing.h"
-#include "windhover/io/messages.h"
+#include "windhover/io/replies.h"
 #include "windhover/io/wire_fields.h"
 #include "windhover/io/wire_sink.h"
 

@@ -10,9 +10,9 @@
 
 #include "windhover/io/durable/checkpoint_progress.h"
 #include "windhover/io/durable/log_progress.h"
-#include "windhover/io/messages.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/question_cost.h"
+#include "windhover/io/replies.h"
 #include "windhover/runtime/engine.h"
 
 namespace windhover {
