@@ -73,6 +73,11 @@ bool SinglePassLearner::awaits_other_rows() noexcept {
   return cursor_.head() < awaited_;
 }
 
+// As many rows as a round takes in: what is beyond them is predicted when its turn comes.
+std::uint64_t SinglePassLearner::next_head() noexcept {
+  return std::min(cursor_.published(), cursor_.head() + rows_wanted());
+}
+
 void SinglePassLearner::take_head(std::uint64_t head) noexcept {
   head = std::min(head, cursor_.head() + rows_wanted());
   if (head != cursor_.head()) tell_head(head);

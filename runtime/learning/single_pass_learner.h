@@ -42,7 +42,7 @@ class SinglePassLearner final : public Learner {
   }
 
  private:
-  std::uint64_t next_head() noexcept override { return cursor_.published(); }
+  std::uint64_t next_head() noexcept override;
   void take_head(std::uint64_t head) noexcept override;
   bool do_round() noexcept override;
   bool publication_due() const noexcept override { return publisher_.due(); }

@@ -203,6 +203,20 @@ TEST(Prequential, TakesATwentiethOfTheTimeAtMost) {
   EXPECT_GT(scores.means.back().rows, 40U);
 }
 
+// A round without a window takes in some of the rows that are there.
+TEST(Prequential, EachRowIsOfferedOnceWithoutAWindow) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+    ManualClock clock(1);
+    EngineConfig config = scored("linear");
+    config.horizon = horizon;
+    TestEngine engine(config, &clock);
+    engine.feed(linear_data(1'000, 3, 1.0, 5), 0, 1'000);
+    engine.poll_until_idle();
+    EXPECT_EQ(scores_of(engine).offered, 1'000U);
+    EXPECT_EQ(scores_of(engine).means.back().rows, 1'000U);
+  }
+}
+
 TEST(Prequential, OffWhereNobodyAsks) {
   EngineConfig config = scored("linear");
   config.score_predictions = false;
