@@ -24,12 +24,13 @@ class AckQueue {
 
   // The acknowledgement that a frame of `producer` is added to: its counts go on from there. It may
   // be sent once frames below `after` are on disk (0: at once); frames below `committing` are there
-  // or on their way. REQUIRES: not full().
-  ObserveAckReply& add(std::uint64_t producer, std::uint64_t after,
-                       std::uint64_t committing) noexcept {
-    if (size_ > 0) {
+  // or on their way. That of an Outcome stands alone. REQUIRES: not full().
+  ObserveAckReply& add(std::uint64_t producer, std::uint64_t after, std::uint64_t committing,
+                       bool of_outcome = false) noexcept {
+    if (size_ > 0 && !of_outcome) {
       Pending& newest = pending_[(first_ + size_ - 1) % kCapacity];
-      if (newest.reply.producer == producer && (newest.after == 0 || newest.after > committing)) {
+      if (newest.reply.producer == producer && !newest.reply.of_outcome &&
+          (newest.after == 0 || newest.after > committing)) {
         newest.after = after;
         return newest.reply;
       }
@@ -40,6 +41,7 @@ class AckQueue {
     reply.producer = producer;
     reply.accepted = reply.refused = reply.duplicate = 0;
     reply.frames = reply.listed_count = 0;
+    reply.of_outcome = of_outcome;
     return reply;
   }
 

@@ -47,6 +47,8 @@ Provenance provenance_of(const v1::Provenance& p) {
 namespace {
 
 constexpr std::size_t kMaxIdBytes = 11;  // of a request: tag and varint
+constexpr std::string_view kNoKeys =
+    "the server keeps no keys: labels.pending, how many may wait, is 0";
 
 template <class From, class To>
 void copy_some(const From& from, To& to) {
@@ -78,6 +80,7 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   to.prob_best = p.prob_best();
   to.expected_regret = p.expected_regret();
   to.thompson = p.thompson();
+  to.pending = static_cast<PendingKey>(p.pending());
   to.classes = static_cast<std::uint32_t>(
       std::min(static_cast<std::size_t>(p.probs_size()), to.probs.size()));
   copy_some(p.probs(), to.probs);
@@ -98,6 +101,15 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   return to;
 }
 
+// What a server would close the connection for, or refuse.
+bool are_keys(std::span<const std::string_view> keys) {
+  return std::ranges::all_of(keys, [](std::string_view key) {
+    return key.size() <= kMaxKeyBytes &&
+           std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 128; });
+  });
+}
+constexpr const char* kNoKey = "a key is text of at most 64 ASCII characters";
+
 template <class From, class To>
 void add_all(const From& from, To* to) {
   to->Add(from.begin(), from.end());
@@ -110,8 +122,13 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   if (connected() && !request.offsets.empty() && !welcome().takes_offsets()) {
     return fail(Status::kOffsetNotTaken, "the server's model has no offset: model.offset is false");
   }
+  if (connected() && !request.keys.empty() && !welcome().takes_keys()) {
+    return fail(Status::kKeyNotTaken, std::string(kNoKeys));
+  }
+  if (!are_keys(request.keys)) return fail(Status::kInvalidArgument, kNoKey);
   v1::Request message;
   v1::Predict* predict = message.mutable_predict();
+  for (const std::string_view key : request.keys) predict->add_keys(key.data(), key.size());
   predict->set_rows(static_cast<std::uint32_t>(request.rows));
   add_all(request.features, predict->mutable_features_f64());
   add_all(request.indices, predict->mutable_indices());
@@ -202,6 +219,32 @@ Status Client::status(v1::StatusResult& result) {
   v1::Response response;
   if (const Status status = ask(message, response); !ok(status)) return status;
   result = std::move(*response.mutable_status_result());
+  return Status::kOk;
+}
+
+Status Client::outcomes(std::span<const std::string_view> keys, std::span<const double> targets,
+                        v1::OutcomeResult& result) {
+  if (keys.size() != targets.size()) {
+    return fail(Status::kInvalidArgument, "there is one target a key");
+  }
+  if (connected() && !welcome().takes_keys()) {
+    return fail(Status::kKeyNotTaken, std::string(kNoKeys));
+  }
+  if (!are_keys(keys)) return fail(Status::kInvalidArgument, kNoKey);
+  v1::Request message;
+  v1::Outcome* outcome = message.mutable_outcome();
+  for (const std::string_view key : keys) outcome->add_keys(key.data(), key.size());
+  add_all(targets, outcome->mutable_targets());
+  if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome().frame_cap()) {
+    return fail(Status::kTooLarge, "the keys are larger than a frame may be; send fewer at once",
+                welcome().frame_cap());
+  }
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  if (!response.has_outcome_result()) {
+    return fail_closed(Status::kMalformed, "the server does not say what became of the keys");
+  }
+  result = std::move(*response.mutable_outcome_result());
   return Status::kOk;
 }
 

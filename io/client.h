@@ -13,6 +13,8 @@
 #ifndef WINDHOVER_IO_CLIENT_H_
 #define WINDHOVER_IO_CLIENT_H_
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "windhover/io/client_stream.h"
@@ -30,12 +32,19 @@ class Client final : public ClientStream {
  public:
   Client() = default;
 
+  // With request.keys the rows are kept until outcomes() has their keys, where Welcome.takes_keys;
+  // summaries[i].pending says what became of each.
   Status predict(const PredictRequest& request, std::vector<PredictiveSummary>& summaries,
                  Provenance& provenance);
   Status posterior(std::vector<ParameterSummary>& summaries, Provenance& provenance);
   // All retained draws of one snapshot: provenance.draws x dimension numbers, draw after draw.
   Status draws(std::vector<double>& theta, Provenance& provenance);
   Status status(v1::StatusResult& result);
+  // What happened, of rows asked about with a key, on the observe endpoint: one target a key.
+  // Returns once all are acknowledged; keys that were refused are listed in `result`. After kClosed
+  // or kTimeout ask again: what had arrived is then a duplicate.
+  Status outcomes(std::span<const std::string_view> keys, std::span<const double> targets,
+                  v1::OutcomeResult& result);
   // All models of the server.
   Status models(std::vector<v1::ModelState>& states);
   // Changes the model that this connection speaks of; `state`: how it stands then.

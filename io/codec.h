@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/messages.h"
 #include "windhover/io/replies.h"
@@ -23,9 +24,14 @@ namespace windhover {
 // O(fields), not O(bytes): arrays are not looked into. Any thread.
 Status decode_request(std::span<const std::byte> frame, RequestView& request) noexcept;
 
+// The texts of a field that decode_request() has met, in their order: keys.count of them into
+// `out`. They point into the frame. O(fields). REQUIRES: the frame is still there.
+void read_keys(const KeyList& keys, int field, std::span<std::string_view> out) noexcept;
+
 // Each writes one response with its length prefix to the beginning of `out` and returns the bytes
 // written; 0, and nothing written, when they do not fit.
 std::size_t encode(std::uint64_t id, const WelcomeReply& reply, std::span<std::byte> out) noexcept;
+// Of an Outcome an OutcomeResult.
 std::size_t encode(const ObserveAckReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const PredictReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const PosteriorReply& reply,

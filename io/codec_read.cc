@@ -1,32 +1,12 @@
 #include <bit>
 
 #include "windhover/io/codec.h"
+#include "windhover/io/order_readers.h"
 #include "windhover/io/wire_fields.h"
 #include "windhover/io/wire_walker.h"
 
 namespace windhover {
 namespace {
-
-bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    switch (field) {
-      case hello_field::kVersionMin:
-        return in.u32(inner, hello.version_min);
-      case hello_field::kVersionMax:
-        return in.u32(inner, hello.version_max);
-      case hello_field::kModelFingerprint:
-        return in.fixed64(inner, hello.model_fingerprint);
-      case hello_field::kDurability:
-        return in.u32(inner, hello.durability);
-      case hello_field::kModel:
-        return in.ascii(inner, hello.model);
-      case hello_field::kToken:
-        return in.ascii(inner, hello.token);
-      default:
-        return in.skip(inner);
-    }
-  });
-}
 
 // One of the two arrays, whichever holds something; both is a contradiction.
 bool choose(const PackedArray& narrow, const PackedArray& wide, PackedArray& chosen,
@@ -44,6 +24,14 @@ bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indic
     return row_ends.count == rows && indices.count == values;
   }
   return rows == 0 ? values == 0 : values % rows == 0;
+}
+
+bool read_key(WireWalker& in, std::uint32_t wire, KeyList& keys) noexcept {
+  std::string_view key;
+  if (!in.ascii(wire, key)) return false;
+  if (keys.count++ == 0) keys.first = key;
+  keys.end = key.data() + key.size();
+  return true;
 }
 
 bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere,
@@ -126,6 +114,8 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
         return in.packed(inner, 8, predict.outcomes);
       case predict_field::kOffsets:
         return in.packed(inner, 8, predict.offsets);
+      case predict_field::kKeys:
+        return read_key(in, inner, predict.keys);
       case predict_field::kIntervalProbability:
         return in.fixed64(inner, interval);
       case predict_field::kThompsonId:
@@ -139,7 +129,22 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
   if (probability != 0.0) predict.interval_probability = probability;
   if (predict.outcomes.count != 0 && predict.outcomes.count != predict.rows) return false;
   if (predict.offsets.count != 0 && predict.offsets.count != predict.rows) return false;
+  if (predict.keys.count != 0 && predict.keys.count != predict.rows) return false;
   return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
+}
+
+bool read_outcome(WireWalker& in, std::uint32_t wire, OutcomeQuery& outcome) noexcept {
+  const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    switch (field) {
+      case outcome_field::kKeys:
+        return read_key(in, inner, outcome.keys);
+      case outcome_field::kTargets:
+        return in.packed(inner, 8, outcome.targets);
+      default:
+        return in.skip(inner);
+    }
+  });
+  return read && outcome.keys.count == outcome.targets.count;
 }
 
 bool read_draws(WireWalker& in, std::uint32_t wire, DrawsQuery& draws) noexcept {
@@ -151,60 +156,6 @@ bool read_draws(WireWalker& in, std::uint32_t wire, DrawsQuery& draws) noexcept 
         return in.u32(inner, draws.first);
       case draws_field::kCount:
         return in.u32(inner, draws.count);
-      default:
-        return in.skip(inner);
-    }
-  });
-}
-
-bool read_producer_status(WireWalker& in, std::uint32_t wire, ProducerStatusQuery& query) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    return field == producer_status_field::kProducer ? in.u64(inner, query.producer)
-                                                     : in.skip(inner);
-  });
-}
-
-bool read_take_checkpoint(WireWalker& in, std::uint32_t wire, TakeCheckpointQuery& query) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    return field == take_checkpoint_field::kRequest ? in.u64(inner, query.request) : in.skip(inner);
-  });
-}
-
-bool read_list_models(WireWalker& in, std::uint32_t wire, ListModelsQuery& query) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    return field == list_models_field::kFirst ? in.u32(inner, query.first) : in.skip(inner);
-  });
-}
-
-bool read_change_model(WireWalker& in, std::uint32_t wire, ChangeModelQuery& query) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    switch (field) {
-      case change_model_field::kAnsweredBy:
-        return in.ascii(inner, query.answered_by);
-      case change_model_field::kPause:
-        return in.u32(inner, query.pause);
-      default:
-        return in.skip(inner);
-    }
-  });
-}
-
-bool read_host_model(WireWalker& in, std::uint32_t wire, HostModelQuery& query) noexcept {
-  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
-    std::uint64_t flag = 0;
-    switch (field) {
-      case host_model_field::kAction:
-        return in.u32(inner, query.action);
-      case host_model_field::kName:
-        return in.ascii(inner, query.name);
-      case host_model_field::kConfiguration:
-        return in.ascii(inner, query.configuration);
-      case host_model_field::kDeleteData:
-        if (!in.u64(inner, flag)) return false;
-        query.delete_data = flag != 0;
-        return true;
-      case host_model_field::kRequest:
-        return in.u64(inner, query.request);
       default:
         return in.skip(inner);
     }
@@ -283,11 +234,29 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         request.host_model = {};
         good = first(RequestKind::kHostModel) && read_host_model(in, wire, request.host_model);
         break;
+      case request_field::kOutcome:
+        request.outcome = {};
+        good = first(RequestKind::kOutcome) && read_outcome(in, wire, request.outcome);
+        break;
       default:
         good = in.skip(wire);
     }
   }
   return good ? Status::kOk : Status::kMalformed;
+}
+
+void read_keys(const KeyList& keys, int field, std::span<std::string_view> out) noexcept {
+  if (keys.count == 0) return;
+  out[0] = keys.first;
+  std::size_t count = 1;
+  const char* const begin = keys.first.data() + keys.first.size();
+  WireWalker in(std::as_bytes(std::span(begin, keys.end)));
+  std::uint32_t number = 0;
+  std::uint32_t wire = 0;
+  while (count < keys.count && in.tag(number, wire)) {
+    const bool is_key = number == static_cast<std::uint32_t>(field);
+    if (!(is_key ? in.ascii(wire, out[count++]) : in.skip(wire))) return;
+  }
 }
 
 }  // namespace windhover

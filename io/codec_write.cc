@@ -103,11 +103,24 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(19, r.max_producers);
     sink.text(20, r.model_name);
     sink.u64(21, r.takes_offsets ? 1 : 0);
+    sink.u64(23, r.takes_keys ? 1 : 0);
   });
 }
 
 std::size_t encode(const ObserveAckReply& r, std::span<std::byte> out) noexcept {
   const std::span<const ObserveAckReply::Refused> rows = r.refused_rows();
+  if (r.of_outcome) {
+    return write_response(r.id, response_field::kOutcomeResult, out, [&](auto& sink) {
+      sink.u64(1, r.accepted);
+      sink.u64(2, r.refused);
+      sink.u64(3, r.duplicate);
+      sink.u64(4, r.head);
+      sink.u64(5, r.durable_through);
+      sink.varints(6, rows.size(), [&](std::size_t i) { return std::uint64_t{rows[i].row}; });
+      sink.varints(7, rows.size(),
+                   [&](std::size_t i) { return static_cast<std::uint64_t>(rows[i].reason); });
+    });
+  }
   return write_response(r.id, response_field::kObserveAck, out, [&](auto& sink) {
     sink.u64(1, r.producer_next);
     sink.u64(2, r.accepted);
@@ -138,11 +151,13 @@ std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> 
     sink.message(10, [&](auto& inner) { write_latency(inner, r.observe_latency); });
     sink.message(11, [&](auto& inner) { write_latency(inner, r.query_latency); });
     sink.message(12, [&](auto& inner) { write_durable(inner, r.durable); });
-    if (!r.scores.any) return;
-    for (const ScoreMeans& means : r.scores.scores.means) {
-      sink.message(13, [&](auto& inner) { write_score(inner, means); });
+    if (r.scores.any) {
+      for (const ScoreMeans& means : r.scores.scores.means) {
+        sink.message(13, [&](auto& inner) { write_score(inner, means); });
+      }
+      sink.u64(14, r.scores.scores.offered);
     }
-    sink.u64(14, r.scores.scores.offered);
+    sink.u64(15, r.pending_keys);
   });
 }
 

@@ -60,6 +60,9 @@ void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantil
   out.doubles(24, s.classes, [&](std::size_t i) { return s.probs_sd[i]; });
   out.doubles(25, s.classes, [&](std::size_t i) { return s.probs_eti_lower[i]; });
   out.doubles(26, s.classes, [&](std::size_t i) { return s.probs_eti_upper[i]; });
+  if (s.pending != PendingKey::kNone) [[unlikely]] {
+    out.u64(31, static_cast<std::uint64_t>(s.pending));
+  }
   if (std::isnan(s.conformal_alpha)) return;
   if (!std::isnan(s.conformal_lower)) {
     out.real(27, s.conformal_lower);
@@ -112,7 +115,7 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
   // 23 numbers with tags of at most two bytes, seven arrays, tag and length of the row. A set may
   // have two classes where there are no probabilities of classes.
   const std::size_t row =
-      23 * 10 + 7 * 7 + 8 * (quantiles + thresholds + 4 * classes) + classes + 2 + 7;
+      23 * 10 + 7 * 7 + 8 * (quantiles + thresholds + 4 * classes) + classes + 2 + 3 + 7;
   return kHeaderBound + kProvenanceBound + rows * row;
 }
 

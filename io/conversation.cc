@@ -70,7 +70,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
     const bool readable = scan.kind != FrameScan::kTooLarge && scan.kind != FrameScan::kMalformed &&
                           ok(decode_request(scan.frame, request));
     // Only an acknowledgement may follow one that waits for the disk.
-    const bool observes = readable && request.kind == RequestKind::kObserve;
+    const bool observes = readable && brings_rows(request.kind);
     if (!observes && !settled(replies, turn.end)) break;
     if (scan.kind == FrameScan::kTooLarge) {
       counters.add(IoCounter::kOversizedFrames);
@@ -110,6 +110,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
 bool Conversation::may_cost(const RequestView& request) const noexcept {
   switch (request.kind) {
     case RequestKind::kObserve:
+    case RequestKind::kOutcome:
       return observes() || spent_ < kTurnNs;
     case RequestKind::kHello:
     case RequestKind::kProducerStatus:
@@ -125,6 +126,7 @@ bool Conversation::answers(RequestKind kind) const noexcept {
   switch (kind) {
     case RequestKind::kUnknown:
     case RequestKind::kObserve:
+    case RequestKind::kOutcome:
     case RequestKind::kProducerStatus:
       return false;
     case RequestKind::kStatus:
@@ -135,7 +137,7 @@ bool Conversation::answers(RequestKind kind) const noexcept {
 }
 
 TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies) noexcept {
-  if (request.kind != RequestKind::kObserve || !observes()) spent_ += QuestionCost::kFrameNs;
+  if (!brings_rows(request.kind) || !observes()) spent_ += QuestionCost::kFrameNs;
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
   if (about_ == nullptr) {
     context_.state->counters.add(IoCounter::kHelloMissing);
@@ -147,9 +149,12 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
                      request.id);
     return TurnEnd::kClose;
   }
-  if (Role needed{}; !may(request.kind, needed)) return not_permitted(request, needed, replies);
+  if (Role needed{}; !may(request, needed)) return not_permitted(request, needed, replies);
   if (request.kind == RequestKind::kObserve && observes()) {
     return observe(request.id, request.observe, replies);
+  }
+  if (request.kind == RequestKind::kOutcome && observes()) {
+    return outcome(request.id, request.outcome, replies);
   }
   if (request.kind == RequestKind::kProducerStatus && observes()) {
     return producer_status(request.id, request.producer_status.producer, replies);
@@ -218,6 +223,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   welcome.durability = durability_;
   welcome.durable_through = model.log.durable_head.load(std::memory_order_acquire);
   welcome.model_name = model.name();
+  welcome.takes_keys = model.limits.pending_keys > 0;
   welcome.takes_offsets = model.engine->config().model.offset;
   if (welcome.observes) {
     welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
@@ -253,7 +259,7 @@ TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) no
   const std::int64_t cost = queries.cost(request);
   const bool in_pieces = context_.long_predict != nullptr && request.kind == RequestKind::kPredict;
   if (in_pieces && cost > kTurnNs) return long_query(queries, request, replies);
-  const auto answer = queries.answer(request, this, replies.room());
+  const auto answer = queries.answer(request, *about_->model, this, replies.room());
   replies.append(answer.bytes);
   ++questions_;
   spend(cost, answer.begin_ns, answer.end_ns);
@@ -264,7 +270,8 @@ TurnEnd Conversation::long_query(QueryHandler& queries, const RequestView& reque
                                  ReplyBuffer& replies) noexcept {
   LongPredict& place = *context_.long_predict;
   if (place.asker() != nullptr && place.asker() != this) return TurnEnd::kPlace;
-  const auto piece = queries.answer_piece(request, place, this, budget_ - spent_, replies.room());
+  const auto piece =
+      queries.answer_piece(request, *about_->model, place, this, budget_ - spent_, replies.room());
   spend(piece.cost, piece.begin_ns, piece.end_ns);
   if (piece.bytes == 0) return TurnEnd::kQuestion;
   replies.append(piece.bytes);

@@ -36,7 +36,8 @@ struct ConversationContext {
   std::span<ModelContext> models;  // the first is that of a Hello that names none
   // Null: every question is answered at once.
   LongPredict* long_predict = nullptr;
-  bool rows_only = false;  // no questions but Status and ProducerStatus
+  bool rows_only = false;             // no questions but Status and ProducerStatus
+  PredictScratch* scratch = nullptr;  // of questions answered at once, and of outcomes
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
   std::size_t count() const noexcept;                        // how many there are
@@ -65,6 +66,10 @@ enum class TurnEnd : std::uint8_t {
   kPlace,       // a long question waits until the one before it is answered
   kClose,       // a refusal that says why is the last reply; send it and close
 };
+
+// Rows of the model whose key has timed out are let go, or are observations, as its configuration
+// says. As many as there is room for. The observe thread's, now and then.
+void settle_labels(const ModelContext& about, ServerState& state) noexcept;
 
 class Conversation {
  public:
@@ -142,11 +147,12 @@ class Conversation {
     return rights_.on_model(static_cast<std::size_t>(model - context_.models.data()));
   }
   bool may_come(const ModelContext* named) noexcept;
-  bool may(RequestKind kind, Role& needed) noexcept;
+  bool may(const RequestView& request, Role& needed) noexcept;
   TurnEnd not_permitted(const RequestView& request, Role needed, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
   void welcome(std::uint64_t id, ReplyBuffer& replies) noexcept;
   TurnEnd observe(std::uint64_t id, const ObserveRequest& request, ReplyBuffer& replies) noexcept;
+  TurnEnd outcome(std::uint64_t id, const OutcomeQuery& query, ReplyBuffer& replies) noexcept;
   TurnEnd producer_status(std::uint64_t id, std::uint64_t producer, ReplyBuffer& replies) noexcept;
   bool may_cost(const RequestView& request) const noexcept;
   TurnEnd query(const RequestView& request, ReplyBuffer& replies) noexcept;
@@ -161,10 +167,14 @@ class Conversation {
   Refusal check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
                          std::uint64_t& number) noexcept;
   bool may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept;
-  bool judge(const ObserveRequest& request, JudgedFrame& frame, ObserveResult& result) noexcept;
+  // `take` hands the rows to the engine and gives what came of them.
+  template <class Take>
+  bool judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result, Take&& take) noexcept;
+  void log(const JudgedFrame& frame) noexcept;
   void count(const JudgedFrame& frame) noexcept;
   void count_refused(std::uint64_t rows) noexcept;
-  void acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept;
+  void acknowledge(const JudgedFrame& frame, const ObserveResult& result,
+                   bool of_outcome = false) noexcept;
   bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
   bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
   std::int64_t turn_ns() noexcept;

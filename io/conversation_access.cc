@@ -8,15 +8,20 @@ bool Conversation::may_come(const ModelContext* named) noexcept {
   return named != nullptr ? roles_on(named).any() : rights_.anywhere().any();
 }
 
-// `needed` is set where it may not; 0 stands for any role.
-bool Conversation::may(RequestKind kind, Role& needed) noexcept {
+// `needed` is set where it may not; 0 stands for any role. Who asks with keys brings half a row, or
+// a whole one where silence is an outcome.
+bool Conversation::may(const RequestView& request, Role& needed) noexcept {
   const RoleSet roles = roles_on(about_);
-  switch (kind) {
+  switch (request.kind) {
     case RequestKind::kObserve:
+    case RequestKind::kOutcome:
     case RequestKind::kProducerStatus:
       needed = Role::kObserve;
       return roles.has(needed);
     case RequestKind::kPredict:
+      needed =
+          request.predict.keys.count > 0 && roles.has(Role::kQuery) ? Role::kObserve : Role::kQuery;
+      return roles.has(needed);
     case RequestKind::kPosteriorSummary:
     case RequestKind::kDraws:
       needed = Role::kQuery;
@@ -44,6 +49,9 @@ TurnEnd Conversation::not_permitted(const RequestView& request, Role needed,
   const bool closing = !roles_on(about_).any();
   if (request.kind == RequestKind::kObserve && observes()) {
     count_refused(request.observe.batch.rows);
+  }
+  if (request.kind == RequestKind::kOutcome && observes()) {
+    count_refused(request.outcome.keys.count);
   }
   context_.state->counters.add(IoCounter::kNotPermitted);
   if (closing) {

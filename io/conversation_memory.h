@@ -21,6 +21,7 @@ struct ConversationMemory {
         queries(arena.make_array<QueryHandler>(model_count)),
         scratch(arena, limits) {
     context.models = models;
+    context.scratch = &scratch.predict;
   }
 
   // Makes it speak of one model more, or of one less, of which no conversation is any more. Before

@@ -65,18 +65,15 @@ void Conversation::give_up(Refusal reason, ReplyBuffer& replies) noexcept {
 
 // Hands the rows that are not duplicates to the engine. False: the window has no room, or others
 // wait for it.
-bool Conversation::judge(const ObserveRequest& request, JudgedFrame& frame,
-                         ObserveResult& result) noexcept {
-  Engine& engine = *about_->model->engine;
-  const std::uint64_t rows = request.batch.rows;
-  frame.head = engine.head();
+template <class Take>
+bool Conversation::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result,
+                         Take&& take) noexcept {
+  frame.head = about_->model->engine->head();
   if (rows == frame.duplicate) return true;
-  ObservationBatch batch = request.batch;
-  batch.first_row = frame.duplicate;
   // Room that others took as it comes would never be enough for a large frame.
   const void*& first_in_line = about_->model->first_in_line;
   const bool mine = first_in_line == nullptr || first_in_line == this;
-  if (mine) result = engine.observe(batch, refused_);
+  if (mine) result = take();
   if (!mine || result.status == Status::kWindowFull) {
     if (mine) first_in_line = this;
     context_.state->counters.add(IoCounter::kWindowFullWaits);
@@ -87,7 +84,65 @@ bool Conversation::judge(const ObserveRequest& request, JudgedFrame& frame,
   if (!ok(result.status)) result.refused = rows - frame.duplicate;
   frame.accepted = result.accepted;
   frame.refused = result.refused;
+  frame.duplicate += result.duplicate;
   return true;
+}
+
+// REQUIRES: may_judge(). Its number is feed->pushed() then.
+void Conversation::log(const JudgedFrame& frame) noexcept {
+  about_->feed->push(
+      {0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate, frame.head});
+}
+
+// Keys and what happened. They need no numbers of a producer: who sends a key again is told that
+// its row is there, or that it is not.
+TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
+                              ReplyBuffer& replies) noexcept {
+  const std::uint64_t rows = query.keys.count;
+  TurnEnd why_not = TurnEnd::kNeedInput;
+  const ModelLimits& limits = about_->model->limits;
+  if (limits.pending_keys == 0 || rows > limits.max_rows) {
+    if (!settled(replies, why_not)) return why_not;
+    count_refused(rows);
+    const bool large = limits.pending_keys > 0;
+    refuse(id, refusal_of(large ? Status::kTooLarge : Status::kKeyNotTaken),
+           large ? limits.max_rows : 0, replies);
+    return TurnEnd::kNeedInput;
+  }
+  if (!may_judge(rows, replies, why_not)) return why_not;
+  JudgedFrame frame;
+  frame.id = id;
+  ObserveResult result;
+  const bool waited = first_in_line();
+  const auto take = [&] {
+    return about_->model->engine->observe_outcomes(context_.scratch->load(query), refused_);
+  };
+  if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
+  count(frame);
+  if (about_->feed != nullptr && frame.accepted > 0) log(frame);
+  acknowledge(frame, result, true);
+  return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;
+}
+
+void settle_labels(const ModelContext& about, ServerState& state) noexcept {
+  constexpr std::uint64_t kRows = 256;
+  constexpr int kMostFrames = 256;
+  ServedModel& model = *about.model;
+  for (int frame = 0; frame < kMostFrames && model.engine->pending_labels() > 0; ++frame) {
+    // Who waits for the window goes first.
+    const bool room = about.feed == nullptr || about.feed->has_room(kRows);
+    if (!room || model.first_in_line != nullptr) return;
+    const std::uint64_t head = model.engine->head();
+    const ObserveResult result = model.engine->settle_labels(kRows);
+    const std::uint64_t rows = result.accepted + result.refused;
+    if (rows == 0) return;
+    state.counters.add(IoCounter::kRowsReceived, rows);
+    state.counters.add(IoCounter::kRowsAccepted, result.accepted);
+    state.counters.add(IoCounter::kRowsRefused, result.refused);
+    if (about.feed != nullptr && result.accepted > 0) {
+      about.feed->push({0, 0, 0, result.accepted, result.refused, 0, head});
+    }
+  }
 }
 
 TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
@@ -117,7 +172,12 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     }
   }
   const bool waited = first_in_line();
-  if (!judge(request, frame, result)) return TurnEnd::kWindowFull;
+  const auto take = [&] {
+    ObservationBatch batch = request.batch;
+    batch.first_row = frame.duplicate;
+    return about_->model->engine->observe(batch, refused_);
+  };
+  if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
   if (producer != nullptr) {
     if (producer->frames <= durable_frames()) producer->durable_next = producer->next;
     frame.next = std::max(producer->next, request.first_sequence + rows);
@@ -128,8 +188,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   }
   count(frame);
   if (about_->feed != nullptr && frame.accepted + frame.refused > 0) {
-    about_->feed->push({0, frame.producer, frame.next, frame.accepted, frame.refused,
-                        frame.duplicate, frame.head});
+    log(frame);
     if (producer != nullptr) producer->frames = about_->feed->pushed();
   }
   acknowledge(frame, result);
@@ -146,11 +205,12 @@ void Conversation::count(const JudgedFrame& frame) noexcept {
 
 // What is acknowledged as logged waits for every frame so far: of a duplicate the first copy may
 // still be on its way to the disk.
-void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& result) noexcept {
+void Conversation::acknowledge(const JudgedFrame& frame, const ObserveResult& result,
+                               bool of_outcome) noexcept {
   const FrameFeed* feed = about_->feed;
   const bool logged = durability_ == Durability::kLogged && feed != nullptr && feed->logs();
   ObserveAckReply& ack = acks_.add(frame.producer, logged ? feed->pushed() : 0,
-                                   logged ? feed->committing_frames() : 0);
+                                   logged ? feed->committing_frames() : 0, of_outcome);
   const auto list = [&](std::uint32_t row, Status reason) {
     if (ack.listed_count < ack.listed.size()) {
       ack.listed[ack.listed_count++] = {frame.id, row, reason};

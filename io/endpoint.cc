@@ -268,6 +268,9 @@ void Endpoint::sweep() noexcept {
   const std::int64_t now_ns = state_.clock->now_ns();
   state_.of(kind_).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
+  for (const ModelContext& model : memory_.models) {
+    if (model.model != nullptr && model.producers != nullptr) settle_labels(model, state_);
+  }
   if (!stopping_ || open_sessions_ > 0) arm_sweep();
 }
 

@@ -29,9 +29,12 @@ class LongPredict {
 
   // Takes the place, unless the question is refused. `reader` is that of the model, for this alone.
   // REQUIRES: asker() is null.
-  Status begin(Reader& reader, const PredictQuery& query, const void* asker,
+  // Keys are kept by `elsewhere`, the engine that was asked about, where another one answers.
+  Status begin(Reader& reader, const PredictQuery& query, Engine* elsewhere, const void* asker,
                std::int64_t now_ns) noexcept {
     request_ = scratch_.load(query);
+    keeps_elsewhere_ = !request_.keys.empty() ? elsewhere : nullptr;
+    if (keeps_elsewhere_ != nullptr) request_.keys = {};
     const Status status = reader.begin_predict(request_);
     if (!ok(status)) return status;
     reader_ = &reader;
@@ -50,11 +53,16 @@ class LongPredict {
   }
   bool is_answered() const noexcept { return rows_done_ == request_.rows; }
 
-  // The answer, which lives until the next question begins. The place is free.
-  // REQUIRES: is_answered().
-  PredictReply end(Provenance& provenance) noexcept {
+  // The answer, which lives until the next question begins. The place is free. `query` is that of
+  // begin(), wherever its frame lies by now. REQUIRES: is_answered().
+  PredictReply end(const PredictQuery& query, Provenance& provenance) noexcept {
     const std::span<PredictiveSummary> summaries = scratch_.summaries(request_.rows);
+    if (!request_.keys.empty()) request_.keys = scratch_.load_keys(query);
     reader_->end_predict(request_, summaries, provenance);
+    if (keeps_elsewhere_ != nullptr) {
+      request_.keys = scratch_.load_keys(query);
+      (void)keeps_elsewhere_->keep_rows(request_, summaries);
+    }
     asker_ = nullptr;
     return {&provenance, summaries, request_.quantile_probabilities.size(),
             request_.thresholds.size()};
@@ -71,6 +79,7 @@ class LongPredict {
   PredictScratch scratch_;
   PredictRequest request_;
   Reader* reader_ = nullptr;
+  Engine* keeps_elsewhere_ = nullptr;
   const void* asker_ = nullptr;
   std::int64_t begun_ns_ = 0;
   std::size_t rows_done_ = 0;

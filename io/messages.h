@@ -19,6 +19,13 @@ struct PackedArray {
   std::size_t count = 0;
 };
 
+// Texts of one repeated field, some of its message's bytes apart: read_keys() finds them again.
+struct KeyList {
+  std::string_view first;
+  const char* end = nullptr;  // where the last one ends
+  std::size_t count = 0;
+};
+
 enum class RequestKind : std::uint8_t {
   kUnknown,  // no body that this version knows
   kHello,
@@ -32,7 +39,12 @@ enum class RequestKind : std::uint8_t {
   kListModels,
   kChangeModel,
   kHostModel,
+  kOutcome,
 };
+
+constexpr bool brings_rows(RequestKind kind) noexcept {
+  return kind == RequestKind::kObserve || kind == RequestKind::kOutcome;
+}
 
 // What an acknowledgement stands for. The numbers of windhover.v1.Durability.
 enum class Durability : std::uint8_t {
@@ -67,6 +79,7 @@ struct PredictQuery {
   PackedArray thresholds;
   PackedArray outcomes;
   PackedArray offsets;
+  KeyList keys;  // one a row, or none
   double interval_probability = 0.9;
   std::uint64_t thompson_id = 0;
 };
@@ -109,6 +122,11 @@ struct HostModelQuery {
   std::uint64_t request = 0;
 };
 
+struct OutcomeQuery {
+  KeyList keys;
+  PackedArray targets;  // double, one a key
+};
+
 // One request. Only the member that `kind` names means anything.
 struct RequestView {
   std::uint64_t id = 0;
@@ -122,6 +140,7 @@ struct RequestView {
   ListModelsQuery list_models;
   ChangeModelQuery change_model;
   HostModelQuery host_model;
+  OutcomeQuery outcome;
 };
 
 }  // namespace windhover

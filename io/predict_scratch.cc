@@ -1,14 +1,19 @@
 #include "windhover/io/predict_scratch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
+#include "windhover/io/codec.h"
+#include "windhover/io/wire_fields.h"
 #include "windhover/platform/check.h"
 
 namespace windhover {
 
 PredictScratch::PredictScratch(Arena& arena, const Limits& limits) noexcept
     : doubles_(arena.allocate<double>(limits.frame_cap / sizeof(float))),
+      keys_(arena.allocate<std::string_view>(
+          std::max<std::size_t>(limits.max_query_rows, limits.frame_cap / kOutcomeBytes))),
       integers_(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
       summaries_(arena.allocate<PredictiveSummary>(limits.max_query_rows)) {}
 
@@ -25,11 +30,29 @@ PredictRequest PredictScratch::load(const PredictQuery& query) noexcept {
   request.row_ends = to_integers(query.row_ends);
   request.quantile_probabilities = to_doubles(query.quantile_probabilities, Scalar::kFloat64);
   request.thresholds = to_doubles(query.thresholds, Scalar::kFloat64);
+  if (query.keys.count > 0) request.keys = load_keys(query);
   request.outcomes = to_doubles(query.outcomes, Scalar::kFloat64);
   if (query.offsets.count > 0) request.offsets = to_doubles(query.offsets, Scalar::kFloat64);
   request.interval_probability = query.interval_probability;
   request.thompson_id = query.thompson_id;
   return request;
+}
+
+std::span<const std::string_view> PredictScratch::load_keys(const PredictQuery& query) noexcept {
+  return to_texts(query.keys, predict_field::kKeys);
+}
+
+OutcomeBatch PredictScratch::load(const OutcomeQuery& query) noexcept {
+  doubles_used_ = 0;
+  return {to_texts(query.keys, outcome_field::kKeys), to_doubles(query.targets, Scalar::kFloat64)};
+}
+
+std::span<const std::string_view> PredictScratch::to_texts(const KeyList& keys,
+                                                           int field) noexcept {
+  WINDHOVER_CHECK(keys.count <= keys_.size());
+  const std::span<std::string_view> texts = keys_.first(keys.count);
+  read_keys(keys, field, texts);
+  return texts;
 }
 
 std::span<const double> PredictScratch::to_doubles(const PackedArray& array,

@@ -1,10 +1,11 @@
-// The arrays of one Predict where they can be computed with.
+// The arrays of one Predict or Outcome where they can be computed with.
 #ifndef WINDHOVER_IO_PREDICT_SCRATCH_H_
 #define WINDHOVER_IO_PREDICT_SCRATCH_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/messages.h"
 #include "windhover/io/server_state.h"
@@ -23,6 +24,9 @@ class PredictScratch {
 
   // What is loaded stays until the next is.
   PredictRequest load(const PredictQuery& query) noexcept;
+  OutcomeBatch load(const OutcomeQuery& query) noexcept;
+  // The keys alone, of a question that has been loaded and whose frame has moved.
+  std::span<const std::string_view> load_keys(const PredictQuery& query) noexcept;
 
   // REQUIRES: rows <= Limits::max_query_rows.
   std::span<PredictiveSummary> summaries(std::size_t rows) noexcept {
@@ -32,8 +36,12 @@ class PredictScratch {
  private:
   std::span<const double> to_doubles(const PackedArray& array, Scalar scalar) noexcept;
   std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
+  std::span<const std::string_view> to_texts(const KeyList& keys, int field) noexcept;
+
+  static constexpr std::size_t kOutcomeBytes = 10;  // of a frame: an empty key, and what happened
 
   std::span<double> doubles_;
+  std::span<std::string_view> keys_;
   std::span<std::uint32_t> integers_;
   std::span<PredictiveSummary> summaries_;
   std::size_t doubles_used_ = 0;

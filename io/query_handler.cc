@@ -57,13 +57,13 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
   }
 }
 
-QueryHandler::Answer QueryHandler::answer(const RequestView& request, const void* asker,
-                                          std::span<std::byte> out) noexcept {
+QueryHandler::Answer QueryHandler::answer(const RequestView& request, const ServedModel& about,
+                                          const void* asker, std::span<std::byte> out) noexcept {
   const std::int64_t begin_ns = state_->clock->now_ns();
   std::size_t bytes = 0;
   switch (request.kind) {
     case RequestKind::kPredict:
-      bytes = predict(request.id, request.predict, out);
+      bytes = predict(request.id, request.predict, about, out);
       break;
     case RequestKind::kPosteriorSummary:
       bytes = posterior(request.id, out);
@@ -87,8 +87,9 @@ void QueryHandler::count(std::int64_t lasted_ns) noexcept {
   state_->of(kind_).query_latency.record(lasted_ns);
 }
 
-QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, LongPredict& place,
-                                               const void* asker, std::int64_t most,
+QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, const ServedModel& about,
+                                               LongPredict& place, const void* asker,
+                                               std::int64_t most,
                                                std::span<std::byte> out) noexcept {
   WINDHOVER_CHECK(reader_in_pieces_ && (place.asker() == nullptr || place.asker() == asker));
   const QuestionCost& cost = model_->limits.cost;
@@ -96,10 +97,11 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, LongP
   piece.begin_ns = piece.end_ns = state_->clock->now_ns();
   if (place.asker() == nullptr) {
     piece.cost = QuestionCost::kFrameNs;
-    const Status status =
-        too_large(request.predict)
-            ? Status::kTooLarge
-            : place.begin(*reader_in_pieces_, request.predict, asker, piece.begin_ns);
+    Status status = check_keys(request.predict, about);
+    if (ok(status)) {
+      status =
+          place.begin(*reader_in_pieces_, request.predict, elsewhere(about), asker, piece.begin_ns);
+    }
     if (!ok(status)) {
       piece.bytes = refuse_question(request.id, status, out);
       count(0);
@@ -117,7 +119,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, LongP
   if (!place.is_answered()) return piece;
   const std::int64_t begun_ns = place.begun_ns();
   Provenance provenance;
-  const PredictReply reply = place.end(provenance);
+  const PredictReply reply = place.end(request.predict, provenance);
   piece.bytes = write(request.id, encode(request.id, reply, out), out);
   piece.end_ns = state_->clock->now_ns();
   count(piece.end_ns - begun_ns);
@@ -140,13 +142,33 @@ std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
   }
 }
 
+// The rest is judged with the question.
+Status QueryHandler::check_keys(const PredictQuery& query, const ServedModel& about) noexcept {
+  if (too_large(query)) return Status::kTooLarge;
+  if (query.keys.count == 0) return Status::kOk;
+  if (about.limits.pending_keys == 0) return Status::kKeyNotTaken;
+  for (const std::string_view key : scratch_->predict.load_keys(query)) {
+    if (key.size() > kMaxKeyBytes) return Status::kInvalidArgument;
+  }
+  return Status::kOk;
+}
+
 std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
-                                  std::span<std::byte> out) noexcept {
-  if (too_large(query)) return refuse_question(id, Status::kTooLarge, out);
-  const PredictRequest request = scratch_->predict.load(query);
+                                  const ServedModel& about, std::span<std::byte> out) noexcept {
+  if (const Status status = check_keys(query, about); !ok(status)) {
+    return refuse_question(id, status, out);
+  }
+  PredictRequest request = scratch_->predict.load(query);
+  const std::span<const std::string_view> keys = request.keys;
+  Engine* const keeper = keys.empty() ? nullptr : elsewhere(about);
+  if (keeper != nullptr) request.keys = {};
   Provenance provenance;
   const std::span<PredictiveSummary> summaries = scratch_->predict.summaries(query.rows);
-  const Status status = reader_->predict(request, summaries, provenance);
+  Status status = reader_->predict(request, summaries, provenance);
+  if (keeper != nullptr && ok(status)) {
+    request.keys = keys;
+    status = keeper->keep_rows(request, summaries);
+  }
   if (!ok(status)) return refuse_question(id, status, out);
   return write(id,
                encode(id,

@@ -63,9 +63,11 @@ class QueryHandler {
     std::int64_t begin_ns;
     std::int64_t end_ns;
   };
-  // Writes the answer, or a refusal. `asker` tells connections apart. REQUIRES: out holds
-  // reply_bound(request) bytes.
-  Answer answer(const RequestView& request, const void* asker, std::span<std::byte> out) noexcept;
+  // Writes the answer, or a refusal. `about`: the model asked about, which keeps rows with keys
+  // itself, also where this one answers for it. `asker` tells connections apart. REQUIRES: out
+  // holds reply_bound(request) bytes.
+  Answer answer(const RequestView& request, const ServedModel& about, const void* asker,
+                std::span<std::byte> out) noexcept;
 
   // Answers a Predict a piece at a time: rows until they have cost `most` or as many nanoseconds
   // have passed, one at least. The first piece takes `place`; until the last, which gives the
@@ -77,13 +79,19 @@ class QueryHandler {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
   };
-  Piece answer_piece(const RequestView& request, LongPredict& place, const void* asker,
-                     std::int64_t most, std::span<std::byte> out) noexcept;
+  Piece answer_piece(const RequestView& request, const ServedModel& about, LongPredict& place,
+                     const void* asker, std::int64_t most, std::span<std::byte> out) noexcept;
 
  private:
   void count(std::int64_t lasted_ns) noexcept;
-  std::size_t predict(std::uint64_t id, const PredictQuery& query,
+  std::size_t predict(std::uint64_t id, const PredictQuery& query, const ServedModel& about,
                       std::span<std::byte> out) noexcept;
+  // kOk, or why the keys of a question are not taken.
+  Status check_keys(const PredictQuery& query, const ServedModel& about) noexcept;
+  // The engine that keeps them, if it is not the one that answers.
+  Engine* elsewhere(const ServedModel& about) const noexcept {
+    return &about != model_ ? about.engine : nullptr;
+  }
   std::size_t posterior(std::uint64_t id, std::span<std::byte> out) noexcept;
   std::size_t draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
                     std::span<std::byte> out) noexcept;

@@ -50,9 +50,11 @@ struct WelcomeReply {
   std::uint32_t max_producers = 0;
   std::string_view model_name;
   bool takes_offsets = false;
+  bool takes_keys = false;
 };
 
-// Those of one producer merge while the peer does not read, so the list of refused rows is bounded.
+// Of an Observe, or of an Outcome. Those of Observes of one producer merge while the peer does not
+// read, so the list of refused rows is bounded.
 struct ObserveAckReply {
   static constexpr std::size_t kMaxListed = 64;
   static constexpr std::uint32_t kWholeFrame = UINT32_MAX;
@@ -71,6 +73,7 @@ struct ObserveAckReply {
   std::uint64_t durable_through = 0;
   std::uint32_t frames = 0;
   std::uint32_t listed_count = 0;
+  bool of_outcome = false;
   std::array<Refused, kMaxListed> listed;
 
   std::span<const Refused> refused_rows() const noexcept { return {listed.data(), listed_count}; }
@@ -149,6 +152,7 @@ struct StatusReply {
   LatencyReply query_latency;
   DurableReply durable;
   ScoresReply scores;
+  std::uint64_t pending_keys = 0;
 };
 
 struct ProducerStatusReply {

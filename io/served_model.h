@@ -25,6 +25,7 @@ struct ModelLimits {
   std::uint32_t max_rows = 0;
   std::uint32_t max_nonzeros = 0;
   std::uint32_t max_query_rows = 0;
+  std::uint32_t pending_keys = 0;  // that may wait for their outcome at one time
   std::uint32_t retained_draws = 0;
   std::uint32_t page_draws = 0;  // draws of one DrawsResult
   std::uint32_t reply_cap = 0;   // the largest answer, its prefix included

@@ -244,6 +244,7 @@ ModelLimits limits_of(const EngineConfig& engine) noexcept {
   limits.max_rows = engine.max_frame_rows;
   limits.max_nonzeros = engine.model.max_nonzeros;
   limits.max_query_rows = engine.max_query_rows;
+  limits.pending_keys = engine.labels.pending;
   limits.retained_draws = engine.retained_draws;
   limits.page_draws = static_cast<std::uint32_t>(std::min<std::size_t>(
       engine.retained_draws, 1 + (reply - one_draw) / (dimension * sizeof(double))));

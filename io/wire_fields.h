@@ -18,7 +18,8 @@ enum : int {
   kTakeCheckpoint,
   kListModels,
   kChangeModel,
-  kHostModel
+  kHostModel,
+  kOutcome
 };
 }
 namespace response_field {
@@ -35,7 +36,8 @@ enum : int {
   kTakeCheckpointResult,
   kListModelsResult,
   kChangeModelResult,
-  kHostModelResult
+  kHostModelResult,
+  kOutcomeResult
 };
 }
 namespace hello_field {
@@ -68,8 +70,12 @@ enum : int {
   kOutcomes,
   kIntervalProbability,
   kThompsonId,
-  kOffsets
+  kOffsets,
+  kKeys
 };
+}
+namespace outcome_field {
+enum : int { kKeys = 1, kTargets };
 }
 namespace draws_field {
 enum : int { kSnapshotId = 1, kFirst, kCount };

@@ -36,6 +36,9 @@ enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
                                                kLogFull,
                                                kOffsetOutOfRange,
                                                kOffsetNotTaken,
+                                               kKeyNotTaken,
+                                               kUnknownKey,
+                                               kKeyTimedOut,
                                                kCount};
 
 inline constexpr std::array kStatusLabels = {
@@ -65,6 +68,9 @@ inline constexpr std::array kStatusLabels = {
     "log_full",
     "offset_out_of_range",
     "offset_not_taken",
+    "key_not_taken",
+    "unknown_key",
+    "key_timed_out",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

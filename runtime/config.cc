@@ -243,7 +243,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
     return invalid("max_query_rows must be 1 to 65536", c.max_query_rows);
   }
   if (c.max_followers > 64) return invalid("max_followers must be 0 to 64", c.max_followers);
-  return true;
+  return check_labels(c);
 }
 
 EngineConfig with_defaults(const EngineConfig& config) noexcept {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "windhover/platform/result.h"
+#include "windhover/runtime/labels/labels_config.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/single_pass_options.h"
 
@@ -64,6 +65,8 @@ struct EngineConfig {
   // Whether rows are predicted before they are learned from, and the predictions scored by what
   // happened (scoring/prequential.h): up to a twentieth of the learner's time.
   bool score_predictions = false;
+  // Predictions whose outcome is heard of later: none, unless it is said how many.
+  LabelsConfig labels;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
   double draws_per_observation = 4.0;

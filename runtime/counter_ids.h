@@ -30,6 +30,14 @@ enum class RuntimeCounter : std::uint8_t {
   kSnapshots,
   kPredictions,
   kPredictionsRefused,
+  kLabelsKept,       // rows kept with a key
+  kLabelsReplaced,   // of these, in place of a pending one of the same key
+  kLabelsTableFull,  // rows with a key that were not kept: as many were pending as may be
+  kLabelsJoined,     // pending keys whose outcome came, and was accepted
+  kLabelsTimedOut,   // pending keys whose outcome did not come in time
+  kLabelsDuplicate,  // outcomes of keys that had been joined
+  kLabelsUnknown,    // outcomes of keys that nobody knows: rows refused
+  kLabelsLate,       // outcomes of keys that had timed out: likewise
   kCount,
 };
 
@@ -55,7 +63,15 @@ struct CounterLabels<RuntimeCounter> {
                  "cold_starts",
                  "snapshots",
                  "predictions",
-                 "predictions_refused"};
+                 "predictions_refused",
+                 "labels_kept",
+                 "labels_replaced",
+                 "labels_table_full",
+                 "labels_joined",
+                 "labels_timed_out",
+                 "labels_duplicate",
+                 "labels_unknown",
+                 "labels_late"};
 };
 
 }  // namespace windhover

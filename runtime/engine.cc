@@ -133,6 +133,7 @@ void Engine::Layout::start() noexcept {
   parts.window.reset();
   parts.snapshots.reset();
   parts.learner->reset();
+  if (labels != nullptr) labels->reset();
   if (scorer != nullptr) scorer->reset();
   parts.learner->set_scorer(scorer);
   // Likewise the groups of the prior.
@@ -236,7 +237,7 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters", 3);
+  visitor.section("counters", 4);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

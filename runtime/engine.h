@@ -108,6 +108,30 @@ class Engine {
   // holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many rows.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
+  // What happened, of rows that were asked about with a key (PredictRequest::keys): each is then an
+  // observation as any other, accepted or refused on its own; the first refused.size() refusals are
+  // listed. Its score, where predictions are scored, is that of the answer given when it was asked
+  // about. kUnknownKey: nobody has asked with it, or it was long ago, or before a restart;
+  // kKeyTimedOut; `duplicate` counts keys that have been joined. Otherwise as observe(): of
+  // kWindowFull nothing has happened; kKeyNotTaken: EngineConfig::labels keeps none. Complexity
+  // O(keys x features).
+  ObserveResult observe_outcomes(const OutcomeBatch& batch, std::span<RefusedRow> refused) noexcept;
+
+  // Keys whose time is up are no longer waited for: call it now and then. With
+  // EngineConfig::labels.timeout_outcome the rows of `most` of them, max_frame_rows at most, are
+  // observations with that outcome: accepted, or refused; kWindowFull: later. On the observe
+  // thread.
+  ObserveResult settle_labels(std::uint64_t most) noexcept;
+
+  // Keeps the rows of a question with keys that another engine has answered: `summaries` are told
+  // what became of the keys. When an outcome comes the row is scored like one that came with it.
+  // Otherwise as Reader::predict(); any thread.
+  Status keep_rows(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+
+  // Keys that are waited for now. They are in memory alone: neither save() nor a log has them, and
+  // after restore() there are none. Any thread.
+  std::uint64_t pending_labels() const noexcept;
+
   // From now on poll() first takes rows from `leader`, an engine of the same rows (features, dense
   // or sparse, offsets) with a follower to spare: those that its window holds, then what comes,
   // each once and in order. Answers say kRecovering until the former are learned. The leader's

@@ -11,6 +11,7 @@
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/checkpoint/capture.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/runtime/labels/pending_labels.h"
 #include "windhover/runtime/learning/single_pass_learner.h"
 #include "windhover/runtime/learning/window_learner.h"
 #include "windhover/runtime/posterior/posterior.h"
@@ -107,6 +108,7 @@ struct Engine::Layout {
         feature_scale(arena.allocate<double>(config.model.features)),
         capture(make_capture(arena, config)),
         relayed(make_relayed(arena, config)),
+        labels(make_labels(arena)),
         scorer(make_scorer(arena)),
         engine(this) {}
 
@@ -125,16 +127,24 @@ struct Engine::Layout {
     return arena.allocate<std::byte>(RowRelay::kRows * packed.largest());
   }
 
+  PendingLabels* make_labels(Arena& arena) noexcept {
+    if (config.labels.pending == 0) return nullptr;
+    arena.region("labels");
+    return arena.make<PendingLabels>(arena, config, clock, counters);
+  }
+
   Prequential* make_scorer(Arena& arena) noexcept {
     if (!config.score_predictions) return nullptr;
     arena.region("scores");
-    return arena.make<Prequential>(arena, config, parts.window, parts.model, parts.snapshots, clock,
-                                   recovery_target);
+    return arena.make<Prequential>(arena, config, parts.window, parts.model, parts.snapshots,
+                                   labels, clock, recovery_target);
   }
 
   // What create() does with a layout that has just been made. Idempotent.
   void start() noexcept;
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
+  void keep_rows(const Posterior& posterior, const Predictor& predictor,
+                 const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
   void visit_learned(StateVisitor& visitor) noexcept;
   void visit_counters(StateVisitor& visitor) noexcept;
   // The window's lease that a capture holds.
@@ -158,6 +168,7 @@ struct Engine::Layout {
   checkpoint::Capture* capture;  // null: no checkpoints
   std::span<std::byte> relayed;
   std::optional<RowRelay> relay;  // while it follows
+  PendingLabels* labels;          // null: no keys
   Prequential* scorer;            // null: nobody scores
   std::atomic<bool> paused{false};
   std::atomic<std::uint64_t> recovery_target{0};

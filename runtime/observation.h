@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "windhover/platform/status.h"
 #include "windhover/samplers/models/model.h"
@@ -18,6 +20,12 @@ inline double largest_offset(Response response) noexcept {
   const bool number = has_dispersion(response) && response != Response::kLogNormal;
   return number ? kLargestNumber : 100.0;
 }
+
+// What happened, of rows that were asked about with a key. Borrowed for the duration of one call.
+struct OutcomeBatch {
+  std::span<const std::string_view> keys;
+  std::span<const double> targets;  // one a key
+};
 
 enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 
@@ -50,6 +58,7 @@ struct ObserveResult {
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;
+  std::size_t duplicate = 0;  // of outcomes alone: of keys that had been joined already
 };
 
 }  // namespace windhover

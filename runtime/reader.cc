@@ -68,7 +68,9 @@ void Reader::end_predict(const PredictRequest& request, std::span<PredictiveSumm
                          Provenance& provenance) noexcept {
   Engine::Layout& engine = *engine_->layout_;
   WINDHOVER_CHECK(asked_ != nullptr);
-  engine.parts.predictors[id_].end(engine.parts.model->response(), request, summaries);
+  Predictor& predictor = engine.parts.predictors[id_];
+  predictor.end(engine.parts.model->response(), request, summaries);
+  if (!request.keys.empty()) engine.keep_rows(*asked_, predictor, request, summaries);
   engine.stamp(*asked_, provenance);
   abandon_predict();
   engine.counters.add(RuntimeCounter::kPredictions, request.rows);

@@ -5,6 +5,8 @@
 namespace windhover {
 namespace {
 
+static_assert(WINDHOVER_MAX_KEY == kMaxKeyBytes && static_cast<int>(WINDHOVER_KEY_TABLE_FULL) ==
+                                                       static_cast<int>(PendingKey::kTableFull));
 static_assert(WINDHOVER_MAX_QUANTILES == kMaxQuantiles &&
               WINDHOVER_MAX_THRESHOLDS == kMaxThresholds);
 
@@ -49,7 +51,8 @@ windhover_prediction prediction_of(const PredictiveSummary& s) noexcept {
           s.conformal_lower,
           s.conformal_upper,
           s.conformal_set,
-          s.conformal_alpha};
+          s.conformal_alpha,
+          static_cast<windhover_pending_key>(s.pending)};
 }
 
 }  // namespace
@@ -94,6 +97,19 @@ windhover_status check_question(const windhover_question* q, const windhover_ans
   if (classes == 0 || a->classes != classes) return WINDHOVER_WRONG_DIMENSION;
   // What a server says of its model may be anything.
   return classes > kMaxClasses ? WINDHOVER_UNSUPPORTED : WINDHOVER_OK;
+}
+
+bool has_keys(const windhover_question& q) noexcept {
+  return q.struct_size >= offsetof(windhover_question, keys) + sizeof(q.keys) && q.keys != nullptr;
+}
+
+std::span<const std::string_view> keys_of(const char* const* keys, std::size_t count,
+                                          std::string_view* room) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* key = keys[i] == nullptr ? "" : keys[i];
+    room[i] = {key, strnlen(key, kMaxKeyBytes + 1)};
+  }
+  return {room, count};
 }
 
 ObservationBatch batch_of(const windhover_rows& rows) noexcept {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "windhover/io/c/types.h"
 #include "windhover/runtime/observation.h"
@@ -67,6 +68,12 @@ const double* offsets_of(const T& given) noexcept {
   return given.struct_size >= offsetof(T, offsets) + sizeof(given.offsets) ? given.offsets
                                                                            : nullptr;
 }
+
+// Whether a question has keys.
+bool has_keys(const windhover_question& question) noexcept;
+// `count` keys of C, NULL an empty one, in `room` of as many.
+std::span<const std::string_view> keys_of(const char* const* keys, std::size_t count,
+                                          std::string_view* room) noexcept;
 
 ObservationBatch batch_of(const windhover_rows& rows) noexcept;
 PredictRequest request_of(const windhover_question& question) noexcept;

@@ -123,6 +123,14 @@ WINDHOVER_API windhover_status windhover_client_refused(windhover_client* client
 WINDHOVER_API windhover_status windhover_client_predict(windhover_client* client,
                                                         const windhover_question* question,
                                                         const windhover_answer* answer);
+/* As windhover_engine_outcomes(), on the observe endpoint: the first 64 that were refused can be
+ * listed. After WINDHOVER_CLOSED or WINDHOVER_TIMEOUT reconnect and tell them again: what had
+ * arrived is then a duplicate. */
+WINDHOVER_API windhover_status windhover_client_outcomes(windhover_client* client,
+                                                         const char* const* keys,
+                                                         const double* targets, size_t count,
+                                                         windhover_refused_row* listed, size_t room,
+                                                         windhover_joined* joined);
 /* As windhover_reader_posterior(). */
 WINDHOVER_API windhover_status windhover_client_posterior(windhover_client* client,
                                                           windhover_parameter* parameters,

@@ -21,10 +21,48 @@ windhover_status windhover_client_predict(windhover_client* client,
   return guarded(client, [&] {
     std::vector<windhover::PredictiveSummary> summaries;
     windhover::Provenance provenance;
-    const auto answered =
-        client->client.predict(windhover::request_of(*question), summaries, provenance);
+    windhover::PredictRequest request = windhover::request_of(*question);
+    std::vector<std::string_view> keys;
+    if (windhover::has_keys(*question)) {
+      keys.resize(question->rows);
+      request.keys = windhover::keys_of(question->keys, question->rows, keys.data());
+    }
+    const auto answered = client->client.predict(request, summaries, provenance);
     if (ok(answered)) windhover::give_answer(*question, summaries, provenance, *answer);
     return answered;
+  });
+}
+
+windhover_status windhover_client_outcomes(windhover_client* client, const char* const* keys,
+                                           const double* targets, size_t count,
+                                           windhover_refused_row* listed, size_t room,
+                                           windhover_joined* joined) {
+  if (client == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  auto status = windhover::check_wanted(joined);
+  if (((keys == nullptr || targets == nullptr) && count > 0) || (listed == nullptr && room > 0)) {
+    status = WINDHOVER_INVALID_ARGUMENT;
+  }
+  if (status != WINDHOVER_OK) return fail(client, status);
+  return guarded(client, [&] {
+    std::vector<std::string_view> texts(count);
+    windhover::v1::OutcomeResult result;
+    const auto told = client->client.outcomes(windhover::keys_of(keys, count, texts.data()),
+                                              {targets, count}, result);
+    if (!ok(told)) return told;
+    const auto there =
+        static_cast<std::size_t>(std::min(result.refused_key_size(), result.refused_reason_size()));
+    for (std::size_t i = 0; i < std::min(room, there); ++i) {
+      const auto at = static_cast<int>(i);
+      listed[i] = {result.refused_key(at),
+                   windhover::to_c(windhover::status_of_reason(result.refused_reason(at)))};
+    }
+    if (joined == nullptr) return told;
+    windhover_joined out{};
+    out.accepted = result.accepted();
+    out.refused = result.refused();
+    out.duplicate = result.duplicate();
+    windhover::give(out, joined);
+    return told;
   });
 }
 

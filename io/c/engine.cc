@@ -68,6 +68,9 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.max_query_rows = o->max_query_rows;
   c.seed = o->seed;
   c.schema_fingerprint = o->schema_fingerprint;
+  c.labels.pending = o->labels_pending;
+  c.labels.timeout_seconds = o->labels_timeout_seconds;
+  c.labels.timeout_outcome = o->labels_timeout_outcome;
   return WINDHOVER_OK;
 }
 
@@ -88,6 +91,20 @@ struct FunctionSource final : Source {
   windhover_read_function function;
   void* context;
 };
+
+// Listed in pieces of what fits on the stack would mean observing in pieces: the engine lists into
+// the caller's memory instead, and each entry is widened in place, the last one first.
+template <class Observe>
+ObserveResult listing(windhover_refused_row* listed, std::size_t room, Observe&& observe) noexcept {
+  static_assert(sizeof(windhover_refused_row) % sizeof(RefusedRow) == 0);
+  auto* const narrow = reinterpret_cast<RefusedRow*>(listed);
+  const ObserveResult result = observe(std::span<RefusedRow>(narrow, room));
+  for (std::size_t i = std::min(room, result.refused); i-- > 0;) {
+    const RefusedRow row = narrow[i];
+    listed[i] = {row.row, to_c(row.reason)};
+  }
+  return result;
+}
 
 }  // namespace
 }  // namespace windhover
@@ -120,6 +137,8 @@ void windhover_engine_options_init(windhover_engine_options* options, size_t siz
   o.max_readers = c.max_readers;
   o.max_query_rows = c.max_query_rows;
   o.seed = c.seed;
+  o.labels_timeout_seconds = c.labels.timeout_seconds;
+  o.labels_timeout_outcome = c.labels.timeout_outcome;
   windhover::begin(o, options, size);
 }
 
@@ -146,7 +165,12 @@ windhover_status windhover_engine_create(const windhover_engine_options* options
   const auto bytes = static_cast<double>(needed.value());
   std::unique_ptr<windhover_engine> made(new (std::nothrow) windhover_engine(needed.value()));
   if (made != nullptr) made->readers.reset(new (std::nothrow) windhover_reader[config.max_readers]);
-  if (made == nullptr || made->readers == nullptr || !made->block.valid()) {
+  const bool keeps = config.labels.pending > 0;
+  if (made != nullptr && keeps) {
+    made->keys.reset(new (std::nothrow) std::string_view[config.max_frame_rows]);
+  }
+  if (made == nullptr || made->readers == nullptr || !made->block.valid() ||
+      (keeps && made->keys == nullptr)) {
     return explain(error, WINDHOVER_NO_MEMORY, "the system does not give so many bytes", bytes);
   }
   const auto created = windhover::Engine::create(config, made->block.bytes(), made->clock);
@@ -196,19 +220,50 @@ windhover_status windhover_engine_observe_rows(windhover_engine* engine, const w
   if (rows->rows > 0 && sparse != (engine->engine->config().model.max_nonzeros > 0)) {
     return WINDHOVER_WRONG_DIMENSION;
   }
-  // Listed in pieces of what fits on the stack would mean observing in pieces: the engine lists
-  // into the caller's memory instead, and each entry is widened in place, the last one first.
-  static_assert(sizeof(windhover_refused_row) % sizeof(windhover::RefusedRow) == 0);
-  auto* const narrow = reinterpret_cast<windhover::RefusedRow*>(listed);
-  const windhover::ObserveResult result =
-      engine->engine->observe(windhover::batch_of(*rows), {narrow, room});
-  for (std::size_t i = std::min(room, result.refused); i-- > 0;) {
-    const windhover::RefusedRow row = narrow[i];
-    listed[i] = {row.row, to_c(row.reason)};
-  }
+  const auto result = windhover::listing(listed, room, [&](auto refused_rows) {
+    return engine->engine->observe(windhover::batch_of(*rows), refused_rows);
+  });
   if (accepted != nullptr) *accepted = result.accepted;
   if (refused != nullptr) *refused = result.refused;
   return to_c(result.status);
+}
+
+windhover_status windhover_engine_outcomes(windhover_engine* engine, const char* const* keys,
+                                           const double* targets, size_t count,
+                                           windhover_refused_row* listed, size_t room,
+                                           windhover_joined* joined) {
+  if (engine == nullptr || ((keys == nullptr || targets == nullptr) && count > 0) ||
+      (listed == nullptr && room > 0)) {
+    return WINDHOVER_INVALID_ARGUMENT;
+  }
+  if (const auto status = windhover::check_wanted(joined); status != WINDHOVER_OK) return status;
+  if (engine->keys == nullptr) return WINDHOVER_KEY_NOT_TAKEN;
+  if (count > engine->engine->config().max_frame_rows) return WINDHOVER_TOO_LARGE;
+  const windhover::OutcomeBatch batch = {windhover::keys_of(keys, count, engine->keys.get()),
+                                         {targets, count}};
+  const auto result = windhover::listing(listed, room, [&](auto refused_rows) {
+    return engine->engine->observe_outcomes(batch, refused_rows);
+  });
+  if (joined != nullptr) {
+    windhover_joined out{};
+    out.accepted = result.accepted;
+    out.refused = result.refused;
+    out.duplicate = result.duplicate;
+    windhover::give(out, joined);
+  }
+  return to_c(result.status);
+}
+
+windhover_status windhover_engine_settle_labels(windhover_engine* engine) {
+  if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  for (;;) {
+    const auto result = engine->engine->settle_labels(engine->engine->config().max_frame_rows);
+    if (!ok(result.status) || result.accepted + result.refused == 0) return to_c(result.status);
+  }
+}
+
+uint64_t windhover_engine_pending_labels(const windhover_engine* engine) {
+  return engine == nullptr ? 0 : engine->engine->pending_labels();
 }
 
 windhover_status windhover_engine_poll(windhover_engine* engine, int max_work, int* done) {

@@ -62,6 +62,11 @@ typedef struct windhover_engine_options {
   uint64_t seed;               /* 1 */
   uint64_t schema_fingerprint; /* of feature names and encodings, where there are any; 0 */
   int offset;                  /* 1: each row has an offset (windhover_rows); 0 */
+  /* Outcomes that are heard of later (windhover_question.keys). */
+  uint32_t labels_pending;       /* keys that may wait at one time; 0: none may */
+  double labels_timeout_seconds; /* for which a key waits: 1800 */
+  double
+      labels_timeout_outcome; /* what happened where nothing was heard; NaN: the row is dropped */
 } windhover_engine_options;
 WINDHOVER_API void windhover_engine_options_init(windhover_engine_options* options, size_t size);
 
@@ -102,6 +107,25 @@ WINDHOVER_API windhover_status windhover_engine_observe_rows(windhover_engine* e
                                                              windhover_refused_row* listed,
                                                              size_t room, size_t* accepted,
                                                              size_t* refused);
+
+/* What happened, of `count` rows that were asked about with a key (windhover_question.keys): each
+ * is then a row as any other, and its score that of the answer given when it was asked about. The
+ * first `room` that were refused are listed: WINDHOVER_UNKNOWN_KEY, WINDHOVER_KEY_TIMED_OUT,
+ * WINDHOVER_TARGET_OUT_OF_DOMAIN. `joined`, and with room 0 `listed`, may be NULL. The thread of
+ * observe. WINDHOVER_KEY_NOT_TAKEN without labels_pending; WINDHOVER_WINDOW_FULL and
+ * WINDHOVER_TOO_LARGE as windhover_engine_observe_rows(). */
+WINDHOVER_API windhover_status windhover_engine_outcomes(windhover_engine* engine,
+                                                         const char* const* keys,
+                                                         const double* targets, size_t count,
+                                                         windhover_refused_row* listed, size_t room,
+                                                         windhover_joined* joined);
+/* Keys whose time is up are no longer waited for: call it now and then, on the thread of observe.
+ * With labels_timeout_outcome their rows are learned with it; WINDHOVER_WINDOW_FULL: the rest
+ * later. */
+WINDHOVER_API windhover_status windhover_engine_settle_labels(windhover_engine* engine);
+/* Keys that are waited for now; 0 for NULL. They are lost with the engine, and neither saved nor
+ * restored. Any thread. */
+WINDHOVER_API uint64_t windhover_engine_pending_labels(const windhover_engine* engine);
 
 /* Does at most `max_work` rounds of learning; *done, which may be NULL, says how many were worth
  * doing. 0: nothing to do for now. WINDHOVER_UNAVAILABLE: the threads of windhover_engine_start()

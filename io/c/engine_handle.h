@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "windhover/io/c/engine.h"
 #include "windhover/platform/clock.h"
@@ -14,7 +15,8 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner_thread.h"
 
-// Invariant: `summaries` and `parameters` are there exactly while it is `taken` and handed out.
+// Invariant: `summaries`, `parameters` and `keys` are there exactly while it is `taken` and handed
+// out.
 struct windhover_reader {
   windhover_engine* engine = nullptr;
   std::optional<windhover::Reader> reader;
@@ -23,6 +25,7 @@ struct windhover_reader {
   std::uint64_t snapshot = 0;      // which
   std::unique_ptr<windhover::PredictiveSummary[]> summaries;
   std::unique_ptr<windhover::ParameterSummary[]> parameters;
+  std::unique_ptr<std::string_view[]> keys;
 };
 
 // Invariant: `engine` lies in `block`, and all readers that it can hand out are in `readers`.
@@ -36,6 +39,7 @@ struct windhover_engine {
   windhover::LearnerThread learner;
   std::atomic<bool> running{false};
   std::unique_ptr<windhover_reader[]> readers;
+  std::unique_ptr<std::string_view[]> keys;  // of outcomes; none without labels_pending
 };
 
 #endif  // WINDHOVER_IO_C_ENGINE_HANDLE_H_

@@ -16,7 +16,8 @@ windhover_status windhover_reader_create(windhover_engine* engine, windhover_rea
     place.summaries.reset(new (std::nothrow) windhover::PredictiveSummary[config.max_query_rows]);
     place.parameters.reset(new (std::nothrow)
                                windhover::ParameterSummary[engine->engine->dimension()]);
-    if (place.summaries == nullptr || place.parameters == nullptr) {
+    place.keys.reset(new (std::nothrow) std::string_view[config.max_query_rows]);
+    if (place.summaries == nullptr || place.parameters == nullptr || place.keys == nullptr) {
       windhover_reader_destroy(&place);
       return WINDHOVER_NO_MEMORY;
     }
@@ -31,6 +32,7 @@ void windhover_reader_destroy(windhover_reader* reader) {
   (void)windhover_reader_release(reader);
   reader->summaries.reset();
   reader->parameters.reset();
+  reader->keys.reset();
   reader->taken.store(false, std::memory_order_release);
 }
 
@@ -47,8 +49,12 @@ windhover_status windhover_reader_predict(windhover_reader* reader,
   }
   windhover::PredictiveSummary* const summaries = reader->summaries.get();
   windhover::Provenance provenance;
-  const auto answered = reader->reader->predict(windhover::request_of(*question),
-                                                {summaries, config.max_query_rows}, provenance);
+  windhover::PredictRequest request = windhover::request_of(*question);
+  if (windhover::has_keys(*question)) {
+    request.keys = windhover::keys_of(question->keys, question->rows, reader->keys.get());
+  }
+  const auto answered =
+      reader->reader->predict(request, {summaries, config.max_query_rows}, provenance);
   if (!ok(answered)) return to_c(answered);
   windhover::give_answer(*question, {summaries, question->rows}, provenance, *answer);
   return WINDHOVER_OK;

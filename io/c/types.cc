@@ -36,6 +36,9 @@ constexpr std::array kStatusTexts = {
     "the server's log is behind, try again later",
     "the offset is not finite or too large",
     "the model's rows have no offset",
+    "no keys are kept: labels_pending, how many may wait for their outcome, is 0",
+    "nobody has asked with this key, or it was long ago, or before a restart",
+    "the outcome came later than the key was waited for",
 };
 static_assert(kStatusTexts.size() == static_cast<std::size_t>(Status::kCount));
 static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
@@ -62,7 +65,10 @@ static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
               to_c(Status::kRefused) == WINDHOVER_REFUSED &&
               to_c(Status::kLogFull) == WINDHOVER_LOG_FULL &&
               to_c(Status::kOffsetOutOfRange) == WINDHOVER_OFFSET_OUT_OF_RANGE &&
-              to_c(Status::kOffsetNotTaken) == WINDHOVER_OFFSET_NOT_TAKEN);
+              to_c(Status::kOffsetNotTaken) == WINDHOVER_OFFSET_NOT_TAKEN &&
+              to_c(Status::kKeyNotTaken) == WINDHOVER_KEY_NOT_TAKEN &&
+              to_c(Status::kUnknownKey) == WINDHOVER_UNKNOWN_KEY &&
+              to_c(Status::kKeyTimedOut) == WINDHOVER_KEY_TIMED_OUT);
 static_assert(static_cast<int>(Status::kCount) < WINDHOVER_NO_MEMORY);
 
 }  // namespace
@@ -97,6 +103,10 @@ void windhover_question_init(windhover_question* question, size_t size) {
 void windhover_answer_init(windhover_answer* answer, size_t size) {
   windhover_answer defaults{};
   windhover::begin(defaults, answer, size);
+}
+
+void windhover_joined_init(windhover_joined* joined, size_t size) {
+  windhover::begin({}, joined, size);
 }
 
 void windhover_provenance_init(windhover_provenance* provenance, size_t size) {

@@ -40,6 +40,9 @@ typedef enum windhover_status {
   WINDHOVER_LOG_FULL = 23,
   WINDHOVER_OFFSET_OUT_OF_RANGE = 24,
   WINDHOVER_OFFSET_NOT_TAKEN = 25, /* the model's `offset` is 0 */
+  WINDHOVER_KEY_NOT_TAKEN = 26,    /* `labels_pending` is 0 */
+  WINDHOVER_UNKNOWN_KEY = 27,      /* nobody has asked with it, or it was long ago */
+  WINDHOVER_KEY_TIMED_OUT = 28,    /* its outcome came too late */
   WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
   WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
 } windhover_status;
@@ -85,6 +88,7 @@ typedef struct windhover_refused_row {
 /* The most of each that one question may ask for. */
 #define WINDHOVER_MAX_QUANTILES 16
 #define WINDHOVER_MAX_THRESHOLDS 8
+#define WINDHOVER_MAX_KEY 64 /* bytes */
 
 /* Several x asked about at once, on common draws. Rows are as in windhover_rows. */
 typedef struct windhover_question {
@@ -102,8 +106,19 @@ typedef struct windhover_question {
   double interval;          /* probability of the equal-tailed interval, in (0, 1); 0.9 */
   uint64_t thompson_id;     /* not 0: a fresh Thompson draw, the same for the same id */
   const double* offsets;    /* as in windhover_rows */
+  /* One a row, of at most WINDHOVER_MAX_KEY bytes and a 0: the row is kept until its outcome is
+   * told. NULL or "": it is not. NULL: no row is. */
+  const char* const* keys;
 } windhover_question;
 WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
+
+/* What became of the key of a row. */
+typedef enum windhover_pending_key {
+  WINDHOVER_KEY_NONE = 0,      /* it has none */
+  WINDHOVER_KEY_KEPT = 1,      /* its outcome is waited for */
+  WINDHOVER_KEY_REPLACED = 2,  /* likewise, in place of that of an earlier question */
+  WINDHOVER_KEY_TABLE_FULL = 3 /* as many wait as may: it is not kept */
+} windhover_pending_key;
 
 /* The answer for one x. linpred: the linear predictor (of classes the log-odds); epred: the
  * expected y given the parameters (of two classes the probability of class 1). What a model or a
@@ -124,7 +139,17 @@ typedef struct windhover_prediction {
   double conformal_lower, conformal_upper; /* regression, of y */
   uint64_t conformal_set;                  /* classes: bit c is set where class c belongs to it */
   double conformal_alpha;                  /* 1 less what the model itself gives it */
+  windhover_pending_key pending;           /* what became of its key */
 } windhover_prediction;
+
+/* What became of outcomes: each key is counted once. */
+typedef struct windhover_joined {
+  size_t struct_size;
+  uint64_t accepted;  /* rows learned */
+  uint64_t refused;   /* unknown or late keys, targets that cannot be */
+  uint64_t duplicate; /* keys that had been joined already */
+} windhover_joined;
+WINDHOVER_API void windhover_joined_init(windhover_joined* joined, size_t size);
 
 /* Whether to believe an answer. */
 typedef enum windhover_posterior_status {

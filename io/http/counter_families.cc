@@ -119,6 +119,17 @@ constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::k
         {Runtime::kPredictions, "engine_predictions", "", "", "Rows predicted."},
         {Runtime::kPredictionsRefused, "engine_predictions_refused", "", "",
          "Questions that the engine refused."},
+        {Runtime::kLabelsKept, "labels", "event", "kept",
+         "Keys of rows asked about: kept (replaced: in place of a pending one), not kept because "
+         "the table was full, joined with their outcome, timed out; and outcomes of keys joined "
+         "before, unknown, or too late."},
+        {Runtime::kLabelsReplaced, "labels", "event", "replaced", ""},
+        {Runtime::kLabelsTableFull, "labels", "event", "table_full", ""},
+        {Runtime::kLabelsJoined, "labels", "event", "joined", ""},
+        {Runtime::kLabelsTimedOut, "labels", "event", "timed_out", ""},
+        {Runtime::kLabelsDuplicate, "labels", "event", "duplicate", ""},
+        {Runtime::kLabelsUnknown, "labels", "event", "unknown", ""},
+        {Runtime::kLabelsLate, "labels", "event", "late", ""},
     }};
 static_assert(in_order(kRuntime));
 

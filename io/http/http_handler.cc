@@ -80,6 +80,8 @@ std::span<const HttpRoute> http_routes() noexcept {
                 [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
       HttpRoute{kPost, "/v1/observe", Needs::kObserve,
                 [](Handler& h, const Request& r) { return h.api_.observe(r); }},
+      HttpRoute{kPost, "/v1/outcome", Needs::kObserve,
+                [](Handler& h, const Request& r) { return h.api_.outcome(r); }},
       HttpRoute{kGet, kProducerPath, Needs::kObserve,
                 [](Handler& h, const Request& r) { return h.api_.producer(r); }},
   };

@@ -1,5 +1,6 @@
 #include "windhover/io/http/json_api.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -14,6 +15,10 @@ namespace windhover {
 namespace {
 
 namespace json = google::protobuf::util;
+
+constexpr std::string_view kNoKey = "a key is text of at most 64 ASCII characters";
+constexpr std::string_view kNoKeys =
+    "the server keeps no keys: set labels.pending to how many may wait for their outcome";
 
 bool says_json(std::string_view content_type) noexcept {
   constexpr std::string_view kType = "application/json";
@@ -59,6 +64,13 @@ HttpAnswer refused(v1::Reason reason, std::uint64_t number, std::string_view sen
                 ",\"reason\":" + json_string(v1::Reason_Name(reason)) + ",\"number\":\"" +
                 std::to_string(number) + "\"}\n";
   return answer;
+}
+
+bool are_keys(const google::protobuf::RepeatedPtrField<std::string>& keys) {
+  return std::ranges::all_of(keys, [](const std::string& key) {
+    return key.size() <= kMaxKeyBytes &&
+           std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 128; });
+  });
 }
 
 // How the rows of a question are not as long as the model's; empty: they are.
@@ -158,9 +170,20 @@ HttpAnswer JsonApi::predict(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;
   if (!read(request, *question.mutable_predict(), answer)) return answer;
+  const ModelLimits& limits = memory_.conversations->models[request.model].model->limits;
+  if (question.predict().keys_size() > 0) {
+    // What is asked with keys becomes rows.
+    const bool observes = state_.access == nullptr ||
+                          state_.access->on_model(request.who, request.model).has(Role::kObserve);
+    if (!observes) {
+      state_.counters.add(IoCounter::kNotPermitted);
+      return http_error(403, "a question with keys takes the role observe beside query");
+    }
+    if (limits.pending_keys == 0) return refused(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
+    if (!are_keys(question.predict().keys())) return http_error(400, kNoKey);
+  }
   answer = ask(question, request);
   if (answer.status != 400) return answer;
-  const ModelLimits& limits = memory_.conversations->models[request.model].model->limits;
   const std::string width = width_text(question.predict(), limits);
   return width.empty() ? answer : refused(v1::REASON_WRONG_DIMENSION, limits.features, width);
 }
@@ -203,6 +226,20 @@ HttpAnswer JsonApi::observe(const HttpRequest& request) {
   v1::Request question;
   HttpAnswer answer;
   if (!read(request, *question.mutable_observe(), answer)) return answer;
+  return relay(question, request);
+}
+
+HttpAnswer JsonApi::outcome(const HttpRequest& request) {
+  v1::Request question;
+  HttpAnswer answer;
+  if (!read(request, *question.mutable_outcome(), answer)) return answer;
+  if (question.outcome().keys_size() != question.outcome().targets_size()) {
+    return http_error(400, "there is one target a key");
+  }
+  if (memory_.conversations->models[request.model].model->limits.pending_keys == 0) {
+    return refused(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
+  }
+  if (!are_keys(question.outcome().keys())) return http_error(400, kNoKey);
   return relay(question, request);
 }
 
@@ -261,7 +298,7 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
         memory_.reply.first(answer_about_models(view, context, rights, about, memory_.reply)));
   }
   QueryHandler& queries = context.handler(about, view.kind);
-  const auto written = queries.answer(view, request.asker, memory_.reply);
+  const auto written = queries.answer(view, *about.model, request.asker, memory_.reply);
   return json_answer_of(memory_.reply.first(written.bytes));
 }
 

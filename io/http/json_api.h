@@ -41,6 +41,7 @@ class JsonApi {
   HttpAnswer checkpoint(const HttpRequest& request);
   // For the observe endpoint: HttpAnswer::relay, unless something is wrong already.
   HttpAnswer observe(const HttpRequest& request);
+  HttpAnswer outcome(const HttpRequest& request);
   HttpAnswer producer(const HttpRequest& request);
 
  private:

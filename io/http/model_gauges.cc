@@ -74,6 +74,8 @@ constexpr std::array kModelGauges = {
                [](const ModelMetrics& m) { return from_count(m.provenance.recovery_target); }},
     ModelGauge{"windhover_producers", "Producers that the server can tell apart.",
                [](const ModelMetrics& m) { return from_count(m.producers); }},
+    ModelGauge{"windhover_pending_keys", "Keys of rows asked about whose outcome is waited for.",
+               [](const ModelMetrics& m) { return from_count(m.pending_keys); }},
     ModelGauge{"windhover_durable_rows", "Rows below this number are on disk.",
                [](const ModelMetrics& m) { return logged(m, from_count(m.durable.durable_rows)); }},
     ModelGauge{

@@ -66,6 +66,7 @@ struct ModelMetrics {
   std::uint64_t head = 0;  // rows accepted
   Provenance provenance;
   std::uint64_t producers = 0;
+  std::uint64_t pending_keys = 0;
   CounterValues<RuntimeCounter> counters{};
   DurableMetrics durable;
   bool scored = false;

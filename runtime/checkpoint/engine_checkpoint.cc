@@ -165,6 +165,7 @@ Result<bool> Engine::Layout::read(Source& source) noexcept {
   if (!result.ok()) return result;
   if (next != header.head) return rows_damaged();
   parts.window.restore(header.head, header.lease);
+  if (labels != nullptr) labels->reset();
   return put(room.first(used));
 }
 

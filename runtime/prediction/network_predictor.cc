@@ -105,12 +105,26 @@ void NetworkPredictor::predict(const Posterior& posterior, const double* x,
                                PredictiveSummary& s) noexcept {
   run(posterior, x);
   if (response_ == Response::kCategorical) return predict_classes(request, outcome, s);
+  predict_y(posterior.dispersion, request, conformal, outcome, s);
+  for (std::size_t m = 0; m < draws_; ++m) deviations[m] = eta_[m] - s.linpred_mean;
+}
+
+void NetworkPredictor::answer_given(std::span<const double> linear_predictors, double dispersion,
+                                    const PredictRequest& request, const double* outcome,
+                                    PredictiveSummary& s) noexcept {
+  std::ranges::copy(linear_predictors, eta_);
+  predict_y(dispersion, request, {}, outcome, s);
+}
+
+// Of a network with one output, whose linear predictors are in their place.
+void NetworkPredictor::predict_y(double dispersion, const PredictRequest& request,
+                                 const ConformalBounds& conformal, const double* outcome,
+                                 PredictiveSummary& s) noexcept {
   const SampleMoments eta = sample_moments(eta_, draws_);
   s.linpred_mean = eta.mean;
   s.linpred_sd = std::sqrt(eta.variance);
-  for (std::size_t m = 0; m < draws_; ++m) deviations[m] = eta_[m] - eta.mean;
   if (response_ == Response::kGaussian) {
-    predict_gaussian(posterior.dispersion, request, conformal, outcome, s);
+    predict_gaussian(dispersion, request, conformal, outcome, s);
   } else {
     predict_bernoulli(request, outcome, s);
   }

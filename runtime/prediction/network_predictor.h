@@ -26,8 +26,14 @@ class NetworkPredictor {
   void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
                const ConformalBounds& conformal, const double* outcome, double* deviations,
                PredictiveSummary& summary) noexcept;
+  // The same of y where the draws' linear predictors are known; not of classes.
+  void answer_given(std::span<const double> linear_predictors, double dispersion,
+                    const PredictRequest& request, const double* outcome,
+                    PredictiveSummary& summary) noexcept;
 
  private:
+  void predict_y(double dispersion, const PredictRequest& request, const ConformalBounds& conformal,
+                 const double* outcome, PredictiveSummary& summary) noexcept;
   void run(const Posterior& posterior, const double* x) noexcept;
   void predict_gaussian(double dispersion, const PredictRequest& request,
                         const ConformalBounds& conformal, const double* outcome,

@@ -62,7 +62,13 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       whitened_(arena.allocate<double>(block_ * stride_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
       normals_(arena.allocate<double>(draws_).data()),
-      contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()} {}
+      contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()},
+      takes_keys_(config.labels.pending > 0),
+      given_numbers_(given_numbers(config)) {
+  if (takes_keys_ && config.score_predictions) {
+    given_ = arena.allocate<double>(max_rows_ * given_numbers_);
+  }
+}
 
 Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
@@ -94,6 +100,13 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     const double largest = largest_offset(response);
     for (const double offset : r.offsets) {
       if (!(std::abs(offset) <= largest)) return Status::kOffsetOutOfRange;
+    }
+  }
+  if (!r.keys.empty()) {
+    if (!takes_keys_) return Status::kKeyNotTaken;
+    if (r.keys.size() != r.rows) return Status::kInvalidArgument;
+    for (const std::string_view key : r.keys) {
+      if (key.size() > kMaxKeyBytes) return Status::kInvalidArgument;
     }
   }
   if (r.quantile_probabilities.size() > kMaxQuantiles || r.thresholds.size() > kMaxThresholds) {
@@ -139,24 +152,9 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 // What the rows of a request share.
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
                       const PredictRequest& r, const ConformalBounds& conformal) noexcept {
-  const auto set = [](NormalLevel& level, double probability) {
-    if (level.p != probability) level = NormalLevel(probability);
-  };
-  set(levels_[0], 0.5 * (1 - r.interval_probability));
-  set(levels_[1], 0.5 * (1 + r.interval_probability));
-  for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
-    set(levels_[2 + i], r.quantile_probabilities[i]);
-  }
-  conformal_ = conformal;
-  conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
+  set_levels(r, conformal);
+  set_noise(response, {p.dispersion, p.dispersion_relative_sd});
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
-  if (response == Response::kStudent && student_.relative_sd != p.dispersion_relative_sd) {
-    student_ = {StudentScale(model_.degrees_of_freedom, p.dispersion_relative_sd),
-                p.dispersion_relative_sd};
-  }
-  if (response == Response::kLogNormal) {
-    log_normal_noise_ = LogNormalNoise(p.dispersion, p.dispersion_relative_sd);
-  }
   if (r.thompson_id != 0) {
     fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
   }
@@ -184,6 +182,7 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
         class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
       }
       fill_class_set(response, s);
+      if (!request.keys.empty()) note_given(response, row, s);
       compare_row(response, request, row, s);
     }
   }
@@ -192,6 +191,26 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
 void Predictor::end(Response response, const PredictRequest& request,
                     std::span<PredictiveSummary> summaries) noexcept {
   if (request.rows > 1 && response != Response::kCategorical) compare(request, summaries);
+}
+
+// Of one x, whose linear predictor is in `s`.
+void Predictor::predict_y(Response response, const PredictRequest& r, std::size_t row,
+                          PredictiveSummary& s) noexcept {
+  switch (response) {
+    case Response::kGaussian:
+      return predict_gaussian(r, row, s);
+    case Response::kStudent:
+      return predict_student(r, row, s);
+    case Response::kLogNormal:
+      return predict_log_normal(r, row, s);
+    case Response::kCount:
+      return predict_count(r, row, s);
+    case Response::kOverdispersedCount:
+      return predict_overdispersed(r, row, s);
+    default:
+      predict_bernoulli(r, row, s);
+      fill_class_set(response, s);
+  }
 }
 
 // The rows of one block, whose x are loaded.
@@ -215,28 +234,11 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
     if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
     s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
-    switch (response) {
-      case Response::kGaussian:
-        predict_gaussian(p, request, row, s);
-        break;
-      case Response::kStudent:
-        predict_student(p, request, row, s);
-        break;
-      case Response::kLogNormal:
-        predict_log_normal(p, request, row, s);
-        break;
-      case Response::kCount:
-        predict_count(request, row, s);
-        break;
-      case Response::kOverdispersedCount:
-        predict_overdispersed(p, request, row, s);
-        break;
-      default:
-        predict_bernoulli(request, row, s);
-        fill_class_set(response, s);
-    }
+    predict_y(response, request, row, s);
     compare_row(response, request, row, s);
   }
+  if (request.keys.empty()) return;
+  for (std::size_t i = first; i < first + count; ++i) note_given(response, i, summaries[i]);
 }
 
 // E[y | linear predictor].

@@ -44,6 +44,20 @@ class Predictor {
             std::size_t first, std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
   void end(Response response, const PredictRequest& request,
            std::span<PredictiveSummary> summaries) noexcept;
+  // An answer in few numbers, from which whatever is said of y can be said again: of what is linear
+  // the normal of its linear predictor and the noise, of classes their probabilities, of other
+  // networks each draw's linear predictor and the noise. So many of one row.
+  static std::size_t given_numbers(const EngineConfig& config) noexcept;
+  // Of a row that has been answered. REQUIRES: the request has keys.
+  std::span<const double> given(std::size_t row) const noexcept {
+    return given_.subspan(row * given_numbers_, given_numbers_);
+  }
+  // Says again of y what was said when those numbers were: the outcome, the quantiles and the
+  // thresholds of a request of one row, whose x is not looked at. To rounding; of softmax and of
+  // networks of classes where the probability of the outcome is above 1e-300. Of what is not said
+  // of y by an outcome, a quantile or a threshold, classes' probabilities alone mean anything.
+  void answer_given(Response response, std::span<const double> given, const PredictRequest& request,
+                    PredictiveSummary& summary) noexcept;
   // All of that at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
                const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept {
@@ -53,6 +67,11 @@ class Predictor {
   }
 
  private:
+  // Of y about its expected value, by the answer at hand (posterior.h: dispersion).
+  struct Noise {
+    double dispersion = 0;
+    double relative_sd = 0;
+  };
   // How far a learned scale of Student's t may be off, for the posterior at hand.
   struct StudentNoise {
     StudentScale scale;
@@ -67,21 +86,45 @@ class Predictor {
   // Rows at a time: a factor too large for the caches is then read once for so many.
   static constexpr std::size_t kBlock = 32;
 
+  void set_levels(const PredictRequest& r, const ConformalBounds& conformal) noexcept {
+    const auto set = [](NormalLevel& level, double probability) {
+      if (level.p != probability) level = NormalLevel(probability);
+    };
+    set(levels_[0], 0.5 * (1 - r.interval_probability));
+    set(levels_[1], 0.5 * (1 + r.interval_probability));
+    for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
+      set(levels_[2 + i], r.quantile_probabilities[i]);
+    }
+    conformal_ = conformal;
+    conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
+  }
+  void set_noise(Response response, const Noise& noise) noexcept {
+    noise_ = noise;
+    if (response == Response::kStudent && student_.relative_sd != noise.relative_sd) {
+      student_ = {StudentScale(model_.degrees_of_freedom, noise.relative_sd), noise.relative_sd};
+    }
+    if (response == Response::kLogNormal) {
+      log_normal_noise_ = LogNormalNoise(noise.dispersion, noise.relative_sd);
+    }
+  }
+  void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
                       std::size_t first, std::size_t count,
                       std::span<PredictiveSummary> summaries) noexcept;
-  void predict_gaussian(const Posterior& posterior, const PredictRequest& request, std::size_t row,
+  void predict_y(Response response, const PredictRequest& request, std::size_t row,
+                 PredictiveSummary& summary) noexcept;
+  void predict_gaussian(const PredictRequest& request, std::size_t row,
                         PredictiveSummary& summary) noexcept;
-  void predict_student(const Posterior& posterior, const PredictRequest& request, std::size_t row,
+  void predict_student(const PredictRequest& request, std::size_t row,
                        PredictiveSummary& summary) noexcept;
-  void predict_log_normal(const Posterior& posterior, const PredictRequest& request,
-                          std::size_t row, PredictiveSummary& summary) noexcept;
+  void predict_log_normal(const PredictRequest& request, std::size_t row,
+                          PredictiveSummary& summary) noexcept;
   void predict_count(const PredictRequest& request, std::size_t row,
                      PredictiveSummary& summary) noexcept;
-  void predict_overdispersed(const Posterior& posterior, const PredictRequest& request,
-                             std::size_t row, PredictiveSummary& summary) noexcept;
+  void predict_overdispersed(const PredictRequest& request, std::size_t row,
+                             PredictiveSummary& summary) noexcept;
   template <class Distribution>
   void fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& request,
                   std::size_t row, PredictiveSummary& summary) noexcept;
@@ -109,6 +152,7 @@ class Predictor {
   std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
   ConformalBounds conformal_;  // of the request at hand
   std::array<NormalLevel, 2> conformal_levels_;
+  Noise noise_;  // of the posterior at hand
   StudentNoise student_;
   LogNormalNoise log_normal_noise_;  // of the posterior at hand
   std::size_t block_;                // rows at a time
@@ -118,6 +162,9 @@ class Predictor {
   double* predictors_;               // max_query_rows x draws: linear predictors on common draws
   double* normals_;                  // draws
   Contest contest_;                  // of the rows of a request
+  bool takes_keys_;
+  std::size_t given_numbers_;
+  std::span<double> given_;  // max_query_rows x given_numbers; none where nothing is scored later
 };
 
 }  // namespace windhover

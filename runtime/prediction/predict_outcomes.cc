@@ -53,35 +53,35 @@ void Predictor::fill_class_set(Response response, PredictiveSummary& s) const no
   s.conformal_alpha = std::max(0.0, 1 - shares.mass(s.conformal_set));
 }
 
-void Predictor::predict_gaussian(const Posterior& p, const PredictRequest& r, std::size_t row,
+void Predictor::predict_gaussian(const PredictRequest& r, std::size_t row,
                                  PredictiveSummary& s) noexcept {
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = p.dispersion;
+  s.var_aleatoric = noise_.dispersion;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, p.dispersion_relative_sd);
+  const GaussianMixture y(s.mean, s.var_epistemic, noise_.dispersion, noise_.relative_sd);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
-void Predictor::predict_student(const Posterior& p, const PredictRequest& r, std::size_t row,
+void Predictor::predict_student(const PredictRequest& r, std::size_t row,
                                 PredictiveSummary& s) noexcept {
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = p.dispersion * model_.degrees_of_freedom / (model_.degrees_of_freedom - 2);
+  s.var_aleatoric = noise_.dispersion * model_.degrees_of_freedom / (model_.degrees_of_freedom - 2);
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, p.dispersion, student_.scale);
+  const GaussianMixture y(s.mean, s.var_epistemic, noise_.dispersion, student_.scale);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
-void Predictor::predict_log_normal(const Posterior& p, const PredictRequest& r, std::size_t row,
+void Predictor::predict_log_normal(const PredictRequest& r, std::size_t row,
                                    PredictiveSummary& s) noexcept {
-  const LogNormalMixture y(s.linpred_mean, s.linpred_sd, p.dispersion, p.dispersion_relative_sd,
+  const LogNormalMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion, noise_.relative_sd,
                            log_normal_noise_);
   s.epred_mean = s.mean = y.mean();
   s.var_epistemic = y.var_epistemic();
@@ -123,9 +123,9 @@ void Predictor::predict_count(const PredictRequest& r, std::size_t row,
   fill_count(y, y.mean(), r, row, s);
 }
 
-void Predictor::predict_overdispersed(const Posterior& p, const PredictRequest& r, std::size_t row,
+void Predictor::predict_overdispersed(const PredictRequest& r, std::size_t row,
                                       PredictiveSummary& s) noexcept {
-  const NegativeBinomialMixture y(s.linpred_mean, s.linpred_sd, p.dispersion);
+  const NegativeBinomialMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion);
   fill_count(y, y.var_aleatoric(), r, row, s);
 }
 

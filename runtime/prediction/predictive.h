@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 
 #include "windhover/platform/status.h"
 #include "windhover/runtime/config.h"
@@ -111,6 +112,15 @@ struct Provenance {
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };
 
+// What became of the key of a row that was asked about (runtime/labels/pending_labels.h).
+enum class PendingKey : std::uint8_t {
+  kNone = 0,       // it has none
+  kKept = 1,       // its outcome is waited for
+  kReplaced = 2,   // likewise, in place of that of an earlier question with the same key
+  kTableFull = 3,  // as many wait as may: it is not kept
+};
+const char* to_string(PendingKey key) noexcept;
+
 // One request: several x on common draws. Dense rows only carry `features`; sparse rows also
 // `indices` and `row_ends` as in ObservationBatch. Borrowed for the call.
 struct PredictRequest {
@@ -122,8 +132,12 @@ struct PredictRequest {
   std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
   std::span<const double> outcomes;    // one a row: scored; empty: not
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
-  double interval_probability = 0.9;   // of the equal-tailed interval, in (0, 1)
-  std::uint64_t thompson_id = 0;       // not 0: a fresh Thompson draw, the same for the same id
+  // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (Engine::
+  // observe_outcomes), but for one whose key is empty. None: no row is. kKeyNotTaken without
+  // EngineConfig::labels.
+  std::span<const std::string_view> keys;
+  double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
+  std::uint64_t thompson_id = 0;      // not 0: a fresh Thompson draw, the same for the same id
 };
 
 // The answer for one x. linpred: the linear predictor; epred: E[y | x, theta], the expected value
@@ -162,6 +176,7 @@ struct PredictiveSummary {
   // 1 less what the model itself gives that interval or set: of a number 1 - interval_probability
   // where it is right.
   double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
+  PendingKey pending = PendingKey::kNone;  // what became of its key
   // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
   // above then only the entropies, log_score and brier (the sum over classes) mean anything.
   std::uint32_t classes = 0;

@@ -11,6 +11,7 @@ namespace {
 EngineConfig of_one_row(const EngineConfig& config) noexcept {
   EngineConfig one = config;
   one.max_query_rows = 1;
+  one.labels.pending = 0;
   return one;
 }
 
@@ -23,13 +24,14 @@ double even_number(std::uint64_t n) noexcept {
 }  // namespace
 
 Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window& window,
-                         const Model* model, Snapshots<Posterior>& snapshots, Clock& clock,
-                         const std::atomic<std::uint64_t>& recovered) noexcept
+                         const Model* model, Snapshots<Posterior>& snapshots, PendingLabels* labels,
+                         Clock& clock, const std::atomic<std::uint64_t>& recovered) noexcept
     : seed_(config.seed),
       learns_units_(with_defaults(config).standardize_target == Standardize::kColdStart),
       window_(window),
       model_(model),
       snapshots_(snapshots),
+      labels_(labels),
       clock_(clock),
       recovered_(recovered),
       predictor_(arena, of_one_row(config)),
@@ -58,20 +60,34 @@ std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
 }
 
 void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
+  score_some(first, head);
+  if (labels_ != nullptr) labels_->scored(head);
+}
+
+void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   if (first < recovered_.load(std::memory_order_relaxed)) return;
   const std::uint64_t rows = head - first;
   offered_.store(offered_.load(std::memory_order_relaxed) + rows, std::memory_order_relaxed);
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
-  if (learns_units_ && posterior->provenance.n_seen < 2) return note_unscored(first, head);
-  const Conformal::Bounds served = conformal_.bounds();
+  const Answer now = {posterior, nullptr, conformal_.bounds(),
+                      posterior->provenance.status == PosteriorStatus::kWarmingUp,
+                      can_score(*posterior)};
+  if (!now.scored) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
     const std::int64_t begin_ns = clock_.now_ns();
     const std::uint64_t here = end - i;
     for (; i < end; ++i) {
-      score_row(*posterior, served, window_.row(first + i * rows / count));
+      const std::uint64_t sequence = first + i * rows / count;
+      const GivenAnswer* const given = labels_ != nullptr ? labels_->given(sequence) : nullptr;
+      if (given == nullptr) {
+        score_row(now, window_.row(sequence));
+      } else {
+        score_row({nullptr, given, given->served, given->warming_up, given->scored},
+                  window_.row(sequence));
+      }
     }
     const std::int64_t took_ns = clock_.now_ns() - begin_ns;
     const double each = static_cast<double>(took_ns) / static_cast<double>(here);
@@ -130,8 +146,18 @@ void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
   check_.add(outcome);
 }
 
-void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds& served,
-                            const double* row) noexcept {
+void Prequential::ask(const Answer& answer, const PredictRequest& request,
+                      PredictiveSummary& summary) noexcept {
+  const Response response = model_->response();
+  if (answer.given != nullptr) {
+    predictor_.answer_given(response, answer.given->numbers, request, summary);
+  } else {
+    predictor_.predict(*answer.posterior, response, seed_, request, {&summary, 1});
+  }
+}
+
+void Prequential::score_row(const Answer& answer, const double* row) noexcept {
+  if (!answer.scored) return add_to_reference(row);
   const RowLayout& layout = window_.layout();
   const double y = row[layout.target_index()];
   PredictRequest request;
@@ -150,17 +176,16 @@ void Prequential::score_row(const Posterior& posterior, const Conformal::Bounds&
   }
   const Response response = model_->response();
   PredictiveSummary summary;
-  predictor_.predict(posterior, response, seed_, request, {&summary, 1});
+  ask(answer, request, summary);
   RowScore score;
   score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
   score.reference = std::max(reference_.log_score(response, y, layout.offset(row)), kWorst);
   score.pit = transform(summary, y);
-  score_conformal(served, posterior, request, summary, score);
+  score_conformal(answer, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
   // What is warming up promises nothing yet.
-  const bool promises = posterior.provenance.status != PosteriorStatus::kWarmingUp;
-  if (promises && score.pit >= 0) check(summary, score, y);
+  if (!answer.warming_up && score.pit >= 0) check(summary, score, y);
   add_to_reference(row);
 }
 

@@ -9,6 +9,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/snapshots.h"
+#include "windhover/runtime/labels/pending_labels.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/scoring/calibration_check.h"
@@ -30,13 +31,15 @@ class Prequential {
   // What is worse counts as this, in nats: one impossible row must not be all that is seen.
   static constexpr double kWorst = -1'000;
 
-  // `recovered`: rows below it were predicted before a restart. All outlive it.
+  // `labels` may be null. `recovered`: rows below it were predicted before a restart. All outlive
+  // it.
   Prequential(Arena& arena, const EngineConfig& config, const Window& window, const Model* model,
-              Snapshots<Posterior>& snapshots, Clock& clock,
+              Snapshots<Posterior>& snapshots, PendingLabels* labels, Clock& clock,
               const std::atomic<std::uint64_t>& recovered) noexcept;
   void reset() noexcept;
 
-  // Rows [first, head) of the window are about to be taken in.
+  // Rows [first, head) of the window are about to be taken in. One that was asked about before its
+  // outcome came is scored by the answer of then.
   void score(std::uint64_t first, std::uint64_t head) noexcept;
 
   // What outlives a restart: where conformal intervals end.
@@ -51,7 +54,12 @@ class Prequential {
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
   double recent_conformal_coverage() const noexcept;  // likewise
   bool failing() const noexcept { return check_.failing(); }
+  // Whether an answer from this posterior is worth a score: in the units of y, once they are known.
+  bool can_score(const Posterior& posterior) const noexcept {
+    return !learns_units_ || posterior.provenance.n_seen >= 2;
+  }
   // Where conformal intervals end.
+  Conformal::Bounds conformal() const noexcept { return conformal_.bounds(); }
   ConformalBounds conformal(double probability) const noexcept {
     return conformal_.bounds(probability);
   }
@@ -60,18 +68,27 @@ class Prequential {
   static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
   static constexpr std::uint64_t kRowsATime = 8;      // between two looks at the clock
 
+  // An answer: that of a posterior, or one that was given before.
+  struct Answer {
+    const Posterior* posterior;
+    const GivenAnswer* given;
+    Conformal::Bounds served;  // conformal intervals of then
+    bool warming_up;
+    bool scored;
+  };
+
   std::uint64_t affordable(std::uint64_t rows) noexcept;
   void note_unscored(std::uint64_t first, std::uint64_t head) noexcept;
-  // `served`: conformal intervals when the rows came.
-  void score_row(const Posterior& posterior, const Conformal::Bounds& served,
-                 const double* row) noexcept;
+  void score_some(std::uint64_t first, std::uint64_t head) noexcept;
+  void score_row(const Answer& answer, const double* row) noexcept;
+  void ask(const Answer& answer, const PredictRequest& request,
+           PredictiveSummary& summary) noexcept;
   void add_to_reference(const double* row) noexcept;
-  void score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
-                       const PredictRequest& asked, const PredictiveSummary& summary,
-                       RowScore& score) noexcept;
+  void score_conformal(const Answer& answer, const PredictRequest& asked,
+                       const PredictiveSummary& summary, RowScore& score) noexcept;
   void check(const PredictiveSummary& summary, const RowScore& score, double y) noexcept;
   double transform(const PredictiveSummary& summary, double y) noexcept;
-  NormalScore normal_score(const Posterior& posterior, const PredictRequest& asked,
+  NormalScore normal_score(const Answer& answer, const PredictRequest& asked,
                            const PredictiveSummary& summary) noexcept;
 
   const std::uint64_t seed_;
@@ -79,6 +96,7 @@ class Prequential {
   const Window& window_;
   const Model* model_;
   Snapshots<Posterior>& snapshots_;
+  PendingLabels* labels_;
   Clock& clock_;
   const std::atomic<std::uint64_t>& recovered_;
   Predictor predictor_;

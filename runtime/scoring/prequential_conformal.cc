@@ -22,7 +22,7 @@ const std::array<double, 4>& tail_probabilities() noexcept {
 }  // namespace
 
 // `asked` is the question about this one row that `summary` answers.
-NormalScore Prequential::normal_score(const Posterior& posterior, const PredictRequest& asked,
+NormalScore Prequential::normal_score(const Answer& answer, const PredictRequest& asked,
                                       const PredictiveSummary& summary) noexcept {
   const Response response = model_->response();
   const double y = asked.outcomes[0];
@@ -41,7 +41,7 @@ NormalScore Prequential::normal_score(const Posterior& posterior, const PredictR
   tails.outcomes = {};
   tails.quantile_probabilities = tail_probabilities();
   PredictiveSummary at;
-  predictor_.predict(posterior, response, seed_, tails, {&at, 1});
+  ask(answer, tails, at);
   const auto working = [&](double of_y) { return working_target(response, of_y); };
   std::array<double, 4> q;
   for (std::size_t i = 0; i < q.size(); ++i) q[i] = working(at.quantiles[i]);
@@ -52,10 +52,10 @@ NormalScore Prequential::normal_score(const Posterior& posterior, const PredictR
   return {both, both};
 }
 
-void Prequential::score_conformal(const Conformal::Bounds& served, const Posterior& posterior,
-                                  const PredictRequest& asked, const PredictiveSummary& summary,
-                                  RowScore& score) noexcept {
-  const NormalScore y = normal_score(posterior, asked, summary);
+void Prequential::score_conformal(const Answer& answer, const PredictRequest& asked,
+                                  const PredictiveSummary& summary, RowScore& score) noexcept {
+  const Conformal::Bounds& served = answer.served;
+  const NormalScore y = normal_score(answer, asked, summary);
   if (std::isnan(y.low) || std::isnan(y.high)) return;
   for (std::size_t i = 0; i < score.conformal.size(); ++i) score.conformal[i] = holds(served[i], y);
   const auto [lower, upper] = served[k90];
@@ -63,7 +63,7 @@ void Prequential::score_conformal(const Conformal::Bounds& served, const Posteri
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
   // What is warming up says nothing of how good predictions will be.
-  if (posterior.provenance.status != PosteriorStatus::kWarmingUp) conformal_.add(y);
+  if (!answer.warming_up) conformal_.add(y);
 }
 
 }  // namespace windhover

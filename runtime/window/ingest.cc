@@ -139,6 +139,10 @@ void Ingest::count_refusal(Status reason) noexcept {
       return counters_.add(RuntimeCounter::kRowsRefusedTarget);
     case Status::kOffsetOutOfRange:
       return counters_.add(RuntimeCounter::kRowsRefusedOffset);
+    case Status::kUnknownKey:
+      return counters_.add(RuntimeCounter::kLabelsUnknown);
+    case Status::kKeyTimedOut:
+      return counters_.add(RuntimeCounter::kLabelsLate);
     default:
       return counters_.add(RuntimeCounter::kRowsRefusedSparse);
   }
@@ -156,36 +160,13 @@ void Ingest::count_refusal(const ObservationBatch& batch, Status reason) noexcep
   }
 }
 
-template <class Copy, class Refuse>
-void Ingest::take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy,
-                     Refuse&& refuse) noexcept {
-  const std::uint64_t head = window_.head();
-  if (rows > max_frame_rows_) {
-    counters_.add(RuntimeCounter::kBatchesRefused);
-    result.status = Status::kTooLarge;
-    return;
+void Ingest::refuse_row(ObserveResult& result, std::span<RefusedRow> refused, std::uint64_t row,
+                        Status why) noexcept {
+  if (result.refused < refused.size()) {
+    refused[result.refused] = {static_cast<std::uint32_t>(row), why};
   }
-  if (window_.room(head, rows) < rows) {
-    counters_.add(RuntimeCounter::kWindowFull);
-    result.status = Status::kWindowFull;
-    return;
-  }
-  std::uint64_t next = head;
-  for (std::uint64_t i = 0; i < rows; ++i) {
-    const Status status = copy(i, window_.slot_of(next));
-    if (ok(status)) {
-      ++next;
-      continue;
-    }
-    refuse(i, status);
-    ++result.refused;
-    count_refusal(status);
-  }
-  result.accepted = next - head;
-  if (result.accepted > 0) {
-    window_.publish(next);
-    counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
-  }
+  ++result.refused;
+  count_refusal(why);
 }
 
 ObserveResult Ingest::observe(const ObservationBatch& batch,
@@ -202,8 +183,7 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
     return sparse ? copy_sparse(batch, row, out) : copy_dense(batch, row, out);
   };
   const auto refuse = [&](std::uint64_t i, Status why) noexcept {
-    if (result.refused >= refused.size()) return;
-    refused[result.refused] = {static_cast<std::uint32_t>(batch.first_row + i), why};
+    refuse_row(result, refused, batch.first_row + i, why);
   };
   const std::uint64_t rows = batch.rows - batch.first_row;
   if (window_.layout().extras() == 0) {
@@ -234,7 +214,7 @@ ObserveResult Ingest::observe_packed(std::span<const std::byte> bytes,
         bytes = bytes.subspan(packed.first_row(bytes));
         return ok(status) ? check_values(out) : status;
       },
-      [](std::uint64_t, Status) noexcept {});
+      [&](std::uint64_t i, Status why) noexcept { refuse_row(result, {}, i, why); });
   return result;
 }
 

@@ -14,6 +14,8 @@
 
 namespace windhover {
 
+class PendingLabels;
+
 // The observe thread's half of the engine.
 class Ingest {
  public:
@@ -30,10 +32,16 @@ class Ingest {
   // See Engine::observe_packed.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
+  // See Engine::observe_outcomes and settle_labels; `labels` null: none are kept.
+  ObserveResult observe_outcomes(const OutcomeBatch& batch, PendingLabels* labels,
+                                 std::span<RefusedRow> refused) noexcept;
+  ObserveResult settle_overdue(PendingLabels& labels, std::uint64_t most) noexcept;
+
   std::uint64_t max_frame_rows() const noexcept { return max_frame_rows_; }
 
  private:
-  // `rows` rows, each by copy(i, slot), which gives kOk or why it is refused; then refuse(i, why).
+  // `rows` rows, each by copy(i, slot), which gives kOk or why it is not taken; then refuse(i, why)
+  // counts it.
   template <class Copy, class Refuse>
   void take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy, Refuse&& refuse) noexcept;
   Status check_shape(const ObservationBatch& batch) const noexcept;
@@ -45,6 +53,10 @@ class Ingest {
   Status check_extras(const double* row) const noexcept;
   // A row that stands in its slot.
   Status check_values(const double* row) const noexcept;
+  // Into the slot of the window that row `out` is to be.
+  Status copy_kept(const double* row, double target, double* out) const noexcept;
+  void refuse_row(ObserveResult& result, std::span<RefusedRow> refused, std::uint64_t row,
+                  Status why) noexcept;
   void count_refusal(Status reason) noexcept;                                 // of a row
   void count_refusal(const ObservationBatch& batch, Status reason) noexcept;  // of all
 
@@ -54,6 +66,36 @@ class Ingest {
   double largest_offset_;
   Counters<RuntimeCounter>& counters_;
 };
+
+template <class Copy, class Refuse>
+void Ingest::take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy,
+                     Refuse&& refuse) noexcept {
+  const std::uint64_t head = window_.head();
+  if (rows > max_frame_rows_) {
+    counters_.add(RuntimeCounter::kBatchesRefused);
+    result.status = Status::kTooLarge;
+    return;
+  }
+  if (window_.room(head, rows) < rows) {
+    counters_.add(RuntimeCounter::kWindowFull);
+    result.status = Status::kWindowFull;
+    return;
+  }
+  std::uint64_t next = head;
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    const Status status = copy(i, window_.slot_of(next));
+    if (ok(status)) {
+      ++next;
+      continue;
+    }
+    refuse(i, status);
+  }
+  result.accepted = next - head;
+  if (result.accepted > 0) {
+    window_.publish(next);
+    counters_.add(RuntimeCounter::kRowsAccepted, result.accepted);
+  }
+}
 
 }  // namespace windhover
 

@@ -1,6 +1,7 @@
 // A whole conversation with an engine: whatever comes in, in whatever pieces, every reply is a
 // response that a generated parser reads, every row sent is counted once, an acknowledgement names
-// the producer whose rows it counts, and no sequence number goes back. Hellos say tokens, good ones
+// the producer whose rows it counts, and no sequence number goes back. Each key that was kept is
+// joined once, replaced, timed out or pending. Hellos say tokens, good ones
 // and others.
 #include "windhover/io/conversation.h"
 
@@ -34,6 +35,8 @@ EngineConfig engine_config() {
   config.max_query_rows = 4;
   config.retained_draws = 8;
   config.sampler.chains = 2;
+  config.score_predictions = true;
+  config.labels = {.pending = 4, .timeout_seconds = 0.001, .timeout_outcome = 0};
   return config;
 }
 
@@ -88,6 +91,7 @@ struct World {
                  engine->reader().value());
     about = {&model, &queries, &producers, nullptr};
     context = {&state, {&about, 1}};
+    context.scratch = &scratch.predict;
     require(!arena.exhausted());
   }
 
@@ -132,6 +136,11 @@ void read_replies(World& world) {
     require(response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size())));
     require(response.body_case() != v1::Response::BODY_NOT_SET);
     if (response.has_observe_ack()) check_acknowledgement(world, response.observe_ack());
+    if (response.has_outcome_result()) {
+      const v1::OutcomeResult& outcome = response.outcome_result();
+      require(outcome.refused_key_size() == outcome.refused_reason_size());
+      require(static_cast<std::uint64_t>(outcome.refused_key_size()) <= outcome.refused());
+    }
     if (response.has_producer_status_result()) {
       const v1::ProducerStatusResult& status = response.producer_status_result();
       require(status.known() || (status.next() == 0 && !status.live()));
@@ -208,6 +217,12 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
   world.conversation.flush_acknowledgements(world.replies);
   read_replies(world);
   world.conversation.end();
+  settle_labels(world.about, world.state);
+  const auto labels = [&](RuntimeCounter id) { return world.engine->counters().get(id); };
+  require(world.engine->pending_labels() <= engine_config().labels.pending);
+  require(labels(RuntimeCounter::kLabelsKept) ==
+          labels(RuntimeCounter::kLabelsJoined) + labels(RuntimeCounter::kLabelsReplaced) +
+              labels(RuntimeCounter::kLabelsTimedOut) + world.engine->pending_labels());
   const auto count = [&](IoCounter id) { return world.state.counters.get(id); };
   require(count(IoCounter::kRowsReceived) == count(IoCounter::kRowsAccepted) +
                                                  count(IoCounter::kRowsRefused) +

@@ -40,6 +40,11 @@ static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
 static_assert(same(observe_field::kOffsets, v1::Observe::kOffsetsFieldNumber));
 static_assert(same(predict_field::kOffsets, v1::Predict::kOffsetsFieldNumber));
+static_assert(same(predict_field::kKeys, v1::Predict::kKeysFieldNumber));
+static_assert(same(request_field::kOutcome, v1::Request::kOutcomeFieldNumber));
+static_assert(same(response_field::kOutcomeResult, v1::Response::kOutcomeResultFieldNumber));
+static_assert(same(outcome_field::kKeys, v1::Outcome::kKeysFieldNumber));
+static_assert(same(outcome_field::kTargets, v1::Outcome::kTargetsFieldNumber));
 static_assert(same(producer_status_field::kProducer, v1::ProducerStatus::kProducerFieldNumber));
 static_assert(same(request_field::kTakeCheckpoint, v1::Request::kTakeCheckpointFieldNumber));
 static_assert(same(response_field::kTakeCheckpointResult,
@@ -99,6 +104,14 @@ TEST(Codec, NamesOnTheWireAreTheLibrarys) {
   for (int i = 0; i <= v1::PosteriorReason_MAX; ++i) {
     EXPECT_EQ(lower_name(v1::PosteriorReason_Name(static_cast<v1::PosteriorReason>(i)), 17),
               to_string(static_cast<StatusReason>(i)));
+  }
+}
+
+TEST(Codec, WhatBecameOfAKeyIsNamedAsInTheLibrary) {
+  ASSERT_EQ(v1::PendingKey_MAX, static_cast<int>(PendingKey::kTableFull));
+  for (int i = 0; i <= v1::PendingKey_MAX; ++i) {
+    EXPECT_EQ(lower_name(v1::PendingKey_Name(static_cast<v1::PendingKey>(i)), 12),
+              to_string(static_cast<PendingKey>(i)));
   }
 }
 

@@ -47,6 +47,7 @@ struct Shared {
     queue.reset();
     about = {&model, &queries, kind == EndpointKind::kObserve ? &producers : nullptr, nullptr};
     context = {&state, {&about, 1}, &long_predict};
+    context.scratch = &scratch.predict;
     clock.advance_ns(kSecond);
   }
 

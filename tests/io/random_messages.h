@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_TESTS_IO_RANDOM_MESSAGES_H_
 #define WINDHOVER_TESTS_IO_RANDOM_MESSAGES_H_
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "windhover/io/codec.h"
 #include "windhover/io/windhover.pb.h"
@@ -52,7 +55,9 @@ inline v1::Request random_request(Random& random) {
       if (sparse) body->add_row_ends(values);
     }
   };
-  switch (below(random, 13)) {
+  // Few, so that they meet.
+  const auto key = [&] { return std::string(below(random, below(random, 5) == 0 ? 70 : 4), 'k'); };
+  switch (below(random, 14)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
@@ -94,6 +99,9 @@ inline v1::Request random_request(Random& random) {
       if (below(random, 3) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) predict->add_offsets(real());
       }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) predict->add_keys(key());
+      }
       predict->set_interval_probability(below(random, 2) == 0 ? 0.0 : real());
       predict->set_thompson_id(below(random, 2) * random());
       break;
@@ -128,6 +136,13 @@ inline v1::Request random_request(Random& random) {
       order.set_request(below(random, 4));
       break;
     }
+    case 12:
+      for (std::uint64_t i = below(random, 6); i > 0; --i) {
+        request.mutable_outcome()->add_keys(key());
+        request.mutable_outcome()->add_targets(real());
+      }
+      request.mutable_outcome();
+      break;
     default:
       request.mutable_status();
   }
@@ -160,6 +175,14 @@ inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) 
          same_array<double>(b.offsets, b.offsets != nullptr ? b.rows : 0, theirs.offsets());
 }
 
+template <class Field>
+bool same_keys(const KeyList& keys, int number, const Field& field) {
+  if (keys.count != static_cast<std::size_t>(field.size())) return false;
+  std::vector<std::string_view> texts(keys.count);
+  read_keys(keys, number, texts);
+  return std::equal(texts.begin(), texts.end(), field.begin());
+}
+
 inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
   const bool narrow = ours.scalar == Scalar::kFloat32;
   const PackedArray none;
@@ -173,6 +196,7 @@ inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
          same_array<double>(ours.thresholds, theirs.thresholds()) &&
          same_array<double>(ours.outcomes, theirs.outcomes()) &&
          same_array<double>(ours.offsets, theirs.offsets()) &&
+         same_keys(ours.keys, v1::Predict::kKeysFieldNumber, theirs.keys()) &&
          (interval == 0.0 ? ours.interval_probability == 0.9
                           : std::bit_cast<std::uint64_t>(ours.interval_probability) ==
                                 std::bit_cast<std::uint64_t>(interval)) &&
@@ -223,6 +247,10 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
              ours.host_model.configuration == theirs.host_model().configuration() &&
              ours.host_model.delete_data == theirs.host_model().delete_data() &&
              ours.host_model.request == theirs.host_model().request();
+    case RequestKind::kOutcome:
+      return theirs.has_outcome() &&
+             same_keys(ours.outcome.keys, v1::Outcome::kKeysFieldNumber, theirs.outcome().keys()) &&
+             same_array<double>(ours.outcome.targets, theirs.outcome().targets());
   }
   return false;
 }

@@ -180,6 +180,29 @@ std::vector<Violation> violations() {
   add("retained_draws", [](EngineConfig& c) { c.retained_draws = 65'537; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 0; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 1025; });
+  add("labels.pending", [](EngineConfig& c) { c.labels.pending = (1U << 30) + 1; });
+  add("labels.pending", [](EngineConfig& c) {
+    c.labels.pending = 1;
+    c.follows = true;
+  });
+  for (const double bad : {0.0, -1.0, kNan, kInfinity, 31'536'001.0}) {
+    add("labels.timeout_seconds", [bad](EngineConfig& c) { c.labels.timeout_seconds = bad; });
+  }
+  for (const double bad : {0.5, 2.0, -1.0, kInfinity}) {
+    add("labels.timeout_outcome", [bad](EngineConfig& c) {
+      c.model.name = "logistic";
+      c.labels.timeout_outcome = bad;
+    });
+  }
+  add("labels.timeout_outcome", [](EngineConfig& c) {
+    c.model.name = "log-normal";
+    c.labels.timeout_outcome = 0;
+  });
+  add("labels.timeout_outcome", [](EngineConfig& c) {
+    c.model.name = "softmax";
+    c.model.classes = 3;
+    c.labels.timeout_outcome = 3;
+  });
   add("max_query_rows", [](EngineConfig& c) { c.max_query_rows = 0; });
   add("max_query_rows", [](EngineConfig& c) { c.max_query_rows = 65'537; });
   return v;

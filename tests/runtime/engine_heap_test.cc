@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "windhover/tests/runtime/engine_fixture.h"
@@ -67,6 +68,8 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   config.model.learn_prior_precision = learn_prior;
   config.model.prior_groups = groups;
   config.horizon = horizon;
+  config.score_predictions = true;
+  config.labels = {.pending = 4, .timeout_seconds = 60, .timeout_outcome = 1};
   if (horizon == Horizon::kWindow) config.sampler.chains = 2;
   config.standardize = Standardize::kColdStart;
   const Index rows = static_cast<Index>(3 * config.window_size);
@@ -95,6 +98,8 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
     request.thresholds = levels;
     request.thompson_id = 9;
   }
+  const std::vector<std::string_view> keys = {"a", "b"};
+  request.keys = keys;
   bool fine = true;
   Index fed = 0;
 
@@ -108,6 +113,10 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
     const int done = engine->poll(2);
     if (turn % 50 == 0) {
       fine &= ok(reader.predict(request, answers, provenance));
+      fine &= answers[1].pending == PendingKey::kKept;
+      const ObserveResult joined = engine->observe_outcomes({keys, outcomes}, refused);
+      fine &= joined.accepted == 2;
+      fine &= ok(engine->settle_labels(10).status);
       fine &= ok(reader.posterior(parameters, provenance));
       fine &= ok(reader.draws(0, 0, config.retained_draws, draws, provenance));
       reader.release();

@@ -33,10 +33,11 @@ constexpr int kSessions = 40;
 constexpr std::chrono::minutes kPatience{4};
 
 const std::vector<std::string> kArguments = {
-    "--model.features",          "9",  "--engine.window_size",    "20000",
-    "--server.max_sessions",     "40", "--server.idle_timeout",   "5000",
-    "--server.observe.tcp_port", "0",  "--server.query.tcp_port", "0",
-    "--process.learner_threads", "2"};
+    "--model.features",          "9",  "--engine.window_size",     "20000",
+    "--server.max_sessions",     "40", "--server.idle_timeout",    "5000",
+    "--server.observe.tcp_port", "0",  "--server.query.tcp_port",  "0",
+    "--process.learner_threads", "2",  "--labels.pending",         "64",
+    "--labels.timeout_seconds",  "1",  "--labels.timeout_outcome", "0"};
 
 const std::string kInjecting =
     std::string(WINDHOVER_INJECT_PRELOAD) + ":" + WINDHOVER_HEAP_COUNTER_PRELOAD;
@@ -118,6 +119,13 @@ void load(ChildDaemon& daemon) {
   request.features = x;
   const double quantiles[] = {0.05, 0.95};
   request.quantile_probabilities = quantiles;
+  // One is told, the other times out.
+  const std::string_view keys[] = {"told", "left"};
+  request.keys = keys;
+  const double happened = 1;
+  v1::OutcomeResult outcome;
+  Client teller;
+  ASSERT_EQ(teller.connect(daemon.observe_address()), Status::kOk) << teller.error_text();
   std::vector<PredictiveSummary> answers;
   std::vector<ParameterSummary> parameters;
   std::vector<double> draws;
@@ -130,6 +138,9 @@ void load(ChildDaemon& daemon) {
     request.thompson_id = static_cast<std::uint64_t>(turn) + 1;
     ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
     if (turn % 20 != 0) continue;
+    ASSERT_EQ(teller.outcomes({keys, 1}, {&happened, 1}, outcome), Status::kOk)
+        << teller.error_text();
+    EXPECT_EQ(outcome.accepted(), 1U);
     ASSERT_EQ(client.posterior(parameters, provenance), Status::kOk) << client.error_text();
     ASSERT_EQ(client.draws(draws, provenance), Status::kOk) << client.error_text();
     ASSERT_EQ(client.status(status), Status::kOk) << client.error_text();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -174,6 +175,30 @@ TEST(DaemonConfig, SaysWhereInTheFileAnOptionStandsThatContradictsOthers) {
       refusal_of_toml("model.features = 3\nengine.horizon = \"all\"\n"
                       "model.prior_precision = \"learn\"\n")
           .starts_with("c.toml:3:25: model.learn_prior_precision must be false where horizon"));
+}
+
+TEST(DaemonConfig, LabelsAreOfATableOfTheirOwn) {
+  DaemonConfig config;
+  config.read_toml(
+      "model.features = 3\n[labels]\npending = 100\ntimeout_seconds = 2.5\ntimeout_outcome = 0\n",
+      "c.toml");
+  config.check();
+  const LabelsConfig labels = config.engine().labels;
+  EXPECT_EQ(labels.pending, 100U);
+  EXPECT_EQ(labels.timeout_seconds, 2.5);
+  EXPECT_EQ(labels.timeout_outcome, 0);
+  EXPECT_NE(config.to_toml().find("timeout_outcome = 0"), std::string::npos);
+  config.set("labels.timeout_outcome", "none", "--labels.timeout_outcome");
+  EXPECT_TRUE(std::isnan(config.engine().labels.timeout_outcome));
+  EXPECT_TRUE(std::isnan(DaemonConfig().engine().labels.timeout_outcome));
+  EXPECT_EQ(DaemonConfig().engine().labels.pending, 0U);
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\n[labels]\ntimeout_seconds = 0\n")
+                  .starts_with("c.toml:3:19: labels.timeout_seconds must be 0.001 to 31536000"));
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\nmodel.name = \"logistic\"\n[labels]\n"
+                              "timeout_outcome = 2\n")
+                  .starts_with("c.toml:4:19: labels.timeout_outcome must be an outcome"));
+  EXPECT_TRUE(refusal_of_toml("model.features = 3\n[labels]\ntimeout_outcome = \"soon\"\n")
+                  .starts_with("c.toml:3:19: labels.timeout_outcome"));
 }
 
 TEST(DaemonConfig, NamesNoPlaceInTheFileForWhatItDidNotSay) {

@@ -106,7 +106,7 @@ TEST(DaemonModels, WhatIsWrongIsSaidWithItsPlace) {
   files.write("own.toml", "[model]\nfeatures = 2\n[server]\nmax_sessions = 3\n");
   EXPECT_EQ(files.refusal(), all + ":2:1: models.a: " + own +
                                  ":4:1: server.max_sessions cannot be a model's own; its tables "
-                                 "are model, sampler and engine");
+                                 "are model, sampler, engine and labels");
   files.write("own.toml", "[model]\nfeatures = 0\n");
   const std::string refusal = files.refusal();
   EXPECT_TRUE(refusal.starts_with(all + ":2:1: models.a: " + own + ":2:12: ")) << refusal;

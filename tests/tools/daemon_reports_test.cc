@@ -95,7 +95,8 @@ TEST(CountReport, HasRoomForEveryKindAtOnce) {
   report.look(kSecond);
   of_model.look(kSecond);
   const Lines lines = recorded.lines();
-  ASSERT_EQ(lines.size(), 7U);  // refused rows and faults are the server's and the model's
+  // Refused rows, limits and faults are the server's and the model's.
+  ASSERT_EQ(lines.size(), 8U);
   for (const std::string& line : lines)
     EXPECT_EQ(line.find("truncated"), std::string::npos) << line;
 }

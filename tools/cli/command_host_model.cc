@@ -159,7 +159,8 @@ void add_host_model(CLI::App& group) {
     add_server_options(*command, options->server);
     command->add_option("NAME", options->name, "The model's name")->required();
     if (action != v1::HOST_ACTION_REMOVE) {
-      command->add_option("FILE", options->file, "TOML: the tables model, sampler and engine");
+      command->add_option("FILE", options->file,
+                          "TOML: the tables model, sampler, engine and labels");
       command->add_option("--set", options->sets, "TABLE.KEY=VALUE, on top of the file")
           ->allow_extra_args(false);
     }

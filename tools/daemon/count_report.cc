@@ -22,6 +22,8 @@ constexpr Counted kRowCounts[] = {
     {.key = "target", .runtime = RuntimeCounter::kRowsRefusedTarget},
     {.key = "sparse", .runtime = RuntimeCounter::kRowsRefusedSparse},
     {.key = "offset", .runtime = RuntimeCounter::kRowsRefusedOffset},
+    {.key = "unknown_key", .runtime = RuntimeCounter::kLabelsUnknown},
+    {.key = "late_key", .runtime = RuntimeCounter::kLabelsLate},
     {.key = "frames_gap", .io = IoCounter::kFramesRefusedGap},
     {.key = "frames_producer", .io = IoCounter::kFramesRefusedProducer},
     {.key = "frames_table_full", .io = IoCounter::kFramesRefusedTableFull},
@@ -46,6 +48,7 @@ constexpr Counted kConnectionCounts[] = {
 };
 constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},
+    {.key = "labels_full", .runtime = RuntimeCounter::kLabelsTableFull},
     {.key = "log_behind", .io = IoCounter::kLogBehindWaits},
     {.key = "over_limits", .io = IoCounter::kLimitWaits},
     {.key = "connects_too_fast", .io = IoCounter::kAcceptWaits},

@@ -104,6 +104,8 @@ EngineConfig DaemonConfig::engine() const {
   engine.model.name =
       values_->model == "auto" ? values_->target.default_model() : std::string_view(values_->model);
   engine.sampler.name = values_->sampler;
+  if (values_->silence_is_no_outcome)
+    engine.labels.timeout_outcome = LabelsConfig{}.timeout_outcome;
   engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;

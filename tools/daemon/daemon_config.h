@@ -48,7 +48,8 @@ class DaemonConfig {
   // Unknown keys are refused.
   void read_file(const std::string& path);
   void read_toml(std::string_view text, const std::string& path);
-  // Likewise, what one of several models has of its own: the tables model, sampler and engine.
+  // Likewise, what one of several models has of its own: the tables model, sampler, engine and
+  // labels.
   void read_model_file(const std::string& path);
   void read_model_toml(std::string_view text, const std::string& path);
   // The engine gets room to follow another, or for so many that follow it.

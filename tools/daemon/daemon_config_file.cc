@@ -58,7 +58,8 @@ std::string place_in(const std::string& path, const toml::source_region& source)
 }
 
 bool is_models_own(std::string_view name) {
-  return name.starts_with("model.") || name.starts_with("sampler.") || name.starts_with("engine.");
+  return name.starts_with("model.") || name.starts_with("sampler.") ||
+         name.starts_with("engine.") || name.starts_with("labels.");
 }
 
 // One line of the table [models]: NAME = "FILE", or NAME = {file = "FILE", follows = "NAME"}.
@@ -152,9 +153,9 @@ void DaemonConfig::read(std::string_view content, const std::string& path, Allow
   }
   for_each_leaf(document, "", [&](const std::string& name, const auto& key, const auto& node) {
     if (allowed == Allowed::kModelsOwn && !is_models_own(name)) {
-      throw UserError(
-          fmt::format("{}: {} cannot be a model's own; its tables are model, sampler and engine",
-                      place_in(path, key.source()), name));
+      throw UserError(fmt::format(
+          "{}: {} cannot be a model's own; its tables are model, sampler, engine and labels",
+          place_in(path, key.source()), name));
     }
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const DaemonOption& o) { return o.name == name; });

@@ -91,6 +91,13 @@ void DaemonConfig::describe_options() {
               "rows are predicted before they are learned from, and the predictions scored",
               v.engine.score_predictions),
       number("engine.seed", "of all random numbers", v.engine.seed),
+      number("labels.pending", "keys of questions that may wait for their outcome; 0: none may",
+             v.engine.labels.pending),
+      number("labels.timeout_seconds", "for which a key waits", v.engine.labels.timeout_seconds),
+      number_or(
+          "none", "labels.timeout_outcome",
+          "what happened where nothing was heard by then, of clicks 0; \"none\": nobody knows",
+          v.engine.labels.timeout_outcome, v.silence_is_no_outcome),
       text("server.observe.tcp_address", "numeric; empty: no TCP", v.observe.tcp_address),
       number("server.observe.tcp_port", "0: any free one", v.server.observe.tcp_port),
       text("server.observe.unix_path", "empty: none", v.observe.unix_path),

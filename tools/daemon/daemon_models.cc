@@ -66,7 +66,7 @@ void DaemonModels::check_rows(const Model& model) const {
 std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name,
                                                        std::string_view toml) const {
   auto config = std::make_unique<DaemonConfig>();
-  // Without [models] the tables model, sampler and engine are those of the only model.
+  // Without [models] the tables model, sampler, engine and labels are those of the only model.
   config->read_toml(common_->to_toml(several()), "the configuration");
   config->read_model_toml(toml, std::string(name));
   config->check();

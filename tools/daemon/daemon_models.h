@@ -1,7 +1,7 @@
 // The configuration of a windhoverd that serves one model, or several:
 //
 //   [models]
-//   price = "price.toml"      what is this model's own: tables model, sampler and engine
+//   price = "price.toml"      what is this model's own: tables model, sampler, engine and labels
 //   clicks = "clicks.toml"    beside what this file says for all
 //   price-b = {file = "b.toml", follows = "price"}    a challenger: it learns from the rows of
 //   price
@@ -26,8 +26,9 @@ class DaemonModels {
  public:
   struct Model {
     std::string name;
-    std::string follows;                   // empty: nobody
-    std::unique_ptr<DaemonConfig> config;  // of which the tables model, sampler and engine count
+    std::string follows;  // empty: nobody
+    std::unique_ptr<DaemonConfig>
+        config;  // of which the tables model, sampler, engine and labels count
   };
 
   // What `read` makes of a new configuration (file and flags), and for each of its models the same

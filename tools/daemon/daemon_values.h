@@ -25,6 +25,7 @@ struct DaemonConfig::Values {
   std::string model = "auto";
   TargetRule target;  // of the schema
   std::string sampler = "calibrated";
+  bool silence_is_no_outcome = true;  // labels.timeout_outcome is none
   std::vector<double> feature_shift;
   std::vector<double> feature_scale;
   enum class PriorGroups : std::uint8_t { kOne, kFeatures, kFields };

@@ -124,6 +124,8 @@ static void null_arguments(void) {
   CHECK_STATUS(windhover_client_totals(NULL, &totals), WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_refused(NULL, NULL, 0, NULL), WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_predict(NULL, NULL, NULL), WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_client_outcomes(NULL, NULL, NULL, 0, NULL, 0, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_posterior(NULL, NULL, 0, 0, NULL), WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_draws(NULL, NULL, 0, NULL, NULL, NULL), WINDHOVER_INVALID_ARGUMENT);
   CHECK(windhover_client_missing(NULL, &first) == 0 && first == 0);
@@ -224,6 +226,17 @@ static void sends_and_asks(const server* s) {
   ask_about(&a, 1);
   CHECK_OK(
       windhover_client_predict(query, &a.question, &a.answer)); /* none of it cost the connection */
+
+  const char* key = "view"; /* this server keeps none */
+  const double outcome = 1;
+  ask_about(&a, 1);
+  a.question.keys = &key;
+  CHECK_STATUS(windhover_client_predict(query, &a.question, &a.answer), WINDHOVER_KEY_NOT_TAKEN);
+  CHECK_STATUS(windhover_client_outcomes(observe, &key, &outcome, 1, NULL, 0, NULL),
+               WINDHOVER_KEY_NOT_TAKEN);
+  CHECK(strstr(windhover_client_error(observe), "labels.pending") != NULL);
+  CHECK_STATUS(windhover_client_outcomes(observe, NULL, &outcome, 1, NULL, 0, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
 
   windhover_client_options options;
   windhover_client_options_init(&options, sizeof options);

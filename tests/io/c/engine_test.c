@@ -4,10 +4,10 @@
 #include "windhover/tests/io/c/small_engine.h"
 
 static void texts(void) {
-  for (int i = 0; i <= WINDHOVER_OFFSET_NOT_TAKEN; ++i) {
+  for (int i = 0; i <= WINDHOVER_KEY_TIMED_OUT; ++i) {
     CHECK(strcmp(windhover_status_text((windhover_status)i), "unknown status") != 0);
   }
-  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_OFFSET_NOT_TAKEN + 1)),
+  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_KEY_TIMED_OUT + 1)),
                "unknown status") == 0);
   CHECK(strcmp(windhover_status_text(WINDHOVER_OK), "ok") == 0);
   CHECK(strlen(windhover_status_text(WINDHOVER_NO_MEMORY)) > 10);
@@ -102,6 +102,70 @@ static void classes(void) {
   CHECK(mean[2] > 0.5 && lower[2] < mean[2] && mean[2] <= upper[2] && sd[2] > 0);
   a.answer.classes = 2;
   CHECK_STATUS(windhover_reader_predict(reader, &a.question, &a.answer), WINDHOVER_WRONG_DIMENSION);
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
+}
+
+static void outcomes_that_come_late(void) {
+  windhover_engine_options options = small_options();
+  options.labels_pending = 2;
+  windhover_engine* engine = engine_of(&options);
+  feed(engine, 200);
+  windhover_reader* reader = reader_of(engine);
+  asked a;
+  const char* key = "view";
+  ask_about(&a, 2.5);
+  a.question.keys = &key;
+  CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+  CHECK(a.prediction.pending == WINDHOVER_KEY_KEPT);
+  CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+  CHECK(a.prediction.pending == WINDHOVER_KEY_REPLACED);
+  key = NULL;
+  CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+  CHECK(a.prediction.pending == WINDHOVER_KEY_NONE);
+  CHECK(windhover_engine_pending_labels(engine) == 1);
+  const char* keys[3] = {"nobody", "view", "view"};
+  const double targets[3] = {1, 9.5, 9.5};
+  windhover_refused_row listed[2];
+  windhover_joined joined;
+  windhover_joined_init(&joined, sizeof joined);
+  CHECK_OK(windhover_engine_outcomes(engine, keys, targets, 3, listed, 2, &joined));
+  CHECK(joined.accepted == 1 && joined.refused == 1 && joined.duplicate == 1);
+  CHECK(listed[0].row == 0 && listed[0].reason == WINDHOVER_UNKNOWN_KEY);
+  CHECK(windhover_engine_head(engine) == 201 && windhover_engine_pending_labels(engine) == 0);
+  CHECK_OK(windhover_engine_outcomes(engine, keys, targets, 1, NULL, 0, NULL));
+  CHECK_OK(windhover_engine_settle_labels(engine));
+  char longer[WINDHOVER_MAX_KEY + 2];
+  memset(longer, 'k', sizeof longer);
+  longer[sizeof longer - 1] = 0;
+  key = longer;
+  CHECK_STATUS(windhover_reader_predict(reader, &a.question, &a.answer),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_engine_outcomes(engine, keys, targets, 65, NULL, 0, NULL),
+               WINDHOVER_TOO_LARGE);
+  CHECK_STATUS(windhover_engine_outcomes(engine, NULL, targets, 1, NULL, 0, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_engine_outcomes(engine, keys, NULL, 1, NULL, 0, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_engine_outcomes(engine, keys, targets, 1, NULL, 1, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
+  joined.struct_size = 0;
+  CHECK_STATUS(windhover_engine_outcomes(engine, keys, targets, 1, NULL, 0, &joined),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_engine_outcomes(NULL, keys, targets, 1, NULL, 0, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_engine_settle_labels(NULL), WINDHOVER_INVALID_ARGUMENT);
+  CHECK(windhover_engine_pending_labels(NULL) == 0);
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
+
+  options.labels_pending = 0;
+  engine = engine_of(&options);
+  reader = reader_of(engine);
+  key = "view";
+  CHECK_STATUS(windhover_reader_predict(reader, &a.question, &a.answer), WINDHOVER_KEY_NOT_TAKEN);
+  CHECK_STATUS(windhover_engine_outcomes(engine, keys, targets, 1, NULL, 0, NULL),
+               WINDHOVER_KEY_NOT_TAKEN);
   windhover_reader_destroy(reader);
   windhover_engine_destroy(engine);
 }
@@ -221,6 +285,7 @@ int main(void) {
   texts();
   learns_and_answers();
   classes();
+  outcomes_that_come_late();
   threads();
   saved_and_restored();
   return verdict();

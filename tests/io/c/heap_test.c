@@ -50,6 +50,7 @@ int main(void) {
   windhover_engine_options_init(&options, sizeof options);
   options.features = 1;
   options.window_size = 500;
+  options.labels_pending = 4;
   CHECK_OK(windhover_engine_create(&options, &engine, NULL));
   CHECK_OK(windhover_reader_create(engine, &reader));
   if (reader == NULL) return verdict();
@@ -58,6 +59,9 @@ int main(void) {
   rows.features = x;
   rows.targets = y;
   ask_about(&a, 2.5);
+  const char* key = "view";
+  const double outcome = 9.5;
+  a.question.keys = &key;
   CHECK(atomic_load(&heap_calls) > 2); /* the counter counts, in the library too */
 
   const unsigned long long before = atomic_load(&heap_calls);
@@ -71,6 +75,8 @@ int main(void) {
         accepted != 32 || windhover_engine_observe(engine, x, 1, y[0]) != WINDHOVER_OK ||
         windhover_engine_poll(engine, 200, NULL) != WINDHOVER_OK ||
         windhover_reader_predict(reader, &a.question, &a.answer) != WINDHOVER_OK ||
+        windhover_engine_outcomes(engine, &key, &outcome, 1, NULL, 0, NULL) != WINDHOVER_OK ||
+        windhover_engine_settle_labels(engine) != WINDHOVER_OK ||
         windhover_reader_posterior(reader, parameters, sizeof parameters[0], 2, NULL) !=
             WINDHOVER_OK ||
         windhover_reader_draws(reader, 0, 64, draws, 128, NULL) != WINDHOVER_OK ||

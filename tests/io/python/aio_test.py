@@ -16,7 +16,7 @@ def connect(server, **options):
 
 
 def test_rows_and_questions_in_an_event_loop(daemon, rows):
-    server = daemon()
+    server = daemon(**{"labels.pending": 4})
     X, y = rows(2000)
 
     async def work():
@@ -33,6 +33,8 @@ def test_rows_and_questions_in_an_event_loop(daemon, rows):
             assert answer.quantile([0.25, 0.75]).shape == (300, 2)
             with pytest.raises(windhover.InvalidInput, match="was not asked for"):
                 answer.interval(0.5)
+            assert (await m.predict(X[:1], key="a")).pending == ["kept"]
+            assert (await m.outcome("a", y[0])).accepted == 1
             assert len(await m.posterior()) == 4
             assert (await m.draws()).theta.shape[1] == 4
             assert [one.name for one in await m.models()] == ["default"]

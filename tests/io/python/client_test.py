@@ -156,6 +156,35 @@ def test_offsets_go_with_rows_and_questions(daemon, rows, settled):
             m.predict(X[:1], offsets=[0.0])
 
 
+def test_outcomes_are_told_later(daemon, rows):
+    X, y = rows(300)
+    options = {"labels.pending": 64, "labels.timeout_seconds": 60}
+    with connect(daemon(**options)) as m:
+        m.observe(X, y)
+        m.wait()
+        one = m.predict(X[:1], key="view 1")
+        assert one.pending == ["kept"]
+        assert m.predict(X[1:4], key=["a", "", "view 1"]).pending == ["kept", "none", "replaced"]
+        assert m.status().pending_keys == 2
+        told = m.outcome(["a", "nobody", "a"], [1.0, 2.0, 3.0])
+        assert (told.accepted, told.refused, told.duplicate) == (1, 1, 1)
+        assert told.refused_keys == {1: windhover.Reason.UNKNOWN_KEY}
+        assert m.outcome("view 1", y[3]).accepted == 1
+        assert m.outcome("view 1", y[3]).duplicate == 1
+        assert m.outcome("view 1", y[3]).head == 302
+        with pytest.raises(windhover.InvalidInput, match="2 keys for 1 rows"):
+            m.predict(X[:1], key=["a", "b"])
+        with pytest.raises(windhover.InvalidInput, match="at most 64 ASCII"):
+            m.predict(X[:1], key="k" * 65)
+        with pytest.raises(windhover.InvalidInput, match="1 keys for 2 rows"):
+            m.outcome("a", [1.0, 2.0])
+    with connect(daemon()) as m:
+        with pytest.raises(windhover.InvalidInput, match="labels.pending"):
+            m.predict(X[:1], key="a")
+        with pytest.raises(windhover.InvalidInput, match="labels.pending"):
+            m.outcome("a", 1)
+
+
 def test_leaving_the_block_waits_and_says_what_was_refused(daemon):
     with pytest.raises(windhover.RowsRefused):
         with connect(daemon()) as m:

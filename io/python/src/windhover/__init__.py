@@ -26,7 +26,7 @@ from .errors import (
     WindhoverError,
     WindhoverWarning,
 )
-from .options import ProducerState, Totals
+from .options import Joined, ProducerState, Totals
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
 from .results import Draws, Posterior, Predictions
 from .status import Checkpoint, ModelState, PredictionScore, ServerStatus
@@ -40,6 +40,7 @@ __all__ = [
     "Draws",
     "Horizon",
     "InvalidInput",
+    "Joined",
     "ModelKind",
     "ModelState",
     "NotPermitted",

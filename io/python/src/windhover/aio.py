@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from .connection import Connection
-from .options import Options, ProducerState, Totals
+from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
 from .shared import RefusedRows, Shared, options_from
 from .status import Checkpoint, ModelState, ServerStatus
@@ -161,14 +161,19 @@ class Client(Shared):
         outcomes: Any = None,
         thompson_id: int = 0,
         offsets: Any = None,
+        key: str | Sequence[str] | None = None,
     ) -> Predictions:
         """What the model predicts for each row of X. Only the interval and the quantiles given here
         can be had of the answer."""
         steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key
         )
         results = await self._run(self._questions, steps)
         return self._predictions(results, interval, quantiles, None, stacklevel=2)
+
+    async def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
+        """What happened, of rows asked about with a key. REQUIRES: an observe endpoint."""
+        return await self._run(self._rows, self._outcome_steps(key, y))
 
     async def posterior(self) -> Posterior:
         """Marginals of the parameters."""

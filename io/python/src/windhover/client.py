@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from .connection import Connection
-from .options import Options, ProducerState, Totals
+from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
 from .shared import RefusedRows, Shared, options_from
 from .status import Checkpoint, ModelState, ServerStatus
@@ -199,6 +199,7 @@ class Client(Shared):
         outcomes: Any = None,
         thompson_id: int = 0,
         offsets: Any = None,
+        key: str | Sequence[str] | None = None,
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
@@ -212,6 +213,8 @@ class Client(Shared):
             outcomes: shape (n,): score the predictions on these.
             thompson_id: not 0: a fresh Thompson draw, the same for the same id.
             offsets: shape (n,), as for observe().
+            key: the outcome is told later, by outcome() with this key: of one row a text, of
+                several one each, "" for those that are not kept; ASCII, at most 64 characters.
 
         Raises:
             InvalidInput: X does not belong to the model, or there are too many quantiles.
@@ -219,8 +222,26 @@ class Client(Shared):
             Unreachable, Disconnected, TimedOut: no answer.
         """
         return self._asked(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, stacklevel=3
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, stacklevel=3
         )
+
+    def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
+        """What happened, of rows asked about with a key: they are learned like any others, and
+        scored by the answer given then. REQUIRES: an observe endpoint.
+
+        Args:
+            key: as for predict(): one, or several.
+            y: a number, or one a key.
+
+        Returns:
+            What became of each, once acknowledged. A key is joined once: told again it is a
+            duplicate.
+
+        Raises:
+            InvalidInput: keys and y do not belong together; the server keeps no keys.
+            Refused, Unreachable, Disconnected, TimedOut: tell them again.
+        """
+        return self._run(self._rows, self._outcome_steps(key, y))
 
     def _asked(
         self,
@@ -231,11 +252,12 @@ class Client(Shared):
         outcomes: Any = None,
         thompson_id: int = 0,
         offsets: Any = None,
+        key: str | Sequence[str] | None = None,
         *,
         stacklevel: int,
     ) -> Predictions:
         steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key
         )
         results = self._run(self._questions, steps)
 

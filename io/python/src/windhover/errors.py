@@ -41,6 +41,9 @@ class Reason(enum.IntEnum):
     LOG_FULL = 23
     OFFSET_OUT_OF_RANGE = 24
     OFFSET_NOT_TAKEN = 25
+    KEY_NOT_TAKEN = 26
+    UNKNOWN_KEY = 27
+    KEY_TIMED_OUT = 28
     SEQUENCE_GAP = 64
     PRODUCER_BUSY = 65
     TABLE_FULL = 66
@@ -88,6 +91,9 @@ _WORDS = {
     Reason.LOG_FULL: "the server's log has no room until its next checkpoint",
     Reason.OFFSET_OUT_OF_RANGE: "the offset is NaN or too large",
     Reason.OFFSET_NOT_TAKEN: "the model's rows have no offset: model.offset is false",
+    Reason.KEY_NOT_TAKEN: "the server keeps no keys: labels.pending, how many may wait, is 0",
+    Reason.UNKNOWN_KEY: "nobody has asked with this key, or long ago, or before a restart",
+    Reason.KEY_TIMED_OUT: "the outcome came later than labels.timeout_seconds",
     Reason.SEQUENCE_GAP: "rows of this producer are missing before these",
     Reason.PRODUCER_BUSY: "another connection speaks for this producer",
     Reason.TABLE_FULL: "the server knows as many producers as it can",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -21,6 +21,8 @@ LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
 OBSERVE, PREDICT = 3, 4  # fields of Request
 OFFSETS = 11  # of Observe and of Predict
+KEYS = 12  # of Predict
+MOST_KEY_BYTES = 64
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 Buffer = Union[bytes, memoryview]
@@ -47,6 +49,29 @@ def packed(number: int, values: NDArray[Any]) -> list[Buffer]:
     if values.nbytes == 0:
         return []
     return [varint(number << 3 | 2) + varint(values.nbytes), values.data.cast("B")]
+
+
+def texts(number: int, values: Sequence[bytes]) -> bytes:
+    """A repeated field of text."""
+    tag = varint(number << 3 | 2)
+    return b"".join(tag + varint(len(value)) + value for value in values)
+
+
+def keys_of(key: str | Sequence[str] | None, rows: int) -> list[bytes] | None:
+    """One key a row, for the wire; None stays None.
+
+    Raises:
+        InvalidInput: there are more or fewer, or one is too long or no ASCII.
+    """
+    if key is None:
+        return None
+    keys = [key] if isinstance(key, str) else list(key)
+    if len(keys) != rows:
+        raise InvalidInput(f"{len(keys)} keys for {rows} rows")
+    for name in keys:
+        if not isinstance(name, str) or not name.isascii() or len(name) > MOST_KEY_BYTES:
+            raise InvalidInput(f"key {name!r}: text of at most {MOST_KEY_BYTES} ASCII characters")
+    return [name.encode() for name in keys]
 
 
 def framed(request_id: int, arm: int, parts: list[Buffer]) -> bytes:
@@ -102,7 +127,7 @@ class Rows:
 
     Dense: `features` has shape (n, columns). Sparse: `features` has the nonzero values, `indices`
     their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets`
-    (`<f8`), where there are any, has one a row.
+    (`<f8`) and `keys`, where there are any, have one a row.
     """
 
     features: NDArray[Any]
@@ -111,6 +136,7 @@ class Rows:
     indices: NDArray[np.uint32] | None = None
     row_ends: NDArray[np.int64] | None = None
     offsets: NDArray[np.float64] | None = None
+    keys: Sequence[bytes] | None = None
 
     def values_before(self, row: int) -> int:
         assert self.row_ends is not None
@@ -133,6 +159,7 @@ class Rows:
     def _fitting(self, begin: int, most_bytes: int) -> int:
         item = self.features.itemsize
         extras = 0 if self.offsets is None else 8
+        extras += 0 if self.keys is None else MOST_KEY_BYTES + 2
         if self.row_ends is None:
             return int(most_bytes // ((self.features.shape[1] + 1) * item + extras))
         most = most_bytes // (item + 4) + 1  # an empty row costs as much
@@ -164,6 +191,8 @@ class Rows:
             out += packed(indices + 1, (self.row_ends[begin:end] - first).astype("<u4"))
         if self.offsets is not None:
             out += packed(OFFSETS, self.offsets[begin:end])
+        if self.keys is not None:
+            out.append(texts(KEYS, self.keys[begin:end]))
         return out
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from .errors import Reason
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,38 @@ class Totals:
     restored: int = 0
     lost: int = 0
     histories: int = 0
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What became of outcomes: each key is counted once.
+
+    Attributes:
+        accepted: rows learned.
+        refused: keys without a row, or targets that cannot be.
+        duplicate: keys that had been joined already.
+        head: the server's observations from everybody.
+        durable_through: of these, those below this one are on the server's disk.
+        refused_keys: the first of the refused, by their places among the keys, and why.
+    """
+
+    accepted: int
+    refused: int
+    duplicate: int
+    head: int
+    durable_through: int
+    refused_keys: dict[int, Reason]
+
+    @classmethod
+    def of(cls, m: Any) -> Joined:
+        return cls(
+            accepted=m.accepted,
+            refused=m.refused,
+            duplicate=m.duplicate,
+            head=m.head,
+            durable_through=m.durable_through,
+            refused_keys={k: Reason(why) for k, why in zip(m.refused_key, m.refused_reason)},
+        )
 
 
 @dataclass(frozen=True)

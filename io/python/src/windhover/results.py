@@ -40,6 +40,9 @@ class _Table(_Column):
         return instance._arrays(self._name)
 
 
+_PENDING = ("none", "kept", "replaced", "table_full")
+
+
 class Predictions(Answer):
     """Predictions for n rows: arrays of shape (n,), of a softmax model also (n, classes).
 
@@ -90,6 +93,12 @@ class Predictions(Answer):
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self)} rows, status {self.status}, reason {self.reason}>"
+
+    @property
+    def pending(self) -> list[str]:
+        """What became of each row's key: "kept"; "replaced", in place of that of an earlier
+        question; "table_full", not kept; "none"."""
+        return [_PENDING[row.pending] for row in self._rows]
 
     def interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the equal-tailed interval, shape (n,); of softmax (n, classes).

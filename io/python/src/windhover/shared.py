@@ -23,7 +23,7 @@ from .errors import (
     RowsRefused,
     RowsRefusedWarning,
 )
-from .options import Options, ProducerState, Totals
+from .options import Joined, Options, ProducerState, Totals
 from .provenance import ModelKind, Provenance, kind_of
 from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
 from .status import Checkpoint, ModelState, ServerStatus
@@ -201,6 +201,7 @@ class Shared:
         outcomes: Any,
         thompson_id: int,
         offsets: Any,
+        key: str | Sequence[str] | None = None,
     ) -> Steps[list[Any]]:
         for name, values in (("interval", [interval]), ("quantiles", quantiles)):
             if not all(0 < value < 1 for value in values):
@@ -217,6 +218,9 @@ class Shared:
         rows = self._taken(x, outcomes, precision, offsets)
         if rows.count == 0:
             raise InvalidInput("X has no rows")
+        if key is not None:
+            self._need_keys(welcome)
+            rows = dataclasses.replace(rows, keys=wire.keys_of(key, rows.count))
         tail: list[wire.Buffer] = []
         tail += wire.packed(6, np.asarray(quantiles, dtype="<f8"))
         tail += wire.packed(7, np.asarray(thresholds, dtype="<f8"))
@@ -244,6 +248,24 @@ class Shared:
                 raise ProtocolError("the server answers for another number of rows")
             results.append(result)
         return results
+
+    @staticmethod
+    def _need_keys(welcome: Any) -> None:
+        if not welcome.takes_keys:
+            raise InvalidInput("the server keeps no keys: labels.pending, how many may wait, is 0")
+
+    def _outcome_steps(self, key: str | Sequence[str], y: Any) -> Steps[Joined]:
+        welcome = self._rows.welcome
+        if not welcome.observes:
+            raise InvalidInput("this endpoint answers questions and takes no outcomes")
+        self._need_keys(welcome)
+        targets = np.atleast_1d(np.asarray(y, dtype=np.float64))
+        if targets.ndim != 1:
+            raise InvalidInput(f"y has shape {targets.shape}; it must have one number a key")
+        keys = wire.keys_of(key, len(targets)) or []
+        request = pb.Request(outcome=pb.Outcome(keys=[k.decode() for k in keys], targets=targets))
+        result = yield from self._ask_rows(request, "outcome_result")
+        return Joined.of(result)
 
     def _posterior_steps(self) -> Steps[Posterior]:
         request = pb.Request(posterior_summary=pb.PosteriorSummary())

@@ -105,6 +105,7 @@ class ServerStatus(Answer):
         scores: of the predictions of the last 1,000, the last 10,000 and all rows; empty: nobody
             scores.
         scores_offered: rows that came since the start, scored or not.
+        pending_keys: of predict()'s keys, those whose outcome is waited for.
     """
 
     provenance: Provenance
@@ -121,6 +122,7 @@ class ServerStatus(Answer):
     durable: Durable
     scores: tuple[PredictionScore, ...]
     scores_offered: int
+    pending_keys: int
 
     @classmethod
     def of(cls, m: Any) -> ServerStatus:
@@ -146,6 +148,7 @@ class ServerStatus(Answer):
             durable=durable,
             scores=tuple(PredictionScore.of(s) for s in m.scores),
             scores_offered=m.scores_offered,
+            pending_keys=m.pending_keys,
         )
 
 

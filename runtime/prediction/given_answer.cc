@@ -1,0 +1,58 @@
+// Answers in few numbers, and what they said of y said again.
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/runtime/prediction/predict.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+std::size_t Predictor::given_numbers(const EngineConfig& config) noexcept {
+  const ModelEntry& model = *find_model(config.model.name);
+  if (model.response == Response::kCategorical) return config.model.classes;
+  return model.network ? 1 + std::size_t{config.retained_draws} : 4;
+}
+
+// Of a row just answered. Of a network its draws' linear predictors stand there less their mean.
+void Predictor::note_given(Response response, std::size_t row,
+                           const PredictiveSummary& s) noexcept {
+  if (given_.empty()) return;
+  double* to = &given_[row * given_numbers_];
+  if (response == Response::kCategorical) {
+    std::copy_n(s.probs.data(), given_numbers_, to);
+  } else if (network_) {
+    to[0] = noise_.dispersion;
+    const double* deviations = predictors_ + row * draws_;
+    for (std::uint32_t m = 0; m < draws_; ++m) to[1 + m] = s.linpred_mean + deviations[m];
+  } else {
+    const std::array numbers = {s.linpred_mean, s.linpred_sd, noise_.dispersion,
+                                noise_.relative_sd};
+    std::ranges::copy(numbers, to);
+  }
+}
+
+void Predictor::answer_given(Response response, std::span<const double> given,
+                             const PredictRequest& r, PredictiveSummary& s) noexcept {
+  s = PredictiveSummary();
+  set_levels(r, {});
+  const double* outcome = r.outcomes.empty() ? nullptr : r.outcomes.data();
+  if (response == Response::kCategorical) {
+    s.classes = static_cast<std::uint32_t>(given.size());
+    std::ranges::copy(given, s.probs.begin());
+    if (outcome == nullptr) return;
+    s.log_score = std::log(given[static_cast<std::size_t>(*outcome)]);
+    for (std::size_t c = 0; c < given.size(); ++c) {
+      const double error = given[c] - (static_cast<double>(c) == *outcome ? 1.0 : 0.0);
+      s.brier += error * error;
+    }
+  } else if (network_) {
+    network_predictor_.answer_given(given.subspan(1), given[0], r, outcome, s);
+  } else {
+    set_noise(response, {given[2], given[3]});
+    s.linpred_mean = given[0];
+    s.linpred_sd = given[1];
+    predict_y(response, r, 0, s);
+  }
+}
+
+}  // namespace windhover
