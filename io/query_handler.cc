@@ -16,7 +16,7 @@ constexpr std::size_t kMostRowsAtOnce = 32;  // of a question in pieces, between
 
 QueryScratch::QueryScratch(Arena& arena, const Limits& limits) noexcept
     : predict(arena, limits),
-      parameters(arena.allocate<ParameterSummary>(limits.dimension)),
+      parameters(arena.allocate<ParameterSummary>(limits.described)),
       theta(arena.allocate<double>(limits.page_numbers)) {}
 
 void QueryScratch::reset() noexcept {
@@ -47,9 +47,9 @@ std::size_t QueryHandler::reply_bound(const RequestView& request) const noexcept
       return predict_reply_bound(request.predict.rows, request.predict.quantile_probabilities.count,
                                  request.predict.thresholds.count, model_->limits.classes);
     case RequestKind::kPosteriorSummary:
-      return posterior_reply_bound(model_->limits.dimension);
+      return posterior_reply_bound(model_->limits.described);
     case RequestKind::kDraws:
-      return draws_reply_bound(model_->limits.dimension, model_->limits.page_draws);
+      return draws_reply_bound(model_->limits.described, model_->limits.page_draws);
     case RequestKind::kTakeCheckpoint:
       return kSmallReplyBound;
     default:
@@ -138,7 +138,7 @@ std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
     case RequestKind::kTakeCheckpoint:
       return QuestionCost::kFrameNs;
     default:
-      return QuestionCost::kStatusNs + cost.parameters_ns;
+      return QuestionCost::kStatusNs;
   }
 }
 
@@ -179,12 +179,13 @@ std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
 }
 
 Status QueryHandler::provenance(Provenance& provenance) noexcept {
-  return reader_->posterior(scratch_->parameters.first(model_->limits.dimension), provenance);
+  return reader_->provenance(provenance);
 }
 
 std::size_t QueryHandler::posterior(std::uint64_t id, std::span<std::byte> out) noexcept {
+  if (model_->limits.described == 0) return refuse(id, Status::kTooLarge, kMostDescribed, out);
   Provenance provenance;
-  const auto parameters = scratch_->parameters.first(model_->limits.dimension);
+  const auto parameters = scratch_->parameters.first(model_->limits.described);
   const Status status = reader_->posterior(parameters, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   return write(id, encode(id, PosteriorReply{&provenance, parameters}, out), out);
@@ -192,6 +193,7 @@ std::size_t QueryHandler::posterior(std::uint64_t id, std::span<std::byte> out) 
 
 std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
                                 std::span<std::byte> out) noexcept {
+  if (model_->limits.described == 0) return refuse(id, Status::kTooLarge, kMostDescribed, out);
   const std::uint32_t first = query.first;
   if (first > model_->limits.retained_draws) {
     return refuse(id, Status::kInvalidArgument, model_->limits.retained_draws, out);
@@ -203,7 +205,7 @@ std::size_t QueryHandler::draws(std::uint64_t id, const DrawsQuery& query, const
   const bool last = first + count >= model_->limits.retained_draws;
   Provenance provenance;
   const std::span<double> theta =
-      scratch_->theta.first(std::size_t{count} * model_->limits.dimension);
+      scratch_->theta.first(std::size_t{count} * model_->limits.described);
   const Status status = paging_.draws({query.snapshot_id, first, count, last}, asker,
                                       state_->clock->now_ns(), theta, provenance);
   if (!ok(status)) return refuse(id, status, 0, out);

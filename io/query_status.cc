@@ -57,8 +57,7 @@ auto values_of(const Counters<Enum>& counters) noexcept {
 
 std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noexcept {
   Provenance provenance;
-  const auto parameters = scratch_->parameters.first(model_->limits.dimension);
-  const Status status = reader_->posterior(parameters, provenance);
+  const Status status = reader_->provenance(provenance);
   if (!ok(status)) return refuse(id, status, 0, out);
   ServerState& state = *state_;
   const auto runtime_counters = values_of(model_->engine->counters());

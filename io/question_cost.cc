@@ -45,6 +45,7 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   const std::int64_t factor = dimension * dimension / 2;
   const Prices prices = prices_of(model.response, model.network);
   QuestionCost cost;
+  const bool diagonal = structure_of(engine) == Structure::kDiagonal;
   cost.row_ns =
       600 + (model.network ? 2 * draws * dimension : classes * (draws * dimension + factor) / 16);
   if (categorical) cost.row_ns += 1024 * classes * (classes + 8);
@@ -52,7 +53,8 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   cost.threshold_ns = prices.threshold;
   cost.parameters_ns = 1'000 + 40 * dimension;
   cost.draw_ns = 3 * dimension;
-  if (!model.network && factor / 16 > kTurnNs / 4) cost.rows_together = 4;
+  if (diagonal) cost.row_ns = 600 + draws * engine.model.max_nonzeros / 4;
+  if (!model.network && !diagonal && factor / 16 > kTurnNs / 4) cost.rows_together = 4;
   return cost;
 }
 

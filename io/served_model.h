@@ -17,10 +17,15 @@
 
 namespace windhover {
 
+inline constexpr std::uint32_t kMostDescribed = 65'537;
+
 // The sizes of a model's requests and answers, as its configuration fixes them.
 struct ModelLimits {
   std::uint32_t features = 0;
   std::uint32_t dimension = 0;
+  // Parameters that an answer can hold: all of them, or none where they are more than
+  // kMostDescribed.
+  std::uint32_t described = 0;
   std::uint32_t classes = 0;  // of a model of classes; otherwise 0
   std::uint32_t max_rows = 0;
   std::uint32_t max_nonzeros = 0;

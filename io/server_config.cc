@@ -230,7 +230,8 @@ bool is_model_name(std::string_view name) noexcept {
 }
 
 ModelLimits limits_of(const EngineConfig& engine) noexcept {
-  const std::size_t dimension = engine.model.dimension();
+  const std::size_t all = engine.model.dimension();
+  const std::size_t dimension = all > kMostDescribed ? 0 : all;
   const bool categorical = find_model(engine.model.name)->response == Response::kCategorical;
   const std::uint32_t classes = categorical ? engine.model.classes : 0;
   const std::size_t one_draw = draws_reply_bound(dimension, 1);
@@ -240,6 +241,7 @@ ModelLimits limits_of(const EngineConfig& engine) noexcept {
   ModelLimits limits;
   limits.features = engine.model.features;
   limits.dimension = engine.model.dimension();
+  limits.described = static_cast<std::uint32_t>(dimension);
   limits.classes = classes;
   limits.max_rows = engine.max_frame_rows;
   limits.max_nonzeros = engine.model.max_nonzeros;
@@ -247,7 +249,8 @@ ModelLimits limits_of(const EngineConfig& engine) noexcept {
   limits.pending_keys = engine.labels.pending;
   limits.retained_draws = engine.retained_draws;
   limits.page_draws = static_cast<std::uint32_t>(std::min<std::size_t>(
-      engine.retained_draws, 1 + (reply - one_draw) / (dimension * sizeof(double))));
+      engine.retained_draws,
+      1 + (reply - one_draw) / (std::max<std::size_t>(dimension, 1) * sizeof(double))));
   limits.reply_cap = static_cast<std::uint32_t>(reply);
   limits.cost = question_cost(engine);
   return limits;
@@ -275,7 +278,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
   if (added.max_parameters <= limits.dimension) return;
   ModelLimits model;
-  model.dimension = added.max_parameters;
+  model.dimension = model.described = added.max_parameters;
   const std::size_t one_draw = draws_reply_bound(model.dimension, 1);
   const std::size_t reply =
       std::max({posterior_reply_bound(model.dimension), one_draw, std::size_t{limits.reply_cap}});
@@ -289,8 +292,9 @@ void include(Limits& limits, const ModelLimits& model) noexcept {
   limits.reply_cap = std::max(limits.reply_cap, model.reply_cap);
   limits.max_query_rows = std::max(limits.max_query_rows, model.max_query_rows);
   limits.dimension = std::max(limits.dimension, model.dimension);
+  limits.described = std::max(limits.described, model.described);
   limits.page_numbers =
-      std::max(limits.page_numbers, std::size_t{model.page_draws} * model.dimension);
+      std::max(limits.page_numbers, std::size_t{model.page_draws} * model.described);
   // Behind the largest answer: an acknowledgement and a refusal must always find room.
   limits.reply_buffer = limits.reply_cap + 2 * kSmallReplyBound;
 }

@@ -145,7 +145,8 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   model.answered_by = model.place;
   model.schema_json = hosted.schema_json;
   model.limits = limits_of(engine.config());
-  const std::size_t page = layout.state.limits.page_numbers / model.limits.dimension;
+  const std::size_t page =
+      layout.state.limits.page_numbers / std::max<std::size_t>(model.limits.described, 1);
   model.limits.page_draws =
       static_cast<std::uint32_t>(std::min<std::size_t>(model.limits.page_draws, page));
   model.engine = &engine;

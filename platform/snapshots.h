@@ -84,6 +84,17 @@ class Snapshots {
   // alone may ask.
   Slot* published() noexcept { return published_ == kNone ? nullptr : &slots_[published_]; }
 
+  // Every slot that a reader may be reading, or come to read before the next publish(): the newest
+  // and those that are pinned. The publisher alone may ask.
+  template <class F>
+  void for_each_held(F&& f) const noexcept {
+    if (published_ != kNone) f(slots_[published_]);
+    for (const SnapshotPin& pin : pins_) {
+      const std::uint32_t slot = pin.slot.load(std::memory_order_seq_cst);
+      if (slot != kNone && slot != published_) f(slots_[slot]);
+    }
+  }
+
   // The newest slot, unchanging until unpin(reader); null before the first publication.
   // REQUIRES: reader < max_readers(), and it holds no pin.
   const Slot* pin(std::size_t reader) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
@@ -16,6 +17,9 @@ Error invalid(const char* sentence, double number) noexcept {
 // A step of few rows costs more than their gradients; one of many is long beside the window.
 constexpr std::uint64_t kMostMinibatch = 256;
 constexpr std::uint64_t kRowsAMinibatch = 200;
+// K with a window.
+constexpr std::uint32_t kDefaultChains = 8;
+constexpr std::uint32_t kMostFullFeatures = 65'536;
 
 std::uint64_t least_minibatch(const ModelConfig& model) noexcept {
   return std::max<std::uint64_t>(64, 2 * std::uint64_t{model.dimension()});
@@ -60,8 +64,8 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
     return invalid("model.name is not in the registry; there are this many models",
                    static_cast<double>(model_registry().size()));
   }
-  if (m.features < 1 || m.features > 65'536) {
-    return invalid("model.features must be 1 to 65536", m.features);
+  if (m.features < 1 || m.features > kMostColumns) {
+    return invalid("model.features must be 1 to 16777216", m.features);
   }
   if (m.max_nonzeros > m.features) {
     return invalid("model.max_nonzeros must be at most model.features", m.max_nonzeros);
@@ -212,7 +216,60 @@ Result<bool> check_threads(const EngineConfig& c) noexcept {
   return true;
 }
 
+// What keeps a diagonal from being used, or kOk.
+Result<bool> check_diagonal(const EngineConfig& c) noexcept {
+  if (c.model.name != "logistic") {
+    return invalid("structure must be full unless model.name is logistic", 2);
+  }
+  if (c.model.max_nonzeros == 0) {
+    return invalid("structure must be full for dense rows: model.max_nonzeros is", 0);
+  }
+  if (c.horizon != Horizon::kWindow) {
+    return invalid("structure must be full unless horizon is window", 2);
+  }
+  if (c.sampler.name != SamplerConfig{}.name || c.sampler.temperature != 1) {
+    return invalid(
+        "sampler.name and temperature must be left as they are with a diagonal structure",
+        c.sampler.temperature);
+  }
+  if (c.standardize != Standardize::kChosen && c.standardize != Standardize::kOff) {
+    return invalid("standardize must be off with a diagonal structure", 1);
+  }
+  if (!c.model.prior_groups.empty()) {
+    return invalid("model.prior_groups must be empty with a diagonal structure",
+                   static_cast<double>(c.model.prior_groups.size()));
+  }
+  if (c.learner_threads > 1) {
+    return invalid("learner_threads must be 1 with a diagonal structure", c.learner_threads);
+  }
+  const std::uint32_t chains = c.sampler.chains == 0 ? kDefaultChains : c.sampler.chains;
+  if (c.retained_draws % chains != 0 || c.retained_draws / chains > SharedDraws::kMostGroups) {
+    return invalid(
+        "retained_draws must be a multiple of sampler.chains with a diagonal structure, and at "
+        "most 64 times that",
+        c.retained_draws);
+  }
+  return true;
+}
+
+Result<bool> check_structure(const EngineConfig& c) noexcept {
+  if (c.structure == Structure::kDiagonal) return check_diagonal(c);
+  if (structure_of(c) == Structure::kFull && c.model.features > kMostFullFeatures) {
+    if (c.structure == Structure::kFull) {
+      return invalid("model.features must be 1 to 65536 with a full structure", c.model.features);
+    }
+    return check_diagonal(c);  // says why not
+  }
+  return true;
+}
+
 }  // namespace
+
+Structure structure_of(const EngineConfig& c) noexcept {
+  if (c.structure != Structure::kChosen) return c.structure;
+  const bool many = c.model.features > kMostFullColumns;
+  return many && check_diagonal(c).ok() ? Structure::kDiagonal : Structure::kFull;
+}
 
 Result<bool> check(const EngineConfig& c) noexcept {
   if (const auto r = check_model(c.model); !r.ok()) return r;
@@ -236,6 +293,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
   }
   if (const auto r = check_single_pass(c); !r.ok()) return r;
   if (const auto r = check_threads(c); !r.ok()) return r;
+  if (const auto r = check_structure(c); !r.ok()) return r;
   if (c.max_readers < 1 || c.max_readers > 1024) {
     return invalid("max_readers must be 1 to 1024", c.max_readers);
   }
@@ -248,7 +306,9 @@ Result<bool> check(const EngineConfig& c) noexcept {
 
 EngineConfig with_defaults(const EngineConfig& config) noexcept {
   EngineConfig c = config;
+  c.structure = structure_of(config);
   const bool scaled = c.model.default_prior();
+  if (c.structure == Structure::kDiagonal && scaled) c.model.learn_prior_precision = true;
   if (c.standardize == Standardize::kChosen) {
     c.standardize = scaled && c.model.max_nonzeros == 0 ? Standardize::kScaled : Standardize::kOff;
   }
@@ -264,7 +324,7 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept {
     c.sampler.minibatch_grows = window;
   }
   if (c.sampler.chains == 0) {
-    c.sampler.chains = keeps_window(c.horizon) ? 8 : c.retained_draws;
+    c.sampler.chains = keeps_window(c.horizon) ? kDefaultChains : c.retained_draws;
   }
   return c;
 }

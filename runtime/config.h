@@ -38,12 +38,28 @@ enum class Standardize : std::uint8_t {
   kScaled,
 };
 
+// What is kept of the curvature of -log p, and of the gradient's noise.
+enum class Structure : std::uint8_t {
+  // kDiagonal for logistic models of more than kMostFullColumns sparse features with a window,
+  // where
+  // everything else is left at its default or can be kept; otherwise kFull.
+  kChosen,
+  kFull,  // all of it: memory and time grow with the square of the parameters
+  // A number a parameter: memory in proportion to the parameters, time a row to its non-zeros.
+  // Logistic models of sparse rows with a window (runtime/learning/row_block_learner.h).
+  kDiagonal,
+};
+
+inline constexpr std::uint32_t kMostFullColumns = 2'000;
+inline constexpr std::uint32_t kMostColumns = 16'777'216;  // with Structure::kDiagonal
+
 inline constexpr std::uint32_t kMaxLearnerThreads = 16;
 
 struct EngineConfig {
   ModelConfig model;
   SamplerConfig sampler;
 
+  Structure structure = Structure::kChosen;
   Horizon horizon = Horizon::kWindow;  // which observations the posterior stands on
   SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
@@ -94,6 +110,9 @@ struct EngineConfig {
 // The one place where a configuration is judged. Complexity O(features); no allocation.
 // Returns kOk, or the first field that is wrong: a sentence and the number it holds.
 Result<bool> check(const EngineConfig& config) noexcept;
+
+// kFull or kDiagonal. Of any configuration.
+Structure structure_of(const EngineConfig& config) noexcept;
 
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;

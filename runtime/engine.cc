@@ -139,7 +139,7 @@ void Engine::Layout::start() noexcept {
   // Likewise the groups of the prior.
   if (!config.model.prior_groups.empty()) {
     config.model.prior_groups =
-        parts.learner->view().estimator.prior().groups().first(config.model.features);
+        parts.learner->view().estimator().prior().groups().first(config.model.features);
   }
 }
 

@@ -65,6 +65,8 @@ class Reader {
 
   // One entry a parameter, the intercept last; `summaries` holds dimension() of them.
   Status posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept;
+  // The second half of that alone. O(1). kUnavailable between begin_predict() and its end.
+  Status provenance(Provenance& provenance) noexcept;
 
   // Draws `first` to `first + count` of theta, dimension() numbers each. snapshot_id 0 takes the
   // newest snapshot and keeps it pinned for later pages; kUnavailable: that snapshot is gone.

@@ -12,6 +12,7 @@
 #include "windhover/runtime/checkpoint/capture.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/labels/pending_labels.h"
+#include "windhover/runtime/learning/row_block_learner.h"
 #include "windhover/runtime/learning/single_pass_learner.h"
 #include "windhover/runtime/learning/window_learner.h"
 #include "windhover/runtime/posterior/posterior.h"
@@ -49,10 +50,13 @@ struct Parts {
   // One a learner's thread.
   static std::span<Model*> make_models(Arena& arena, const EngineConfig& config) noexcept {
     const ModelEntry& entry = *find_model(config.model.name);
+    ModelConfig summed = config.model;
+    // With a diagonal structure nobody asks a model for sums over rows: it knows the targets.
+    if (config.structure == Structure::kDiagonal) summed.features = summed.max_nonzeros = 1;
     const std::span<Model*> models =
         start_region(arena, "model").allocate<Model*>(config.learner_threads);
     for (std::uint32_t i = 0; i < config.learner_threads; ++i) {
-      Model* model = entry.make(arena, config.model);
+      Model* model = entry.make(arena, summed);
       if (models.data() != nullptr) models[i] = model;
     }
     return models;
@@ -64,17 +68,22 @@ struct Parts {
   }
   static std::span<Posterior> make_slots(Arena& arena, const EngineConfig& config) noexcept {
     start_region(arena, "snapshots");
-    const std::uint32_t dimension = config.model.dimension();
+    const bool shared = config.structure == Structure::kDiagonal;
+    const std::uint32_t dimension = shared ? 0 : config.model.dimension();
+    const std::uint32_t features = shared ? 0 : config.model.features;
     return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(config.max_readers), arena,
-                                       dimension, config.model.features, config.retained_draws);
+                                       dimension, features, config.retained_draws);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
-    if (!keeps_window(config.horizon)) return nullptr;
+    if (!keeps_window(config.horizon) || config.structure == Structure::kDiagonal) return nullptr;
     return find_sampler(config.sampler.name)
         ->make(start_region(arena, "sampler"), config.sampler, config.model.dimension());
   }
   Learner* make_learner(Arena& arena, const EngineConfig& config, Clock& clock,
                         Counters<RuntimeCounter>& counters) noexcept {
+    if (config.structure == Structure::kDiagonal) {
+      return arena.make<RowBlockLearner>(arena, config, window, snapshots, clock, counters);
+    }
     if (keeps_window(config.horizon)) {
       return arena.make<WindowLearner>(arena, config, window, models, sampler, snapshots, clock,
                                        counters);

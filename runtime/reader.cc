@@ -1,10 +1,44 @@
 // Answers from the newest snapshot.
+#include <cmath>
+#include <limits>
+
 #include "windhover/platform/check.h"
 #include "windhover/runtime/engine_layout.h"
 #include "windhover/runtime/learning/units.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 
 namespace windhover {
+
+namespace {
+
+// By the draws, of which each chain's count as one where it says how many they are worth.
+void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) noexcept {
+  const double z = normal_quantile(0.95);
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (std::uint32_t j = 0; j < p.dimension; ++j) {
+    double mean = 0;
+    double squares = 0;
+    for (std::uint32_t m = 0; m < p.draws; ++m) mean += p.shared.draw(j, m);
+    mean /= p.draws;
+    for (std::uint32_t m = 0; m < p.draws; ++m) {
+      const double deviation = p.shared.draw(j, m) - mean;
+      squares += deviation * deviation;
+    }
+    const double sd = std::sqrt(squares / (p.draws - 1));
+    ParameterSummary& s = summaries[j];
+    s = {};
+    s.mean = s.q50 = mean;
+    s.sd = sd;
+    s.q5 = mean - z * sd;
+    s.q95 = mean + z * sd;
+    s.mode = s.sd_robust = s.r_hat = s.autocorrelation_time = unknown;
+    s.ess_bulk = s.ess_tail = p.provenance.ess_bulk;
+    s.mcse_mean = s.ess_bulk > 0 ? sd / std::sqrt(s.ess_bulk) : unknown;
+    s.prior_precision = j + 1 < p.dimension ? p.prior_precision : p.intercept_precision;
+  }
+}
+
+}  // namespace
 
 // What is of the moment of the answer, not of the snapshot.
 void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
@@ -81,6 +115,15 @@ void Reader::abandon_predict() noexcept {
   asked_ = nullptr;
 }
 
+Status Reader::provenance(Provenance& provenance) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  if (asked_ != nullptr) return Status::kUnavailable;
+  const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
+  engine.stamp(*p, provenance);
+  if (held_ == nullptr) engine.parts.snapshots.unpin(id_);
+  return Status::kOk;
+}
+
 Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept {
   Engine::Layout& engine = *engine_->layout_;
   if (summaries.size() < engine.config.model.dimension()) return Status::kInvalidArgument;
@@ -88,7 +131,9 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   const ParameterColumns& of = p->parameters;
   const double z = normal_quantile(0.95);
-  for (std::uint32_t j = 0; j < p->dimension; ++j) {
+  if (p->shared.any()) describe_shared(*p, summaries);
+  const std::uint32_t kept = p->shared.any() ? 0 : p->dimension;
+  for (std::uint32_t j = 0; j < kept; ++j) {
     summaries[j] = {of.raw_mean[j],
                     of.mode[j],
                     of.sd[j],
@@ -129,6 +174,11 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
   const ParameterLayout parameters = find_model(model.name)->layout(model);
   for (std::size_t m = 0; m < count; ++m) {
     double* theta = &out[m * dimension];
+    if (held_->shared.any()) {
+      const auto draw = static_cast<std::uint32_t>(first + m);
+      for (std::uint32_t j = 0; j < dimension; ++j) theta[j] = held_->shared.draw(j, draw);
+      continue;
+    }
     for (std::uint32_t j = 0; j < dimension; ++j) {
       theta[j] = held_->mean[j] + held_->deviations[j * draws + first + m];
     }

@@ -58,8 +58,7 @@ ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
   const ServedModel& model = *memory.conversations->models[index].model;
   Engine& engine = *model.engine;
   // The answer before the head: the lag is then never negative.
-  const std::span<ParameterSummary> scratch = memory.conversations->scratch.parameters;
-  (void)memory.readers[index]->posterior(scratch.first(engine.dimension()), metrics.provenance);
+  (void)memory.readers[index]->provenance(metrics.provenance);
   metrics.name = model.name();
   metrics.head = std::max(engine.head(), model.log.durable_head.load());
   metrics.likelihood = engine.config().model.name;

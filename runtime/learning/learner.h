@@ -87,8 +87,11 @@ class Learner {
 
 // Of a learner, between two rounds. What follows `minibatch_size` is of Horizon::kWindow only.
 struct LearnerView {
+  // REQUIRES: the learner has one.
+  const Estimator& estimator() const noexcept { return *estimates; }
+
   Learner::Phase phase;
-  const Estimator& estimator;
+  const Estimator* estimates;      // null with Structure::kDiagonal
   std::span<const double> chains;  // chains x dimension
   double minibatch_size;
   std::uint64_t passes = 0;  // complete ones over the window since chains began

@@ -38,7 +38,7 @@ class SinglePassLearner final : public Learner {
 
   std::uint64_t head() const noexcept override { return cursor_.head(); }
   LearnerView view() const noexcept override {
-    return {phase_, estimator_, chains_.iterates(), minibatch_size()};
+    return {phase_, &estimator_, chains_.iterates(), minibatch_size()};
   }
 
  private:

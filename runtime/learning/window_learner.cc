@@ -242,7 +242,8 @@ void WindowLearner::start_over() noexcept {
 
 LearnerView WindowLearner::view() const noexcept {
   const ChainMover& mover = ensemble_.mover();
-  LearnerView view{run_.phase(), estimator_, ensemble_.chains().iterates(), mover.minibatch_size()};
+  LearnerView view{run_.phase(), &estimator_, ensemble_.chains().iterates(),
+                   mover.minibatch_size()};
   view.passes = run_.passes();
   view.sampler = &mover.sampler();
   view.relaxation = mover.relaxation();

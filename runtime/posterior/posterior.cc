@@ -44,6 +44,10 @@ void Posterior::copy_from(const Posterior& other) noexcept {
 
 void Posterior::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(n, temperature, target_scale, dispersion, dispersion_relative_sd);
+  if (shared.any()) {
+    visitor.values(prior_precision, intercept_precision);
+    return visit_provenance(visitor, provenance);
+  }
   visitor.visit(mean, dimension);
   for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);

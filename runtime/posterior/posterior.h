@@ -9,6 +9,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
+#include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
 #include "windhover/samplers/models/model.h"
@@ -44,6 +45,9 @@ struct ParameterColumns {
 // theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is
 // drawn from and served = temperature (n A)^-1 target_scale^2. What only describes parameters is in
 // units of the rows' own features as well (runtime/learning/units.h).
+//
+// Without a full curvature matrix there are shared draws, in units of the rows, and nothing of
+// mean, parameters, deviations, factor and transform: whoever reads these asks shared.any() first.
 struct Posterior {
   Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
             std::uint32_t draws_in) noexcept
@@ -64,7 +68,7 @@ struct Posterior {
   // P = variance_scale() A^-1.
   double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
 
-  // All but when it was made.
+  // All but when it was made, and of shared draws but for these.
   void visit_state(StateVisitor& visitor) noexcept;
 
   std::uint32_t dimension;
@@ -74,7 +78,10 @@ struct Posterior {
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
   FeatureTransform transform;
-  double n = 1;  // observations that A is per one of
+  SharedDraws shared;
+  double prior_precision = 0;      // of shared draws, but for ...
+  double intercept_precision = 0;  // ... the last parameter's
+  double n = 1;                    // observations that A is per one of
   double temperature = 1;
   double target_scale = 1;  // of y, that A is in units of
   double dispersion = 1;

@@ -12,6 +12,7 @@
 #include "windhover/runtime/prediction/logit_normal.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
 #include "windhover/runtime/prediction/prediction_kernels.h"
+#include "windhover/runtime/prediction/sample_summary.h"
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/registry.h"
 
@@ -57,7 +58,9 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       class_probabilities_(arena, config.model),
       network_predictor_(arena, config),
       block_(std::min<std::size_t>(kBlock, max_rows_)),
-      stride_(InverseFactor::stride_for(config.model.columns())),
+      stride_(config.structure == Structure::kDiagonal
+                  ? 0
+                  : InverseFactor::stride_for(config.model.columns())),
       x_(arena.allocate<double>(block_ * stride_).data()),
       whitened_(arena.allocate<double>(block_ * stride_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
@@ -165,6 +168,12 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
                      std::span<PredictiveSummary> summaries) noexcept {
   for (const std::size_t end = first + count; first < end; first += count) {
     count = std::min(block_, end - first);
+    if (p.shared.any()) {
+      for (std::size_t row = first; row < first + count; ++row) {
+        predict_shared(p, response, request, row, summaries[row]);
+      }
+      continue;
+    }
     for (std::size_t i = 0; i < count; ++i) load_row(request, first + i, p, x_ + i * stride_);
     if (!network_ && response != Response::kCategorical) {
       predict_linear(p, response, request, first, count, summaries);
@@ -239,6 +248,36 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
   }
   if (request.keys.empty()) return;
   for (std::size_t i = first; i < first + count; ++i) note_given(response, i, summaries[i]);
+}
+
+// One sparse row by the draws alone: mean and spread of the linear predictor are theirs. Chains are
+// independent of one another, so the mean is off by no more than one of so many draws would be.
+void Predictor::predict_shared(const Posterior& p, Response response, const PredictRequest& request,
+                               std::size_t row, PredictiveSummary& s) noexcept {
+  clear(s);
+  double* values = predictors_ + row * draws_;
+  const SharedDraws& draws = p.shared;
+  const auto add = [&](std::uint32_t column, double x) {
+    double* sum = values;
+    for (std::uint32_t g = 0; g < draws.count; ++g, sum += draws.chains) {
+      const float* theta = draws.group(column, g);
+      for (std::uint32_t c = 0; c < draws.chains; ++c) sum[c] += x * double{theta[c]};
+    }
+  };
+  std::fill_n(values, draws_, 0.0);
+  const std::uint32_t begin = row == 0 ? 0 : request.row_ends[row - 1];
+  const std::uint32_t end = request.row_ends[row];
+  for (std::uint32_t k = begin; k < end; ++k) draws.prefetch(request.indices[k]);
+  if (model_.intercept) add(model_.features, 1.0);
+  for (std::uint32_t k = begin; k < end; ++k) add(request.indices[k], request.features[k]);
+  const SampleMoments moments = sample_moments(values, draws_);
+  for (std::uint32_t m = 0; m < draws_; ++m) values[m] -= moments.mean;
+  s.linpred_mean = moments.mean;
+  if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
+  s.linpred_sd = std::sqrt(moments.variance * (1 + 1.0 / draws.chains));
+  predict_bernoulli(request, row, s);
+  fill_class_set(response, s);
+  compare_row(response, request, row, s);
 }
 
 // E[y | linear predictor].

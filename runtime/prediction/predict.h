@@ -25,7 +25,8 @@ namespace windhover {
 // several draws x D for the comparison on common draws. Rows are taken kBlock at a time, so that
 // what they share, the factor and the draws, is read once for four rows and stays in the caches for
 // all. An answer does not depend, to the last bit, on the rows it comes with, but for `prob_best`
-// and `expected_regret`. Memory: kBlock x 2 D + rows x draws.
+// and `expected_regret`. Memory: kBlock x 2 D + rows x draws. Of shared draws a row costs non-zeros
+// x draws additions, and the memory is rows x draws.
 class Predictor {
  public:
   Predictor(Arena& arena, const EngineConfig& config) noexcept;
@@ -113,6 +114,8 @@ class Predictor {
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
                       std::size_t first, std::size_t count,
                       std::span<PredictiveSummary> summaries) noexcept;
+  void predict_shared(const Posterior& posterior, Response response, const PredictRequest& request,
+                      std::size_t row, PredictiveSummary& summary) noexcept;
   void predict_y(Response response, const PredictRequest& request, std::size_t row,
                  PredictiveSummary& summary) noexcept;
   void predict_gaussian(const PredictRequest& request, std::size_t row,

@@ -133,8 +133,10 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
   hashes.said.mix(learner.round());
   hashes.said.mix(static_cast<std::uint64_t>(learner.view().phase));
   hash.mix(learner.view().chains.data(), learner.view().chains.size());
-  const std::span<const double> noise = learner.view().estimator.noise().values();
-  hash.mix(noise.data(), noise.size());
+  if (learner.view().estimates != nullptr) {
+    const std::span<const double> noise = learner.view().estimator().noise().values();
+    hash.mix(noise.data(), noise.size());
+  }
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     const std::uint64_t count = engine->counters().get(counter);

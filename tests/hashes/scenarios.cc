@@ -133,9 +133,9 @@ void add_horizons(std::vector<Scenario>& all) {
 }
 
 void add_settings(std::vector<Scenario>& all) {
-  const auto add = [&](const char* name, std::string_view model, auto&& change,
+  const auto add = [&](const std::string& name, std::string_view model, auto&& change,
                        Stream stream = Stream::kSteady) {
-    Scenario s{std::string("setting/") + name, base(model), stream};
+    Scenario s{"setting/" + name, base(model), stream};
     change(s.config);
     all.push_back(s);
   };
@@ -181,6 +181,26 @@ void add_settings(std::vector<Scenario>& all) {
     c.model.max_nonzeros = kFeatures;
     c.horizon = Horizon::kAll;
     c.sampler.chains = 0;
+  });
+  for (const auto& [name, stream] : {std::pair{"", Stream::kSteady},
+                                     {"-bursts", Stream::kBursts},
+                                     {"-idle", Stream::kIdle},
+                                     {"-starved", Stream::kStarved},
+                                     {"-outliers", Stream::kOutliers}}) {
+    add(
+        std::string("diagonal") + name, "logistic",
+        [](Config& c) {
+          c.structure = Structure::kDiagonal;
+          c.model.max_nonzeros = kFeatures;
+        },
+        stream);
+  }
+  add("diagonal-learned-prior", "logistic", [](Config& c) {
+    c.structure = Structure::kDiagonal;
+    c.model.max_nonzeros = kFeatures;
+    c.model.learn_prior_precision = true;
+    c.model.offset = true;
+    c.model.intercept = false;
   });
   add("step-too-long", "linear", [](Config& c) {
     c.sampler.name = "sgld";

@@ -19,7 +19,7 @@ struct Standardised {
 
   static void add(void* self, std::uint16_t, const double* theta) noexcept {
     auto& s = *static_cast<Standardised*>(self);
-    const Estimator& e = s.learner->view().estimator;
+    const Estimator& e = s.learner->view().estimator();
     const std::size_t diagonal = std::size_t{s.parameter} * (e.laplace().factor().dimension() + 1);
     const double z = (theta[s.parameter] - e.laplace().mean()[s.parameter]) /
                      std::sqrt(e.laplace().covariance()[diagonal]);

@@ -52,8 +52,8 @@ TEST_P(DiagonalNoise, ChainsAreThoseOfTheFullEstimate) {
   const auto chains = diagonal->learner().view().chains;
   ASSERT_EQ(chains.size(), expected.size());
   for (std::size_t i = 0; i < chains.size(); ++i) EXPECT_NEAR(chains[i], expected[i], 1e-9);
-  const auto c = full->learner().view().estimator.noise().values();
-  const auto variances = diagonal->learner().view().estimator.noise().values();
+  const auto c = full->learner().view().estimator().noise().values();
+  const auto variances = diagonal->learner().view().estimator().noise().values();
   ASSERT_EQ(variances.size(), kFeatures + 1);
   for (std::size_t j = 0; j < variances.size(); ++j) {
     EXPECT_NEAR(variances[j] / c[j * (kFeatures + 2)], 1.0, 1e-9);

@@ -205,7 +205,7 @@ bool TestEngine::poll_until_sampling(int limit) {
 }
 
 Gaussian TestEngine::summary() {
-  const Estimator& e = engine_->learner().view().estimator;
+  const Estimator& e = engine_->learner().view().estimator();
   const Index d = engine_->dimension();
   return {Eigen::Map<const VectorXd>(e.laplace().mean(), d),
           Eigen::Map<const MatrixXd>(e.laplace().covariance(), d, d)};

@@ -145,7 +145,7 @@ TEST(LinearPosterior, LearnedNoiseVarianceIsTheFixedPoint) {
   const MatrixXd design = data.design();
   const VectorXd least_squares = design.colPivHouseholderQr().solve(data.y);
   const double fixed_point = (data.y - design * least_squares).squaredNorm() / (1500.0 - 10.0);
-  EXPECT_NEAR(engine->learner().view().estimator.dispersion().value() / fixed_point, 1.0, 1e-6);
+  EXPECT_NEAR(engine->learner().view().estimator().dispersion().value() / fixed_point, 1.0, 1e-6);
   const Gaussian exact = linear_posterior(design, data.y, fixed_point, config.model);
   EXPECT_LE(kl(engine.summary(), exact), kExact);
 }

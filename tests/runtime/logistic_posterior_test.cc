@@ -58,7 +58,7 @@ TEST(LogisticPosterior, ModeIsNewtonsAfterEveryRowOfATrickle) {
     const Gaussian summary = engine.summary();
     for (Index j = 0; j < 4; ++j) {
       const double sd = std::sqrt(reference.laplace().covariance(j, j));
-      const double mode = engine->learner().view().estimator.laplace().mode()[j];
+      const double mode = engine->learner().view().estimator().laplace().mode()[j];
       const double off = std::abs(mode - reference.laplace().mean[j]) / sd;
       if (off > worst_mode) worst_row = n;
       worst_mode = std::max(worst_mode, off);

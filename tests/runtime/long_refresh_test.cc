@@ -38,7 +38,7 @@ TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
   TestEngine engine(config);
   engine.feed(data);
   ASSERT_TRUE(engine.poll_until_sampling());
-  const double dispersion = engine->learner().view().estimator.dispersion().value();
+  const double dispersion = engine->learner().view().estimator().dispersion().value();
   Moves moves(linear_posterior(data.design(), data.y, dispersion, config.model));
   engine->learner().set_trace(Moves::add, &moves);
   const std::uint64_t refreshes = engine->counters().get(RuntimeCounter::kRefreshes);
@@ -64,7 +64,7 @@ TEST(LongRefresh, ChainsMoveMeanwhileAndDrawFromThePosterior) {
 struct MovesWithinAPassesEnd {
   static void add(void* context, std::uint16_t, const double*) noexcept {
     MovesWithinAPassesEnd& moves = *static_cast<MovesWithinAPassesEnd*>(context);
-    const NoiseCovariance& noise = moves.learner.view().estimator.noise().measured();
+    const NoiseCovariance& noise = moves.learner.view().estimator().noise().measured();
     if (noise.updates() == moves.updates) return;
     ++moves.passes;
     moves.updates = noise.updates();
@@ -88,7 +88,7 @@ TEST(LongRefresh, ChainsMoveWhileAPassEnds) {
   engine.feed(data);
   ASSERT_TRUE(engine.poll_until_sampling());
   MovesWithinAPassesEnd moves{engine->learner(),
-                              engine->learner().view().estimator.noise().measured().updates()};
+                              engine->learner().view().estimator().noise().measured().updates()};
   engine->learner().set_trace(MovesWithinAPassesEnd::add, &moves);
   for (int i = 0; i < 2000 && moves.passes < 4; ++i) engine.poll_rounds(1);
   ASSERT_GE(moves.passes, 4);

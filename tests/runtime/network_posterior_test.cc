@@ -130,7 +130,7 @@ TEST(LongNetworkPosterior, SpreadOfTheCurveIsThePosteriors) {
   };
   CurveMoments exact;
   VectorXd theta =
-      Eigen::Map<const VectorXd>(engine->learner().view().estimator.laplace().mode(), 10);
+      Eigen::Map<const VectorXd>(engine->learner().view().estimator().laplace().mode(), 10);
   double value = log_posterior(theta);
   const MatrixXd root = 0.5 * MatrixXd(engine.summary().covariance.llt().matrixL());
   constexpr int kSteps = 1'000'000;

@@ -130,7 +130,7 @@ TEST(Offset, UnitsOfCountsAreThoseOfTheRate) {
   engine.feed(data);
   engine.poll_until_idle();
   const double exposure = data.offset.array().exp().mean();
-  EXPECT_NEAR(engine->learner().view().estimator.laplace().n(), 300, 1e-9);
+  EXPECT_NEAR(engine->learner().view().estimator().laplace().n(), 300, 1e-9);
   const Gaussian exact = laplace_of(data, [] {
     ModelConfig flat;
     flat.prior_precision = flat.intercept_precision = 1e-6;

@@ -75,7 +75,7 @@ TEST_P(OutlyingRows, ColdStartFindsTheModeThoughStepsAreHalvedManyTimes) {
   TestEngine engine(outlying_config(1000, 4, 1e-3));
   start(engine, outlying_rows(1000, 4, 2, GetParam()));
   ASSERT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().view().estimator.laplace().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator().laplace().newton_decrement(), 1e-6);
   engine.poll_rounds(1000);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
@@ -88,7 +88,7 @@ TEST(OutlyingRows, ColdStartPassesWhereNoFactorIs) {
   start(engine, outlying_rows(1000, 12, 3, 7));
   EXPECT_GT(engine->counters().get(RuntimeCounter::kFactorizationFailures), 0u);
   EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().view().estimator.laplace().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator().laplace().newton_decrement(), 1e-6);
 }
 
 class HopelessRows : public testing::TestWithParam<std::uint64_t> {};
@@ -106,7 +106,7 @@ TEST_P(HopelessRows, ColdStartWaitsForOthers) {
   EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 0u);
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
-  const Estimator& estimator = engine->learner().view().estimator;
+  const Estimator& estimator = engine->learner().view().estimator();
   const VectorXd mode = Eigen::Map<const VectorXd>(estimator.laplace().mode(), engine->dimension());
   EXPECT_EQ(mode, Eigen::Map<const VectorXd>(estimator.done().anchor(), engine->dimension()));
   EXPECT_LT(loss(hopeless, mode), 0.95 * static_cast<double>(kRows) * std::log(kClasses));
@@ -137,7 +137,7 @@ TEST(OutlyingRows, ColdStartGoesOnWhenItsRowsAreOthers) {
   engine.feed(data, kRows, 2 * kRows);
   engine.poll_rounds(60);
   EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().view().estimator.laplace().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator().laplace().newton_decrement(), 1e-6);
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
@@ -207,7 +207,7 @@ TEST(ColdStart, LearnsTheScaleThatOutliersHide) {
   engine.feed(data);
   engine.poll_rounds(100);
   EXPECT_NE(engine->learner().view().phase, Learner::Phase::kWarmingUp);
-  EXPECT_LT(engine->learner().view().estimator.dispersion().value(), 10);
+  EXPECT_LT(engine->learner().view().estimator().dispersion().value(), 10);
 }
 
 // An eighth of the window a round, a quarter a pass: the mode of each pass is about D / 2 from that

@@ -29,7 +29,7 @@ double statistic(const EngineConfig& config, const Data& data) {
   TestEngine engine(config);
   engine.feed(data);
   while (engine->learner().view().phase == Learner::Phase::kWarmingUp) engine->poll(1);
-  return engine->learner().view().estimator.checks().prior_conflict() *
+  return engine->learner().view().estimator().checks().prior_conflict() *
          prior_conflict_bound(static_cast<double>(engine->dimension()));
 }
 

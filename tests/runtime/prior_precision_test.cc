@@ -86,7 +86,7 @@ EngineConfig learning_config(const char* model, std::uint32_t features, std::uin
 }
 
 VectorXd learned(TestEngine& engine) {
-  const auto lambda = engine->learner().view().estimator.prior().of_groups();
+  const auto lambda = engine->learner().view().estimator().prior().of_groups();
   return Eigen::Map<const VectorXd>(lambda.data(), static_cast<Index>(lambda.size()));
 }
 
@@ -169,7 +169,7 @@ TEST(PriorPrecision, IsLearnedTogetherWithTheNoiseVariance) {
   TestEngine engine(config);
   engine.feed(data);
   engine.poll_rounds(3000);
-  const double variance = engine->learner().view().estimator.dispersion().value();
+  const double variance = engine->learner().view().estimator().dispersion().value();
   const VectorXd exact = variational_em(
       [&](const VectorXd& precision) { return linear_posterior_at(data, variance, precision); },
       kTwo, config.model);

@@ -73,7 +73,7 @@ void settle(TestEngine& engine) {
 
 // Of all coefficients but the intercepts.
 double learned(TestEngine& engine) {
-  return engine->learner().view().estimator.prior().of_groups()[0];
+  return engine->learner().view().estimator().prior().of_groups()[0];
 }
 
 class RareCategories : public testing::TestWithParam<double> {};
@@ -81,7 +81,7 @@ class RareCategories : public testing::TestWithParam<double> {};
 TEST_P(RareCategories, ColdStartFindsTheModeUnderAGivenPrior) {
   TestEngine engine(rare_config(GetParam()));
   start(engine, rare_categories());
-  EXPECT_LT(engine->learner().view().estimator.laplace().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator().laplace().newton_decrement(), 1e-6);
   settle(engine);
 }
 
@@ -93,7 +93,7 @@ TEST_P(RareCategories, ColdStartFindsTheModeFromThatOfFewerRows) {
   engine.poll_rounds(100);
   EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kWarmingUp);
   start(engine, data, kRows / 10);
-  EXPECT_LT(engine->learner().view().estimator.laplace().newton_decrement(), 1e-6);
+  EXPECT_LT(engine->learner().view().estimator().laplace().newton_decrement(), 1e-6);
   settle(engine);
 }
 

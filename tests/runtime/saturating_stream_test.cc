@@ -21,7 +21,7 @@ struct Deviations {
 
   static void add(void* self, std::uint16_t, const double* theta) noexcept {
     Deviations& d = *static_cast<Deviations*>(self);
-    const Estimator& estimator = d.learner.view().estimator;
+    const Estimator& estimator = d.learner.view().estimator();
     for (Index j = 0; j < kDimension; ++j) {
       const double deviation = theta[j] - estimator.laplace().mean()[j];
       d.squares += deviation * deviation / estimator.laplace().covariance()[j * (kDimension + 1)];

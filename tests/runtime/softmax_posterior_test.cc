@@ -86,7 +86,7 @@ TEST(SoftmaxPosterior, ModeIsWhereTheGradientVanishesAndDrawsSpreadAsThePosterio
   const Gaussian drawn = drawn_of(engine, data, 30'000);
   // The mode and the Hessian there, by hand.
   const VectorXd mode =
-      Eigen::Map<const VectorXd>(engine->learner().view().estimator.laplace().mode(), 9);
+      Eigen::Map<const VectorXd>(engine->learner().view().estimator().laplace().mode(), 9);
   VectorXd prior(9);
   prior << 1, 1, 0.1, 1, 1, 0.1, 1, 1, 0.1;
   VectorXd gradient = prior.cwiseProduct(mode);

@@ -233,7 +233,7 @@ TEST(Status, WorksOutTheMisspecificationIndex) {
   const MatrixXd c = scores.transpose() * scores / 4000.0;
   const MatrixXd sandwich = a.inverse() * c * a.inverse() / 4000.0;
   VectorXd independent(4);
-  engine->learner().view().estimator.checks().sandwich_sd(independent.data());
+  engine->learner().view().estimator().checks().sandwich_sd(independent.data());
   for (Index j = 0; j < 4; ++j) {
     EXPECT_NEAR(independent[j] / std::sqrt(sandwich(j, j)), 1.0, 0.03);
     // 500 batches at three lags: a relative error of sqrt(3 / (2 500)) = 5.5 %.

@@ -108,7 +108,7 @@ TEST(Units, PosteriorOfTheWindowIsExactAfterRowsHaveLeft) {
   Provenance p;
   const std::vector<ParameterSummary> parameters = engine.parameters(&p);
   EXPECT_EQ(p.noise_variance, 4e8);
-  const Estimator& e = engine->learner().view().estimator;
+  const Estimator& e = engine->learner().view().estimator();
   const Eigen::Map<const MatrixXd> c(e.noise().values().data(), 3, 3);
   const Eigen::Map<const MatrixXd> fitted(e.laplace().covariance(), 3, 3);
   const Eigen::Map<const VectorXd> prior(e.prior().values(), 3);

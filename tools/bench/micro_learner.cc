@@ -112,7 +112,7 @@ void consistency_add(benchmark::State& state) {
 void consistency_ratio(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   const Learner& learner = stream.engine().learner();
-  const Estimator& estimator = learner.view().estimator;
+  const Estimator& estimator = learner.view().estimator();
   const auto& laplace = estimator.laplace();
   Placed<Consistency> consistency(argument(state, 0), true, Consistency::Follows{});
   consistency->reset(0);

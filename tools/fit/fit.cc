@@ -151,6 +151,7 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   config.model.activation = options.activation;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
+  config.structure = Structure::kFull;  // what is printed is of the whole of it
   config.horizon = options.horizon.horizon;
   config.single_pass_noise = options.horizon.single_pass_noise;
   config.forgetting_spread = options.horizon.forgetting_spread;
@@ -258,7 +259,7 @@ ordered_json fit(const FitOptions& given) {
 
   const Learner& learner = engine.learner();
   if (!reference && whole_file && !known_prior) {
-    const double* precisions = learner.view().estimator.prior().values();
+    const double* precisions = learner.view().estimator().prior().values();
     reference = reference_of(options, data, units, noise_variance,
                              {precisions, precisions + data.columns()});
   }
@@ -268,7 +269,7 @@ ordered_json fit(const FitOptions& given) {
   const bool has_law =
       window && find_sampler(options.sampler)->has_law && learner.view().sampler->momentum() == 0;
   if (has_law) learner.view().sampler->law(preconditioner.data(), injected.data());
-  const Estimator& estimator = learner.view().estimator;
+  const Estimator& estimator = learner.view().estimator();
   const VectorXd mean = Eigen::Map<const VectorXd>(estimator.laplace().mean(), d);
   const MatrixXd covariance =
       MatrixXd(Eigen::Map<const MatrixXd>(estimator.laplace().covariance(), d, d))
@@ -325,7 +326,7 @@ ordered_json fit(const FitOptions& given) {
   }
   if (options.learn_prior_precision) {
     out["prior_precision"] =
-        prior_precision_of(options, data, learner.view().estimator.prior().of_groups());
+        prior_precision_of(options, data, learner.view().estimator().prior().of_groups());
   }
   out["status"] = to_string(provenance.status);
   out["status_reason"] = to_string(provenance.reason);

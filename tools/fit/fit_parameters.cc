@@ -56,7 +56,7 @@ std::vector<double> gradients_at(Engine& engine, const Dataset& data,
   Model* model = entry.make(arena, config.model);
   entry.reset(*model);
   set_units(config, *model);
-  const Estimator& estimator = engine.learner().view().estimator;
+  const Estimator& estimator = engine.learner().view().estimator();
   GradientSource gradient(model, engine.dimension(), estimator.prior().values());
   gradient.set_scale(static_cast<double>(data.rows()), estimator.dispersion().value());
   const std::vector<double> rows = rows_of(config, data);

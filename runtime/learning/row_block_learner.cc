@@ -1,0 +1,260 @@
+#include "windhover/runtime/learning/row_block_learner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/platform/random.h"
+#include "windhover/runtime/diagnostics/consistency.h"
+#include "windhover/runtime/diagnostics/judgement.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// While no rows come chains go on for so many times what rows grant: those that began as draws from
+// the prior have then forgotten it.
+constexpr double kSpare = 3;
+// Draws are retained so often while each chain draws as many rows as there are: close together
+// while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
+constexpr std::uint64_t kDrawsAPass = 4;
+// The pass of the bound takes a row for so many moves of each chain; while there are few rows, and
+// each doubles what is known, it takes all of them so many times.
+constexpr std::uint32_t kMovesABoundRow = 4;
+constexpr std::uint64_t kFewRows = 1024;
+constexpr int kPassesOfFewRows = 3;
+
+bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
+
+}  // namespace
+
+RowBlockLearner::RowBlockLearner(Arena& arena, const EngineConfig& config, Window& window,
+                                 Snapshots<Posterior>& snapshots, Clock& clock,
+                                 Counters<RuntimeCounter>& counters) noexcept
+    : config_(config),
+      counters_(counters),
+      snapshots_(snapshots),
+      clock_(clock),
+      cursor_(window),
+      sampler_(arena, config.model, config.sampler.chains, window.capacity()),
+      draws_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws) {}
+
+void RowBlockLearner::reset() noexcept {
+  sampler_.reset(config_.seed);
+  draws_.reset();
+  // The prior: columns without rows are drawn anew each time.
+  for (std::uint32_t g = 0; g < draws_.count(); ++g) {
+    sampler_.retain(config_.seed, retained_++, draws_.group(g), draws_.stride());
+  }
+  spread_ratio_ = law_ratio_ = kUnknown;
+  publish();
+}
+
+std::uint64_t RowBlockLearner::next_head() noexcept {
+  return std::min(cursor_.published(), cursor_.head() + kMovesARound);
+}
+
+void RowBlockLearner::take_head(std::uint64_t head) noexcept {
+  const std::uint64_t before = cursor_.head();
+  if (head == before) return cursor_.advance(head);
+  tell_head(head);
+  const std::uint64_t first = cursor_.first_at(head);
+  for (std::uint64_t row = cursor_.first(); row < std::min(first, before); ++row) {
+    sampler_.leave(cursor_.row(row), slot_of(row));
+  }
+  cursor_.advance(head);
+  for (std::uint64_t row = std::max(first, before); row < head; ++row) {
+    sampler_.enter(cursor_.row(row), slot_of(row));
+    const std::uint64_t rows = row + 1 - first;
+    if (rows > kFewRows || !power_of_two(rows)) continue;
+    for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
+      for (std::uint64_t i = first; i <= row; ++i) {
+        sampler_.follow_bound(cursor_.row(i), slot_of(i), rows);
+      }
+    }
+  }
+  const auto rows = static_cast<double>(cursor_.rows());
+  const double fresh = static_cast<double>(head - before);
+  if (before == 0) replay_ratio_.begin(0, 0, 0);
+  const double target = config_.draws_per_observation;
+  owed_ = std::min(owed_ + target * fresh, target * rows);
+  spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
+}
+
+// Whether all that rows have granted has been made, and what is made now is for draws that are
+// further apart.
+bool RowBlockLearner::resting() const noexcept {
+  return owed_ < 1 && config_.draws_per_observation > 0;
+}
+
+// What rows grant is made first, and when none come what they grant beside it.
+std::uint32_t RowBlockLearner::moves_due() const noexcept {
+  if (cursor_.rows() == 0) return 0;
+  constexpr double kMost = kMovesARound;
+  if (config_.draws_per_observation == 0) return kMovesARound;
+  if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, kMost));
+  if (cursor_.published() > cursor_.head()) return 0;
+  return static_cast<std::uint32_t>(std::min(spare_, kMost));
+}
+
+void RowBlockLearner::spend(std::uint32_t moves) noexcept {
+  const auto spent = static_cast<double>(moves);
+  drawn_ += spent;
+  unretained_ += moves;
+  if (resting()) {
+    spare_ = std::max(spare_ - spent, 0.0);
+  } else {
+    owed_ = std::max(owed_ - spent, 0.0);
+    replay_ratio_.drew(spent);
+  }
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), owed_);
+}
+
+// One round: rows have come in, every chain moves on some of the window's, and now and then where
+// they stand is retained. false: there is nothing to do.
+bool RowBlockLearner::do_round() noexcept {
+  const std::uint32_t moves = moves_due();
+  if (moves == 0 && cursor_.fresh() == 0) return unretained_ > 0 && retain();
+  if (moves > 0) {
+    move_chains(moves);
+    follow_bound((moves + kMovesABoundRow - 1) / kMovesABoundRow);
+    spend(moves);
+  }
+  ++round_;
+  if (unretained_ >= moves_between_draws()) retain();
+  return true;
+}
+
+void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
+  const auto rows = static_cast<std::uint32_t>(cursor_.rows());
+  for (std::uint32_t c = 0; c < config_.sampler.chains; ++c) {
+    const auto chain = static_cast<std::uint16_t>(c);
+    const auto slots = std::span(slots_).first(moves);
+    fill_indices(config_.seed, {round_, chain, Purpose::kMinibatch}, rows, slots);
+    for (std::uint32_t& slot : slots) slot = slot_of(cursor_.first() + slot);
+    sampler_.move(config_.seed, round_, chain,
+                  {cursor_.rows_in_place(), slots.data(), slots.size()});
+  }
+  const std::uint64_t steps = std::uint64_t{moves} * config_.sampler.chains;
+  counters_.add(RuntimeCounter::kSteps, steps);
+  counters_.add(RuntimeCounter::kExamples, steps);
+}
+
+// The next rows of the pass, round and round.
+void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
+  for (; rows > 0; --rows, ++bound_row_) {
+    if (bound_row_ < cursor_.first() || bound_row_ >= cursor_.head()) bound_row_ = cursor_.first();
+    sampler_.follow_bound(cursor_.row(bound_row_), slot_of(bound_row_), cursor_.rows());
+  }
+}
+
+// Retaining takes time in proportion to the columns: a fifth of what the moves take, at most.
+std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
+  const std::uint64_t columns = sampler_.columns();
+  const std::uint64_t nonzeros = std::uint64_t{config_.model.max_nonzeros} + 1;
+  return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (resting() ? 1 : kDrawsAPass),
+                   columns / (4 * nonzeros)});
+}
+
+// false: readers hold all that could be written.
+bool RowBlockLearner::retain() noexcept {
+  draws_.release_all();
+  snapshots_.for_each_held([this](const Posterior& held) { draws_.hold(held.shared); });
+  const int group = draws_.free_group();
+  if (group < 0) return false;
+  const auto g = static_cast<std::uint32_t>(group);
+  sampler_.retain(config_.seed, retained_++, draws_.group(g), draws_.stride());
+  draws_.serve(g);
+  unretained_ = 0;
+  retained_head_ = cursor_.head();
+  spread_ratio_ = sampler_.spread_ratio();
+  law_ratio_ = sampler_.law_ratio();
+  // All that is served is of moves, and the chains have forgotten the prior that they came from.
+  const bool moved = retained_ >= 2 * std::uint64_t{draws_.count()};
+  if (moved && spread_ratio_ < Consistency::kTolerance) phase_ = Phase::kSampling;
+  publish();
+  return true;
+}
+
+LearnerView RowBlockLearner::view() const noexcept {
+  LearnerView view{phase_, nullptr, {}, 1};
+  view.passes = static_cast<std::uint64_t>(
+      drawn_ / static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1)));
+  return view;
+}
+
+// The slot that is filled next, with the draws that are served.
+Posterior& RowBlockLearner::begin_publish() noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.shared = draws_.served();
+  posterior.dimension = config_.model.dimension();
+  posterior.draws = config_.retained_draws;
+  return posterior;
+}
+
+void RowBlockLearner::publish() noexcept {
+  Posterior& posterior = begin_publish();
+  posterior.n = static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1));
+  posterior.prior_precision = sampler_.prior_precision();
+  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1);
+  ++snapshot_id_;
+  describe(posterior);
+  posterior.made_ns = published_ns_ = clock_.now_ns();
+  snapshots_.publish();
+  counters_.add(RuntimeCounter::kSnapshots);
+}
+
+void RowBlockLearner::describe(Posterior& posterior) const noexcept {
+  Provenance& p = posterior.provenance;
+  p = Provenance{};
+  p.snapshot_id = snapshot_id_;
+  p.horizon = config_.horizon;
+  p.sequence = retained_head_;
+  p.n_seen = cursor_.head();
+  p.n_eff = cursor_.rows();
+  p.steps = counters_.get(RuntimeCounter::kSteps);
+  p.draws = config_.retained_draws;
+  // Chains are independent of one another; the draws of one are hardly so.
+  const bool sampling = phase_ == Phase::kSampling;
+  p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
+  p.r_hat = p.autocorrelation_time = kUnknown;
+  p.draws_per_observation = replay_ratio_.value();
+  p.misspecification_index = kUnknown;
+  p.law_ratio = law_ratio_;
+  Evidence e;
+  e.sampling = sampling;
+  e.law_asked = true;
+  e.law_decided = !std::isnan(law_ratio_);
+  if (e.law_decided) e.law_largest = law_ratio_;
+  if (e.sampling) {
+    e.spread_smallest = e.spread_largest = spread_ratio_;
+    e.compared_draws = config_.retained_draws;
+  }
+  e.replay_is_target = config_.draws_per_observation > 0;
+  e.replay_ratio = p.draws_per_observation;
+  const Judgement judgement = judge(e);
+  p.status = judgement.status;
+  p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
+}
+
+void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("row block learner");
+  visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_, retained_head_,
+                 bound_row_, spread_ratio_, law_ratio_, snapshot_id_);
+  cursor_.visit_state(visitor);
+  replay_ratio_.visit_state(visitor);
+  sampler_.visit_state(visitor);
+  draws_.visit_state(visitor);
+  std::int64_t age = clock_.now_ns() - published_ns_;
+  visitor.value(age);
+  if (!visitor.restores()) return snapshots_.published()->visit_state(visitor);
+  published_ns_ = clock_.now_ns() - age;
+  Posterior& posterior = begin_publish();
+  posterior.visit_state(visitor);
+  posterior.made_ns = published_ns_;
+  snapshots_.publish();
+}
+
+}  // namespace windhover

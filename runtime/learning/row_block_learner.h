@@ -1,0 +1,93 @@
+// The posterior over many sparse columns: nothing is kept that grows with their square.
+#ifndef WINDHOVER_RUNTIME_LEARNING_ROW_BLOCK_LEARNER_H_
+#define WINDHOVER_RUNTIME_LEARNING_ROW_BLOCK_LEARNER_H_
+
+#include <array>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/clock.h"
+#include "windhover/platform/counters.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/replay_ratio.h"
+#include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/runtime/window/window_cursor.h"
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+// Structure::kDiagonal. Each chain moves on one row at a time, drawn from the window with
+// replacement (samplers/row_blocks/row_block_langevin.h); where the chains stand now and then is
+// what answers come from. There is no cold start: chains begin as draws from the prior.
+//
+// Invariant: the sampler holds the rows of the window, those in [first(), head()), and the newest
+// snapshot has the draws that were retained last. One thread.
+class RowBlockLearner final : public Learner {
+ public:
+  // All arguments outlive the learner.
+  RowBlockLearner(Arena& arena, const EngineConfig& config, Window& window,
+                  Snapshots<Posterior>& snapshots, Clock& clock,
+                  Counters<RuntimeCounter>& counters) noexcept;
+  void reset() noexcept override;
+
+  void visit_state(StateVisitor& visitor) noexcept override;
+  // Iterates are not kept as vectors: nobody is told of them.
+  void set_trace(TraceFunction, void*) noexcept override {}
+
+  LearnerView view() const noexcept override;
+  std::uint64_t head() const noexcept override { return cursor_.head(); }
+
+ private:
+  // Of each chain in a round, and rows taken in in one: answers to a stop, and to new rows, are not
+  // late.
+  static constexpr std::uint32_t kMovesARound = 64;
+
+  std::uint64_t next_head() noexcept override;
+  void take_head(std::uint64_t head) noexcept override;
+  bool do_round() noexcept override;
+  bool publication_due() const noexcept override { return false; }  // retain() publishes
+  void publish() noexcept override;
+
+  std::uint32_t slot_of(std::uint64_t row) const noexcept {
+    return static_cast<std::uint32_t>(row % cursor_.capacity());
+  }
+  bool resting() const noexcept;
+  std::uint32_t moves_due() const noexcept;
+  void spend(std::uint32_t moves) noexcept;
+  void move_chains(std::uint32_t moves) noexcept;
+  void follow_bound(std::uint64_t rows) noexcept;
+  std::uint64_t moves_between_draws() const noexcept;
+  bool retain() noexcept;
+  Posterior& begin_publish() noexcept;
+  void describe(Posterior& posterior) const noexcept;
+
+  const EngineConfig config_;
+  Counters<RuntimeCounter>& counters_;
+  Snapshots<Posterior>& snapshots_;
+  Clock& clock_;
+  WindowCursor cursor_;
+  RowBlockLangevin sampler_;
+  DrawTable draws_;
+  ReplayRatio replay_ratio_;
+
+  Phase phase_ = Phase::kWarmingUp;
+  double owed_ = 0;                  // moves of each chain that rows have granted, ...
+  double spare_ = 0;                 // ... and more of them, for when no rows come
+  double drawn_ = 0;                 // moves of each chain so far
+  std::uint64_t unretained_ = 0;     // of these since draws were retained
+  std::uint64_t retained_ = 0;       // times that draws were retained
+  std::uint64_t retained_head_ = 0;  // rows below it are in them
+  std::uint64_t bound_row_ = 0;      // the next one of the bound's pass
+  double spread_ratio_ = 0;          // when draws were retained last; NaN: not known
+  double law_ratio_ = 0;             // likewise
+  std::uint64_t snapshot_id_ = 0;
+  std::int64_t published_ns_ = 0;
+  std::array<std::uint32_t, kMovesARound> slots_{};  // scratch
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_ROW_BLOCK_LEARNER_H_

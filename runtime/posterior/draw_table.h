@@ -1,0 +1,85 @@
+// Draws of more parameters than a snapshot could copy: kept once, shared by all snapshots.
+#ifndef WINDHOVER_RUNTIME_POSTERIOR_DRAW_TABLE_H_
+#define WINDHOVER_RUNTIME_POSTERIOR_DRAW_TABLE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+
+namespace windhover {
+
+// Draws that were retained together, one a chain, are a group. What a snapshot holds of them: which
+// groups, oldest first.
+struct SharedDraws {
+  static constexpr std::uint32_t kMostGroups = 64;
+
+  bool any() const noexcept { return table != nullptr; }
+  // Draw m of a parameter is at of(parameter)[offset(m)].
+  const float* of(std::uint32_t parameter) const noexcept { return table + parameter * stride; }
+  const float* group(std::uint32_t parameter, std::uint32_t g) const noexcept {
+    return of(parameter) + std::size_t{groups[g]} * chains;
+  }
+  float draw(std::uint32_t parameter, std::uint32_t m) const noexcept {
+    return group(parameter, m / chains)[m % chains];
+  }
+
+  // All draws of a parameter, which are wanted soon.
+  void prefetch(std::uint32_t parameter) const noexcept {
+    constexpr std::size_t kLine = 64 / sizeof(float);
+    for (std::size_t i = 0; i < stride; i += kLine) __builtin_prefetch(of(parameter) + i);
+  }
+
+  const float* table = nullptr;  // null: the snapshot has draws of its own
+  std::size_t stride = 0;        // numbers a parameter
+  std::uint32_t chains = 0;      // draws a group
+  std::uint32_t count = 0;       // groups
+  std::array<std::uint8_t, kMostGroups> groups{};
+};
+
+// Twice as many groups as a snapshot holds, so that the newest snapshots can go on while readers
+// hold one of another time. Invariant: a group that a snapshot holds, which somebody may be
+// reading, is not written. One thread, but that readers read groups of snapshots that they hold.
+class DrawTable {
+ public:
+  // `draws` is a multiple of `chains`, and at most kMostGroups times that.
+  DrawTable(Arena& arena, std::uint32_t parameters, std::uint32_t chains,
+            std::uint32_t draws) noexcept
+      : parameters_(parameters), chains_(chains), count_(draws / chains) {
+    table_ = arena.allocate<float>(std::size_t{parameters} * stride());
+  }
+
+  std::size_t stride() const noexcept { return std::size_t{2} * count_ * chains_; }
+  std::uint32_t count() const noexcept { return count_; }
+
+  // The groups from 0 on are what is served. The numbers are the caller's to fill in.
+  void reset() noexcept;
+  // A group that is neither served nor held; -1: there is none. Call hold() for each snapshot that
+  // somebody may read first.
+  void release_all() noexcept { held_.fill(false); }
+  void hold(const SharedDraws& draws) noexcept;
+  int free_group() const noexcept;
+  float* group(std::uint32_t g) noexcept { return table_.data() + std::size_t{g} * chains_; }
+  // That group is served as the newest, and the oldest no longer.
+  void serve(std::uint32_t g) noexcept;
+
+  const SharedDraws& served() const noexcept { return served_; }
+
+  // The groups that are served, in their order; restored ones are the first.
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::uint32_t parameters_;
+  std::uint32_t chains_;
+  std::uint32_t count_;
+  std::span<float> table_;  // parameters x stride
+  SharedDraws served_;
+  std::array<bool, 2 * SharedDraws::kMostGroups> held_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_POSTERIOR_DRAW_TABLE_H_

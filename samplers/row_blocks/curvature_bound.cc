@@ -1,0 +1,77 @@
+#include "windhover/samplers/row_blocks/curvature_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+
+namespace windhover {
+
+CurvatureBound::CurvatureBound(Arena& arena, std::uint32_t columns) noexcept
+    : columns_(columns), entries_(arena.allocate<Entry>(columns).data()) {}
+
+void CurvatureBound::reset() noexcept {
+  std::uninitialized_fill_n(entries_, columns_, Entry{1, 1, 0});
+  scale_ = length_ = 1;
+  largest_ = squares_ = product_squares_ = 0;
+  rows_ = 0;
+  iteration_ = 1;
+}
+
+// As of this iteration: the vector is the product of the one before, of length 1. A column that was
+// not met in that one begins anew.
+CurvatureBound::Entry& CurvatureBound::entry_of(std::uint32_t column, float step,
+                                                float precision) noexcept {
+  Entry& entry = entries_[column];
+  if (entry.iteration == iteration_) return entry;
+  const double start = std::sqrt(double{step});
+  const bool known = iteration_ > 1 && entry.iteration + 1 == iteration_;
+  const double vector = known ? entry.product / length_ : start;
+  const double product = double{precision} * step * vector;
+  entry = {static_cast<float>(vector), static_cast<float>(product), iteration_};
+  squares_ += vector * vector;
+  product_squares_ += product * product;
+  return entry;
+}
+
+void CurvatureBound::add(const RowColumns& row, double curvature, const float* steps,
+                         const float* precisions, std::uint64_t rows) noexcept {
+  double along = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const Entry& entry = entry_of(row.column(k), steps[k], precisions[k]);
+    along += std::sqrt(double{steps[k]}) * row.value(k) * entry.vector;
+  }
+  for (std::size_t k = 0; k < row.count; ++k) {
+    Entry& entry = entries_[row.column(k)];
+    const double more = curvature * along * std::sqrt(double{steps[k]}) * row.value(k);
+    product_squares_ += more * (2.0 * entry.product + more);
+    entry.product += static_cast<float>(more);
+  }
+  if (++rows_ >= rows) end_iteration();
+}
+
+void CurvatureBound::end_iteration() noexcept {
+  const double length = std::sqrt(std::max(product_squares_, 0.0));
+  if (squares_ > 0 && length > 0 && std::isfinite(length)) {
+    largest_ = length / std::sqrt(squares_);
+    scale_ = std::min(1.0, kMost / largest_);
+    length_ = length;
+  }
+  squares_ = product_squares_ = 0;
+  rows_ = 0;
+  ++iteration_;
+}
+
+double CurvatureBound::law_ratio() const noexcept {
+  if (largest_ == 0) return std::numeric_limits<double>::quiet_NaN();
+  return 1 / (1 - 0.5 * largest_ * scale_);
+}
+
+void CurvatureBound::visit_state(StateVisitor& visitor) noexcept {
+  static_assert(sizeof(Entry) == 3 * sizeof(std::uint32_t));
+  visitor.section("curvature bound");
+  visitor.values(scale_, largest_, length_, squares_, product_squares_, rows_, iteration_);
+  visitor.visit({reinterpret_cast<std::uint32_t*>(entries_), std::size_t{3} * columns_});
+}
+
+}  // namespace windhover

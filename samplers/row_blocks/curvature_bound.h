@@ -1,0 +1,66 @@
+// How long the steps of row blocks may be: the largest eigenvalue of E^1/2 (H + Lambda) E^1/2.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CURVATURE_BOUND_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_CURVATURE_BOUND_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+
+namespace windhover {
+
+// A step of all columns at once has a law whose variance is that of the posterior times
+// 1 / (1 - rho / 2) in the direction of the eigenvalue rho of E^1/2 (H + Lambda) E^1/2; steps of
+// blocks, of which each touches some of them, are no worse. rho is found by the power method, one
+// row at a time: an iteration is a pass over the rows that are there. Where it is above kMost the
+// steps are scaled down.
+//
+// Invariant: scale() is at most 1, and the newest estimate of rho times scale() at most kMost. The
+// first vector has no negative entry where the rows have none, so that the eigenvector belonging to
+// rho is in it. One thread.
+class CurvatureBound {
+ public:
+  static constexpr double kMost = 0.4;
+
+  CurvatureBound(Arena& arena, std::uint32_t columns) noexcept;
+  void reset() noexcept;
+
+  // One more row of the iteration, of curvature `curvature`, with the steps e_j at scale 1 of its
+  // columns; `rows`: how many are there now, which is where an iteration ends.
+  void add(const RowColumns& row, double curvature, const float* steps, const float* precisions,
+           std::uint64_t rows) noexcept;
+
+  double scale() const noexcept { return scale_; }
+  // NaN until an iteration has ended.
+  double law_ratio() const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  // Of a column: the vector, and what the matrix makes of it. `iteration` says which one they are
+  // of.
+  struct Entry {
+    float vector;
+    float product;
+    std::uint32_t iteration;
+  };
+
+  Entry& entry_of(std::uint32_t column, float step, float precision) noexcept;
+  void end_iteration() noexcept;
+
+  std::uint32_t columns_;
+  Entry* entries_;
+  double scale_ = 1;
+  double largest_ = 0;          // rho at scale 1; 0: not known
+  double length_ = 1;           // of the product of the iteration before
+  double squares_ = 0;          // of the vector's entries in this iteration
+  double product_squares_ = 0;  // of the product's, kept up to date
+  std::uint64_t rows_ = 0;      // of this iteration so far
+  std::uint32_t iteration_ = 1;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_CURVATURE_BOUND_H_

@@ -1,0 +1,380 @@
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace windhover {
+
+namespace {
+
+// A step takes at most this share of the way to where the parameter would be if it stood alone.
+constexpr float kLongestBlockStep = 0.2F;
+// How much of a block's noise the scatter of its gradient may take the place of.
+constexpr float kLargestShare = 0.9F;
+// How fast the means over moves follow.
+constexpr double kNewestMove = 1e-3;
+// Curvatures of rows follow every so many moves, by half: they hardly change.
+constexpr std::uint64_t kMovesACurvature = 8;
+// Normals are made so many at a time, or as many as a row or a column wants.
+constexpr std::size_t kNormals = 2048;
+// How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
+constexpr std::size_t kRowsAhead = 6;
+constexpr std::size_t kColumnsAhead = 2;
+// The default of what learn_precision() begins with is that of a linear predictor of sd 2.5.
+constexpr double kPredictorVariance = 2.5 * 2.5;
+
+}  // namespace
+
+// Normals of one position, some at a time.
+class RowBlockLangevin::Normals {
+ public:
+  // `buffer` is borrowed.
+  Normals(std::uint64_t seed, const RandomPosition& position, std::span<double> buffer) noexcept
+      : random_(seed, position), buffer_(buffer), next_(buffer.size()) {}
+  // The next `count`, no more than the buffer holds; until the next call.
+  const double* take(std::size_t count) noexcept {
+    if (count > buffer_.size() - next_) {
+      random_.fill_normals(buffer_);
+      next_ = 0;
+    }
+    next_ += count;
+    return buffer_.data() + (next_ - count);
+  }
+
+ private:
+  Rng random_;
+  std::span<double> buffer_;
+  std::size_t next_;
+};
+
+namespace {
+
+struct RowAt {
+  float residual;   // d(-log p) / d eta
+  float curvature;  // of the quadratic that touches -log p at eta and lies above it everywhere
+};
+
+// The curvature is that of Jaakkola and Jordan (2000): never less than -log p has, and 1 / (2
+// |eta|) where that is next to nothing.
+RowAt row_at(double eta, double target) noexcept {
+  // The residual's size is the probability of the other class, without cancellation.
+  const double sign = target > 0.5 ? -1 : 1;
+  const double other = 1 / (1 + std::exp(-sign * eta));
+  const double curvature = std::abs(eta) < 1e-3 ? 0.25 : (2 * other - 1) / (2 * sign * eta);
+  return {static_cast<float>(sign * other), static_cast<float>(curvature)};
+}
+
+}  // namespace
+
+RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
+  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &step,
+                          &noise_sd, &scatter, &normal}) {
+    *numbers = arena.allocate<float>(width).data();
+  }
+}
+
+RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
+                                   std::uint64_t slots) noexcept
+    : layout_(model),
+      has_intercept_(model.intercept),
+      learns_precision_(model.learn_prior_precision),
+      given_precision_(model.prior_precision),
+      intercept_precision_(model.intercept_precision),
+      least_precision_(model.prior_precision_min),
+      most_precision_(model.prior_precision_max),
+      columns_(model.columns()),
+      chains_(chains),
+      slots_(slots),
+      chains_of_columns_(arena.allocate<float>(std::size_t{2} * columns_ * chains).data()),
+      intercept_force_(arena.allocate<double>(chains).data()),
+      residuals_(arena.allocate<float>(slots * chains).data()),
+      curvature_(arena.allocate<float>(slots).data()),
+      sums_(arena.allocate<ColumnSums>(columns_).data()),
+      bound_(arena, columns_),
+      block_(arena, std::size_t{model.max_nonzeros} + 1),
+      normals_(arena.allocate<double>(
+          std::max<std::size_t>({kNormals, std::size_t{model.max_nonzeros} + 1, chains}))) {}
+
+void RowBlockLangevin::reset(std::uint64_t seed) noexcept {
+  precision_ = given_precision_;
+  if (learns_precision_) {
+    precision_ = std::max(precision_, layout_.max_nonzeros() / kPredictorVariance);
+    precision_ = std::clamp(precision_, least_precision_, most_precision_);
+  }
+  used_columns_ = rows_ = moves_ = 0;
+  change_ = 0;
+  virial_ = virial_weights_ = 0;
+  mean_curvature_ = 0.25;
+  std::fill_n(residuals_, slots_ * chains_, 0.0F);
+  std::fill_n(curvature_, slots_, 0.0F);
+  std::fill_n(intercept_force_, chains_, 0.0);
+  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0});
+  bound_.reset();
+  std::fill_n(chains_of_columns_, std::size_t{2} * columns_ * chains_, 0.0F);
+  Normals random(seed, {0, 0, Purpose::kInitialState}, normals_);
+  for (std::uint32_t column = 0; column < columns_; ++column) draw_prior(column, random);
+}
+
+// All chains of a column without rows.
+void RowBlockLangevin::draw_prior(std::uint32_t column, Normals& random) noexcept {
+  const double sd = 1 / std::sqrt(precision_of(column));
+  const double* normals = random.take(chains_);
+  float* theta = theta_of(column);
+  for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
+}
+
+// eps_j of a column with one row, in a row of n columns, as far as scatter bounds it: each column
+// may get the n-th part of kLargestShare from it.
+double RowBlockLangevin::share_of(std::size_t n) const noexcept {
+  return 2 * kLargestShare * mean_curvature_ / (static_cast<double>(n) * change_);
+}
+
+void RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
+  const RowColumns row(layout_, has_intercept_, row_in_place);
+  float* residuals = residuals_ + std::size_t{slot} * chains_;
+  double curvature = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    double eta = row.offset;
+    for (std::size_t k = 0; k < row.count; ++k) eta += row.value(k) * theta_of(row.column(k))[c];
+    const RowAt at = row_at(eta, row.sparse.target);
+    residuals[c] = at.residual;
+    curvature += at.curvature;
+  }
+  curvature_[slot] = static_cast<float>(curvature / chains_);
+  ++rows_;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    ColumnSums& sums = sums_[row.column(k)];
+    const auto value = static_cast<float>(row.value(k));
+    if (sums.rows++ == 0) ++used_columns_;
+    sums.curvature += curvature_[slot] * value * value;
+    add_force(row.column(k), value, residuals);
+  }
+}
+
+void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noexcept {
+  const RowColumns row(layout_, has_intercept_, row_in_place);
+  const float* residuals = residuals_ + std::size_t{slot} * chains_;
+  --rows_;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    ColumnSums& sums = sums_[column];
+    const auto value = static_cast<float>(row.value(k));
+    sums.curvature = std::max(0.0F, sums.curvature - curvature_[slot] * value * value);
+    add_force(column, -value, residuals);
+    if (--sums.rows > 0) continue;
+    --used_columns_;  // what rounding has left would stay for ever
+    sums.curvature = 0;
+    std::fill_n(force_of(column), chains_, 0.0F);
+    if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
+  }
+}
+
+// Of all chains.
+void RowBlockLangevin::add_force(std::uint32_t column, float value,
+                                 const float* residuals) noexcept {
+  float* force = force_of(column);
+  if (!is_intercept(column)) {
+    for (std::uint32_t c = 0; c < chains_; ++c) force[c] += value * residuals[c];
+    return;
+  }
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    intercept_force_[c] += double{value} * residuals[c];
+    force[c] = static_cast<float>(intercept_force_[c]);
+  }
+}
+
+void RowBlockLangevin::prefetch_row(const double* row) const noexcept {
+  constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
+  const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
+  for (std::size_t i = 0; i < numbers; i += 8) __builtin_prefetch(row + i);
+}
+
+void RowBlockLangevin::prefetch(std::uint16_t chain, const RowColumns& row) const noexcept {
+  for (std::size_t k = 0; k < row.sparse.count; ++k) {
+    const std::uint32_t column = row.sparse.indices[k];
+    __builtin_prefetch(theta_of(column) + chain, 1);
+    __builtin_prefetch(force_of(column) + chain, 1);
+    __builtin_prefetch(sums_ + column);
+  }
+}
+
+void RowBlockLangevin::move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
+                            const RowBatch& batch) noexcept {
+  Normals random(seed, {round, chain, Purpose::kInjectedNoise},
+                 normals_.first(std::min(normals_.size(), batch.count * block_width())));
+  const std::size_t stride = layout_.stride();
+  const auto columns_of = [&](std::size_t i) {
+    return RowColumns(layout_, has_intercept_, batch.base + batch.slots[i] * stride);
+  };
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    if (i + kRowsAhead < batch.count) {
+      prefetch_row(batch.base + batch.slots[i + kRowsAhead] * stride);
+    }
+    if (i + kColumnsAhead < batch.count) prefetch(chain, columns_of(i + kColumnsAhead));
+    const RowColumns row = columns_of(i);
+    step(chain, row, batch.slots[i], random.take(row.count));
+  }
+}
+
+// The row's columns into the block; eta.
+double RowBlockLangevin::load(std::uint16_t chain, const RowColumns& row) noexcept {
+  const Block& b = block_;
+  const std::uint32_t other = chain + 1U < chains_ ? chain + 1U : 0U;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    b.value[k] = static_cast<float>(row.value(k));
+    b.theta[k] = theta_of(column)[chain];
+    b.apart[k] = b.theta[k] - theta_of(column)[other];
+    b.force[k] = force_of(column)[chain];
+    b.rows[k] = static_cast<float>(sums_[column].rows);
+    b.curvature[k] = sums_[column].curvature;
+    b.precision[k] = static_cast<float>(precision_);
+  }
+  if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(intercept_precision_);
+  double eta = row.offset;
+  for (std::size_t k = 0; k < row.count; ++k) eta += double{b.value[k]} * b.theta[k];
+  return eta;
+}
+
+void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float change) noexcept {
+  const Block& b = block_;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    theta_of(row.column(k))[chain] = b.theta[k];
+    force_of(row.column(k))[chain] = b.force[k] + b.value[k] * change;
+  }
+  if (!has_intercept_) return;
+  intercept_force_[chain] += change;
+  force_of(columns_ - 1)[chain] = static_cast<float>(intercept_force_[chain]);
+}
+
+// e_j, root of V_jj and scatter of `count` columns, of what has been loaded.
+void RowBlockLangevin::work_out_steps(std::size_t count) noexcept {
+  const Block& b = block_;
+  const auto share = static_cast<float>(share_of(count));
+  const auto scale = static_cast<float>(bound_.scale());
+  for (std::size_t k = 0; k < count; ++k) {
+    const float relative = scale * std::min(kLongestBlockStep, share / b.rows[k]);
+    b.step[k] = relative / (b.precision[k] + b.curvature[k]);
+    b.noise_sd[k] = std::sqrt(b.step[k] * (2 - relative));
+    b.scatter[k] = b.step[k] * b.rows[k] * b.value[k] / b.noise_sd[k];
+  }
+}
+
+void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
+                            const double* normals) noexcept {
+  const Block& b = block_;
+  const std::size_t n = row.count;
+  const double eta = load(chain, row);
+  const RowAt at = row_at(eta, row.sparse.target);
+  float& kept = residuals_[std::size_t{slot} * chains_ + chain];
+  const float change = at.residual - kept;
+  kept = at.residual;
+  const double newest = std::max(kNewestMove, 1.0 / static_cast<double>(++moves_));
+  change_ += newest * (double{change} * change - change_);
+
+  work_out_steps(n);
+  float scattered = 0;
+  float along = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    b.normal[k] = static_cast<float>(normals[k]);
+    scattered += b.scatter[k] * b.scatter[k];
+    along += b.scatter[k] * b.normal[k];
+  }
+  const auto square = static_cast<float>(change_);
+  scattered *= square;
+  // Values far beyond those that their columns have elsewhere: the whole step is shorter.
+  const float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
+  const float taken =
+      scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered * along : 0;
+  const float root = std::sqrt(shorter);
+  float virial = 0;
+  float weights = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const float gradient =
+        b.precision[k] * b.theta[k] + b.force[k] + b.rows[k] * b.value[k] * change;
+    const float informed = b.curvature[k] / (b.precision[k] + b.curvature[k]) / b.rows[k];
+    weights += informed;
+    virial += informed * b.apart[k] * gradient;
+    b.theta[k] += root * b.noise_sd[k] * (b.normal[k] - taken * b.scatter[k]) -
+                  shorter * b.step[k] * gradient;
+  }
+  store(chain, row, change);
+  const double of_half_a_pass = 2.0 / (static_cast<double>(rows_) * chains_);
+  const double part = std::clamp(of_half_a_pass, 1.0 / static_cast<double>(moves_), newest);
+  virial_ += part * (double{virial} - virial_);
+  virial_weights_ += part * (double{weights} - virial_weights_);
+  if (moves_ % kMovesACurvature == 0) follow_curvature(row, slot, at.curvature);
+}
+
+void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot,
+                                        float newest) noexcept {
+  const float more = 0.5F * (newest - curvature_[slot]);
+  curvature_[slot] += more;
+  mean_curvature_ += kMovesACurvature * kNewestMove * (curvature_[slot] - mean_curvature_);
+  for (std::size_t k = 0; k < row.count; ++k) {
+    float& sum = sums_[row.column(k)].curvature;
+    const auto value = static_cast<float>(row.value(k));
+    sum = std::max(0.0F, sum + more * value * value);
+  }
+}
+
+void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot,
+                                    std::uint64_t rows) noexcept {
+  const RowColumns row(layout_, has_intercept_, row_in_place);
+  load(0, row);
+  work_out_steps(row.count);
+  bound_.add(row, curvature_[slot], block_.step, block_.precision, rows);
+}
+
+double RowBlockLangevin::spread_ratio() const noexcept {
+  const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
+  return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
+}
+
+void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count, float* out,
+                              std::size_t stride) noexcept {
+  Normals random(seed, {count, 0, Purpose::kInitialDraw}, normals_);
+  double squares = 0;
+  std::uint64_t numbers = 0;
+  for (std::uint32_t column = 0; column < columns_; ++column) {
+    const float* theta = theta_of(column);
+    if (sums_[column].rows == 0) {
+      draw_prior(column, random);
+    } else if (learns_precision_ && !is_intercept(column)) {
+      for (std::uint32_t c = 0; c < chains_; ++c) squares += double{theta[c]} * theta[c];
+      numbers += chains_;
+    }
+    std::copy_n(theta, chains_, out + column * stride);
+  }
+  if (learns_precision_) learn_precision(squares, numbers);
+}
+
+// One step of expectation maximisation, twice as long: the precision at which the columns that have
+// rows are expected to be what they are.
+void RowBlockLangevin::learn_precision(double squares, std::uint64_t numbers) noexcept {
+  if (numbers == 0 || !(squares > 0)) return;
+  const double ratio = static_cast<double>(numbers) / squares / precision_;
+  precision_ = std::clamp(precision_ * std::clamp(ratio * ratio, 0.5, 2.0), least_precision_,
+                          most_precision_);
+}
+
+void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
+  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint32_t));
+  const auto bits = [&](float* numbers, std::size_t count) {
+    visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
+  };
+  visitor.section("row blocks");
+  visitor.values(precision_, used_columns_, rows_, moves_, change_, mean_curvature_, virial_,
+                 virial_weights_);
+  bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
+  visitor.visit(intercept_force_, chains_);
+  bits(residuals_, slots_ * chains_);
+  bits(curvature_, slots_);
+  visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(sums_), std::size_t{2} * columns_));
+  bound_.visit_state(visitor);
+}
+
+}  // namespace windhover

@@ -1,0 +1,177 @@
+// Chains over more columns than a matrix could hold: a move touches the columns of one row and
+// nothing else.
+//
+// A row i is drawn, and the block S of parameters that its non-zeros multiply makes a Langevin step
+// while all others stay (random-scan blocks):
+//   theta_S <- theta_S - E F_S + noise,  E = diag(e_j),
+//   F_j = lambda_j theta_j + G_j + N_j x_ij (r_i(theta) - r_i'),  G_j = sum over rows of x_ij r_i'.
+// r_i = d(-log p) / d eta, r_i' is its value when this chain last looked at row i, N_j counts the
+// rows with a non-zero in column j. Given that column j was touched, row i is any of those N_j, so
+// F_j is an unbiased estimate of the whole gradient: SAGA (Defazio, Bach and Lacoste-Julien 2014)
+// for Langevin dynamics (Dubey et al. 2016). What a row contributes is one number, so the table
+// costs one number a row and chain.
+//
+// e_j = eps_j / (lambda_j + H_j), H_j = sum of h_i x_ij^2, h_i the curvature in eta. The estimate
+// of F_j scatters by N_j x_ij times the root of E (r - r')^2, which takes the place of noise that
+// would otherwise be injected: the block's noise has covariance
+//   V - (E g)(E g)^T,  V_jj = 2 e_j (1 - eps_j / 2),  g_j = N_j x_ij sd(r - r'),
+// positive definite because eps_j is bounded so that (E g)^T V^-1 (E g) stays below 1 (noise
+// completion: Ahn, Korattikara and Welling 2012, within blocks). V makes the variance of a
+// parameter that depends on no other exact at any eps_j; what is left depends on how strongly the
+// parameters of a row depend on one another: curvature_bound.h.
+//
+// Chains begin as draws from the prior. Directions that the rows say nothing about keep its law for
+// ever, a column without rows is the prior's own, and what has not been reached yet is too wide,
+// not too narrow.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/random.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/config.h"
+#include "windhover/samplers/row_blocks/curvature_bound.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+#include "windhover/samplers/rows.h"
+
+namespace windhover {
+
+// Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
+// entered and not left of what it keeps of them, and row counts and curvatures of the columns are
+// those of these rows. One thread. Memory: 8 bytes a chain and column, 4 a chain and row, 20 a
+// column. No function but reset() and retain() takes time in proportion to the columns.
+//
+// Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
+// own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
+// column of half of 100,000 rows that is below 0.01 of its posterior sd. The intercept, which every
+// row touches, has a G in double precision.
+class RowBlockLangevin {
+ public:
+  static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
+
+  // `slots`: rows that can be there at a time, each in one of them.
+  RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
+                   std::uint64_t slots) noexcept;
+  // No rows; every chain is a draw from the prior. O(columns x chains).
+  void reset(std::uint64_t seed) noexcept;
+
+  // A row comes into this slot, or leaves it. O(non-zeros x chains).
+  void enter(const double* row, std::uint32_t slot) noexcept;
+  void leave(const double* row, std::uint32_t slot) noexcept;
+
+  // The chain makes a step on each of these rows, in order, with the normals of this seed, round
+  // and chain. O(non-zeros) a row.
+  void move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
+            const RowBatch& batch) noexcept;
+
+  // Goes on with the bound on the steps by one row, of `rows` that are there: an iteration takes
+  // each once.
+  void follow_bound(const double* row, std::uint32_t slot, std::uint64_t rows) noexcept;
+
+  // Variance of the law over the posterior's in the worst direction, to first order; NaN until it
+  // is known.
+  double law_ratio() const noexcept { return bound_.law_ratio(); }
+
+  // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
+  // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
+  // fluctuation-dissipation relation, Yaida 2019), a mean over the columns of recent moves in which
+  // each counts as much as its rows know of it. Above 1 they have still to contract. NaN until
+  // there were kLeastMoves moves, and of one chain.
+  double spread_ratio() const noexcept;
+
+  // Of each column the chains' values go to out[column x stride + chain]; chains of columns without
+  // rows are drawn anew, from the prior, which is their posterior. With learn_prior_precision the
+  // precision follows. `count`: how many times it has been called. O(columns x chains).
+  void retain(std::uint64_t seed, std::uint64_t count, float* out, std::size_t stride) noexcept;
+
+  std::uint32_t columns() const noexcept { return columns_; }
+  std::uint32_t chains() const noexcept { return chains_; }
+  std::uint64_t used_columns() const noexcept { return used_columns_; }  // that have rows
+  double prior_precision() const noexcept { return precision_; }         // but of the intercept's
+  double precision_of(std::uint32_t column) const noexcept {
+    return is_intercept(column) ? intercept_precision_ : precision_;
+  }
+  double theta(std::uint16_t chain, std::uint32_t column) const noexcept {
+    return theta_of(column)[chain];
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  class Normals;
+  // What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each.
+  struct Block {
+    Block(Arena& arena, std::size_t width) noexcept;
+
+    float* value;  // x_ij
+    float* theta;
+    float* apart;      // theta less another chain's
+    float* force;      // G_j
+    float* rows;       // N_j
+    float* curvature;  // H_j
+    float* precision;  // lambda_j
+    float* step;       // e_j
+    float* noise_sd;   // root of V_jj
+    float* scatter;    // of e_j g_j in units of noise_sd, where sd(r - r') is 1
+    float* normal;
+  };
+
+  float* theta_of(std::uint32_t column) const noexcept {
+    return chains_of_columns_ + std::size_t{2} * column * chains_;
+  }
+  float* force_of(std::uint32_t column) const noexcept { return theta_of(column) + chains_; }
+  bool is_intercept(std::uint32_t column) const noexcept {
+    return has_intercept_ && column + 1 == columns_;
+  }
+  double load(std::uint16_t chain, const RowColumns& row) noexcept;
+  void store(std::uint16_t chain, const RowColumns& row, float change) noexcept;
+  void work_out_steps(std::size_t count) noexcept;
+  void prefetch_row(const double* row) const noexcept;
+  void prefetch(std::uint16_t chain, const RowColumns& row) const noexcept;
+  void step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
+            const double* normals) noexcept;
+  void follow_curvature(const RowColumns& row, std::uint32_t slot, float newest) noexcept;
+  std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
+  double share_of(std::size_t n) const noexcept;
+  void draw_prior(std::uint32_t column, Normals& random) noexcept;
+  void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
+  void learn_precision(double squares, std::uint64_t numbers) noexcept;
+
+  RowLayout layout_;
+  bool has_intercept_;
+  bool learns_precision_;
+  double given_precision_;
+  double intercept_precision_;
+  double least_precision_;
+  double most_precision_;
+  std::uint32_t columns_;
+  std::uint32_t chains_;
+  std::uint64_t slots_;
+  // Of each column theta of all chains, then G of all.
+  float* chains_of_columns_;
+  double* intercept_force_;  // G of the intercept, chains; the one beside theta is its copy
+  float* residuals_;         // r', slots x chains
+  float* curvature_;         // h of a row, slots
+  ColumnSums* sums_;         // columns
+  CurvatureBound bound_;
+  Block block_;  // scratch, as what follows
+  std::span<double> normals_;
+
+  double precision_ = 1;
+  std::uint64_t used_columns_ = 0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t moves_ = 0;
+  double change_ = 0;          // mean of (r - r')^2 over recent moves
+  double mean_curvature_ = 0;  // mean of h, likewise
+  double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
+  double virial_weights_ = 0;  // ... and of what they count
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_

@@ -1,0 +1,40 @@
+// The columns of one sparse row, the intercept's among them.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_COLUMNS_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_COLUMNS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/samplers/rows.h"
+
+namespace windhover {
+
+// What the rows that are there say of a column. A curvature is that of -log p in the linear
+// predictor.
+struct ColumnSums {
+  float curvature;     // sum of h_i x_ij^2
+  std::uint32_t rows;  // with a non-zero
+};
+
+// A row in place, with a last column of 1 where there is an intercept.
+struct RowColumns {
+  RowColumns(const RowLayout& layout, bool has_intercept, const double* row) noexcept
+      : sparse(layout, row),
+        offset(layout.offset(row)),
+        intercept(layout.features()),
+        count(sparse.count + (has_intercept ? 1 : 0)) {}
+
+  std::uint32_t column(std::size_t k) const noexcept {
+    return k < sparse.count ? sparse.indices[k] : intercept;
+  }
+  double value(std::size_t k) const noexcept { return k < sparse.count ? sparse.values[k] : 1.0; }
+
+  SparseRow sparse;
+  double offset;
+  std::uint32_t intercept;
+  std::size_t count;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_COLUMNS_H_

@@ -1,0 +1,309 @@
+// An engine of a diagonal structure: its answers against those of a full one and against the truth,
+// what its snapshots share, and what it refuses.
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "windhover/platform/random.h"
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test {
+namespace {
+
+// Sparse rows of ones with their targets, and the linear predictors behind them.
+struct SparseRows {
+  std::vector<double> values;
+  std::vector<std::uint32_t> columns;
+  std::vector<std::size_t> starts = {0};
+  std::vector<double> targets;
+  std::vector<double> predictors;
+
+  std::size_t rows() const { return targets.size(); }
+  std::size_t nonzeros(std::size_t row) const { return starts[row + 1] - starts[row]; }
+};
+
+double uniform(std::uint64_t seed, std::uint64_t step) {
+  double u = 0;
+  fill_uniforms(seed, {step, 0, Purpose::kTest}, {&u, 1});
+  return u;
+}
+
+// `fields` categories a row, each of features / fields kinds, frequent ones first.
+SparseRows rows_of(std::size_t rows, std::uint32_t features, std::uint32_t fields,
+                   const VectorXd& truth, std::uint64_t seed) {
+  SparseRows made;
+  const std::uint32_t kinds = features / fields;
+  std::uint64_t step = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    double eta = truth[features];
+    for (std::uint32_t f = 0; f < fields; ++f) {
+      const double u = uniform(seed, step++);
+      const std::uint32_t column = f * kinds + static_cast<std::uint32_t>(kinds * u * u);
+      made.columns.push_back(column);
+      made.values.push_back(1);
+      eta += truth[column];
+    }
+    made.starts.push_back(made.columns.size());
+    made.predictors.push_back(eta);
+    made.targets.push_back(uniform(seed, step++) < 1 / (1 + std::exp(-eta)) ? 1 : 0);
+  }
+  return made;
+}
+
+void feed(TestEngine& engine, const SparseRows& data, std::size_t first, std::size_t last) {
+  while (first < last) {
+    const std::size_t rows = std::min<std::size_t>(100, last - first);
+    std::vector<std::uint32_t> ends;
+    for (std::size_t i = 1; i <= rows; ++i) {
+      ends.push_back(static_cast<std::uint32_t>(data.starts[first + i] - data.starts[first]));
+    }
+    ObservationBatch batch;
+    batch.rows = rows;
+    batch.features = reinterpret_cast<const std::byte*>(&data.values[data.starts[first]]);
+    batch.feature_values = ends.back();
+    batch.indices = reinterpret_cast<const std::byte*>(&data.columns[data.starts[first]]);
+    batch.row_ends = reinterpret_cast<const std::byte*>(ends.data());
+    batch.targets = reinterpret_cast<const std::byte*>(&data.targets[first]);
+    std::vector<RefusedRow> refused(rows);
+    const ObserveResult result = engine->observe(batch, refused);
+    if (result.status == Status::kWindowFull) {
+      engine->poll(10);
+      continue;
+    }
+    ASSERT_EQ(result.status, Status::kOk);
+    ASSERT_EQ(result.accepted, rows);
+    first += rows;
+  }
+}
+
+PredictiveSummary answer(TestEngine& engine, const SparseRows& data, std::size_t row,
+                         Provenance* provenance = nullptr) {
+  const auto end = static_cast<std::uint32_t>(data.nonzeros(row));
+  PredictRequest request;
+  request.rows = 1;
+  request.features = {&data.values[data.starts[row]], end};
+  request.indices = {&data.columns[data.starts[row]], end};
+  request.row_ends = {&end, 1};
+  return engine.answers(request, provenance)[0];
+}
+
+EngineConfig config_of(std::uint32_t features, std::uint32_t nonzeros) {
+  EngineConfig config;
+  config.model.name = "logistic";
+  config.model.features = features;
+  config.model.max_nonzeros = nonzeros;
+  config.structure = Structure::kDiagonal;
+  config.window_size = 20'000;
+  config.max_frame_rows = 1'000;
+  config.window_slack = 2'000;
+  return config;
+}
+
+VectorXd truth_of(std::uint32_t features, double sd) {
+  VectorXd truth = sd * normals(23, Index{features} + 1);
+  truth[features] = -0.5;
+  return truth;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Rows that neither has seen, and every coefficient: both engines draw from one posterior.
+TEST(RowBlockLearner, AgreesWithAFullStructure) {
+  constexpr std::uint32_t kFeatures = 200;
+  const VectorXd truth = truth_of(kFeatures, 0.7);
+  const SparseRows data = rows_of(4'000, kFeatures, 4, truth, 1);
+  EngineConfig config = config_of(kFeatures, 4);
+  config.model.prior_precision = 2;
+  config.model.intercept_precision = 0.1;
+  config.sampler.chains = 32;
+  config.retained_draws = 256;
+  TestEngine diagonal(config);
+  config.structure = Structure::kFull;
+  config.sampler.chains = 8;
+  config.retained_draws = 64;
+  TestEngine full(config);
+  feed(diagonal, data, 0, 3'600);
+  feed(full, data, 0, 3'600);
+  diagonal.poll_until_idle();
+  full.poll_until_idle();
+  Provenance provenance;
+  std::vector<double> ratios;
+  for (std::size_t row = 3'600; row < 4'000; ++row) {
+    const PredictiveSummary a = answer(diagonal, data, row, &provenance);
+    const PredictiveSummary b = answer(full, data, row);
+    // 32 chains and 8 ensembles of them: the mean is off by a fifth of an sd, an sd by a tenth.
+    EXPECT_NEAR(a.linpred_mean, b.linpred_mean, 0.8 * b.linpred_sd) << row;
+    ratios.push_back(a.linpred_sd / b.linpred_sd);
+    EXPECT_NEAR(ratios.back(), 1, 0.35) << row;
+  }
+  EXPECT_NEAR(median(ratios), 1, 0.06);
+  EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
+  EXPECT_EQ(provenance.sequence, 3'600U);
+  EXPECT_LT(provenance.law_ratio, 1.3);
+  EXPECT_NEAR(provenance.ou_ratio, 1, 0.2);
+  const std::vector<ParameterSummary> of_diagonal = diagonal.parameters();
+  const std::vector<ParameterSummary> of_full = full.parameters();
+  ratios.clear();
+  for (std::size_t j = 0; j <= kFeatures; ++j) {
+    EXPECT_NEAR(of_diagonal[j].mean, of_full[j].mean, 0.9 * of_full[j].sd) << j;
+    ratios.push_back(of_diagonal[j].sd / of_full[j].sd);
+    EXPECT_EQ(of_diagonal[j].prior_precision, of_full[j].prior_precision);
+  }
+  EXPECT_NEAR(median(ratios), 1, 0.06);
+}
+
+// Most columns have a handful of rows, some none, and the prior is learned.
+TEST(RowBlockLearner, IntervalsHoldTheTruth) {
+  constexpr std::uint32_t kFeatures = 20'000;
+  const VectorXd truth = truth_of(kFeatures, 0.6);
+  const SparseRows data = rows_of(22'000, kFeatures, 10, truth, 3);
+  TestEngine engine(config_of(kFeatures, 10));
+  feed(engine, data, 0, 20'000);
+  engine.poll_until_idle();
+  int held = 0;
+  double loss = 0;
+  double expected = 0;
+  double shuffled = 0;
+  Provenance provenance;
+  for (std::size_t row = 20'000; row < 22'000; ++row) {
+    const PredictiveSummary s = answer(engine, data, row, &provenance);
+    const double off = data.predictors[row] - s.linpred_mean;
+    held += std::abs(off) < 1.645 * s.linpred_sd ? 1 : 0;
+    const auto loss_of = [&](double y) { return -std::log(y == 1 ? s.mean : 1 - s.mean); };
+    loss += loss_of(data.targets[row]);
+    expected += s.mean * loss_of(1) + (1 - s.mean) * loss_of(0);
+    shuffled += loss_of(data.targets[row - 1]);
+  }
+  // Rows share their frequent columns: about 200 independent ones, 0.02, and 8 chains.
+  EXPECT_NEAR(held / 2'000.0, 0.9, 0.05);
+  // As much as the answers themselves expect, to 3 standard errors of 0.45 / sqrt(2000); and not
+  // that of other rows.
+  EXPECT_NEAR(loss / 2'000, expected / 2'000, 0.03);
+  EXPECT_LT(loss / 2'000, shuffled / 2'000 - 0.03);
+  EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
+  // The sd of the coefficients is learned to a fifth.
+  EXPECT_NEAR(1 / std::sqrt(engine.parameters()[0].prior_precision), 0.6, 0.12);
+}
+
+// The window has gone on to rows of other coefficients.
+TEST(RowBlockLearner, FollowsTheWindow) {
+  constexpr std::uint32_t kFeatures = 400;
+  const VectorXd before = truth_of(kFeatures, 1);
+  const VectorXd after = -before;
+  const SparseRows early = rows_of(4'000, kFeatures, 4, before, 1);
+  const SparseRows late = rows_of(4'500, kFeatures, 4, after, 2);
+  EngineConfig config = config_of(kFeatures, 4);
+  config.window_size = 4'000;
+  TestEngine engine(config);
+  feed(engine, early, 0, 4'000);
+  engine.poll_until_idle();
+  feed(engine, late, 0, 4'000);
+  engine.poll_until_idle();
+  double product = 0;
+  double square = 0;
+  for (std::size_t row = 4'000; row < 4'500; ++row) {
+    product += answer(engine, late, row).linpred_mean * late.predictors[row];
+    square += late.predictors[row] * late.predictors[row];
+  }
+  EXPECT_GT(product / square, 0.8);
+  EXPECT_LT(product / square, 1.1);
+}
+
+TEST(RowBlockLearner, WarmsUpFirst) {
+  constexpr std::uint32_t kFeatures = 100;
+  const SparseRows data = rows_of(2'000, kFeatures, 4, truth_of(kFeatures, 0.5), 1);
+  TestEngine engine(config_of(kFeatures, 4));
+  Provenance provenance;
+  const PredictiveSummary prior = answer(engine, data, 0, &provenance);
+  EXPECT_EQ(provenance.status, PosteriorStatus::kWarmingUp);
+  EXPECT_NEAR(prior.mean, 0.5, 0.25);
+  EXPECT_GT(prior.linpred_sd, 1);
+  feed(engine, data, 0, 2'000);
+  engine.poll_until_idle();
+  (void)answer(engine, data, 0, &provenance);
+  EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
+}
+
+// A reader that pages draws has one set of them however long it takes.
+TEST(RowBlockLearner, HeldDrawsStayAsTheyAre) {
+  constexpr std::uint32_t kFeatures = 50;
+  const SparseRows data = rows_of(6'000, kFeatures, 4, truth_of(kFeatures, 0.5), 1);
+  EngineConfig config = config_of(kFeatures, 4);
+  config.window_size = 1'000;
+  TestEngine engine(config);
+  feed(engine, data, 0, 2'000);
+  engine.poll_until_idle();
+  Reader& reader = engine.reader();
+  Provenance provenance;
+  std::vector<double> before(64 * (kFeatures + 1));
+  ASSERT_EQ(reader.draws(0, 0, 64, before, provenance), Status::kOk);
+  const std::uint64_t held = provenance.snapshot_id;
+  feed(engine, data, 2'000, 6'000);
+  engine.poll_until_idle();
+  std::vector<double> after(before.size());
+  ASSERT_EQ(reader.draws(held, 0, 64, after, provenance), Status::kOk);
+  EXPECT_EQ(provenance.snapshot_id, held);
+  EXPECT_EQ(before, after);
+  reader.release();
+  ASSERT_EQ(reader.draws(0, 0, 64, after, provenance), Status::kOk);
+  EXPECT_GT(provenance.snapshot_id, held);
+  EXPECT_NE(before, after);
+}
+
+// A million columns.
+TEST(RowBlockLearner, MemoryGrowsWithTheColumns) {
+  EngineConfig config = config_of(1U << 20, 64);
+  config.window_size = 100'000;
+  config.retained_draws = 32;
+  const Result<std::size_t> all = Engine::footprint(config);
+  ASSERT_TRUE(all.ok());
+  EXPECT_LT(all.value(), std::size_t{1} << 30);
+  config.model.features = 1U << 19;
+  const Result<std::size_t> half = Engine::footprint(config);
+  ASSERT_TRUE(half.ok());
+  const double columns = 1U << 19;
+  EXPECT_LT(static_cast<double>(all.value() - half.value()) / columns, 400);
+}
+
+TEST(RowBlockLearner, IsChosenForManySparseColumns) {
+  EngineConfig config = config_of(kMostFullColumns, 4);
+  config.structure = Structure::kChosen;
+  EXPECT_EQ(structure_of(config), Structure::kFull);
+  config.model.features = kMostFullColumns + 1;
+  EXPECT_EQ(structure_of(config), Structure::kDiagonal);
+  config.model.name = "poisson";
+  EXPECT_EQ(structure_of(config), Structure::kFull);
+  EXPECT_TRUE(check(config).ok());
+  config.model.features = 100'000;  // too many for a full structure: why there is no other
+  const Result<bool> refused = check(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(std::string_view(refused.error().sentence).find("logistic"), std::string_view::npos);
+}
+
+TEST(RowBlockLearner, ConfigurationsItCannotKeepAreRefused) {
+  const auto refused = [](auto&& change) {
+    EngineConfig config = config_of(3'000, 4);
+    EXPECT_TRUE(check(config).ok());
+    change(config);
+    return !check(config).ok();
+  };
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.name = "linear"; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.max_nonzeros = 0; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAll; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAdaptive; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.sampler.name = "sgld"; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.standardize = Standardize::kColdStart; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.learner_threads = 2; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.retained_draws = 60; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) {
+    c.sampler.chains = 1;
+    c.retained_draws = 128;
+  }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.features = kMostColumns + 1; }));
+}
+
+}  // namespace
+}  // namespace windhover::test
