@@ -1,10 +1,9 @@
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
-#include <memory>
+
+#include "windhover/samplers/row_blocks/normal_source.h"
 
 namespace windhover {
 
@@ -23,34 +22,6 @@ constexpr std::size_t kNormals = 2048;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
-// The default of what learn_precision() begins with is that of a linear predictor of sd 2.5.
-constexpr double kPredictorVariance = 2.5 * 2.5;
-
-}  // namespace
-
-// Normals of one position, some at a time.
-class RowBlockLangevin::Normals {
- public:
-  // `buffer` is borrowed.
-  Normals(std::uint64_t seed, const RandomPosition& position, std::span<double> buffer) noexcept
-      : random_(seed, position), buffer_(buffer), next_(buffer.size()) {}
-  // The next `count`, no more than the buffer holds; until the next call.
-  const double* take(std::size_t count) noexcept {
-    if (count > buffer_.size() - next_) {
-      random_.fill_normals(buffer_);
-      next_ = 0;
-    }
-    next_ += count;
-    return buffer_.data() + (next_ - count);
-  }
-
- private:
-  Rng random_;
-  std::span<double> buffer_;
-  std::size_t next_;
-};
-
-namespace {
 
 struct RowAt {
   float residual;   // d(-log p) / d eta
@@ -97,34 +68,6 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       block_(arena, std::size_t{model.max_nonzeros} + 1),
       normals_(arena.allocate<double>(
           std::max<std::size_t>({kNormals, std::size_t{model.max_nonzeros} + 1, chains}))) {}
-
-void RowBlockLangevin::reset(std::uint64_t seed) noexcept {
-  precision_ = given_precision_;
-  if (learns_precision_) {
-    precision_ = std::max(precision_, layout_.max_nonzeros() / kPredictorVariance);
-    precision_ = std::clamp(precision_, least_precision_, most_precision_);
-  }
-  used_columns_ = rows_ = moves_ = 0;
-  change_ = 0;
-  virial_ = virial_weights_ = 0;
-  mean_curvature_ = 0.25;
-  std::fill_n(residuals_, slots_ * chains_, 0.0F);
-  std::fill_n(curvature_, slots_, 0.0F);
-  std::fill_n(intercept_force_, chains_, 0.0);
-  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0});
-  bound_.reset();
-  std::fill_n(chains_of_columns_, std::size_t{2} * columns_ * chains_, 0.0F);
-  Normals random(seed, {0, 0, Purpose::kInitialState}, normals_);
-  for (std::uint32_t column = 0; column < columns_; ++column) draw_prior(column, random);
-}
-
-// All chains of a column without rows.
-void RowBlockLangevin::draw_prior(std::uint32_t column, Normals& random) noexcept {
-  const double sd = 1 / std::sqrt(precision_of(column));
-  const double* normals = random.take(chains_);
-  float* theta = theta_of(column);
-  for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
-}
 
 // eps_j of a column with one row, in a row of n columns, as far as scatter bounds it: each column
 // may get the n-th part of kLargestShare from it.
@@ -203,8 +146,8 @@ void RowBlockLangevin::prefetch(std::uint16_t chain, const RowColumns& row) cons
 
 void RowBlockLangevin::move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
                             const RowBatch& batch) noexcept {
-  Normals random(seed, {round, chain, Purpose::kInjectedNoise},
-                 normals_.first(std::min(normals_.size(), batch.count * block_width())));
+  NormalSource random(seed, {round, chain, Purpose::kInjectedNoise},
+                      normals_.first(std::min(normals_.size(), batch.count * block_width())));
   const std::size_t stride = layout_.stride();
   const auto columns_of = [&](std::size_t i) {
     return RowColumns(layout_, has_intercept_, batch.base + batch.slots[i] * stride);
@@ -231,7 +174,7 @@ double RowBlockLangevin::load(std::uint16_t chain, const RowColumns& row) noexce
     b.force[k] = force_of(column)[chain];
     b.rows[k] = static_cast<float>(sums_[column].rows);
     b.curvature[k] = sums_[column].curvature;
-    b.precision[k] = static_cast<float>(precision_);
+    b.precision[k] = static_cast<float>(precision_.value());
   }
   if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(intercept_precision_);
   double eta = row.offset;
@@ -290,6 +233,7 @@ void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uin
   const float taken =
       scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered * along : 0;
   const float root = std::sqrt(shorter);
+  if (learns_precision_) learn_precision(row.sparse.count, change);
   float virial = 0;
   float weights = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -307,6 +251,19 @@ void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uin
   virial_ += part * (double{virial} - virial_);
   virial_weights_ += part * (double{weights} - virial_weights_);
   if (moves_ % kMovesACurvature == 0) follow_curvature(row, slot, at.curvature);
+}
+
+// Of the first `count` columns of the block, which are those of the features.
+void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept {
+  const Block& b = block_;
+  float slope = 0;
+  float information = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    slope += b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * change);
+    const float informed = b.curvature[k] / (b.precision[k] + b.curvature[k]);
+    information += informed * informed / b.rows[k];
+  }
+  precision_.add(double{slope}, double{information});
 }
 
 void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot,
@@ -327,54 +284,6 @@ void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t sl
   load(0, row);
   work_out_steps(row.count);
   bound_.add(row, curvature_[slot], block_.step, block_.precision, rows);
-}
-
-double RowBlockLangevin::spread_ratio() const noexcept {
-  const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
-  return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
-}
-
-void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count, float* out,
-                              std::size_t stride) noexcept {
-  Normals random(seed, {count, 0, Purpose::kInitialDraw}, normals_);
-  double squares = 0;
-  std::uint64_t numbers = 0;
-  for (std::uint32_t column = 0; column < columns_; ++column) {
-    const float* theta = theta_of(column);
-    if (sums_[column].rows == 0) {
-      draw_prior(column, random);
-    } else if (learns_precision_ && !is_intercept(column)) {
-      for (std::uint32_t c = 0; c < chains_; ++c) squares += double{theta[c]} * theta[c];
-      numbers += chains_;
-    }
-    std::copy_n(theta, chains_, out + column * stride);
-  }
-  if (learns_precision_) learn_precision(squares, numbers);
-}
-
-// One step of expectation maximisation, twice as long: the precision at which the columns that have
-// rows are expected to be what they are.
-void RowBlockLangevin::learn_precision(double squares, std::uint64_t numbers) noexcept {
-  if (numbers == 0 || !(squares > 0)) return;
-  const double ratio = static_cast<double>(numbers) / squares / precision_;
-  precision_ = std::clamp(precision_ * std::clamp(ratio * ratio, 0.5, 2.0), least_precision_,
-                          most_precision_);
-}
-
-void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
-  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint32_t));
-  const auto bits = [&](float* numbers, std::size_t count) {
-    visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
-  };
-  visitor.section("row blocks");
-  visitor.values(precision_, used_columns_, rows_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_);
-  bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
-  visitor.visit(intercept_force_, chains_);
-  bits(residuals_, slots_ * chains_);
-  bits(curvature_, slots_);
-  visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(sums_), std::size_t{2} * columns_));
-  bound_.visit_state(visitor);
 }
 
 }  // namespace windhover

@@ -36,10 +36,13 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
+#include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
+
+class NormalSource;
 
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
@@ -91,10 +94,10 @@ class RowBlockLangevin {
 
   std::uint32_t columns() const noexcept { return columns_; }
   std::uint32_t chains() const noexcept { return chains_; }
-  std::uint64_t used_columns() const noexcept { return used_columns_; }  // that have rows
-  double prior_precision() const noexcept { return precision_; }         // but of the intercept's
+  std::uint64_t used_columns() const noexcept { return used_columns_; }   // that have rows
+  double prior_precision() const noexcept { return precision_.value(); }  // but of the intercept's
   double precision_of(std::uint32_t column) const noexcept {
-    return is_intercept(column) ? intercept_precision_ : precision_;
+    return is_intercept(column) ? intercept_precision_ : precision_.value();
   }
   double theta(std::uint16_t chain, std::uint32_t column) const noexcept {
     return theta_of(column)[chain];
@@ -103,7 +106,6 @@ class RowBlockLangevin {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  class Normals;
   // What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each.
   struct Block {
     Block(Arena& arena, std::size_t width) noexcept;
@@ -138,9 +140,9 @@ class RowBlockLangevin {
   void follow_curvature(const RowColumns& row, std::uint32_t slot, float newest) noexcept;
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
-  void draw_prior(std::uint32_t column, Normals& random) noexcept;
+  void learn_precision(std::size_t count, float change) noexcept;
+  void draw_prior(std::uint32_t column, NormalSource& random) noexcept;
   void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
-  void learn_precision(double squares, std::uint64_t numbers) noexcept;
 
   RowLayout layout_;
   bool has_intercept_;
@@ -162,7 +164,7 @@ class RowBlockLangevin {
   Block block_;  // scratch, as what follows
   std::span<double> normals_;
 
-  double precision_ = 1;
+  LearnedPrecision precision_;
   std::uint64_t used_columns_ = 0;
   std::uint64_t rows_ = 0;
   std::uint64_t moves_ = 0;

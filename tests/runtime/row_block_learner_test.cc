@@ -160,7 +160,9 @@ TEST(RowBlockLearner, IntervalsHoldTheTruth) {
   constexpr std::uint32_t kFeatures = 20'000;
   const VectorXd truth = truth_of(kFeatures, 0.6);
   const SparseRows data = rows_of(22'000, kFeatures, 10, truth, 3);
-  TestEngine engine(config_of(kFeatures, 10));
+  EngineConfig config = config_of(kFeatures, 10);
+  config.draws_per_observation = 16;  // and 48 more at rest, for the precision to settle
+  TestEngine engine(config);
   feed(engine, data, 0, 20'000);
   engine.poll_until_idle();
   int held = 0;

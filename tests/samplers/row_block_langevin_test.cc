@@ -365,7 +365,7 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     chains->enter(data.row(i), static_cast<std::uint32_t>(i));
   }
-  for (int round = 0; round < 2'400; ++round) {
+  for (int round = 0; round < 2'000; ++round) {
     chains.move(data, 0, data.size(), 100);
     if (round % 10 == 9) {
       chains->retain(1, static_cast<std::uint64_t>(round), draws.data(), 8);

@@ -1,0 +1,50 @@
+#include "windhover/samplers/row_blocks/learned_precision.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windhover {
+
+namespace {
+
+// A pass changes the precision by a fifth at most.
+constexpr double kMostLogChange = 0.2;
+
+}  // namespace
+
+void LearnedPrecision::reset(double start, double least, double most) noexcept {
+  least_ = least;
+  most_ = most;
+  value_ = start_ = std::clamp(start, least, most);
+  log_change_ = slope_ = information_ = 0;
+  moves_ = 0;
+}
+
+float LearnedPrecision::stretch(float curvature) const noexcept {
+  if (log_change_ == 0) return 1;
+  const double share = value_ / (value_ + curvature);
+  return static_cast<float>(std::exp(-0.5 * share * log_change_));
+}
+
+void LearnedPrecision::end(bool trusted, std::uint64_t rows) noexcept {
+  log_change_ = 0;
+  if (trusted && moves_ > 0) {
+    // As many moves as there are rows touch each column once for each of its rows.
+    const double share = static_cast<double>(rows) / static_cast<double>(moves_);
+    const double slope = 0.5 * share * slope_ - std::log(value_ / start_);
+    const double information = 0.5 * share * information_ + 1;
+    const double before = value_;
+    const double step = std::clamp(slope / information, -kMostLogChange, kMostLogChange);
+    value_ = std::clamp(before * std::exp(step), least_, most_);
+    log_change_ = std::log(value_ / before);
+  }
+  slope_ = information_ = 0;
+  moves_ = 0;
+}
+
+void LearnedPrecision::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("learned precision");
+  visitor.values(value_, log_change_, slope_, information_, moves_);
+}
+
+}  // namespace windhover
