@@ -12,7 +12,7 @@ namespace windhover {
 
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 // While no rows come chains go on for so many times what rows grant: those that began as draws from
 // the prior have then forgotten it.
 constexpr double kSpare = 3;
@@ -47,7 +47,7 @@ void RowBlockLearner::reset() noexcept {
   for (std::uint32_t g = 0; g < draws_.count(); ++g) {
     sampler_.retain(config_.seed, retained_++, draws_.group(g), draws_.stride());
   }
-  spread_ratio_ = law_ratio_ = kUnknown;
+  spread_ratio_ = law_ratio_ = kNotCompared;
   publish();
 }
 
@@ -65,7 +65,9 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
   }
   cursor_.advance(head);
   for (std::uint64_t row = std::max(first, before); row < head; ++row) {
-    sampler_.enter(cursor_.row(row), slot_of(row));
+    if (!sampler_.enter(cursor_.row(row), slot_of(row))) {
+      counters_.add(RuntimeCounter::kRowsSetAside);
+    }
     const std::uint64_t rows = row + 1 - first;
     if (rows > kFewRows || !power_of_two(rows)) continue;
     for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
@@ -218,9 +220,9 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   // Chains are independent of one another; the draws of one are hardly so.
   const bool sampling = phase_ == Phase::kSampling;
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
-  p.r_hat = p.autocorrelation_time = kUnknown;
+  p.r_hat = p.autocorrelation_time = kNotCompared;
   p.draws_per_observation = replay_ratio_.value();
-  p.misspecification_index = kUnknown;
+  p.misspecification_index = kNotCompared;
   p.law_ratio = law_ratio_;
   Evidence e;
   e.sampling = sampling;

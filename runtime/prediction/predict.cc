@@ -275,8 +275,8 @@ void Predictor::predict_shared(const Posterior& p, Response response, const Pred
   s.linpred_mean = moments.mean;
   if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
   s.linpred_sd = std::sqrt(moments.variance * (1 + 1.0 / draws.chains));
-  predict_bernoulli(request, row, s);
-  fill_class_set(response, s);
+  predict_y(response, request, row, s);
+  if (!request.keys.empty()) note_given(response, row, s);
   compare_row(response, request, row, s);
 }
 

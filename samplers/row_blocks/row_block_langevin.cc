@@ -75,8 +75,12 @@ double RowBlockLangevin::share_of(std::size_t n) const noexcept {
   return 2 * kLargestShare * mean_curvature_ / (static_cast<double>(n) * change_);
 }
 
-void RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
+bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
   const RowColumns row(layout_, has_intercept_, row_in_place);
+  curvature_[slot] = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    if (!(std::abs(row.value(k)) <= kLargestValue)) return false;
+  }
   float* residuals = residuals_ + std::size_t{slot} * chains_;
   double curvature = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) {
@@ -95,9 +99,11 @@ void RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
     sums.curvature += curvature_[slot] * value * value;
     add_force(row.column(k), value, residuals);
   }
+  return true;
 }
 
 void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noexcept {
+  if (curvature_[slot] == 0) return;
   const RowColumns row(layout_, has_intercept_, row_in_place);
   const float* residuals = residuals_ + std::size_t{slot} * chains_;
   --rows_;
@@ -157,6 +163,7 @@ void RowBlockLangevin::move(std::uint64_t seed, std::uint64_t round, std::uint16
       prefetch_row(batch.base + batch.slots[i + kRowsAhead] * stride);
     }
     if (i + kColumnsAhead < batch.count) prefetch(chain, columns_of(i + kColumnsAhead));
+    if (curvature_[batch.slots[i]] == 0) continue;
     const RowColumns row = columns_of(i);
     step(chain, row, batch.slots[i], random.take(row.count));
   }
@@ -280,6 +287,7 @@ void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slo
 
 void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot,
                                     std::uint64_t rows) noexcept {
+  if (curvature_[slot] == 0) return;
   const RowColumns row(layout_, has_intercept_, row_in_place);
   load(0, row);
   work_out_steps(row.count);

@@ -56,6 +56,7 @@ class NormalSource;
 class RowBlockLangevin {
  public:
   static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
+  static constexpr double kLargestValue = 1e6;
 
   // `slots`: rows that can be there at a time, each in one of them.
   RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
@@ -63,8 +64,10 @@ class RowBlockLangevin {
   // No rows; every chain is a draw from the prior. O(columns x chains).
   void reset(std::uint64_t seed) noexcept;
 
-  // A row comes into this slot, or leaves it. O(non-zeros x chains).
-  void enter(const double* row, std::uint32_t slot) noexcept;
+  // A row comes into this slot, or leaves it. O(non-zeros x chains). false: a value of it is beyond
+  // kLargestValue, where squares and sums have no digits left; it is set aside, and nothing is said
+  // by it until it leaves.
+  bool enter(const double* row, std::uint32_t slot) noexcept;
   void leave(const double* row, std::uint32_t slot) noexcept;
 
   // The chain makes a step on each of these rows, in order, with the normals of this seed, round
@@ -158,7 +161,7 @@ class RowBlockLangevin {
   float* chains_of_columns_;
   double* intercept_force_;  // G of the intercept, chains; the one beside theta is its copy
   float* residuals_;         // r', slots x chains
-  float* curvature_;         // h of a row, slots
+  float* curvature_;         // h of a row, slots; 0: it has been set aside
   ColumnSums* sums_;         // columns
   CurvatureBound bound_;
   Block block_;  // scratch, as what follows

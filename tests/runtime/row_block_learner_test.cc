@@ -229,6 +229,29 @@ TEST(RowBlockLearner, WarmsUpFirst) {
   EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
 }
 
+// A value that leaves no digit to the others does no harm, now or when it has gone.
+TEST(RowBlockLearner, HugeValuesAreSetAside) {
+  constexpr std::uint32_t kFeatures = 50;
+  SparseRows data = rows_of(3'000, kFeatures, 4, truth_of(kFeatures, 0.5), 1);
+  data.values[data.starts[700]] = 1e30;
+  data.values[data.starts[701]] = -1e12;
+  data.values[data.starts[702]] = 9e5;
+  EngineConfig config = config_of(kFeatures, 4);
+  config.window_size = 1'000;
+  TestEngine engine(config);
+  for (const std::size_t rows : {1'000U, 2'000U, 3'000U}) {
+    feed(engine, data, rows - 1'000, rows);
+    engine.poll_until_idle();
+    const PredictiveSummary s = answer(engine, data, 2'999);
+    EXPECT_TRUE(std::isfinite(s.linpred_mean) && s.linpred_sd > 0);
+    EXPECT_LT(std::abs(s.linpred_mean), 5);
+  }
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kRowsSetAside), 2U);
+  Provenance provenance;
+  (void)answer(engine, data, 0, &provenance);
+  EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
+}
+
 // A reader that pages draws has one set of them however long it takes.
 TEST(RowBlockLearner, HeldDrawsStayAsTheyAre) {
   constexpr std::uint32_t kFeatures = 50;

@@ -51,11 +51,6 @@ std::vector<DaemonOption> horizon_options(EngineConfig& c) {
                               {"forgetting", Horizon::kForgetting},
                               {"all", Horizon::kAll},
                               {"adaptive", Horizon::kAdaptive}}),
-      choice("engine.structure",
-             "of the curvature: full, or a number a parameter for many sparse columns", c.structure,
-             Choices<Structure>{{"chosen", Structure::kChosen},
-                                {"full", Structure::kFull},
-                                {"diagonal", Structure::kDiagonal}}),
       number("engine.window_size", "N: that of the last N rows; forgetting: worth N rows",
              c.window_size),
       choice("engine.single_pass_noise", "without a window: where the spread comes from",
@@ -67,6 +62,11 @@ std::vector<DaemonOption> horizon_options(EngineConfig& c) {
              c.forgetting_spread,
              Choices<ForgettingSpread>{{"sampling", ForgettingSpread::kSampling},
                                        {"posterior", ForgettingSpread::kPosterior}}),
+      choice("engine.structure",
+             "of the curvature: full, or a number a parameter for many sparse columns", c.structure,
+             Choices<Structure>{{"chosen", Structure::kChosen},
+                                {"full", Structure::kFull},
+                                {"diagonal", Structure::kDiagonal}}),
   };
 }
 
