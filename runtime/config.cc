@@ -255,10 +255,10 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
 Result<bool> check_structure(const EngineConfig& c) noexcept {
   if (c.structure == Structure::kDiagonal) return check_diagonal(c);
   if (structure_of(c) == Structure::kFull && c.model.features > kMostFullFeatures) {
-    if (c.structure == Structure::kFull) {
-      return invalid("model.features must be 1 to 65536 with a full structure", c.model.features);
-    }
-    return check_diagonal(c);  // says why not
+    return invalid(
+        "model.features must be 1 to 65536, or to 16777216 with a diagonal structure: for sparse "
+        "rows of a logistic model with a window",
+        c.model.features);
   }
   return true;
 }

@@ -302,7 +302,7 @@ TEST(RowBlockLearner, IsChosenForManySparseColumns) {
   config.model.name = "poisson";
   EXPECT_EQ(structure_of(config), Structure::kFull);
   EXPECT_TRUE(check(config).ok());
-  config.model.features = 100'000;  // too many for a full structure: why there is no other
+  config.model.features = 100'000;  // too many for a full structure
   const Result<bool> refused = check(config);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(std::string_view(refused.error().sentence).find("logistic"), std::string_view::npos);

@@ -208,7 +208,7 @@ TEST(DaemonConfig, NamesNoPlaceInTheFileForWhatItDidNotSay) {
   EXPECT_EQ(refusal_of([&] { config.check(); }),
             "--engine.window_size: window_size must be 4 to 10^9; it is 2");
   EXPECT_EQ(refusal_of_toml("[engine]\nwindow_size = 100\n"),
-            "model.features must be 1 to 65536; it is 0");
+            "model.features must be 1 to 16777216; it is 0");
   // Either might be meant.
   EXPECT_TRUE(refusal_of_toml("model.features = 3\n[server]\nobserve.tcp_address = \"::1\"\n"
                               "query.tcp_address = \"there\"\n")
