@@ -1,0 +1,225 @@
+// Labels that come late: the row is an observation as any other, and its score that of the answer
+// given when it was asked about.
+#include <string>
+
+#include "windhover/samplers/registry.h"
+#include "windhover/tests/runtime/labels_fixture.h"
+
+namespace windhover::test::labels_test {
+namespace {
+
+class EveryModel : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryModel, ScoresTheAnswerOfThen) {
+  EngineConfig config = scored_config_of(GetParam());
+  Keyed served(config);
+  const Data data = data_for(GetParam(), 800, 11);
+  served.stream(data, 0, 300);
+  constexpr Index kAsked = 20;
+  std::vector<PredictiveSummary> then;
+  for (Index i = 0; i < kAsked; ++i) {
+    then.push_back(served.ask("key " + std::to_string(i), data, 300 + i, &data.y[300 + i]));
+    EXPECT_EQ(then.back().pending, PendingKey::kKept);
+  }
+  served.stream(data, 320, 780);
+  for (Index i = 0; i < kAsked; ++i) {
+    const ScoreMeans before = served.all();
+    const double log_scores = served.sum_of(&ScoreMeans::log_score);
+    ASSERT_EQ(served.tell("key " + std::to_string(i), data.y[300 + i]).accepted, 1u);
+    served.learn();
+    const ScoreMeans after = served.all();
+    ASSERT_EQ(after.rows, before.rows + 1);
+    // Sums of 800 scores.
+    EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - log_scores, then[i].log_score, 1e-9);
+    const Response response = find_model(GetParam())->response;
+    if (!has_dispersion(response)) continue;
+    for (std::size_t k = 0; k < kScoredIntervals.size(); ++k) {
+      const double covered = after.coverage[k] * static_cast<double>(after.rows) -
+                             before.coverage[k] * static_cast<double>(before.rows);
+      const bool inside = std::abs(then[i].pit - 0.5) <= 0.5 * kScoredIntervals[k];
+      EXPECT_NEAR(covered, inside ? 1 : 0, 1e-9);
+    }
+  }
+  // It is another answer by now: what was scored is not that.
+  Keyed now(config);
+  now.stream(data, 0, 300);
+  now.stream(data, 320, 780);
+  double apart = 0;
+  for (Index i = 0; i < kAsked; ++i) {
+    const PredictiveSummary s = now.ask("", data, 300 + i, &data.y[300 + i]);
+    apart = std::max(apart, std::abs(s.log_score - then[i].log_score));
+  }
+  EXPECT_GT(apart, 1e-4);
+}
+
+TEST_P(EveryModel, HoldsTheIntervalsThatWereServed) {
+  EngineConfig config = scored_config_of(GetParam());
+  Keyed served(config);
+  const Data data = data_for(GetParam(), 800, 12);
+  served.stream(data, 0, 300);
+  PredictRequest request = question(1, {&data.x(300, 0), 3});
+  const std::string_view key = "a";
+  request.keys = {&key, 1};
+  request.interval_probability = 0.8;
+  const PredictiveSummary then = served.engine.answers(request)[0];
+  served.stream(data, 320, 780);
+  // Everything but the answer's own conformal interval is known to hold or not by the outcome.
+  const double y = data.y[300];
+  const ScoreMeans before = served.all();
+  ASSERT_EQ(served.tell(key, y).accepted, 1u);
+  served.learn();
+  const ScoreMeans after = served.all();
+  const Response response = find_model(GetParam())->response;
+  const bool held = has_classes(response)
+                        ? (then.conformal_set >> static_cast<unsigned>(y) & 1) != 0
+                        : y >= then.conformal_lower && y <= then.conformal_upper;
+  const double counted = after.conformal_coverage[1] * static_cast<double>(after.rows) -
+                         before.conformal_coverage[1] * static_cast<double>(before.rows);
+  EXPECT_NEAR(counted, held ? 1 : 0, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Labels, EveryModel,
+                         testing::Values("linear", "student-t", "log-normal", "logistic", "poisson",
+                                         "negative-binomial", "softmax", "mlp-linear",
+                                         "mlp-logistic", "mlp-softmax"),
+                         [](const auto& model) {
+                           std::string name = model.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// Driven by hand: rows that come with their outcomes, and the same rows asked about first.
+void expect_same_bits(EngineConfig config, const Data& data) {
+  TestEngine direct(config);
+  Keyed late(with_labels(config, 256));
+  for (Index first = 0; first < data.rows(); first += 100) {
+    std::vector<std::string> names;
+    for (Index i = 0; i < 100; ++i) names.push_back(std::to_string(first + i));
+    for (Index i = 0; i < 100; ++i) late.ask(names[i], data, first + i);
+    direct.feed(data, first, first + 100);
+    const std::vector<std::string_view> keys(names.begin(), names.end());
+    const ObserveResult result = late.engine->observe_outcomes({keys, {&data.y[first], 100}}, {});
+    ASSERT_EQ(result.accepted, 100u);
+    direct.poll_rounds(300);
+    late.engine.poll_rounds(300);
+  }
+  EXPECT_EQ(direct.draws(), late.engine.draws());
+  const auto expected = direct.parameters();
+  const auto reached = late.engine.parameters();
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    EXPECT_EQ(expected[j].mean, reached[j].mean);
+    EXPECT_EQ(expected[j].sd, reached[j].sd);
+  }
+}
+
+TEST(Labels, AJoinedRowIsTheRowToTheLastBit) {
+  const Data data = linear_data(800, 3, 1.0, 5);
+  expect_same_bits(config_of("linear"), data);
+  EngineConfig forgetting = config_of("linear");
+  forgetting.horizon = Horizon::kAll;
+  expect_same_bits(forgetting, data);
+  Data exposed = data_for("poisson", 800, 6);
+  exposed.offset = 0.3 * normals(7, 800);
+  EngineConfig counts = config_of("poisson");
+  counts.model.offset = true;
+  expect_same_bits(counts, exposed);
+}
+
+TEST(Labels, ASparseRowIsKeptWhole) {
+  EngineConfig config = config_of("linear");
+  config.model.features = 50;
+  config.model.max_nonzeros = 3;
+  Keyed served(with_labels(config));
+  const std::vector<double> values = {1.5, -2, 0.25};
+  const std::vector<std::uint32_t> columns = {4, 17, 49};
+  const std::vector<std::uint32_t> ends = {0, 3};
+  const std::vector<std::string_view> keys = {"none", "three"};
+  PredictRequest request = question(2, values);
+  request.indices = columns;
+  request.row_ends = ends;
+  request.keys = keys;
+  served.engine.answers(request);
+  ASSERT_EQ(served.tell("three", 7).accepted, 1u);
+  ASSERT_EQ(served.tell("none", 8).accepted, 1u);
+  TestEngine direct(config);
+  ObservationBatch batch;
+  const std::vector<double> targets = {7, 8};
+  const std::vector<std::uint32_t> their_ends = {3, 3};
+  batch.rows = 2;
+  batch.features = reinterpret_cast<const std::byte*>(values.data());
+  batch.feature_values = 3;
+  batch.targets = reinterpret_cast<const std::byte*>(targets.data());
+  batch.indices = reinterpret_cast<const std::byte*>(columns.data());
+  batch.row_ends = reinterpret_cast<const std::byte*>(their_ends.data());
+  ASSERT_EQ(direct->observe(batch, {}).accepted, 2u);
+  direct.poll_rounds(20);
+  served.engine.poll_rounds(20);
+  EXPECT_EQ(direct.draws(), served.engine.draws());
+}
+
+// The answer lies in the place of its key.
+TEST(LabelScores, APlaceIsTakenAgainOnceItsRowIsScored) {
+  EngineConfig config = with_labels(config_of("linear"), 1);
+  config.score_predictions = true;
+  Keyed served(config);
+  const Data data = linear_data(100, 3, 1.0, 5);
+  served.stream(data, 0, 60);
+  const std::uint64_t scored = served.all().rows;
+  const double sum = served.sum_of(&ScoreMeans::log_score);
+  const double then = served.ask("a", data, 60, &data.y[60]).log_score;
+  EXPECT_EQ(served.tell("a", data.y[60]).accepted, 1u);
+  EXPECT_EQ(served.ask("b", data, 61).pending, PendingKey::kTableFull);
+  served.learn();
+  EXPECT_EQ(served.all().rows, scored + 1);
+  EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - sum, then, 1e-10);
+  EXPECT_EQ(served.ask("b", data, 61).pending, PendingKey::kKept);
+}
+
+TEST(LabelScores, SilenceIsAnOutcomeWhereItIsSaidSo) {
+  EngineConfig config = with_labels(config_of("logistic"));
+  config.labels.timeout_outcome = 0;
+  config.score_predictions = true;
+  Keyed served(config);
+  const Data data = data_for("logistic", 400, 5);
+  served.stream(data, 0, 300);
+  const double zero = 0;
+  const double sum = served.sum_of(&ScoreMeans::log_score);
+  const std::uint64_t scored = served.all().rows;
+  const PredictiveSummary a = served.ask("a", data, 300, &zero);
+  const PredictiveSummary b = served.ask("b", data, 301, &zero);
+  served.clock.advance_ns(60 * kSecond);
+  served.ask("c", data, 302);
+  EXPECT_EQ(served.engine->settle_labels(1).accepted, 1u);
+  EXPECT_EQ(served.engine->settle_labels(100).accepted, 1u);
+  EXPECT_EQ(served.engine->settle_labels(100).accepted, 0u);
+  EXPECT_EQ(served.engine->head(), 302u);
+  EXPECT_EQ(served.tell("a", 1).refused, 1u);
+  EXPECT_EQ(served.refused.reason, Status::kKeyTimedOut);
+  served.engine.poll_until_idle();
+  EXPECT_EQ(served.all().rows, scored + 2);
+  EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - sum, a.log_score + b.log_score, 1e-9);
+  EXPECT_EQ(served.engine->pending_labels(), 1u);
+}
+
+// Rows that somebody else answered are scored as if they had come with their outcome.
+TEST(LabelScores, RowsAnsweredElsewhereAreKeptToo) {
+  EngineConfig config = scored_config_of("linear");
+  Keyed served(config);
+  const Data data = linear_data(400, 3, 1.0, 5);
+  served.stream(data, 0, 200);
+  PredictRequest request = question(1, {&data.x(200, 0), 3});
+  const std::string_view key = "a";
+  request.keys = {&key, 1};
+  PredictiveSummary summary;
+  ASSERT_EQ(served.engine->keep_rows(request, {&summary, 1}), Status::kOk);
+  EXPECT_EQ(summary.pending, PendingKey::kKept);
+  served.stream(data, 200, 400);
+  const double now = served.ask("", data, 200, &data.y[200]).log_score;
+  const double sum = served.sum_of(&ScoreMeans::log_score);
+  ASSERT_EQ(served.tell("a", data.y[200]).accepted, 1u);
+  served.learn();
+  EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - sum, now, 1e-9);
+}
+
+}  // namespace
+}  // namespace windhover::test::labels_test

@@ -1,0 +1,102 @@
+// What the tests of late labels share: models, their rows, and an engine that is asked with keys.
+#ifndef WINDHOVER_TESTS_RUNTIME_LABELS_FIXTURE_H_
+#define WINDHOVER_TESTS_RUNTIME_LABELS_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "windhover/runtime/scoring/prediction_scores.h"
+#include "windhover/tests/runtime/checkpoint_fixture.h"
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::labels_test {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+inline EngineConfig with_labels(EngineConfig config, std::uint32_t pending = 64) {
+  config.labels.pending = pending;
+  config.labels.timeout_seconds = 60;
+  return config;
+}
+
+// Rows that the model can have, with three features.
+inline Data data_for(std::string_view model, Index rows, std::uint64_t seed) {
+  Data data = linear_data(rows, 3, 0.5, seed);
+  for (double& y : data.y) {
+    if (model == "log-normal") y = std::exp(y);
+    if (model == "logistic" || model == "mlp-logistic") y = y > 0.3 ? 1 : 0;
+    if (model == "poisson" || model == "negative-binomial") y = std::floor(std::exp(0.5 * y));
+    if (model == "softmax" || model == "mlp-softmax") y = y < -0.5 ? 0 : (y < 0.5 ? 1 : 2);
+  }
+  return data;
+}
+
+inline EngineConfig config_of(std::string_view model) {
+  EngineConfig config = small_config(model.data(), 3, 400);
+  config.model.classes = 3;
+  config.model.hidden = 4;
+  return config;
+}
+
+// The same with labels that may come late, and scores.
+inline EngineConfig scored_config_of(std::string_view model) {
+  EngineConfig config = with_labels(config_of(model));
+  config.score_predictions = true;
+  return config;
+}
+
+// An engine that is asked with keys, and a clock that moves by hand.
+class Keyed {
+ public:
+  explicit Keyed(const EngineConfig& config) : clock(kSecond), engine(config, &clock) {}
+
+  // Asks about a row with a key; the answer is scored by `y`, which the engine does not learn.
+  PredictiveSummary ask(std::string_view key, const Data& data, Index row,
+                        const double* y = nullptr) {
+    const std::vector<double> offset = {data.offset.size() > 0 ? data.offset[row] : 0};
+    PredictRequest request =
+        question(1, {&data.x(row, 0), static_cast<std::size_t>(data.x.cols())});
+    if (y != nullptr) request.outcomes = {y, 1};
+    if (data.offset.size() > 0) request.offsets = offset;
+    request.keys = {&key, 1};
+    return engine.answers(request)[0];
+  }
+  ObserveResult tell(std::string_view key, double y) {
+    refused = {};
+    return engine->observe_outcomes({{&key, 1}, {&y, 1}}, {&refused, 1});
+  }
+  // A millisecond goes by, and everything is scored and learned from.
+  void learn() {
+    clock.advance_ns(1'000'000);
+    engine.poll_until_idle();
+  }
+  std::uint64_t count(RuntimeCounter counter) { return engine->counters().get(counter); }
+  // Rows as they come, with time to learn from them.
+  void stream(const Data& data, Index first, Index last) {
+    for (Index i = first; i < last; i += 20) {
+      engine.feed(data, i, std::min(i + 20, last));
+      learn();
+    }
+  }
+  ScoreMeans all() {
+    PredictionScores scores;
+    EXPECT_TRUE(engine->scores(scores));
+    return scores.means.back();
+  }
+  double sum_of(double ScoreMeans::*mean) {
+    const ScoreMeans means = all();
+    return means.*mean * static_cast<double>(means.rows);
+  }
+
+  ManualClock clock;
+  TestEngine engine;
+  RefusedRow refused;
+};
+
+}  // namespace windhover::test::labels_test
+
+#endif  // WINDHOVER_TESTS_RUNTIME_LABELS_FIXTURE_H_
