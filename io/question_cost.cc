@@ -53,7 +53,10 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   cost.threshold_ns = prices.threshold;
   cost.parameters_ns = 1'000 + 40 * dimension;
   cost.draw_ns = 3 * dimension;
-  if (diagonal) cost.row_ns = 600 + draws * engine.model.max_nonzeros / 4;
+  if (diagonal) {
+    cost.row_ns = 600 + draws * engine.model.max_nonzeros / 4;
+    cost.parameters_ns = 1'000 + draws * dimension;
+  }
   if (!model.network && !diagonal && factor / 16 > kTurnNs / 4) cost.rows_together = 4;
   return cost;
 }

@@ -276,7 +276,7 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
 
 // Of as many draws as an engine keeps by default, in pages of the size that the others have.
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
-  if (added.max_parameters <= limits.dimension) return;
+  if (added.max_parameters <= limits.described) return;
   ModelLimits model;
   model.dimension = model.described = added.max_parameters;
   const std::size_t one_draw = draws_reply_bound(model.dimension, 1);

@@ -226,6 +226,9 @@ Result<bool> check_added(const ServerLayout& layout, const ServerConfig& config,
     return refuse("the model has more parameters than server.added.max_parameters allows",
                   model.dimension);
   }
+  if (model.described > most.described) {
+    return refuse("its parameters would not fit into an answer of the server's", model.described);
+  }
   if (model.max_query_rows > most.max_query_rows) {
     return refuse("engine.max_query_rows is larger than that of the models in the configuration",
                   model.max_query_rows);

@@ -243,6 +243,9 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
     return invalid("learner_threads must be 1 with a diagonal structure", c.learner_threads);
   }
   const std::uint32_t chains = c.sampler.chains == 0 ? kDefaultChains : c.sampler.chains;
+  if (chains < 2) {
+    return invalid("sampler.chains must be at least 2 with a diagonal structure", chains);
+  }
   if (c.retained_draws % chains != 0 || c.retained_draws / chains > SharedDraws::kMostGroups) {
     return invalid(
         "retained_draws must be a multiple of sampler.chains with a diagonal structure, and at "

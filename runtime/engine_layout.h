@@ -113,13 +113,18 @@ struct Engine::Layout {
       : config(config_in),
         clock(clock_in),
         parts(arena, config, clock, counters),
-        feature_shift(arena.allocate<double>(config.model.features)),
-        feature_scale(arena.allocate<double>(config.model.features)),
+        feature_shift(arena.allocate<double>(given_units(config))),
+        feature_scale(arena.allocate<double>(given_units(config))),
         capture(make_capture(arena, config)),
         relayed(make_relayed(arena, config)),
         labels(make_labels(arena)),
         scorer(make_scorer(arena)),
         engine(this) {}
+
+  // Numbers of the features' units that the host gives.
+  static std::uint32_t given_units(const EngineConfig& config) noexcept {
+    return config.standardize == Standardize::kGiven ? config.model.features : 0;
+  }
 
   static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
     if (!config.checkpoints) return nullptr;

@@ -16,15 +16,19 @@ void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) 
   const double z = normal_quantile(0.95);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   for (std::uint32_t j = 0; j < p.dimension; ++j) {
-    double mean = 0;
+    double sum = 0;
     double squares = 0;
-    for (std::uint32_t m = 0; m < p.draws; ++m) mean += p.shared.draw(j, m);
-    mean /= p.draws;
-    for (std::uint32_t m = 0; m < p.draws; ++m) {
-      const double deviation = p.shared.draw(j, m) - mean;
-      squares += deviation * deviation;
+    const double centre = p.shared.group(j, 0)[0];  // near the mean: nothing cancels
+    for (std::uint32_t g = 0; g < p.shared.count; ++g) {
+      const float* draws = p.shared.group(j, g);
+      for (std::uint32_t c = 0; c < p.shared.chains; ++c) {
+        const double deviation = draws[c] - centre;
+        sum += deviation;
+        squares += deviation * deviation;
+      }
     }
-    const double sd = std::sqrt(squares / (p.draws - 1));
+    const double mean = centre + sum / p.draws;
+    const double sd = std::sqrt((squares - sum * sum / p.draws) / (p.draws - 1));
     ParameterSummary& s = summaries[j];
     s = {};
     s.mean = s.q50 = mean;

@@ -14,13 +14,14 @@ namespace {
 
 constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 // While no rows come chains go on for so many times what rows grant: those that began as draws from
-// the prior have then forgotten it.
+// the prior have then, at R = 4, made 16 passes.
 constexpr double kSpare = 3;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
 constexpr std::uint64_t kDrawsAPass = 4;
-// The pass of the bound takes a row for so many moves of each chain; while there are few rows, and
-// each doubles what is known, it takes all of them so many times.
+// The pass of the bound takes a row for so many moves of each chain, or for each while no rows
+// come; while there are few rows, and each doubles what is known, it takes all of them so many
+// times.
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
@@ -45,9 +46,9 @@ void RowBlockLearner::reset() noexcept {
   draws_.reset();
   // The prior: columns without rows are drawn anew each time.
   for (std::uint32_t g = 0; g < draws_.count(); ++g) {
-    sampler_.retain(config_.seed, retained_++, draws_.group(g), draws_.stride());
+    sampler_.retain(config_.seed, retained_++);
+    sampler_.copy_to(draws_.group(g), draws_.stride());
   }
-  spread_ratio_ = law_ratio_ = kNotCompared;
   publish();
 }
 
@@ -68,17 +69,14 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
     if (!sampler_.enter(cursor_.row(row), slot_of(row))) {
       counters_.add(RuntimeCounter::kRowsSetAside);
     }
-    const std::uint64_t rows = row + 1 - first;
-    if (rows > kFewRows || !power_of_two(rows)) continue;
+    const std::uint64_t rows = row + 1;
+    if (first > 0 || rows > kFewRows || !power_of_two(rows)) continue;
     for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
-      for (std::uint64_t i = first; i <= row; ++i) {
-        sampler_.follow_bound(cursor_.row(i), slot_of(i), rows);
-      }
+      for (std::uint64_t i = 0; i < rows; ++i) sampler_.follow_bound(cursor_.row(i), slot_of(i));
     }
   }
   const auto rows = static_cast<double>(cursor_.rows());
   const double fresh = static_cast<double>(head - before);
-  if (before == 0) replay_ratio_.begin(0, 0, 0);
   const double target = config_.draws_per_observation;
   owed_ = std::min(owed_ + target * fresh, target * rows);
   spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
@@ -96,7 +94,7 @@ std::uint32_t RowBlockLearner::moves_due() const noexcept {
   constexpr double kMost = kMovesARound;
   if (config_.draws_per_observation == 0) return kMovesARound;
   if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, kMost));
-  if (cursor_.published() > cursor_.head()) return 0;
+  if (cursor_.fresh() > 0) return 0;
   return static_cast<std::uint32_t>(std::min(spare_, kMost));
 }
 
@@ -110,21 +108,26 @@ void RowBlockLearner::spend(std::uint32_t moves) noexcept {
     owed_ = std::max(owed_ - spent, 0.0);
     replay_ratio_.drew(spent);
   }
-  replay_ratio_.update(cursor_.head(), cursor_.rows(), owed_);
+  replay_ratio_.update(cursor_.head(), cursor_.rows(), std::min(owed_, double{kMovesARound}));
 }
 
 // One round: rows have come in, every chain moves on some of the window's, and now and then where
 // they stand is retained. false: there is nothing to do.
 bool RowBlockLearner::do_round() noexcept {
   const std::uint32_t moves = moves_due();
-  if (moves == 0 && cursor_.fresh() == 0) return unretained_ > 0 && retain();
+  const bool idle = moves == 0 && cursor_.fresh() == 0;
+  if (idle && unretained_ == 0 && retained_head_ == cursor_.head()) {
+    // What could not be shown is, once readers have let go.
+    return !draws_shown_ && show_draws();
+  }
   if (moves > 0) {
     move_chains(moves);
-    follow_bound((moves + kMovesABoundRow - 1) / kMovesABoundRow);
+    const std::uint32_t each = resting() ? 1 : kMovesABoundRow;
+    follow_bound((moves + each - 1) / each);
     spend(moves);
   }
   ++round_;
-  if (unretained_ >= moves_between_draws()) retain();
+  if (idle || unretained_ >= moves_between_draws()) retain();
   return true;
 }
 
@@ -147,37 +150,56 @@ void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
 void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   for (; rows > 0; --rows, ++bound_row_) {
     if (bound_row_ < cursor_.first() || bound_row_ >= cursor_.head()) bound_row_ = cursor_.first();
-    sampler_.follow_bound(cursor_.row(bound_row_), slot_of(bound_row_), cursor_.rows());
+    sampler_.follow_bound(cursor_.row(bound_row_), slot_of(bound_row_));
   }
 }
 
-// Retaining takes time in proportion to the columns: a fifth of what the moves take, at most.
+// Retaining looks at every column: no more often than the moves of a chain have touched as many.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
-  const std::uint64_t columns = sampler_.columns();
-  const std::uint64_t nonzeros = std::uint64_t{config_.model.max_nonzeros} + 1;
-  return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (resting() ? 1 : kDrawsAPass),
-                   columns / (4 * nonzeros)});
+  const double columns = sampler_.columns() / sampler_.mean_nonzeros();
+  const bool rows_came = retained_head_ != cursor_.head();
+  return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
+                   static_cast<std::uint64_t>(columns)});
 }
 
-// false: readers hold all that could be written.
-bool RowBlockLearner::retain() noexcept {
-  draws_.release_all();
-  snapshots_.for_each_held([this](const Posterior& held) { draws_.hold(held.shared); });
-  const int group = draws_.free_group();
-  if (group < 0) return false;
-  const auto g = static_cast<std::uint32_t>(group);
-  sampler_.retain(config_.seed, retained_++, draws_.group(g), draws_.stride());
-  draws_.serve(g);
+// Where the chains stand becomes draws, as of now.
+void RowBlockLearner::retain() noexcept {
+  sampler_.retain(config_.seed, retained_++);
+  // One more group where the newest is far enough from the one before, otherwise in its place.
+  const bool apart = 2 * newest_moves_ >= moves_between_draws();
+  newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;
+  if (apart) ++groups_;
+  leaves_ = apart ? DrawTable::InPlaceOf::kOldest : DrawTable::InPlaceOf::kNewest;
   unretained_ = 0;
   retained_head_ = cursor_.head();
-  spread_ratio_ = sampler_.spread_ratio();
-  law_ratio_ = sampler_.law_ratio();
-  // All that is served is of moves, and the chains have forgotten the prior that they came from.
-  const bool moved = retained_ >= 2 * std::uint64_t{draws_.count()};
-  if (moved && spread_ratio_ < Consistency::kTolerance) phase_ = Phase::kSampling;
+  if (groups_ >= draws_.count() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;
+  draws_shown_ = false;
+  if (!show_draws()) publish();  // what is served says that it is of before
+}
+
+// The draws that were retained last are served; false: readers hold all groups that could be
+// written, and the learner goes on without.
+bool RowBlockLearner::show_draws() noexcept {
+  const int group = free_group();
+  if (group < 0) return false;
+  const auto g = static_cast<std::uint32_t>(group);
+  sampler_.copy_to(draws_.group(g), draws_.stride());
+  draws_.serve(g, leaves_);
+  draws_shown_ = true;
+  shown_head_ = retained_head_;
   publish();
   return true;
 }
+
+int RowBlockLearner::free_group() noexcept {
+  draws_.release_all();
+  snapshots_.for_each_held([this](const Posterior& held) { draws_.hold(held.shared); });
+  return draws_.free_group();
+}
+
+// Observed variance of the chains over predicted: around their centre, and of that around the
+// posterior's.
+double RowBlockLearner::spread() const noexcept { return sampler_.spread_ratio() + sampler_.lag(); }
 
 LearnerView RowBlockLearner::view() const noexcept {
   LearnerView view{phase_, nullptr, {}, 1};
@@ -212,25 +234,26 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p = Provenance{};
   p.snapshot_id = snapshot_id_;
   p.horizon = config_.horizon;
-  p.sequence = retained_head_;
+  p.sequence = shown_head_;
   p.n_seen = cursor_.head();
   p.n_eff = cursor_.rows();
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   // Chains are independent of one another; the draws of one are hardly so.
-  const bool sampling = phase_ == Phase::kSampling;
+  const bool sampling = phase_ == Phase::kSampling && draws_shown_;
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
   p.r_hat = p.autocorrelation_time = kNotCompared;
   p.draws_per_observation = replay_ratio_.value();
-  p.misspecification_index = kNotCompared;
-  p.law_ratio = law_ratio_;
+  p.misspecification_index = p.prior_conflict = kNotCompared;
+  p.law_ratio = sampler_.law_ratio();
   Evidence e;
   e.sampling = sampling;
   e.law_asked = true;
-  e.law_decided = !std::isnan(law_ratio_);
-  if (e.law_decided) e.law_largest = law_ratio_;
+  e.law_decided = !std::isnan(p.law_ratio);
+  if (e.law_decided) e.law_largest = p.law_ratio;
   if (e.sampling) {
-    e.spread_smallest = e.spread_largest = spread_ratio_;
+    e.spread_smallest = sampler_.spread_ratio();
+    e.spread_largest = spread();
     e.compared_draws = config_.retained_draws;
   }
   e.replay_is_target = config_.draws_per_observation > 0;
@@ -244,7 +267,8 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("row block learner");
   visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_, retained_head_,
-                 bound_row_, spread_ratio_, law_ratio_, snapshot_id_);
+                 bound_row_, newest_moves_, groups_, leaves_, draws_shown_, shown_head_,
+                 snapshot_id_);
   cursor_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
   sampler_.visit_state(visitor);

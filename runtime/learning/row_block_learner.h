@@ -20,8 +20,13 @@
 namespace windhover {
 
 // Structure::kDiagonal. Each chain moves on one row at a time, drawn from the window with
-// replacement (samplers/row_blocks/row_block_langevin.h); where the chains stand now and then is
-// what answers come from. There is no cold start: chains begin as draws from the prior.
+// replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the chains stand
+// and where they stood lately: while rows come, in the last two passes, at R = 4 half a window of
+// rows. Provenance::sequence is that of the newest. There is no cold start: chains begin as draws
+// from the prior.
+//
+// Nothing here looks for drift, dependent rows, misfit or a prior that the rows contradict: what
+// answers say of these is NaN. Their scores tell (EngineConfig::score_predictions).
 //
 // Invariant: the sampler holds the rows of the window, those in [first(), head()), and the newest
 // snapshot has the draws that were retained last. One thread.
@@ -60,7 +65,10 @@ class RowBlockLearner final : public Learner {
   void move_chains(std::uint32_t moves) noexcept;
   void follow_bound(std::uint64_t rows) noexcept;
   std::uint64_t moves_between_draws() const noexcept;
-  bool retain() noexcept;
+  void retain() noexcept;
+  bool show_draws() noexcept;
+  int free_group() noexcept;
+  double spread() const noexcept;
   Posterior& begin_publish() noexcept;
   void describe(Posterior& posterior) const noexcept;
 
@@ -79,10 +87,14 @@ class RowBlockLearner final : public Learner {
   double drawn_ = 0;                 // moves of each chain so far
   std::uint64_t unretained_ = 0;     // of these since draws were retained
   std::uint64_t retained_ = 0;       // times that draws were retained
-  std::uint64_t retained_head_ = 0;  // rows below it are in them
-  std::uint64_t bound_row_ = 0;      // the next one of the bound's pass
-  double spread_ratio_ = 0;          // when draws were retained last; NaN: not known
-  double law_ratio_ = 0;             // likewise
+  std::uint64_t retained_head_ = 0;  // rows below it are in the newest of them
+  std::uint64_t newest_moves_ = 0;   // between the newest that are served and those before
+  std::uint64_t groups_ = 0;         // of draws since the beginning
+  // What the last that were retained take the place of, once readers are not in the way.
+  DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
+  bool draws_shown_ = true;       // they are served
+  std::uint64_t shown_head_ = 0;  // rows below it are in the newest that are served
+  std::uint64_t bound_row_ = 0;   // the next one of the bound's pass
   std::uint64_t snapshot_id_ = 0;
   std::int64_t published_ns_ = 0;
   std::array<std::uint32_t, kMovesARound> slots_{};  // scratch

@@ -18,15 +18,17 @@ void DrawTable::hold(const SharedDraws& draws) noexcept {
 
 int DrawTable::free_group() const noexcept {
   const auto end = served_.groups.begin() + count_;
-  for (std::uint32_t g = 0; g < 2 * count_; ++g) {
+  for (std::uint32_t g = 0; g < groups(); ++g) {
     if (!held_[g] && std::find(served_.groups.begin(), end, g) == end) return static_cast<int>(g);
   }
   return -1;
 }
 
-void DrawTable::serve(std::uint32_t g) noexcept {
+void DrawTable::serve(std::uint32_t g, InPlaceOf leaves) noexcept {
   const auto end = served_.groups.begin() + count_;
-  std::copy(served_.groups.begin() + 1, end, served_.groups.begin());
+  if (leaves == InPlaceOf::kOldest) {
+    std::copy(served_.groups.begin() + 1, end, served_.groups.begin());
+  }
   *(end - 1) = static_cast<std::uint8_t>(g);
 }
 

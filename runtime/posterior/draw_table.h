@@ -40,9 +40,10 @@ struct SharedDraws {
   std::array<std::uint8_t, kMostGroups> groups{};
 };
 
-// Twice as many groups as a snapshot holds, so that the newest snapshots can go on while readers
-// hold one of another time. Invariant: a group that a snapshot holds, which somebody may be
-// reading, is not written. One thread, but that readers read groups of snapshots that they hold.
+// Twice as many groups as a snapshot holds, and two: the newest snapshots go on while one that has
+// nothing in common with them is held, and others for as long as a question takes. Invariant: a
+// group that a snapshot holds, which somebody may be reading, is not written. One thread, but that
+// readers read groups of snapshots that they hold.
 class DrawTable {
  public:
   // `draws` is a multiple of `chains`, and at most kMostGroups times that.
@@ -52,7 +53,7 @@ class DrawTable {
     table_ = arena.allocate<float>(std::size_t{parameters} * stride());
   }
 
-  std::size_t stride() const noexcept { return std::size_t{2} * count_ * chains_; }
+  std::size_t stride() const noexcept { return std::size_t{groups()} * chains_; }
   std::uint32_t count() const noexcept { return count_; }
 
   // The groups from 0 on are what is served. The numbers are the caller's to fill in.
@@ -63,8 +64,9 @@ class DrawTable {
   void hold(const SharedDraws& draws) noexcept;
   int free_group() const noexcept;
   float* group(std::uint32_t g) noexcept { return table_.data() + std::size_t{g} * chains_; }
-  // That group is served as the newest, and the oldest no longer.
-  void serve(std::uint32_t g) noexcept;
+  // That group is served as the newest, and the oldest no longer, or the one that was the newest.
+  enum class InPlaceOf : std::uint8_t { kOldest, kNewest };
+  void serve(std::uint32_t g, InPlaceOf leaves) noexcept;
 
   const SharedDraws& served() const noexcept { return served_; }
 
@@ -72,12 +74,16 @@ class DrawTable {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  static constexpr std::uint32_t kSpareGroups = 2;
+
+  std::uint32_t groups() const noexcept { return 2 * count_ + kSpareGroups; }
+
   std::uint32_t parameters_;
   std::uint32_t chains_;
   std::uint32_t count_;
   std::span<float> table_;  // parameters x stride
   SharedDraws served_;
-  std::array<bool, 2 * SharedDraws::kMostGroups> held_{};
+  std::array<bool, 2 * SharedDraws::kMostGroups + kSpareGroups> held_{};
 };
 
 }  // namespace windhover

@@ -7,6 +7,13 @@
 
 namespace windhover {
 
+namespace {
+
+// Two estimates of rho are the same up to this part of it.
+constexpr double kAgreement = 0.1;
+
+}  // namespace
+
 CurvatureBound::CurvatureBound(Arena& arena, std::uint32_t columns) noexcept
     : columns_(columns), entries_(arena.allocate<Entry>(columns).data()) {}
 
@@ -14,6 +21,7 @@ void CurvatureBound::reset() noexcept {
   std::uninitialized_fill_n(entries_, columns_, Entry{1, 1, 0});
   scale_ = length_ = 1;
   largest_ = squares_ = product_squares_ = 0;
+  agreed_ = false;
   rows_ = 0;
   iteration_ = 1;
 }
@@ -53,7 +61,9 @@ void CurvatureBound::add(const RowColumns& row, double curvature, const float* s
 void CurvatureBound::end_iteration() noexcept {
   const double length = std::sqrt(std::max(product_squares_, 0.0));
   if (squares_ > 0 && length > 0 && std::isfinite(length)) {
+    const double before = largest_;
     largest_ = length / std::sqrt(squares_);
+    agreed_ = std::abs(largest_ - before) <= kAgreement * largest_;
     scale_ = std::min(1.0, kMost / largest_);
     length_ = length;
   }
@@ -63,14 +73,14 @@ void CurvatureBound::end_iteration() noexcept {
 }
 
 double CurvatureBound::law_ratio() const noexcept {
-  if (largest_ == 0) return std::numeric_limits<double>::quiet_NaN();
+  if (!agreed_) return std::numeric_limits<double>::quiet_NaN();
   return 1 / (1 - 0.5 * largest_ * scale_);
 }
 
 void CurvatureBound::visit_state(StateVisitor& visitor) noexcept {
   static_assert(sizeof(Entry) == 3 * sizeof(std::uint32_t));
   visitor.section("curvature bound");
-  visitor.values(scale_, largest_, length_, squares_, product_squares_, rows_, iteration_);
+  visitor.values(scale_, agreed_, largest_, length_, squares_, product_squares_, rows_, iteration_);
   visitor.visit({reinterpret_cast<std::uint32_t*>(entries_), std::size_t{3} * columns_});
 }
 

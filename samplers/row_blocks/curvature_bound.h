@@ -13,13 +13,15 @@ namespace windhover {
 
 // A step of all columns at once has a law whose variance is that of the posterior times
 // 1 / (1 - rho / 2) in the direction of the eigenvalue rho of E^1/2 (H + Lambda) E^1/2; steps of
-// blocks, of which each touches some of them, are no worse. rho is found by the power method, one
-// row at a time: an iteration is a pass over the rows that are there. Where it is above kMost the
-// steps are scaled down.
+// blocks, of which each touches some of them, are no worse. rho is estimated by the power method,
+// one row at a time: an iteration is a pass over the rows that are there. An estimate is never
+// above rho, and close to it once iterations agree; where few rows a column make many eigenvalues
+// nearly as large, or rows go before an iteration is over, it stays below. Where it is above kMost
+// the steps are scaled down.
 //
-// Invariant: scale() is at most 1, and the newest estimate of rho times scale() at most kMost. The
-// first vector has no negative entry where the rows have none, so that the eigenvector belonging to
-// rho is in it. One thread.
+// Invariant: scale() is at most 1, and the newest estimate of rho, which is that of steps at scale
+// 1, times scale() at most kMost. The first vector has no negative entry where the rows have none,
+// so that the eigenvector belonging to rho is in it. One thread.
 class CurvatureBound {
  public:
   static constexpr double kMost = 0.4;
@@ -28,12 +30,12 @@ class CurvatureBound {
   void reset() noexcept;
 
   // One more row of the iteration, of curvature `curvature`, with the steps e_j at scale 1 of its
-  // columns; `rows`: how many are there now, which is where an iteration ends.
+  // columns; `rows`: how many are there, which is where an iteration ends.
   void add(const RowColumns& row, double curvature, const float* steps, const float* precisions,
            std::uint64_t rows) noexcept;
 
   double scale() const noexcept { return scale_; }
-  // NaN until an iteration has ended.
+  // NaN until two iterations have come to about the same.
   double law_ratio() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -53,6 +55,7 @@ class CurvatureBound {
   std::uint32_t columns_;
   Entry* entries_;
   double scale_ = 1;
+  bool agreed_ = false;         // the last iteration with the one before
   double largest_ = 0;          // rho at scale 1; 0: not known
   double length_ = 1;           // of the product of the iteration before
   double squares_ = 0;          // of the vector's entries in this iteration

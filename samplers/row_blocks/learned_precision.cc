@@ -7,8 +7,9 @@ namespace windhover {
 
 namespace {
 
-// A pass changes the precision by a fifth at most.
 constexpr double kMostLogChange = 0.2;
+// How far E[theta_j dU/dtheta_j] may be from 1.
+constexpr double kVirialTolerance = 0.1;
 
 }  // namespace
 
@@ -16,7 +17,8 @@ void LearnedPrecision::reset(double start, double least, double most) noexcept {
   least_ = least;
   most_ = most;
   value_ = start_ = std::clamp(start, least, most);
-  log_change_ = slope_ = information_ = 0;
+  log_change_ = 0;
+  sums_ = {};
   moves_ = 0;
 }
 
@@ -26,25 +28,28 @@ float LearnedPrecision::stretch(float curvature) const noexcept {
   return static_cast<float>(std::exp(-0.5 * share * log_change_));
 }
 
-void LearnedPrecision::end(bool trusted, std::uint64_t rows) noexcept {
+void LearnedPrecision::end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept {
   log_change_ = 0;
-  if (trusted && moves_ > 0) {
+  if (moves_ == 0 || moves_ < rows * chains) return;
+  const double virial = sums_.informed > 0 ? sums_.virial / sums_.informed : 0;
+  if (trusted && std::abs(virial - 1) <= kVirialTolerance) {
     // As many moves as there are rows touch each column once for each of its rows.
     const double share = static_cast<double>(rows) / static_cast<double>(moves_);
-    const double slope = 0.5 * share * slope_ - std::log(value_ / start_);
-    const double information = 0.5 * share * information_ + 1;
+    const double slope = 0.5 * share * sums_.slope - std::log(value_ / start_);
+    const double information = 0.5 * share * sums_.information + 1;
     const double before = value_;
     const double step = std::clamp(slope / information, -kMostLogChange, kMostLogChange);
     value_ = std::clamp(before * std::exp(step), least_, most_);
     log_change_ = std::log(value_ / before);
   }
-  slope_ = information_ = 0;
+  sums_ = {};
   moves_ = 0;
 }
 
 void LearnedPrecision::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("learned precision");
-  visitor.values(value_, log_change_, slope_, information_, moves_);
+  visitor.values(value_, log_change_, sums_.slope, sums_.information, sums_.virial, sums_.informed,
+                 moves_);
 }
 
 }  // namespace windhover

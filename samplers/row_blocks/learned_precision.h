@@ -21,25 +21,38 @@ namespace windhover {
 // after)^((1 - gamma_j) / 2): otherwise they would follow no faster than they forget (parameter
 // expansion; Liu, Rubin and Wu 1998).
 //
-// Invariant: value() is within the bounds given. add() for each move of a chain, then stretch() for
-// each column, and end().
+// That the two expressions agree takes chains that neither spread too much nor lag behind the rows:
+// E[theta_j dU/dtheta_j] is then 1 on average over the columns, which is looked at first.
+//
+// Invariant: value() is within the bounds given. add() for each move of a chain; now and then
+// stretch() for each column, and end().
 class LearnedPrecision {
  public:
   void reset(double start, double least, double most) noexcept;
 
   double value() const noexcept { return value_; }
-  // What the chains of a column of this curvature are multiplied with, because the precision has
-  // changed at the end of the pass before.
+  // What the chains of a column of this curvature are multiplied with, because the precision
+  // changed at the last end().
   float stretch(float curvature) const noexcept;
-  // Of a move, sums over its columns of theta_j df/dtheta_j, unbiased, and of gamma_j^2, each
-  // divided by the column's rows: columns count alike.
-  void add(double slope, double information) noexcept {
-    slope_ += slope;
-    information_ += information;
+
+  // Of a move, sums over its columns, each divided by the column's rows, so that columns count
+  // alike.
+  struct Sums {
+    double slope = 0;        // of theta_j df/dtheta_j, unbiased
+    double information = 0;  // of gamma_j^2
+    double virial = 0;       // of gamma_j theta_j dU/dtheta_j
+    double informed = 0;     // of gamma_j
+  };
+  void add(const Sums& move) noexcept {
+    sums_.slope += move.slope;
+    sums_.information += move.information;
+    sums_.virial += move.virial;
+    sums_.informed += move.informed;
     ++moves_;
   }
-  // The precision follows, or, `trusted` false, stays for now. `rows`: of the posterior.
-  void end(bool trusted, std::uint64_t rows) noexcept;
+  // The precision follows, by a fifth at most, once there have been as many moves as all chains
+  // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
+  void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
@@ -48,9 +61,8 @@ class LearnedPrecision {
   double start_ = 1;
   double least_ = 1;
   double most_ = 1;
-  double log_change_ = 0;  // of the value, at the end of the pass before
-  double slope_ = 0;       // what was added since then
-  double information_ = 0;
+  double log_change_ = 0;  // of the value, at the last end()
+  Sums sums_;              // of the moves since the precision could follow last
   std::uint64_t moves_ = 0;
 };
 

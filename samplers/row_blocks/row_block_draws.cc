@@ -13,8 +13,10 @@ namespace {
 
 // Of the linear predictors under the prior that a learned precision begins with.
 constexpr double kPredictorVariance = 2.5 * 2.5;
-// A spread ratio below which the chains tell what the precision is.
-constexpr double kContracted = 1.3;
+// Chains that spread this much more than their law, or lag this many posterior variances behind it,
+// do not tell what the precision is.
+constexpr double kContracted = 1.1;
+constexpr double kCaughtUp = 0.1;
 
 }  // namespace
 
@@ -25,7 +27,8 @@ void RowBlockLangevin::reset(std::uint64_t seed) noexcept {
   } else {
     precision_.reset(given_precision_, given_precision_, given_precision_);
   }
-  used_columns_ = rows_ = moves_ = 0;
+  nonzeros_ = rows_ = moves_ = 0;
+  lag_ = std::numeric_limits<double>::quiet_NaN();
   change_ = 0;
   virial_ = virial_weights_ = 0;
   mean_curvature_ = 0.25;
@@ -52,21 +55,47 @@ double RowBlockLangevin::spread_ratio() const noexcept {
   return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
 }
 
-void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count, float* out,
-                              std::size_t stride) noexcept {
+void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count) noexcept {
   NormalSource random(seed, {count, 0, Purpose::kInitialDraw}, normals_);
+  double squares = 0;
+  double weights = 0;
   for (std::uint32_t column = 0; column < columns_; ++column) {
     float* theta = theta_of(column);
-    if (sums_[column].rows == 0) {
+    const ColumnSums& sums = sums_[column];
+    if (sums.rows == 0) {
       draw_prior(column, random);
-    } else if (learns_precision_ && !is_intercept(column)) {
-      const float stretch = precision_.stretch(sums_[column].curvature);
-      for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
+    } else {
+      const double precision = precision_of(column);
+      const double all = precision + sums.curvature;
+      const double weight = double{sums.curvature} * sums.rows / all;
+      const double mean = mean_force(column, precision);
+      squares += weight * chains_ * mean * mean / all;
+      weights += weight;
+      if (learns_precision_ && !is_intercept(column)) {
+        const float stretch = precision_.stretch(sums.curvature);
+        for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
+      }
     }
-    std::copy_n(theta, chains_, out + column * stride);
   }
-  // Chains that have not contracted yet are large whatever the precision.
-  if (learns_precision_) precision_.end(spread_ratio() < kContracted, rows_);
+  if (weights > 0) lag_ = std::max(0.0, squares / weights - 1) / chains_;
+  if (learns_precision_) {
+    precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
+  }
+}
+
+void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
+  for (std::uint32_t column = 0; column < columns_; ++column) {
+    std::copy_n(theta_of(column), chains_, out + column * stride);
+  }
+}
+
+// dU/dtheta of a column, of the chains together.
+double RowBlockLangevin::mean_force(std::uint32_t column, double precision) const noexcept {
+  const float* theta = theta_of(column);
+  const float* force = force_of(column);
+  double sum = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) sum += precision * theta[c] + force[c];
+  return sum / chains_;
 }
 
 void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
@@ -75,7 +104,8 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
   visitor.section("row blocks");
-  visitor.values(used_columns_, rows_, moves_, change_, mean_curvature_, virial_, virial_weights_);
+  visitor.values(nonzeros_, rows_, moves_, change_, mean_curvature_, virial_, virial_weights_,
+                 lag_);
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);
   bits(residuals_, slots_ * chains_);

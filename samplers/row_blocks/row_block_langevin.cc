@@ -18,7 +18,7 @@ constexpr double kNewestMove = 1e-3;
 // Curvatures of rows follow every so many moves, by half: they hardly change.
 constexpr std::uint64_t kMovesACurvature = 8;
 // Normals are made so many at a time, or as many as a row or a column wants.
-constexpr std::size_t kNormals = 2048;
+constexpr std::size_t kNormals = 256;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
@@ -92,10 +92,11 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   }
   curvature_[slot] = static_cast<float>(curvature / chains_);
   ++rows_;
+  nonzeros_ += row.count;
   for (std::size_t k = 0; k < row.count; ++k) {
     ColumnSums& sums = sums_[row.column(k)];
     const auto value = static_cast<float>(row.value(k));
-    if (sums.rows++ == 0) ++used_columns_;
+    ++sums.rows;
     sums.curvature += curvature_[slot] * value * value;
     add_force(row.column(k), value, residuals);
   }
@@ -107,6 +108,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   const RowColumns row(layout_, has_intercept_, row_in_place);
   const float* residuals = residuals_ + std::size_t{slot} * chains_;
   --rows_;
+  nonzeros_ -= row.count;
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
     ColumnSums& sums = sums_[column];
@@ -114,8 +116,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     sums.curvature = std::max(0.0F, sums.curvature - curvature_[slot] * value * value);
     add_force(column, -value, residuals);
     if (--sums.rows > 0) continue;
-    --used_columns_;  // what rounding has left would stay for ever
-    sums.curvature = 0;
+    sums.curvature = 0;  // what rounding has left would stay for ever
     std::fill_n(force_of(column), chains_, 0.0F);
     if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
   }
@@ -201,10 +202,9 @@ void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float c
 }
 
 // e_j, root of V_jj and scatter of `count` columns, of what has been loaded.
-void RowBlockLangevin::work_out_steps(std::size_t count) noexcept {
+void RowBlockLangevin::work_out_steps(std::size_t count, float scale) noexcept {
   const Block& b = block_;
   const auto share = static_cast<float>(share_of(count));
-  const auto scale = static_cast<float>(bound_.scale());
   for (std::size_t k = 0; k < count; ++k) {
     const float relative = scale * std::min(kLongestBlockStep, share / b.rows[k]);
     b.step[k] = relative / (b.precision[k] + b.curvature[k]);
@@ -225,7 +225,7 @@ void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uin
   const double newest = std::max(kNewestMove, 1.0 / static_cast<double>(++moves_));
   change_ += newest * (double{change} * change - change_);
 
-  work_out_steps(n);
+  work_out_steps(n, static_cast<float>(bound_.scale()));
   float scattered = 0;
   float along = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -265,12 +265,18 @@ void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept
   const Block& b = block_;
   float slope = 0;
   float information = 0;
+  float virial = 0;
+  float informed = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    slope += b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * change);
-    const float informed = b.curvature[k] / (b.precision[k] + b.curvature[k]);
-    information += informed * informed / b.rows[k];
+    const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
+    const float of_rows = b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * change);
+    const float of_prior = b.theta[k] * b.theta[k] * b.precision[k] / b.rows[k];
+    slope += of_rows;
+    information += share * share / b.rows[k];
+    virial += share * (of_rows + of_prior);
+    informed += share / b.rows[k];
   }
-  precision_.add(double{slope}, double{information});
+  precision_.add({slope, information, virial, informed});
 }
 
 void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot,
@@ -285,13 +291,12 @@ void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slo
   }
 }
 
-void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot,
-                                    std::uint64_t rows) noexcept {
+void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot) noexcept {
   if (curvature_[slot] == 0) return;
   const RowColumns row(layout_, has_intercept_, row_in_place);
   load(0, row);
-  work_out_steps(row.count);
-  bound_.add(row, curvature_[slot], block_.step, block_.precision, rows);
+  work_out_steps(row.count, 1);
+  bound_.add(row, curvature_[slot], block_.step, block_.precision, rows_);
 }
 
 }  // namespace windhover

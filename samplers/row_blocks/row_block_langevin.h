@@ -26,6 +26,7 @@
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -47,7 +48,7 @@ class NormalSource;
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
 // those of these rows. One thread. Memory: 8 bytes a chain and column, 4 a chain and row, 20 a
-// column. No function but reset() and retain() takes time in proportion to the columns.
+// column and 4 a row. No function but reset() and retain() takes time in proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
@@ -75,12 +76,11 @@ class RowBlockLangevin {
   void move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
             const RowBatch& batch) noexcept;
 
-  // Goes on with the bound on the steps by one row, of `rows` that are there: an iteration takes
-  // each once.
-  void follow_bound(const double* row, std::uint32_t slot, std::uint64_t rows) noexcept;
+  // Goes on with the bound on the steps by one row: an iteration takes each that is there once.
+  void follow_bound(const double* row, std::uint32_t slot) noexcept;
 
-  // Variance of the law over the posterior's in the worst direction, to first order; NaN until it
-  // is known.
+  // Variance of the law over the posterior's in the worst direction, as CurvatureBound estimates
+  // it; NaN until it does.
   double law_ratio() const noexcept { return bound_.law_ratio(); }
 
   // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
@@ -90,14 +90,26 @@ class RowBlockLangevin {
   // there were kLeastMoves moves, and of one chain.
   double spread_ratio() const noexcept;
 
-  // Of each column the chains' values go to out[column x stride + chain]; chains of columns without
-  // rows are drawn anew, from the prior, which is their posterior. With learn_prior_precision the
-  // precision follows. `count`: how many times it has been called. O(columns x chains).
-  void retain(std::uint64_t seed, std::uint64_t count, float* out, std::size_t stride) noexcept;
+  // How far the chains together lag behind the rows: the square of the distance between their
+  // centre and the posterior's, in posterior variances, on average over the columns as the rows
+  // have them. The mean force of K independent draws has the variance (lambda + H) / K; what it is
+  // more than that is the lag's. At least 0, as of the last retain(); NaN before there were rows.
+  double lag() const noexcept { return lag_; }
+
+  // Before draws are taken: chains of columns without rows are drawn anew, from the prior, which is
+  // their posterior, and with learn_prior_precision the precision follows. `count`: how many times
+  // it has been called. O(columns x chains).
+  void retain(std::uint64_t seed, std::uint64_t count) noexcept;
+  // The chains' values of each column, to out[column x stride + chain]. Likewise.
+  void copy_to(float* out, std::size_t stride) const noexcept;
 
   std::uint32_t columns() const noexcept { return columns_; }
   std::uint32_t chains() const noexcept { return chains_; }
-  std::uint64_t used_columns() const noexcept { return used_columns_; }   // that have rows
+  // Of the rows that are there, on average, the intercept's among them; at least 1.
+  double mean_nonzeros() const noexcept {
+    const auto rows = static_cast<double>(std::max<std::uint64_t>(rows_, 1));
+    return std::max(1.0, static_cast<double>(nonzeros_) / rows);
+  }
   double prior_precision() const noexcept { return precision_.value(); }  // but of the intercept's
   double precision_of(std::uint32_t column) const noexcept {
     return is_intercept(column) ? intercept_precision_ : precision_.value();
@@ -135,7 +147,7 @@ class RowBlockLangevin {
   }
   double load(std::uint16_t chain, const RowColumns& row) noexcept;
   void store(std::uint16_t chain, const RowColumns& row, float change) noexcept;
-  void work_out_steps(std::size_t count) noexcept;
+  void work_out_steps(std::size_t count, float scale) noexcept;
   void prefetch_row(const double* row) const noexcept;
   void prefetch(std::uint16_t chain, const RowColumns& row) const noexcept;
   void step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
@@ -144,6 +156,7 @@ class RowBlockLangevin {
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
   void learn_precision(std::size_t count, float change) noexcept;
+  double mean_force(std::uint32_t column, double precision) const noexcept;
   void draw_prior(std::uint32_t column, NormalSource& random) noexcept;
   void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
 
@@ -168,12 +181,13 @@ class RowBlockLangevin {
   std::span<double> normals_;
 
   LearnedPrecision precision_;
-  std::uint64_t used_columns_ = 0;
+  std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;
   std::uint64_t moves_ = 0;
   double change_ = 0;          // mean of (r - r')^2 over recent moves
   double mean_curvature_ = 0;  // mean of h, likewise
   double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
+  double lag_ = 0;             // what lag() says
   double virial_weights_ = 0;  // ... and of what they count
 };
 
