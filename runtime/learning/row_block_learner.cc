@@ -19,6 +19,7 @@ constexpr double kSpare = 3;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
 constexpr std::uint64_t kDrawsAPass = 4;
+constexpr double kColumnsATouch = 4;
 // The pass of the bound takes a row for so many moves of each chain, or for each while no rows
 // come; while there are few rows, and each doubles what is known, it takes all of them so many
 // times.
@@ -154,9 +155,10 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   }
 }
 
-// Retaining looks at every column: no more often than the moves of a chain have touched as many.
+// Retaining looks at every column, which costs less than a move that touches it: no more often than
+// the moves of a chain have touched a kColumnsATouch-th of as many.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
-  const double columns = sampler_.columns() / sampler_.mean_nonzeros();
+  const double columns = sampler_.columns() / (kColumnsATouch * sampler_.mean_nonzeros());
   const bool rows_came = retained_head_ != cursor_.head();
   return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
                    static_cast<std::uint64_t>(columns)});
@@ -165,11 +167,13 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
 // Where the chains stand becomes draws, as of now.
 void RowBlockLearner::retain() noexcept {
   sampler_.retain(config_.seed, retained_++);
-  // One more group where the newest is far enough from the one before, otherwise in its place.
+  // One more group where the newest is far enough from the one before. Otherwise in its place; but
+  // until there are as many as are served each takes the place of one from before any rows.
   const bool apart = 2 * newest_moves_ >= moves_between_draws();
   newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;
   if (apart) ++groups_;
-  leaves_ = apart ? DrawTable::InPlaceOf::kOldest : DrawTable::InPlaceOf::kNewest;
+  const bool oldest_leaves = apart || phase_ != Phase::kSampling;
+  leaves_ = oldest_leaves ? DrawTable::InPlaceOf::kOldest : DrawTable::InPlaceOf::kNewest;
   unretained_ = 0;
   retained_head_ = cursor_.head();
   if (groups_ >= draws_.count() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;

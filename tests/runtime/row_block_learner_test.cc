@@ -315,6 +315,33 @@ TEST(RowBlockLearner, WarmsUpFirst) {
   EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
 }
 
+// Many columns, of which a few have rows, and rows that come a few at a time: moves come nowhere
+// near what tells all draws apart, and what is served knows the rows all the same.
+TEST(RowBlockLearner, ServesWhatItHasWhileDrawsAreFew) {
+  constexpr std::uint32_t kFeatures = 50'000;
+  constexpr std::uint32_t kKinds = 40;
+  EngineConfig config = config_of(kFeatures, 1);
+  const VectorXd truth = truth_of(kFeatures, 1.0);
+  VectorXd known(kKinds + 1);
+  known << truth.head(kKinds), truth[kFeatures];
+  const SparseRows data = rows_of(1'000, kKinds, 1, known, 5);
+  TestEngine engine(config);
+  for (std::size_t row = 0; row < data.rows(); row += 20) {
+    feed(engine, data, row, row + 20);
+    engine.poll_until_idle();
+  }
+  Provenance provenance;
+  std::vector<double> sds;
+  for (std::size_t row = 0; row < 200; ++row) {
+    sds.push_back(answer(engine, data, row, &provenance).linpred_sd);
+  }
+  EXPECT_EQ(provenance.status, PosteriorStatus::kWarmingUp);
+  EXPECT_EQ(provenance.sequence, data.rows());
+  // A kind has 25 rows on average, the frequent ones more, of a curvature of at least 0.1: 1 /
+  // sqrt(2.5) = 0.63. A prior's sd is 2.5.
+  EXPECT_LT(median(sds), 0.63);
+}
+
 // A value that leaves no digit to the others does no harm, now or when it has gone.
 TEST(RowBlockLearner, HugeValuesAreSetAside) {
   constexpr std::uint32_t kFeatures = 50;
