@@ -92,7 +92,8 @@ MappedBlock::MappedBlock(std::size_t bytes) noexcept {
   if (bytes == 0) return;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
-  // Advice only: where the kernel has large pages, what lies scattered over a block is found faster.
+  // Advice only: where the kernel has large pages, what lies scattered over a block is found
+  // faster.
   madvise(memory, bytes, MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(memory);
   size_ = bytes;

@@ -28,6 +28,7 @@ enum class Purpose : std::uint16_t {
   kSweep = 6,
   kTest = 7,
   kInitialState = 8,
+  kPriorDraw = 9,
 };
 
 struct RandomPosition {

@@ -11,22 +11,31 @@ namespace windhover {
 
 namespace {
 
+double shared_prior_sd(const Posterior& p, std::uint32_t j) noexcept {
+  return 1 / std::sqrt(j + 1 < p.dimension ? p.prior_precision : p.intercept_precision);
+}
+
+void copy_shared(const Posterior& p, std::uint64_t draw, double* theta) noexcept {
+  for (std::uint32_t j = 0; j < p.dimension; ++j) {
+    p.shared.for_each(j, shared_prior_sd(p, j), [&](std::uint32_t m, double value) {
+      if (m == draw) theta[j] = value;
+    });
+  }
+}
+
 // By the draws, of which each chain's count as one where it says how many they are worth.
 void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) noexcept {
   const double z = normal_quantile(0.95);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   for (std::uint32_t j = 0; j < p.dimension; ++j) {
+    double centre = 0;  // a draw: nothing cancels
     double sum = 0;
     double squares = 0;
-    const double centre = p.shared.group(j, 0)[0];  // near the mean: nothing cancels
-    for (std::uint32_t g = 0; g < p.shared.count; ++g) {
-      const float* draws = p.shared.group(j, g);
-      for (std::uint32_t c = 0; c < p.shared.chains; ++c) {
-        const double deviation = draws[c] - centre;
-        sum += deviation;
-        squares += deviation * deviation;
-      }
-    }
+    p.shared.for_each(j, shared_prior_sd(p, j), [&](std::uint32_t m, double theta) {
+      if (m == 0) centre = theta;
+      sum += theta - centre;
+      squares += (theta - centre) * (theta - centre);
+    });
     const double mean = centre + sum / p.draws;
     const double sd = std::sqrt((squares - sum * sum / p.draws) / (p.draws - 1));
     ParameterSummary& s = summaries[j];
@@ -179,8 +188,7 @@ Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t c
   for (std::size_t m = 0; m < count; ++m) {
     double* theta = &out[m * dimension];
     if (held_->shared.any()) {
-      const auto draw = static_cast<std::uint32_t>(first + m);
-      for (std::uint32_t j = 0; j < dimension; ++j) theta[j] = held_->shared.draw(j, draw);
+      copy_shared(*held_, first + m, theta);
       continue;
     }
     for (std::uint32_t j = 0; j < dimension; ++j) {

@@ -39,17 +39,13 @@ RowBlockLearner::RowBlockLearner(Arena& arena, const EngineConfig& config, Windo
       snapshots_(snapshots),
       clock_(clock),
       cursor_(window),
-      sampler_(arena, config.model, config.sampler.chains, window.capacity()),
-      draws_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws) {}
+      sampler_(arena, config.model, config.sampler.chains, window.capacity(), config.seed),
+      draws_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws,
+             config.seed) {}
 
 void RowBlockLearner::reset() noexcept {
-  sampler_.reset(config_.seed);
+  sampler_.reset();
   draws_.reset();
-  // The prior: columns without rows are drawn anew each time.
-  for (std::uint32_t g = 0; g < draws_.count(); ++g) {
-    sampler_.retain(config_.seed, retained_++);
-    sampler_.copy_to(draws_.group(g), draws_.stride());
-  }
   publish();
 }
 
@@ -139,8 +135,7 @@ void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
     const auto slots = std::span(slots_).first(moves);
     fill_indices(config_.seed, {round_, chain, Purpose::kMinibatch}, rows, slots);
     for (std::uint32_t& slot : slots) slot = slot_of(cursor_.first() + slot);
-    sampler_.move(config_.seed, round_, chain,
-                  {cursor_.rows_in_place(), slots.data(), slots.size()});
+    sampler_.move(round_, chain, {cursor_.rows_in_place(), slots.data(), slots.size()});
   }
   const std::uint64_t steps = std::uint64_t{moves} * config_.sampler.chains;
   counters_.add(RuntimeCounter::kSteps, steps);
@@ -155,10 +150,10 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   }
 }
 
-// Retaining looks at every column, which costs less than a move that touches it: no more often than
-// the moves of a chain have touched a kColumnsATouch-th of as many.
+// Retaining looks at every column that has had a row, which costs less than a move that touches it:
+// no more often than the moves of a chain have touched a kColumnsATouch-th of as many.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
-  const double columns = sampler_.columns() / (kColumnsATouch * sampler_.mean_nonzeros());
+  const double columns = sampler_.met_columns() / (kColumnsATouch * sampler_.mean_nonzeros());
   const bool rows_came = retained_head_ != cursor_.head();
   return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
                    static_cast<std::uint64_t>(columns)});
@@ -166,7 +161,7 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
 
 // Where the chains stand becomes draws, as of now.
 void RowBlockLearner::retain() noexcept {
-  sampler_.retain(config_.seed, retained_++);
+  sampler_.retain(retained_++);
   // One more group where the newest is far enough from the one before. Otherwise in its place; but
   // until there are as many as are served each takes the place of one from before any rows.
   const bool apart = 2 * newest_moves_ >= moves_between_draws();

@@ -1,14 +1,17 @@
 #include "windhover/runtime/posterior/draw_table.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace windhover {
 
 void DrawTable::reset() noexcept {
+  std::fill(table_.begin(), table_.end(), std::numeric_limits<float>::quiet_NaN());
   served_.table = table_.data();
   served_.stride = stride();
   served_.chains = chains_;
   served_.count = count_;
+  served_.seed = seed_;
   for (std::uint32_t g = 0; g < count_; ++g) served_.groups[g] = static_cast<std::uint8_t>(g);
 }
 

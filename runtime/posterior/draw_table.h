@@ -3,28 +3,40 @@
 #define WINDHOVER_RUNTIME_POSTERIOR_DRAW_TABLE_H_
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "windhover/platform/arena.h"
+#include "windhover/platform/random.h"
 #include "windhover/platform/state_visitor.h"
 
 namespace windhover {
 
 // Draws that were retained together, one a chain, are a group. What a snapshot holds of them: which
-// groups, oldest first.
+// groups, oldest first. Of a parameter that had met no row then a group says nothing (NaN), and its
+// draws are the prior's, made when they are asked for: the same ones every time.
 struct SharedDraws {
   static constexpr std::uint32_t kMostGroups = 64;
 
   bool any() const noexcept { return table != nullptr; }
-  // Draw m of a parameter is at of(parameter)[offset(m)].
+  // use(m, value) of each draw m of a parameter. `prior_sd` is that of the parameter.
+  template <typename Use>
+  void for_each(std::uint32_t parameter, double prior_sd, const Use& use) const noexcept {
+    for (std::uint32_t g = 0; g < count; ++g) {
+      const float* numbers = group(parameter, g);
+      if (std::isnan(*numbers)) {
+        for_each_of_prior(parameter, g, prior_sd, use);
+      } else {
+        for (std::uint32_t c = 0; c < chains; ++c) use(g * chains + c, double{numbers[c]});
+      }
+    }
+  }
+
   const float* of(std::uint32_t parameter) const noexcept { return table + parameter * stride; }
   const float* group(std::uint32_t parameter, std::uint32_t g) const noexcept {
     return of(parameter) + std::size_t{groups[g]} * chains;
-  }
-  float draw(std::uint32_t parameter, std::uint32_t m) const noexcept {
-    return group(parameter, m / chains)[m % chains];
   }
 
   // All draws of a parameter, which are wanted soon.
@@ -37,7 +49,23 @@ struct SharedDraws {
   std::size_t stride = 0;        // numbers a parameter
   std::uint32_t chains = 0;      // draws a group
   std::uint32_t count = 0;       // groups
+  std::uint64_t seed = 0;        // of draws from the prior
   std::array<std::uint8_t, kMostGroups> groups{};
+
+ private:
+  template <typename Use>
+  void for_each_of_prior(std::uint32_t parameter, std::uint32_t g, double prior_sd,
+                         const Use& use) const noexcept {
+    std::array<double, 8> normals;
+    for (std::uint32_t c = 0; c < chains; ++c) {
+      const auto part = static_cast<std::uint16_t>(c / normals.size());
+      if (c % normals.size() == 0) {
+        fill_normals(seed, {std::uint64_t{parameter} * kMostGroups + g, part, Purpose::kPriorDraw},
+                     normals);
+      }
+      use(g * chains + c, prior_sd * normals[c % normals.size()]);
+    }
+  }
 };
 
 // Twice as many groups as a snapshot holds, and two: the newest snapshots go on while one that has
@@ -47,16 +75,16 @@ struct SharedDraws {
 class DrawTable {
  public:
   // `draws` is a multiple of `chains`, and at most kMostGroups times that.
-  DrawTable(Arena& arena, std::uint32_t parameters, std::uint32_t chains,
-            std::uint32_t draws) noexcept
-      : parameters_(parameters), chains_(chains), count_(draws / chains) {
+  DrawTable(Arena& arena, std::uint32_t parameters, std::uint32_t chains, std::uint32_t draws,
+            std::uint64_t seed) noexcept
+      : parameters_(parameters), chains_(chains), count_(draws / chains), seed_(seed) {
     table_ = arena.allocate<float>(std::size_t{parameters} * stride());
   }
 
   std::size_t stride() const noexcept { return std::size_t{groups()} * chains_; }
   std::uint32_t count() const noexcept { return count_; }
 
-  // The groups from 0 on are what is served. The numbers are the caller's to fill in.
+  // The groups from 0 on are what is served, and no parameter has met a row.
   void reset() noexcept;
   // A group that is neither served nor held; -1: there is none. Call hold() for each snapshot that
   // somebody may read first.
@@ -81,6 +109,7 @@ class DrawTable {
   std::uint32_t parameters_;
   std::uint32_t chains_;
   std::uint32_t count_;
+  std::uint64_t seed_;
   std::span<float> table_;  // parameters x stride
   SharedDraws served_;
   std::array<bool, 2 * SharedDraws::kMostGroups + kSpareGroups> held_{};

@@ -257,19 +257,18 @@ void Predictor::predict_shared(const Posterior& p, Response response, const Pred
   clear(s);
   double* values = predictors_ + row * draws_;
   const SharedDraws& draws = p.shared;
-  const auto add = [&](std::uint32_t column, double x) {
-    double* sum = values;
-    for (std::uint32_t g = 0; g < draws.count; ++g, sum += draws.chains) {
-      const float* theta = draws.group(column, g);
-      for (std::uint32_t c = 0; c < draws.chains; ++c) sum[c] += x * double{theta[c]};
-    }
+  const auto add = [&](std::uint32_t column, double x, double prior_precision) {
+    draws.for_each(column, 1 / std::sqrt(prior_precision),
+                   [&](std::uint32_t m, double theta) { values[m] += x * theta; });
   };
   std::fill_n(values, draws_, 0.0);
   const std::uint32_t begin = row == 0 ? 0 : request.row_ends[row - 1];
   const std::uint32_t end = request.row_ends[row];
   for (std::uint32_t k = begin; k < end; ++k) draws.prefetch(request.indices[k]);
-  if (model_.intercept) add(model_.features, 1.0);
-  for (std::uint32_t k = begin; k < end; ++k) add(request.indices[k], request.features[k]);
+  if (model_.intercept) add(model_.features, 1.0, p.intercept_precision);
+  for (std::uint32_t k = begin; k < end; ++k) {
+    add(request.indices[k], request.features[k], p.prior_precision);
+  }
   const SampleMoments moments = sample_moments(values, draws_);
   for (std::uint32_t m = 0; m < draws_; ++m) values[m] -= moments.mean;
   s.linpred_mean = moments.mean;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <memory>
 
-#include "windhover/samplers/row_blocks/normal_source.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
 namespace windhover {
@@ -20,13 +19,14 @@ constexpr double kCaughtUp = 0.1;
 
 }  // namespace
 
-void RowBlockLangevin::reset(std::uint64_t seed) noexcept {
+void RowBlockLangevin::reset() noexcept {
   const double start = std::max(given_precision_, layout_.max_nonzeros() / kPredictorVariance);
   if (learns_precision_) {
     precision_.reset(start, least_precision_, most_precision_);
   } else {
     precision_.reset(given_precision_, given_precision_, given_precision_);
   }
+  met_count_ = 0;
   nonzeros_ = rows_ = moves_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
   change_ = 0;
@@ -37,15 +37,17 @@ void RowBlockLangevin::reset(std::uint64_t seed) noexcept {
   std::fill_n(intercept_force_, chains_, 0.0);
   std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0});
   bound_.reset();
-  std::fill_n(chains_of_columns_, std::size_t{2} * columns_ * chains_, 0.0F);
-  NormalSource random(seed, {0, 0, Purpose::kInitialState}, normals_);
-  for (std::uint32_t column = 0; column < columns_; ++column) draw_prior(column, random);
+  for (std::uint32_t column = 0; column < columns_; ++column) {
+    std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(force_of(column), chains_, 0.0F);
+  }
 }
 
 // All chains of a column without rows.
-void RowBlockLangevin::draw_prior(std::uint32_t column, NormalSource& random) noexcept {
+void RowBlockLangevin::draw_prior(std::uint32_t column, const RandomPosition& position) noexcept {
   const double sd = 1 / std::sqrt(precision_of(column));
-  const double* normals = random.take(chains_);
+  const std::span<double> normals = normals_.first(chains_);
+  fill_normals(seed_, position, normals);
   float* theta = theta_of(column);
   for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
 }
@@ -55,15 +57,14 @@ double RowBlockLangevin::spread_ratio() const noexcept {
   return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
 }
 
-void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count) noexcept {
-  NormalSource random(seed, {count, 0, Purpose::kInitialDraw}, normals_);
+void RowBlockLangevin::retain(std::uint64_t count) noexcept {
   double squares = 0;
   double weights = 0;
-  for (std::uint32_t column = 0; column < columns_; ++column) {
+  for (const std::uint32_t column : std::span(met_, met_count_)) {
     float* theta = theta_of(column);
     const ColumnSums& sums = sums_[column];
     if (sums.rows == 0) {
-      draw_prior(column, random);
+      draw_prior(column, {count * columns_ + column, 0, Purpose::kInitialDraw});
     } else {
       const double precision = precision_of(column);
       const double all = precision + sums.curvature;
@@ -84,7 +85,7 @@ void RowBlockLangevin::retain(std::uint64_t seed, std::uint64_t count) noexcept 
 }
 
 void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
-  for (std::uint32_t column = 0; column < columns_; ++column) {
+  for (const std::uint32_t column : std::span(met_, met_count_)) {
     std::copy_n(theta_of(column), chains_, out + column * stride);
   }
 }
@@ -104,8 +105,9 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
   visitor.section("row blocks");
-  visitor.values(nonzeros_, rows_, moves_, change_, mean_curvature_, virial_, virial_weights_,
-                 lag_);
+  visitor.values(met_count_, nonzeros_, rows_, moves_, change_, mean_curvature_, virial_,
+                 virial_weights_, lag_);
+  visitor.visit(std::span(met_, columns_));
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);
   bits(residuals_, slots_ * chains_);

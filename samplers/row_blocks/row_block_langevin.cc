@@ -48,7 +48,7 @@ RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
 }
 
 RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
-                                   std::uint64_t slots) noexcept
+                                   std::uint64_t slots, std::uint64_t seed) noexcept
     : layout_(model),
       has_intercept_(model.intercept),
       learns_precision_(model.learn_prior_precision),
@@ -59,11 +59,13 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       columns_(model.columns()),
       chains_(chains),
       slots_(slots),
+      seed_(seed),
       chains_of_columns_(arena.allocate<float>(std::size_t{2} * columns_ * chains).data()),
       intercept_force_(arena.allocate<double>(chains).data()),
       residuals_(arena.allocate<float>(slots * chains).data()),
       curvature_(arena.allocate<float>(slots).data()),
       sums_(arena.allocate<ColumnSums>(columns_).data()),
+      met_(arena.allocate<std::uint32_t>(columns_).data()),
       bound_(arena, columns_),
       block_(arena, std::size_t{model.max_nonzeros} + 1),
       normals_(arena.allocate<double>(
@@ -80,6 +82,12 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   curvature_[slot] = 0;
   for (std::size_t k = 0; k < row.count; ++k) {
     if (!(std::abs(row.value(k)) <= kLargestValue)) return false;
+  }
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    if (!std::isnan(*theta_of(column))) continue;
+    draw_prior(column, {column, 0, Purpose::kInitialState});
+    met_[met_count_++] = column;
   }
   float* residuals = residuals_ + std::size_t{slot} * chains_;
   double curvature = 0;
@@ -151,9 +159,9 @@ void RowBlockLangevin::prefetch(std::uint16_t chain, const RowColumns& row) cons
   }
 }
 
-void RowBlockLangevin::move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
+void RowBlockLangevin::move(std::uint64_t round, std::uint16_t chain,
                             const RowBatch& batch) noexcept {
-  NormalSource random(seed, {round, chain, Purpose::kInjectedNoise},
+  NormalSource random(seed_, {round, chain, Purpose::kInjectedNoise},
                       normals_.first(std::min(normals_.size(), batch.count * block_width())));
   const std::size_t stride = layout_.stride();
   const auto columns_of = [&](std::size_t i) {

@@ -20,9 +20,9 @@
 // parameter that depends on no other exact at any eps_j; what is left depends on how strongly the
 // parameters of a row depend on one another: curvature_bound.h.
 //
-// Chains begin as draws from the prior. Directions that the rows say nothing about keep its law for
-// ever, a column without rows is the prior's own, and what has not been reached yet is too wide,
-// not too narrow.
+// The chains of a column begin as draws from the prior, at its first row. Directions that the rows
+// say nothing about keep its law for ever, and what has not been reached yet is too wide, not too
+// narrow.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
@@ -47,8 +47,9 @@ class NormalSource;
 
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
-// those of these rows. One thread. Memory: 8 bytes a chain and column, 4 a chain and row, 20 a
-// column and 4 a row. No function but reset() and retain() takes time in proportion to the columns.
+// those of these rows. Of a column that has not had a row theta is NaN. One thread. Memory: 8 bytes
+// a chain and column, 4 a chain and row, 24 a column and 4 a row. No function but reset() takes
+// time in proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
@@ -61,9 +62,9 @@ class RowBlockLangevin {
 
   // `slots`: rows that can be there at a time, each in one of them.
   RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
-                   std::uint64_t slots) noexcept;
-  // No rows; every chain is a draw from the prior. O(columns x chains).
-  void reset(std::uint64_t seed) noexcept;
+                   std::uint64_t slots, std::uint64_t seed) noexcept;
+  // No rows. O(columns x chains).
+  void reset() noexcept;
 
   // A row comes into this slot, or leaves it. O(non-zeros x chains). false: a value of it is beyond
   // kLargestValue, where squares and sums have no digits left; it is set aside, and nothing is said
@@ -71,10 +72,9 @@ class RowBlockLangevin {
   bool enter(const double* row, std::uint32_t slot) noexcept;
   void leave(const double* row, std::uint32_t slot) noexcept;
 
-  // The chain makes a step on each of these rows, in order, with the normals of this seed, round
-  // and chain. O(non-zeros) a row.
-  void move(std::uint64_t seed, std::uint64_t round, std::uint16_t chain,
-            const RowBatch& batch) noexcept;
+  // The chain makes a step on each of these rows, in order, with the normals of this round and
+  // chain. O(non-zeros) a row.
+  void move(std::uint64_t round, std::uint16_t chain, const RowBatch& batch) noexcept;
 
   // Goes on with the bound on the steps by one row: an iteration takes each that is there once.
   void follow_bound(const double* row, std::uint32_t slot) noexcept;
@@ -96,14 +96,17 @@ class RowBlockLangevin {
   // more than that is the lag's. At least 0, as of the last retain(); NaN before there were rows.
   double lag() const noexcept { return lag_; }
 
-  // Before draws are taken: chains of columns without rows are drawn anew, from the prior, which is
-  // their posterior, and with learn_prior_precision the precision follows. `count`: how many times
-  // it has been called. O(columns x chains).
-  void retain(std::uint64_t seed, std::uint64_t count) noexcept;
-  // The chains' values of each column, to out[column x stride + chain]. Likewise.
+  // Before draws are taken: chains of columns that have no rows any more are drawn anew, from the
+  // prior, which is their posterior, and with learn_prior_precision the precision follows. `count`:
+  // how many times it has been called. O(columns that have had a row x chains).
+  void retain(std::uint64_t count) noexcept;
+  // The chains' values of each column that has had a row, to out[column x stride + chain].
+  // Likewise.
   void copy_to(float* out, std::size_t stride) const noexcept;
 
   std::uint32_t columns() const noexcept { return columns_; }
+  // Those that have had a row.
+  std::uint32_t met_columns() const noexcept { return met_count_; }
   std::uint32_t chains() const noexcept { return chains_; }
   // Of the rows that are there, on average, the intercept's among them; at least 1.
   double mean_nonzeros() const noexcept {
@@ -157,7 +160,7 @@ class RowBlockLangevin {
   double share_of(std::size_t n) const noexcept;
   void learn_precision(std::size_t count, float change) noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
-  void draw_prior(std::uint32_t column, NormalSource& random) noexcept;
+  void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
   void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
 
   RowLayout layout_;
@@ -170,17 +173,20 @@ class RowBlockLangevin {
   std::uint32_t columns_;
   std::uint32_t chains_;
   std::uint64_t slots_;
+  std::uint64_t seed_;
   // Of each column theta of all chains, then G of all.
   float* chains_of_columns_;
   double* intercept_force_;  // G of the intercept, chains; the one beside theta is its copy
   float* residuals_;         // r', slots x chains
   float* curvature_;         // h of a row, slots; 0: it has been set aside
   ColumnSums* sums_;         // columns
+  std::uint32_t* met_;       // the columns that have had a row, in the order of their first ones
   CurvatureBound bound_;
   Block block_;  // scratch, as what follows
   std::span<double> normals_;
 
   LearnedPrecision precision_;
+  std::uint32_t met_count_ = 0;
   std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;
   std::uint64_t moves_ = 0;

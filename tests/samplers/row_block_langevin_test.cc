@@ -159,8 +159,8 @@ class Chains {
   Chains(const ModelConfig& model, std::uint32_t chains, std::size_t slots, std::uint64_t seed)
       : seed_(seed), chains_(chains), memory_(bytes(model, chains, slots)) {
     Arena& arena = memory_.arena();
-    sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots);
-    sampler_->reset(seed);
+    sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots, seed);
+    sampler_->reset();
   }
   RowBlockLangevin& operator*() { return *sampler_; }
   RowBlockLangevin* operator->() { return sampler_; }
@@ -173,7 +173,7 @@ class Chains {
       fill_indices(seed_, {round_, chain, Purpose::kMinibatch},
                    static_cast<std::uint32_t>(last - first), slots);
       for (std::uint32_t& slot : slots) slot += static_cast<std::uint32_t>(first);
-      sampler_->move(seed_, round_, chain, {data.base(), slots.data(), moves});
+      sampler_->move(round_, chain, {data.base(), slots.data(), moves});
     }
     ++round_;
     for (std::size_t i = 0; i < moves / 4; ++i, ++bound_) {
@@ -190,7 +190,7 @@ class Chains {
  private:
   static std::size_t bytes(const ModelConfig& model, std::uint32_t chains, std::size_t slots) {
     Arena arena = Arena::measuring();
-    (void)arena.make<RowBlockLangevin>(arena, model, chains, slots);
+    (void)arena.make<RowBlockLangevin>(arena, model, chains, slots, 0);
     return arena.used();
   }
 
@@ -327,20 +327,27 @@ TEST(RowBlockLangevin, ColumnsWithoutRowsAreThePriors) {
   chains.move(data, 0, 50, 100);
   for (std::uint32_t i = 0; i < 50; ++i) chains->leave(data.row(i), i);
   std::vector<float> draws(5'001 * std::size_t{8});
-  chains->retain(3, 0);
+  chains->retain(0);
   chains->copy_to(draws.data(), 8);
   const std::vector<float> before = draws;
-  chains->retain(3, 1);
+  chains->retain(1);
   chains->copy_to(draws.data(), 8);
   double sum = 0;
   double squares = 0;
   double product = 0;
-  for (std::size_t i = 0; i < draws.size(); ++i) {
-    sum += draws[i];
-    squares += double{draws[i]} * draws[i];
-    product += double{draws[i]} * before[i];
+  std::size_t numbers = 0;
+  for (std::uint32_t column = 0; column < 5'000; ++column) {
+    const bool met = !std::isnan(chains->theta(0, column));
+    for (std::size_t i = column * 8; i < (column + 1) * 8; ++i) {
+      EXPECT_EQ(draws[i] != 0, met);
+      sum += draws[i];
+      squares += double{draws[i]} * draws[i];
+      product += double{draws[i]} * before[i];
+      if (met) ++numbers;
+    }
   }
-  const auto n = static_cast<double>(draws.size());
+  EXPECT_EQ(numbers, 8 * (chains->met_columns() - 1));  // the intercept's are not among them
+  const auto n = static_cast<double>(numbers);
   EXPECT_NEAR(sum / n, 0, 5 * 0.5 / std::sqrt(n));
   EXPECT_NEAR(squares / n, 0.25, 5 * 0.25 * std::sqrt(2 / n));
   EXPECT_NEAR(product / n, 0, 5 * 0.25 / std::sqrt(n));
@@ -370,7 +377,7 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   for (int round = 0; round < 2'000; ++round) {
     chains.move(data, 0, data.size(), 100);
     if (round % 10 == 9) {
-      chains->retain(1, static_cast<std::uint64_t>(round));
+      chains->retain(static_cast<std::uint64_t>(round));
     }
   }
   // 400 coefficients know their sd of 0.5 to 3.5 %, their precision of 4 to 7 %, those of rows
@@ -386,9 +393,9 @@ TEST(RowBlockLangevin, HeapIsNotCalled) {
   std::vector<std::uint32_t> slots = {3, 1, 4, 1, 5};
   const auto before = test_heap_calls();
   for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
-  chains->move(1, 0, 0, {data.base(), slots.data(), slots.size()});
+  chains->move(0, 0, {data.base(), slots.data(), slots.size()});
   chains->follow_bound(data.row(7), 7);
-  chains->retain(1, 0);
+  chains->retain(0);
   chains->copy_to(draws.data(), 2);
   chains->leave(data.row(0), 0);
   EXPECT_EQ(test_heap_calls(), before);
