@@ -51,6 +51,24 @@ class Evaluate : public ::testing::Test {
     return path;
   }
 
+  // Its target is in the crossing of its fields alone, but for one row in ten; and a schema.
+  std::string crossed(const std::string& buckets) {
+    std::mt19937_64 random(3);
+    std::bernoulli_distribution exception(0.1);
+    const std::string path = folder_.path() / "crossed.csv";
+    std::ofstream file(path);
+    file << "a,b,y\n";
+    for (int i = 0; i < 4'000; ++i) {
+      const auto a = random() % 6, b = random() % 6;
+      file << a << ',' << b << ',' << (((a + b) % 2 == 0) != exception(random) ? 1 : 0) << '\n';
+    }
+    file.close();
+    std::ofstream(path + ".toml") << "target = \"y\"\npositive = \"1\"\nsparse = true\n"
+                                     "[[feature]]\nhash = [\"a\", \"b\"]\nbuckets = "
+                                  << buckets << "\n";
+    return path;
+  }
+
   static EvaluateOptions options(const std::string& path, const std::string& target) {
     EvaluateOptions options;
     options.path = path;
@@ -100,6 +118,41 @@ TEST_F(Evaluate, WithoutAWindowToo) {
     const double best = -0.5 * std::log(2 * M_PI * M_E * 4e8);
     EXPECT_NEAR(number(result["parts"].back()["log_score"]), best, 4 * 0.71 / std::sqrt(300.0));
   }
+}
+
+// More columns than a matrix of them could have, and all that is known is in the crossing.
+TEST_F(Evaluate, AStreamOfHashedFeaturesIsScored) {
+  EvaluateOptions o = options(crossed("262144"), "");
+  o.schema = o.path + ".toml";
+  o.chunk = 10;
+  const ordered_json result = evaluate(o);
+  EXPECT_EQ(result["features"], 262'144);
+  EXPECT_EQ(result["structure"], "diagonal");
+  EXPECT_EQ(result["scored_rows"], 4'000);
+  EXPECT_EQ(result["hashed"][0]["texts"], 36);
+  // Who knows each crossing's probability has log 0.1 or log 0.9, of which 400 rows' mean scatters
+  // by 0.033. What a prior and 100 rows a crossing leave open costs at most as much again.
+  const double best = 0.9 * std::log(0.9) + 0.1 * std::log(0.1);
+  EXPECT_NEAR(number(result["parts"].back()["log_score"]), best, 4 * 0.033);
+  const std::string text = describe_evaluation(result);
+  EXPECT_NE(text.find("hash(a x b): 36 different texts"), std::string::npos) << text;
+  o.against = true;
+  EXPECT_THROW(evaluate(o), UserError);
+}
+
+TEST_F(Evaluate, SparseRowsAreTriedWithRivalsWhileTheirColumnsAreFew) {
+  EvaluateOptions o = options(crossed("64"), "");
+  o.schema = o.path + ".toml";
+  o.chunk = 100;
+  o.against = true;
+  const ordered_json result = evaluate(o);
+  EXPECT_EQ(result["structure"], "full");
+  ASSERT_EQ(result["against"].size(), 2U);
+  // Both know the same columns: whoever takes one for another is worse than who knows none.
+  EXPECT_GT(number(result["log_score"]), number(result["reference"]) + 0.1);
+  EXPECT_GT(number(result["against"][0]["log_score"]), number(result["reference"]) + 0.1);
+  crossed("2001");
+  EXPECT_THROW(evaluate(o), UserError);
 }
 
 // Tenths of 3,000 rows are no multiples of 7: a part ends where a chunk does.

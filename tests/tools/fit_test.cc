@@ -367,6 +367,28 @@ TEST(Fit, ReadsAPipeOnlyByACompleteSchema) {
   EXPECT_TRUE(says(refusal_of([&] { (void)fit(o); }), "standard input is read several times"));
 }
 
+TEST(Fit, RefusesMoreHashedColumnsThanItCanKeepTheCovarianceOf) {
+  FitOptions o;
+  std::string text = "c,y\n";
+  for (int i = 0; i < 300; ++i) text += i % 3 == 0 ? "u,1\n" : i % 5 == 0 ? "v,1\n" : "v,0\n";
+  o.path = file_with("hashed_fit.csv", text);
+  o.steps = 2'000;
+  const auto schema_of = [](const std::string& buckets) {
+    return file_with("hashed_fit.toml",
+                     "target = \"y\"\npositive = \"1\"\nsparse = true\n"
+                     "[[feature]]\nhash = [\"c\"]\nbuckets = " +
+                         buckets + "\n");
+  };
+  o.schema = schema_of("2001");
+  const std::string refusal = refusal_of([&] { (void)fit(o); });
+  EXPECT_TRUE(says(refusal, "has 2001 columns")) << refusal;
+  EXPECT_TRUE(says(refusal, "windhover evaluate")) << refusal;
+  o.schema = schema_of("8");
+  const auto out = fit(o);
+  ASSERT_EQ(out["parameters"].size(), 9U);
+  EXPECT_EQ(out["parameters"][7]["name"], "hash(c) 7");
+}
+
 TEST(Fit, RefusesWhatDoesNotGoTogether) {
   FitOptions o = options_of(false);
   o.noise_variance = "reference";

@@ -136,6 +136,7 @@ TEST(Inspect, KeepsTheMostFrequentOfManyCategories) {
   EXPECT_EQ(found.schema.features(), 21U);
   EXPECT_EQ(found.schema.feature_names().back(), "c=other");
   EXPECT_TRUE(says(column(found, "c").note, "the 20 most frequent of 1000"));
+  EXPECT_TRUE(says(column(found, "c").note, "hash = [\"c\"] and buckets = 16384"));
 }
 
 TEST(Inspect, TellsTheTargetsKind) {

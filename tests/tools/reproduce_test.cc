@@ -362,14 +362,15 @@ TEST(ReproduceComparison, SeesAMeanAndASpreadThatAreOff) {
 }
 
 TEST(ReproduceComparison, AnExactSideHasNoErrorOfItsOwn) {
-  RunMoments exact{1, Eigen::VectorXd::Zero(2), Eigen::MatrixXd(2, 2)};
-  exact.covariance << 1, 8, 8, 100;
-  const Comparison itself = compare({exact}, {exact});
+  std::vector<RunMoments> exact(1);
+  exact[0] = {1, Eigen::VectorXd::Zero(2), Eigen::MatrixXd(2, 2)};
+  exact[0].covariance << 1, 8, 8, 100;
+  const Comparison itself = compare(exact, exact);
   EXPECT_EQ(itself.furthest.value, 0);
   EXPECT_EQ(itself.furthest.mcse, 0);
   EXPECT_EQ(itself.kl_by_chance.value, 0);
   EXPECT_NEAR(itself.kl.value, 0, 1e-12);
-  const Comparison c = compare(normal_parts(3, 0, 1), {exact});
+  const Comparison c = compare(normal_parts(3, 0, 1), exact);
   EXPECT_LE(c.furthest.value, 4 * c.furthest.mcse);
   EXPECT_NEAR(c.furthest.mcse, std::sqrt(1.0 / 10'000), 0.006);
 }

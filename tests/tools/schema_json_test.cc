@@ -96,6 +96,21 @@ TEST(SchemaJson, ClassesHaveTheNamesThatAnswersHave) {
   EXPECT_EQ(parsed("target = \"n\"\n" + feature).at("target_kind"), "number");
 }
 
+// However many columns there are, it is one entry.
+TEST(SchemaJson, AHashedFeatureSaysWhereItsColumnsAre) {
+  const std::string text =
+      "target = \"y\"\nsparse = true\n"
+      "[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n"
+      "[[feature]]\nhash = [\"a\", \"b\"]\nbuckets = 8388608\nmissing = \"column\"\n"
+      "[[feature]]\nhash = [\"t\"]\nbuckets = 4096\nwords = true\n";
+  const json features = parsed(text).at("features");
+  ASSERT_EQ(features.size(), 3U);
+  EXPECT_EQ(features[1], json::parse(R"({"field":"a x b","missing":"column","kind":"hash",
+      "fields":["a","b"],"first_column":1,"buckets":8388608})"));
+  EXPECT_EQ(features[2], json::parse(R"({"field":"t","kind":"hash",
+      "fields":["t"],"first_column":8388610,"buckets":4096,"words":100})"));
+}
+
 // A file in another encoding is no reason not to start.
 TEST(SchemaJson, WhatIsNoUtf8IsReplaced) {
   SchemaParts parts = Schema::from_text(kEverything, "test.toml").parts();
@@ -117,7 +132,10 @@ TEST(SchemaJson, EveryMemberIsDescribedInOpenapi) {
           << key << " is " << member;
     }
   };
-  const json schema = parsed(kEverything);
+  json schema = parsed(kEverything);
+  schema["features"].push_back(
+      parsed("target = \"y\"\nsparse = true\n"
+             "[[feature]]\nhash = [\"t\"]\nbuckets = 4096\nwords = true\n")["features"][0]);
   expect_described(schema, described.at("Schema"));
   for (const json& feature : schema.at("features")) {
     expect_described(feature, described.at("SchemaFeature"));

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "windhover/io/served_model.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
@@ -148,6 +149,12 @@ void run_posterior(const PosteriorOptions& o) {
   if (!o.plot.empty()) check_plot_path(o.plot);
   Client client;
   connect_or_throw(client, o.server);
+  if (client.welcome().dimension() > kMostDescribed) {
+    throw UserError(
+        fmt::format("the server's model has {} parameters, and up to {} are told one by one; ask "
+                    "with `windhover predict` what they say of a row",
+                    client.welcome().dimension(), kMostDescribed));
+  }
   const Parameters parameters = parameters_of(o, client);
   const std::vector<std::string>& names = parameters.names;
   if (o.draws) return print_draws(client, parameters);

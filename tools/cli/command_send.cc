@@ -10,6 +10,7 @@
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/send.h"
+#include "windhover/tools/data/hashed.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -41,7 +42,7 @@ void run_send(SendCommand& o) {
     for (const ClientRefusedRow& row : report.refused) {
       fmt::print("row {} of those sent was refused: {}\n", row.row + 1, to_string(row.reason));
     }
-    fmt::print("{}\n", report.closing_line());
+    fmt::print("{}\n{}", report.closing_line(), describe_hashed(report.hashed));
     if (report.score) {
       fmt::print("scored before being sent, {} rows: log score {:.4f}, base rate {:.4f}\n{}",
                  report.score->count(), report.score->log_score(), report.score->base_log_score(),

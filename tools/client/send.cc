@@ -42,7 +42,8 @@ class Sender {
       : options_(options),
         schema_(Schema::from_file(options.schema)),
         table_(std::make_unique<Table>(options.path, schema_.table_options())),
-        encoder_(schema_, *table_) {
+        encoder_(schema_, *table_),
+        hashed_(schema_) {
     check_options(options);
     place_ = connect_at_place(client_, options);
     check_schema(client_, schema_);
@@ -103,6 +104,7 @@ class Sender {
       if (first_time) {
         most_rows_ = rows_ + 1;
         positive_ += row.target == 1.0 ? 1 : 0;
+        hashed_.add(row);
         if (known) ++report_.already;
         if (report_.score && !known) score(row);
       }
@@ -355,6 +357,7 @@ class Sender {
   void finish() {
     report_.seconds = seconds();
     report_.totals = client_.totals();
+    report_.hashed = hashed_.to_json();
     report_.lag_p50_ns = lag_.quantile(0.5);
     report_.lag_p99_ns = lag_.quantile(0.99);
     report_.lag_max_ns = lag_.max();
@@ -365,6 +368,7 @@ class Sender {
   Schema schema_;
   std::unique_ptr<Table> table_;
   RowEncoder encoder_;
+  HashTallies hashed_;
   Client client_;
   Client questions_;
   Time next_progress_;

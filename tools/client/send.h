@@ -60,6 +60,7 @@ struct SendReport {
   std::int64_t lag_max_ns = 0;
   std::vector<ClientRefusedRow> refused;  // the first ones
   std::optional<Prequential> score;
+  nlohmann::ordered_json hashed;  // HashTallies of the file's rows; empty: no feature is hashed
 
   // sent = accepted + refused + duplicate + unknown.
   bool adds_up() const;

@@ -84,6 +84,7 @@ nlohmann::ordered_json SendReport::to_json() const {
     out["first_refusals"].push_back({{"row", row.row}, {"reason", to_string(row.reason)}});
   }
   if (score) out["prequential"] = score->to_json();
+  if (!hashed.empty()) out["hashed"] = hashed;
   return out;
 }
 

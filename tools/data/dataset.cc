@@ -31,6 +31,12 @@ void find_moments(Dataset& data) {
 }
 
 void append_features(const EncodedRow& row, Dataset& data) {
+  if (data.sparse_columns > 0) {
+    data.features.insert(data.features.end(), row.values.begin(), row.values.end());
+    data.indices.insert(data.indices.end(), row.indices.begin(), row.indices.end());
+    data.row_ends.push_back(data.features.size());
+    return;
+  }
   if (row.indices.empty() && row.values.size() == data.columns()) {
     data.features.insert(data.features.end(), row.values.begin(), row.values.end());
     return;
@@ -71,14 +77,17 @@ Schema schema_of_numbers(const std::string& path, const DatasetOptions& options)
   return Schema(std::move(parts));
 }
 
-}  // namespace
-
-Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled) {
+Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sparse) {
   constexpr std::size_t kLinesListed = 10;
   Table table(path, schema.table_options());
   const RowEncoder encoder(schema, table, RowUse::kObservation, scaled);
   Dataset data;
-  data.names = schema.feature_names();
+  if (sparse) {
+    data.sparse_columns = schema.features();
+  } else {
+    data.names = schema.feature_names();
+  }
+  HashTallies hashed(schema);
   data.target_name = schema.target();
   EncodedRow row;
   while (table.next()) {
@@ -88,6 +97,7 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
       continue;
     }
     append_features(row, data);
+    hashed.add(row);
     data.targets.push_back(row.target);
     if (schema.has_offset()) data.offsets.push_back(row.offset);
   }
@@ -97,8 +107,19 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
     throw UserError(fmt::format("no row of {} has \"{}\" in column {}, which is to mean 1", path,
                                 *positive, data.target_name));
   }
-  find_moments(data);
+  data.hashed = hashed.to_json();
+  if (!sparse) find_moments(data);
   return data;
+}
+
+}  // namespace
+
+Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled) {
+  return load(path, schema, scaled, false);
+}
+
+Dataset load_stream(const std::string& path, const Schema& schema) {
+  return load(path, schema, schema.sparse(), schema.sparse());
 }
 
 Dataset load_dataset(const std::string& path, const DatasetOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,22 +28,33 @@ struct Dataset {
   std::vector<std::string> names;  // of the features, in the order of the file
   std::string target_name;
   std::vector<double> features;  // rows x columns, row after row
-  std::vector<double> targets;   // rows
-  std::vector<double> offsets;   // likewise, where the schema has an offset; otherwise empty
-  std::vector<double> mean;      // of each feature
-  std::vector<double> sd;        // of the population: divided by the rows, not by rows - 1
+  // Of rows that are kept sparse: how many columns there are, and then `features` holds what is not
+  // 0, and these its places and where each row ends. Their columns have neither names nor moments.
+  std::size_t sparse_columns = 0;
+  std::vector<std::uint32_t> indices;
+  std::vector<std::size_t> row_ends;
+  std::vector<double> targets;  // rows
+  std::vector<double> offsets;  // likewise, where the schema has an offset; otherwise empty
+  std::vector<double> mean;     // of each feature
+  std::vector<double> sd;       // of the population: divided by the rows, not by rows - 1
   // Rows without a target, or that the schema skips; the lines of the first ones.
   std::uint64_t skipped_rows = 0;
   std::vector<std::uint64_t> skipped_lines;
+  nlohmann::ordered_json hashed;  // HashTallies of the rows
 
   std::size_t rows() const { return targets.size(); }
-  std::size_t columns() const { return names.size(); }
+  std::size_t columns() const { return sparse_columns > 0 ? sparse_columns : names.size(); }
+  // REQUIRES: the rows are dense.
   const double* row(std::size_t i) const { return features.data() + i * columns(); }
 };
 
 // The rows by a complete schema, dense. Numbers enter as they stand unless `scaled`. UserError
 // names file, line and column.
 Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled);
+
+// As a server gets them: of a schema of sparse rows sparse and scaled, otherwise as above,
+// unscaled.
+Dataset load_stream(const std::string& path, const Schema& schema);
 
 // The rows of a file of numbers.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "windhover/tools/data/cell.h"
+#include "windhover/tools/data/toml_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -91,6 +93,15 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
   return plan;
 }
 
+// Columns for all texts, as many times as there are that few share one.
+std::string hash_proposal(const std::string& name, const ColumnFacts& facts) {
+  constexpr std::size_t kRoom = 16, kFew = 4'096, kMany = 262'144;
+  const std::size_t buckets =
+      facts.many_texts() ? kMany : std::max(kFew, std::bit_ceil(kRoom * facts.different_texts()));
+  return fmt::format("[[feature]] with hash = [{}] and buckets = {}, and sparse = true",
+                     toml_text(name), buckets);
+}
+
 ColumnPlan category_plan(const std::string& name, const ColumnFacts& facts,
                          const ColumnChoices& choices) {
   using Other = FeatureRule::Other;
@@ -106,8 +117,11 @@ ColumnPlan category_plan(const std::string& name, const ColumnFacts& facts,
   rule.other = listed ? Other::kZero : Other::kColumn;
   if (!listed) rule.most = choices.most_categories;
   plan.note = listed ? fmt::format("{} categories", different)
-                     : fmt::format("the {} most frequent of {}{} categories, the others as one",
-                                   rule.most, facts.many_texts() ? "more than " : "", different);
+                     : fmt::format(
+                           "the {} most frequent of {}{} categories, the others as one; a "
+                           "logistic model can have them all: {}",
+                           rule.most, facts.many_texts() ? "more than " : "", different,
+                           hash_proposal(name, facts));
   if (different == 1) plan.note = "one category";
   return plan;
 }

@@ -19,14 +19,18 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
     const bool there = std::ranges::find(table.columns(), field) != table.columns().end();
     if (there || use == RowUse::kObservation) offset_column_ = table.column(field);
   }
-  for (const FeatureRule& rule : schema.rules()) {
-    const DerivedField* derived = schema.derived_field(rule.field);
+  const auto source_of = [&](const std::string& field) -> Source {
+    const DerivedField* derived = schema.derived_field(field);
     const auto& columns = table.columns();
-    const bool by_its_own_name =
-        use == RowUse::kQuestion &&
-        std::find(columns.begin(), columns.end(), rule.field) != columns.end();
+    const bool by_its_own_name = use == RowUse::kQuestion &&
+                                 std::find(columns.begin(), columns.end(), field) != columns.end();
     if (by_its_own_name) derived = nullptr;
-    sources_.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
+    return {table.column(derived != nullptr ? derived->from : field), derived};
+  };
+  for (const FeatureRule& rule : schema.rules()) {
+    std::vector<Source>& sources = sources_.emplace_back();
+    if (rule.kind != FeatureRule::Kind::kHash) sources.push_back(source_of(rule.field));
+    for (const std::string& field : rule.hashed) sources.push_back(source_of(field));
   }
 }
 
@@ -43,13 +47,19 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
   const SchemaParts& parts = schema_.parts();
   row.indices.clear();
   row.unlisted.clear();
+  row.hashed.clear();
+  row.words_left_out.clear();
   if (parts.sparse) {
     row.values.clear();
   } else {
     row.values.assign(schema_.features(), 0.0);
   }
   for (std::size_t r = 0; r < sources_.size(); ++r) {
-    const Source& source = sources_[r];
+    if (parts.rules[r].kind == FeatureRule::Kind::kHash) {
+      if (!encode_hash(table, r, row)) return false;
+      continue;
+    }
+    const Source& source = sources_[r][0];
     std::string_view text = table.text(source.column);
     std::string derived;
     if (source.derived != nullptr) {

@@ -54,18 +54,6 @@ std::optional<double> derive(const DerivedField& field, std::string_view text) {
   return *value + minutes / 60.0 + seconds / 3600.0;
 }
 
-std::size_t FeatureRule::value_columns() const {
-  switch (kind) {
-    case Kind::kNumber:
-      return 1;
-    case Kind::kHarmonic:
-      return 2 * std::size_t{harmonics};
-    case Kind::kCategory:
-      break;
-  }
-  return categories.size() + (other == Other::kColumn ? 1 : 0);
-}
-
 Schema::Schema(SchemaParts parts) : parts_(std::move(parts)) { index_features(); }
 
 bool Schema::is_draft() const {
@@ -91,48 +79,6 @@ void Schema::require_complete() const {
 bool Schema::is_missing(std::string_view text) const {
   return is_missing_text(text) ||
          std::ranges::find(parts_.missing_texts, text) != parts_.missing_texts.end();
-}
-
-void Schema::index_features() {
-  names_.clear();
-  first_columns_.clear();
-  category_index_.assign(parts_.rules.size(), {});
-  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
-    const FeatureRule& rule = parts_.rules[r];
-    const std::string wave = rule.reads == Reads::kNumber
-                                 ? rule.field
-                                 : fmt::format("{} period {:g}", rule.field, rule.period);
-    first_columns_.push_back(names_.size());
-    switch (rule.kind) {
-      case FeatureRule::Kind::kNumber:
-        names_.push_back(rule.field);
-        break;
-      case FeatureRule::Kind::kHarmonic:
-        for (std::uint32_t k = 1; k <= rule.harmonics; ++k) {
-          names_.push_back(fmt::format("{} sin {}", wave, k));
-          names_.push_back(fmt::format("{} cos {}", wave, k));
-        }
-        break;
-      case FeatureRule::Kind::kCategory:
-        for (const std::string& category : rule.categories) {
-          category_index_[r].emplace(category, static_cast<std::uint32_t>(names_.size()));
-          names_.push_back(fmt::format("{}={}", rule.field, category));
-        }
-        if (rule.other == FeatureRule::Other::kColumn)
-          names_.push_back(fmt::format("{}=other", rule.field));
-        break;
-    }
-    if (rule.missing == FeatureRule::Missing::kColumn)
-      names_.push_back(fmt::format("{} missing", rule.field));
-  }
-}
-
-std::uint32_t Schema::max_nonzeros() const {
-  std::uint32_t count = 0;
-  for (const FeatureRule& rule : parts_.rules) {
-    count += rule.kind == FeatureRule::Kind::kHarmonic ? 2 * rule.harmonics : 1;
-  }
-  return count;
 }
 
 std::string Schema::target_description() const {
@@ -226,6 +172,8 @@ std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) 
   const FeatureRule& r = parts_.rules[rule];
   if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
     return fmt::format("\"{}\" where a category of {} is expected", text, r.field);
+  if (r.kind == FeatureRule::Kind::kHash)
+    return fmt::format("\"{}\" where a text of {} is expected", text, r.field);
   if (cell != Cell::kUnlisted)
     return fmt::format("\"{}\" where {} is expected", text, reads_text(r.reads, parts_.decimal));
   constexpr std::size_t kListed = 12;
@@ -235,36 +183,52 @@ std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) 
                      r.categories.size() > kListed ? ", ..." : "");
 }
 
+Schema::Given Schema::given_in(const std::map<std::string, std::string>& fields,
+                               const std::string& field, std::vector<std::string>& known) const {
+  known.push_back(field);
+  const DerivedField* derived = derived_field(field);
+  if (derived != nullptr) known.push_back(derived->from);
+  if (const auto given = fields.find(field); given != fields.end())
+    return {given->second, std::nullopt};
+  const auto source = derived != nullptr ? fields.find(derived->from) : fields.end();
+  if (source == fields.end()) {
+    throw UserError(
+        fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path, field, field));
+  }
+  const std::optional<double> value = derive(*derived, source->second);
+  if (!value) {
+    throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from,
+                                source->second, derived->format));
+  }
+  return {number_text(*value), value};
+}
+
 EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) const {
   require_complete();
   EncodedRow row;
-  if (!parts_.sparse) row.values.assign(names_.size(), 0.0);
+  if (!parts_.sparse) row.values.assign(features_, 0.0);
   std::vector<std::string> known;
   for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
     const FeatureRule& rule = parts_.rules[r];
-    known.push_back(rule.field);
-    const DerivedField* derived = derived_field(rule.field);
-    if (derived != nullptr) known.push_back(derived->from);
-    const auto given = fields.find(rule.field);
-    std::string text;
-    if (given != fields.end()) {
-      text = given->second;
-    } else if (derived != nullptr && fields.contains(derived->from)) {
-      const std::string& source = fields.at(derived->from);
-      const std::optional<double> value = derive(*derived, source);
-      if (!value) {
-        throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from, source,
-                                    derived->format));
+    if (rule.kind == FeatureRule::Kind::kHash) {
+      std::vector<std::string> owned;
+      for (const std::string& field : rule.hashed)
+        owned.push_back(given_in(fields, field, known).text);
+      const std::vector<std::string_view> texts(owned.begin(), owned.end());
+      if (const Cell cell = encode_hash(r, texts, row); cell != Cell::kEncoded) {
+        throw UserError(fmt::format("hash({}): {}", rule.field,
+                                    refusal(r, cell, *std::ranges::find_if(texts, [this](auto t) {
+                                              return is_missing(t);
+                                            }))));
       }
-      if (rule.kind != FeatureRule::Kind::kCategory) {
-        append_number(r, *value, row, true);
-        continue;
-      }
-      text = number_text(*value);
-    } else {
-      throw UserError(fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path,
-                                  rule.field, rule.field));
+      continue;
     }
+    const Given given = given_in(fields, rule.field, known);
+    if (given.derived && rule.kind != FeatureRule::Kind::kCategory) {
+      append_number(r, *given.derived, row, true);
+      continue;
+    }
+    const std::string& text = given.text;
     const Cell cell = encode_cell(r, text, row, true);
     if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
     if (cell != Cell::kEncoded) {

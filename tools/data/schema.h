@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "windhover/tools/data/cell.h"
+#include "windhover/tools/data/hashed.h"
 #include "windhover/tools/data/table.h"
 #include "windhover/tools/data/target.h"
 
@@ -29,8 +31,8 @@ struct DerivedField {
 };
 
 struct FeatureRule {
-  enum class Kind : std::uint8_t { kNumber, kHarmonic, kCategory };
-  std::string field;
+  enum class Kind : std::uint8_t { kNumber, kHarmonic, kCategory, kHash };
+  std::string field;  // of a hash for display: "origin x carrier"
   Kind kind = Kind::kNumber;
   Reads reads = Reads::kNumber;        // number, harmonic: how the text becomes a number
   std::optional<double> shift, scale;  // number
@@ -39,10 +41,15 @@ struct FeatureRule {
   std::vector<std::string> categories;  // category; empty in a draft: all
   enum class Other : std::uint8_t { kRefuse, kColumn, kZero };
   Other other = Other::kRefuse;
-  std::uint32_t most = 0;  // draft: only so many of the most frequent; 0: all
+  // Category of a draft: only so many of the most frequent; 0: all. Hash: words of a row at most.
+  std::uint32_t most = 0;
+  std::vector<std::string> hashed;  // hash: the fields, crossed where they are several
+  std::uint32_t buckets = 0;        // its columns
+  bool words = false;               // each word of the text has a 1, not the text as a whole
   // What a row without a value gets. kRow: what the schema says of rows. kColumn and kZero: a
   // number counts as `shift`, waves and categories as all 0, and with kColumn one more column is 1.
-  // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed.
+  // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed, and
+  // a hash, whose empty text is a text like others. A crossing lacks a value where a field does.
   enum class Missing : std::uint8_t { kUnsaid, kRow, kColumn, kZero };
   Missing missing = Missing::kUnsaid;
   bool stands_for_missing() const {
@@ -83,6 +90,10 @@ struct EncodedRow {
   double offset = 0;  // also of a question that does not give its field
   // Of a question: the fields whose category is not listed, so that it is taken as any other.
   std::vector<std::string> unlisted;
+  // Of hashed features: what has a bucket, each time it is there, and by rule the words beyond the
+  // most that a row may have.
+  std::vector<HashedText> hashed;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> words_left_out;
   // Of a row that is skipped.
   struct Skipped {
     std::string why;     // with file, line and column
@@ -105,11 +116,14 @@ class Schema {
   // A draft cannot encode.
   bool is_draft() const;
 
-  std::uint32_t features() const { return static_cast<std::uint32_t>(names_.size()); }
+  std::uint32_t features() const { return features_; }
   // The most values that a sparse row can have.
   std::uint32_t max_nonzeros() const;
-  // "distance", "hour sin 1", "hour cos 1", "origin=ORD", "origin=other", ...
-  const std::vector<std::string>& feature_names() const { return names_; }
+  // "distance", "hour sin 1", "hour cos 1", "origin=ORD", "origin=other",
+  // "hash(origin x carrier) 12345", ... Of hashed features they are many.
+  std::vector<std::string> feature_names() const;
+  std::string feature_name(std::size_t column) const;
+  bool has_hashes() const;
   const std::string& target() const { return parts_.target; }
   const TargetRule& target_rule() const { return parts_.target_rule; }
   bool has_offset() const { return parts_.offset.has_value(); }
@@ -146,12 +160,25 @@ class Schema {
   const DerivedField* derived_field(std::string_view name) const;
   void append(std::size_t column, double value, EncodedRow& row) const;
   void append_missing(std::size_t rule, EncodedRow& row, bool scaled) const;
+  // The fields' texts are in `texts`, in the rule's order.
+  Cell encode_hash(std::size_t rule, const std::vector<std::string_view>& texts,
+                   EncodedRow& row) const;
+  void append_words(std::size_t rule, HashedKey& key, std::string_view text, EncodedRow& row) const;
+  std::uint32_t bucket_column(std::size_t rule, std::uint64_t hash, EncodedRow& row) const;
   // For numbers and harmonics.
   void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
   // False when the category is not listed and there is no column for others.
   bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
   // What a cell makes of a row, but for what it is derived from.
   Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
+  // A field of a question: its text, and its number where it is derived.
+  struct Given {
+    std::string text;
+    std::optional<double> derived;
+  };
+  // Adds to `known` the names under which it may be given. UserError: it is not.
+  Given given_in(const std::map<std::string, std::string>& fields, const std::string& field,
+                 std::vector<std::string>& known) const;
   // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there
@@ -162,7 +189,7 @@ class Schema {
   void require_complete() const;
 
   SchemaParts parts_;
-  std::vector<std::string> names_;
+  std::uint32_t features_ = 0;
   std::vector<std::size_t> first_columns_;
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
 };
@@ -190,13 +217,15 @@ class RowEncoder {
   };
   // False, or RowError where rows are not skipped.
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
+  // A rule of several fields, or of one.
+  bool encode_hash(const Table& table, std::size_t rule, EncodedRow& row) const;
 
   const Schema& schema_;
   bool scaled_;
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::optional<std::size_t> offset_column_;  // nothing: there is none
-  std::vector<Source> sources_;               // of each rule
+  std::vector<std::vector<Source>> sources_;  // of each rule: one, of a hash one a field
 };
 
 // As the categories of a derived field are written.

@@ -49,8 +49,8 @@ std::vector<std::string> chosen(const Seen& seen, std::uint32_t most) {
 
 Schema Schema::collected_from(const std::string& data_path) const {
   struct Source {
-    std::size_t column;
-    const DerivedField* derived;
+    std::size_t column = 0;
+    const DerivedField* derived = nullptr;
   };
   refuse_pipe(data_path);
   std::vector<Seen> seen(parts_.rules.size());
@@ -61,6 +61,14 @@ Schema Schema::collected_from(const std::string& data_path) const {
     const std::size_t target = table.column(parts_.target);
     std::vector<Source> sources;
     for (const FeatureRule& rule : parts_.rules) {
+      if (rule.kind == FeatureRule::Kind::kHash) {  // has nothing to fill in
+        for (const std::string& field : rule.hashed) {
+          const DerivedField* derived = derived_field(field);
+          (void)table.column(derived != nullptr ? derived->from : field);
+        }
+        sources.push_back({});
+        continue;
+      }
       const DerivedField* derived = derived_field(rule.field);
       sources.push_back({table.column(derived != nullptr ? derived->from : rule.field), derived});
     }
@@ -72,7 +80,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
       for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
         const FeatureRule& rule = parts_.rules[r];
         const bool category = rule.kind == FeatureRule::Kind::kCategory;
-        if (second && category) continue;
+        if (rule.kind == FeatureRule::Kind::kHash || (second && category)) continue;
         const std::string_view text = table.text(sources[r].column);
         if (category && sources[r].derived == nullptr) {
           const bool counts =

@@ -56,10 +56,19 @@ ordered_json feature(const Schema& schema, std::size_t place) {
   const std::size_t first = schema.first_column(place);
   const std::size_t count =
       rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
-  const auto begin = schema.feature_names().begin() + static_cast<std::ptrdiff_t>(first);
   ordered_json json = {{"field", rule.field}};
-  json["missing"] = missing_word(rule);
-  json["columns"] = std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count));
+  const bool hash = rule.kind == FeatureRule::Kind::kHash;
+  if (!hash || rule.missing != FeatureRule::Missing::kUnsaid) json["missing"] = missing_word(rule);
+  if (hash) {  // its columns are too many to be named
+    json["kind"] = "hash";
+    json["fields"] = rule.hashed;
+    json["first_column"] = first;
+    json["buckets"] = rule.buckets;
+    if (rule.words) json["words"] = rule.most;
+    return json;
+  }
+  json["columns"] = ordered_json::array();
+  for (std::size_t i = 0; i < count; ++i) json["columns"].push_back(schema.feature_name(first + i));
   switch (rule.kind) {
     case FeatureRule::Kind::kNumber:
       json["kind"] = "number";
@@ -77,6 +86,8 @@ ordered_json feature(const Schema& schema, std::size_t place) {
       json["categories"] = rule.categories;
       json["other"] = other_word(rule.other);
       break;
+    case FeatureRule::Kind::kHash:
+      break;  // above
   }
   return json;
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "windhover/runtime/config.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/schema.h"
@@ -22,6 +23,8 @@ namespace windhover {
 namespace {
 
 constexpr std::uint32_t kMaxHarmonics = 64;
+constexpr std::uint32_t kMaxWords = 10'000;
+constexpr std::uint32_t kUsualWords = 100;
 constexpr std::array<std::pair<std::string_view, DerivedField::Part>, 5> kParts = {{
     {"hour", DerivedField::Part::kHour},
     {"minute", DerivedField::Part::kMinute},
@@ -86,7 +89,29 @@ DerivedField read_derived(std::string name, Keys keys) {
   return field;
 }
 
+FeatureRule read_hash(Keys& keys) {
+  FeatureRule rule;
+  rule.kind = FeatureRule::Kind::kHash;
+  rule.hashed = keys.texts("hash", 1);
+  if (std::ranges::find(rule.hashed, "") != rule.hashed.end())
+    keys.fail("hash is a list of names of fields");
+  rule.field = fmt::format("{}", fmt::join(rule.hashed, " x "));
+  const auto buckets = keys.get<std::int64_t>("buckets", "a whole number");
+  if (!buckets) keys.fail("buckets is missing: how many columns the texts are spread over");
+  if (*buckets < 2 || *buckets > kMostColumns)
+    keys.fail(fmt::format("buckets = {} must be 2 to {}", *buckets, kMostColumns));
+  rule.buckets = static_cast<std::uint32_t>(*buckets);
+  rule.words = keys.flag("words").value_or(false);
+  if (rule.words && rule.hashed.size() > 1)
+    keys.fail("words = true is for a hash of one field; a crossing takes its texts as a whole");
+  if (rule.words) rule.most = keys.count("most", kMaxWords).value_or(kUsualWords);
+  if (keys.has("missing")) rule.missing = keys.required_name("missing", kMissing);
+  keys.finish();
+  return rule;
+}
+
 FeatureRule read_rule(Keys keys) {
+  if (keys.has("hash")) return read_hash(keys);
   FeatureRule rule;
   rule.field = keys.required_text("field");
   rule.kind = keys.required_name("kind", kKinds);
@@ -111,6 +136,8 @@ FeatureRule read_rule(Keys keys) {
       rule.most = keys.count("most", 1'000'000).value_or(0);
       rule.categories = keys.texts("categories", 1);
       break;
+    case FeatureRule::Kind::kHash:
+      break;  // is not said by `kind`
   }
   keys.finish();
   return rule;
@@ -258,10 +285,23 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   }
   const toml::array* features = keys.has("feature") ? document["feature"].as_array() : nullptr;
   if (features == nullptr || features->empty()) keys.fail("no [[feature]]; at least one is needed");
+  std::size_t columns = 0;
   for (const toml::node& node : *features) {
     const std::string place = fmt::format("{}, feature {}", path, parts.rules.size() + 1);
     if (!node.is_table()) throw UserError(place + " must be written as [[feature]]");
-    parts.rules.push_back(read_rule(Keys(*node.as_table(), place)));
+    const FeatureRule& rule = parts.rules.emplace_back(read_rule(Keys(*node.as_table(), place)));
+    if (rule.kind == FeatureRule::Kind::kHash && !parts.sparse) {
+      throw UserError(place +
+                      ": hash needs sparse = true at the beginning of the schema: of so many "
+                      "columns rows go as indices and values");
+    }
+    columns += rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+    if (columns > kMostColumns) {
+      throw UserError(
+          fmt::format("{}: the features up to it have {} columns; at most {} are "
+                      "allowed",
+                      place, columns, kMostColumns));
+    }
   }
   keys.finish();
   return Schema(std::move(parts));
@@ -302,6 +342,14 @@ std::string Schema::to_toml() const {
                        name_of(kParts, field.part));
   }
   for (const FeatureRule& rule : parts_.rules) {
+    if (rule.kind == FeatureRule::Kind::kHash) {
+      out += fmt::format("\n[[feature]]\nhash = {}\nbuckets = {}\n", toml_texts(rule.hashed),
+                         rule.buckets);
+      if (rule.words) out += fmt::format("words = true\nmost = {}\n", rule.most);
+      if (rule.missing != FeatureRule::Missing::kUnsaid)
+        out += fmt::format("missing = \"{}\"\n", name_of(kMissing, rule.missing));
+      continue;
+    }
     out += fmt::format("\n[[feature]]\nfield = {}\nkind = \"{}\"\n", toml_text(rule.field),
                        name_of(kKinds, rule.kind));
     if (rule.reads != Reads::kNumber)
@@ -342,9 +390,14 @@ std::string Schema::description() const {
   }
   for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
     const FeatureRule& rule = parts_.rules[r];
-    const std::size_t end = r + 1 < parts_.rules.size() ? first_columns_[r + 1] : names_.size();
-    for (std::size_t i = first_columns_[r]; i < end; ++i) out += names_[i] + "\n";
-    if (rule.kind == FeatureRule::Kind::kNumber) {
+    const std::size_t end = r + 1 < parts_.rules.size() ? first_columns_[r + 1] : features_;
+    const bool hash = rule.kind == FeatureRule::Kind::kHash;
+    for (std::size_t i = first_columns_[r]; i < end && !hash; ++i) out += feature_name(i) + "\n";
+    if (hash) {
+      out += fmt::format("hash({}) 0 to {}\n  of {}\n", rule.field, rule.buckets - 1,
+                         toml_texts(rule.hashed));
+      if (rule.words) out += fmt::format("  words: {} of a row at most\n", rule.most);
+    } else if (rule.kind == FeatureRule::Kind::kNumber) {
       out += fmt::format("  ({} - {}) / {}\n", rule.field, rule.shift.value_or(NAN),
                          rule.scale.value_or(NAN));
     } else if (rule.kind == FeatureRule::Kind::kHarmonic) {

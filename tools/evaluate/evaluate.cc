@@ -25,6 +25,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kParts = 10;
 constexpr std::uint32_t kMostChunk = 4'096;
+constexpr std::uint32_t kMostAgainst = 2'000;  // sparse features that rivals are tried with
 
 std::uint32_t classes_of(const Schema& schema, const Dataset& data, const std::string& model) {
   if (find_model(model)->response != Response::kCategorical) return ModelConfig().classes;
@@ -38,6 +39,7 @@ EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
   EngineConfig config = options.horizon;
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
   config.model.offset = schema.has_offset();
   config.model.classes = classes_of(schema, data, options.model);
   config.max_frame_rows = kMostChunk;
@@ -119,7 +121,6 @@ class Stream {
     if (!block_.valid()) throw RunError("no memory for the engine");
     engine_ = value_or_throw(Engine::create(config, block_.bytes(), clock_));
     reader_.emplace(value_or_throw(engine_->reader()));
-    summaries_.resize(engine_->dimension());
   }
 
   // Rows [first, end) arrive together: says what was said of them, and which were scored.
@@ -127,11 +128,10 @@ class Stream {
                     std::map<std::string, std::uint64_t>& said) {
     const std::uint64_t scored = means().rows;
     Provenance before;
-    const bool answers = ok(reader_->posterior(summaries_, before));
+    const bool answers = ok(reader_->provenance(before));
     ObservationBatch batch;
     batch.rows = end - first;
-    batch.features = reinterpret_cast<const std::byte*>(data_.row(first));
-    batch.feature_values = batch.rows * data_.columns();
+    put_features(first, end, batch);
     batch.targets = reinterpret_cast<const std::byte*>(data_.targets.data() + first);
     if (!data_.offsets.empty())
       batch.offsets = reinterpret_cast<const std::byte*>(data_.offsets.data() + first);
@@ -159,12 +159,28 @@ class Stream {
  private:
   static constexpr int kRoundsAPoll = 256;
 
+  void put_features(std::size_t first, std::size_t end, ObservationBatch& batch) {
+    if (data_.sparse_columns == 0) {
+      batch.features = reinterpret_cast<const std::byte*>(data_.row(first));
+      batch.feature_values = batch.rows * data_.columns();
+      return;
+    }
+    const std::size_t begin = first > 0 ? data_.row_ends[first - 1] : 0;
+    ends_.clear();
+    for (std::size_t i = first; i < end; ++i)
+      ends_.push_back(static_cast<std::uint32_t>(data_.row_ends[i] - begin));
+    batch.features = reinterpret_cast<const std::byte*>(data_.features.data() + begin);
+    batch.indices = reinterpret_cast<const std::byte*>(data_.indices.data() + begin);
+    batch.row_ends = reinterpret_cast<const std::byte*>(ends_.data());
+    batch.feature_values = data_.row_ends[end - 1] - begin;
+  }
+
   const Dataset& data_;
   MappedBlock block_;
   ManualClock clock_;
   Engine* engine_ = nullptr;
   std::optional<Reader> reader_;
-  std::vector<ParameterSummary> summaries_;
+  std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse
 };
 
 }  // namespace
@@ -179,7 +195,13 @@ ordered_json evaluate(const EvaluateOptions& given) {
                                        : inspect(options.path, options.data).schema;
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
-  const Dataset data = load_dataset(options.path, schema, false);
+  if (options.against && schema.sparse() && schema.features() > kMostAgainst) {
+    throw UserError(fmt::format(
+        "--against is for up to {} sparse features: its rivals keep a matrix of them, and "
+        "there are {}",
+        kMostAgainst, schema.features()));
+  }
+  const Dataset data = load_stream(options.path, schema);
   const EngineConfig config = engine_config(options, schema, data);
   value_or_throw(check(config));
   if (options.against && config.model.offset)
@@ -219,12 +241,14 @@ ordered_json evaluate(const EvaluateOptions& given) {
                     options.path, options.chunk, data.rows()));
   }
 
+  const bool diagonal = structure_of(config) == Structure::kDiagonal;
   ordered_json out = {{"file", options.path},
                       {"rows", data.rows()},
                       {"scored_rows", static_cast<std::uint64_t>(all.rows)},
                       {"skipped_rows", data.skipped_rows},
                       {"features", data.columns()},
                       {"model", options.model},
+                      {"structure", diagonal ? "diagonal" : "full"},
                       {"horizon", to_string(config.horizon)},
                       {"window", config.window_size},
                       {"chunk", options.chunk}};
@@ -233,10 +257,12 @@ ordered_json evaluate(const EvaluateOptions& given) {
     if (key != "rows") out[key] = value;
   }
   out["parts"] = parts;
+  if (!data.hashed.empty()) out["hashed"] = data.hashed;
   if (options.against) {
+    const Dataset dense = schema.sparse() ? load_dataset(options.path, schema, false) : Dataset();
     ordered_json rivals = ordered_json::array();
-    for (const RivalScore& rival :
-         rival_scores(data, find_model(options.model)->response, chunks)) {
+    for (const RivalScore& rival : rival_scores(schema.sparse() ? dense : data,
+                                                find_model(options.model)->response, chunks)) {
       rivals.push_back(
           {{"name", rival.name}, {"setting", rival.setting}, {"log_score", rival.log_score}});
     }
@@ -255,12 +281,13 @@ std::string describe_evaluation(const ordered_json& result) {
   };
   const double ours = result["log_score"];
   std::string out = fmt::format(
-      "{} rows of {} features, {} at a time, {} of them scored; {}, horizon {}, N = {}\n\n"
+      "{} rows of {} features, {} at a time, {} of them scored; {}, horizon {}, N = {}{}\n\n"
       "log score, nats a row      ours less it\n",
       result["rows"].get<std::uint64_t>(), result["features"].get<std::uint64_t>(),
       result["chunk"].get<std::uint64_t>(), result["scored_rows"].get<std::uint64_t>(),
       result["model"].get<std::string>(), result["horizon"].get<std::string>(),
-      result["window"].get<std::uint64_t>());
+      result["window"].get<std::uint64_t>(),
+      result["structure"] == "diagonal" ? ", structure diagonal" : "");
   out += fmt::format("  {:>9.4f}                    Windhover\n", ours);
   out += fmt::format("  {:>9.4f}     {:>+9.4f}      who knows no x\n", real(result["reference"]),
                      ours - real(result["reference"]));
@@ -308,6 +335,7 @@ std::string describe_evaluation(const ordered_json& result) {
                        real(part["log_score"]), real(part["reference"]), held(part, 2, "held"),
                        held(part, 2, "conformal_held"), most);
   }
+  if (result.contains("hashed")) out += "\n" + describe_hashed(result["hashed"]);
   return out;
 }
 

@@ -200,6 +200,13 @@ ordered_json fit(const FitOptions& given) {
   const Schema schema = inspection ? inspection->schema : Schema::from_file(*options.schema);
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
+  if (schema.has_hashes() && schema.features() > kMostFullColumns) {
+    throw UserError(
+        fmt::format("{} has {} columns, and fit keeps the covariance of all of them, in memory of "
+                    "their square: of a schema with hashed features at most {}. `windhover "
+                    "evaluate` takes more, and so does a server, with `windhover send`",
+                    schema.parts().path, schema.features(), kMostFullColumns));
+  }
   const Dataset data = load_dataset(options.path, schema, false);
   const FileUnits units = file_units(options, schema, data);
   std::optional<ReferencePosterior> published;

@@ -32,6 +32,9 @@ void append_name(std::string& line, std::string_view name) {
   line += '"';
 }
 
+// Every column is a cell of every line.
+constexpr std::uint32_t kMostColumnsOfCsv = 65'536;
+
 // How rows lie and what the schema is, as the newest checkpoint that can be read says.
 CheckpointContents newest_contents(KeptFolder& folder) {
   std::string why;
@@ -48,6 +51,10 @@ CheckpointContents newest_contents(KeptFolder& folder) {
 
 std::vector<std::string> column_names(const std::string& path, const CheckpointContents& contents) {
   const RowLayout layout = contents.layout();
+  if (layout.features() > kMostColumnsOfCsv) {
+    throw UserError(fmt::format("the rows have {} columns; a file of them has at most {}",
+                                layout.features(), kMostColumnsOfCsv));
+  }
   std::vector<std::string> names;
   if (path.empty()) {
     for (std::uint32_t j = 1; j <= layout.features(); ++j) names.push_back(fmt::format("x{}", j));

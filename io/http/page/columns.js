@@ -3,6 +3,17 @@
 
 const range = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
+// Answers tell no more parameters one by one.
+const kMostDescribed = 65537;
+
+const countOf = (feature) =>
+  feature.kind === "hash" ? feature.buckets + (feature.missing === "column" ? 1 : 0) : feature.columns.length;
+
+function nameOf(feature, i) {
+  if (feature.kind !== "hash") return feature.columns[i];
+  return `hash(${feature.field}) ${i < feature.buckets ? i : "missing"}`;
+}
+
 // Fields that a person can fill in: {name, kind, first, ...}, by the place of their first column.
 function fieldsOf(welcome, schema) {
   if (schema === null) {
@@ -13,7 +24,7 @@ function fieldsOf(welcome, schema) {
   let first = 0;
   return schema.features.map((feature) => {
     const field = { ...feature, name: feature.field, first, optional: feature.missing !== "row" };
-    first += feature.columns.length;
+    first += countOf(feature);
     return field;
   });
 }
@@ -58,7 +69,10 @@ export class Columns {
     this.welcome = welcome;
     this.schema = schema;
     this.classes = welcome.classes ?? 0;
-    this.fields = fieldsOf(welcome, schema);
+    // The page has no such hash, and a row without it would be a wrong one: there is no question by
+    // fields then.
+    this.hashed = schema?.features.some((feature) => feature.kind === "hash") ?? false;
+    this.fields = this.hashed ? [] : fieldsOf(welcome, schema);
     // Questions of the page give no exposure: it is 1.
     const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : "";
     this.target = (schema?.target_description ?? "y") + unit;
@@ -112,10 +126,11 @@ export class Columns {
   // One entry a parameter: its name, and by what to divide it for a unit of the field.
   #parameters() {
     const { features, dimension } = this.welcome;
+    if (dimension > kMostDescribed) return [];
     const outputs = Math.max(this.classes, 2) - 1;
-    const columns = this.fields.flatMap((field) =>
-      field.columns.map((name, i) => ({
-        name, scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
+    const columns = (this.hashed ? fieldsOf(this.welcome, this.schema) : this.fields).flatMap((field) =>
+      range(countOf(field), (i) => ({
+        name: nameOf(field, i), scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
       })));
     if (dimension > outputs * features) columns.push({ name: "intercept", scale: 1, intercept: true });
     if (outputs * columns.length !== dimension) {

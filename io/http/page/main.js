@@ -18,6 +18,7 @@ const kSlowPeriodMs = 5000;     // models and coefficients
 const kManyParameters = 300;    // of these coefficients come less often
 const kTypical = "The row that is followed: numbers at their mean, of categories the first.";
 const kZeros = "The row that is followed: all columns 0, as the server was given no schema. Set one under “What if”.";
+const kNoHash = "The row that is followed: all columns 0, as the page cannot fill in the hashed features of the schema.";
 
 let chosen = new URLSearchParams(location.search).get("model") ?? "";
 let shown = null;      // what is made for one model of one life of the server
@@ -51,7 +52,7 @@ async function show(model) {
   made.numbers = new NumbersView();
   made.views = [made.prediction, made.whatIf, made.coefficients, made.calibration, made.numbers];
   say(byId("prediction-title"), `What is predicted: ${columns.target}`);
-  say(byId("prediction-row"), schema === null ? kZeros : kTypical);
+  say(byId("prediction-row"), schema === null ? kZeros : columns.hashed ? kNoHash : kTypical);
   return made;
 }
 

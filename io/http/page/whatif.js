@@ -8,6 +8,7 @@ import { isBinary, isCount, isPositive, sentence } from "./prediction.js";
 const kPauseMs = 120;     // of typing, before it is asked
 const kManyColumns = 60;  // without names: one line of text
 const kManyFields = 8;    // a search is worth its place
+const kHashed = "The page cannot make a row of this model: its schema has hashed features. Ask with windhover predict --schema FILE --set NAME=VALUE.";
 
 // Also asked for the distribution; classes have none.
 export const extra = (columns) => (columns.classes > 0 ? {} : { quantile_probabilities: kProbabilities });
@@ -22,6 +23,7 @@ export class WhatIf {
     const on = (id, event, action) => byId(id).addEventListener(event, action, { signal: this.aborter.signal });
     const many = columns.schema === null && columns.fields.length > kManyColumns;
     const make = many ? makeText : makeFields;
+    byId("whatif-follow").hidden = byId("whatif-reset").hidden = columns.hashed;
     this.show = make(byId("whatif-fields"), columns.fields, this.values, () => this.#changed());
     this.show();
     const search = byId("whatif-search");
@@ -36,7 +38,12 @@ export class WhatIf {
       this.#changed();
     });
     on("whatif-follow", "click", () => follow(this.row(), new Map(this.values)));
-    this.#makeChart();
+    if (columns.hashed) {
+      say(byId("whatif-now"), kHashed);
+      byId("whatif-chart").replaceChildren();
+    } else {
+      this.#makeChart();
+    }
   }
 
   row() {
@@ -64,6 +71,7 @@ export class WhatIf {
 
   // Of what is filled in now; the chart stays that of the last answer.
   refuse(error) {
+    if (this.columns.hashed) return;
     say(byId("whatif-now"), `No answer: ${error.message}.`);
   }
 
@@ -82,6 +90,7 @@ export class WhatIf {
   }
 
   update(p) {
+    if (this.columns.hashed) return;
     this.last = p;
     say(byId("whatif-now"), sentence(this.columns, p));
     if (this.columns.classes > 0) drawBars(byId("whatif-chart"), this.columns, p);

@@ -68,6 +68,21 @@ test("parameters have the names and units of their columns", () => {
   assert.equal(network.parameters[30].name, "theta30");
 });
 
+test("hashed features have names, and no question by fields", () => {
+  const hashed = { ...schema, features: [...schema.features,
+    { field: "a x b", kind: "hash", missing: "column", fields: ["a", "b"], first_column: 4, buckets: 3 },
+    { field: "m", kind: "number", missing: "row", columns: ["m"], shift: 0, scale: 4 }] };
+  const columns = new Columns({ features: 9, dimension: 20, classes: 3, max_nonzeros: 5 }, hashed);
+  assert.ok(columns.hashed && !new Columns({ features: 4, dimension: 10, classes: 3 }, schema).hashed);
+  assert.deepEqual(columns.fields, []);
+  assert.deepEqual(columns.question([columns.encode(columns.typical())]), { rows: 1, features_f64: [], indices: [], row_ends: [0] });
+  const names = columns.parameters.map((p) => p.name.replace("b: ", ""));
+  assert.deepEqual(names.slice(4, 10), ["hash(a x b) 0", "hash(a x b) 1", "hash(a x b) 2", "hash(a x b) missing", "m", "intercept"]);
+  assert.deepEqual(columns.parameters[8], { name: "b: m", scale: 4, unit: true });
+  hashed.features[2].buckets = 1 << 23;
+  assert.deepEqual(new Columns({ features: (1 << 23) + 6, dimension: (1 << 23) + 7, max_nonzeros: 5 }, hashed).parameters, []);
+});
+
 test("numbers are written with the digits that mean something", () => {
   assert.equal(near(312.4567, 25), "312");
   assert.equal(near(312.4567, 2.5), "312.5");
