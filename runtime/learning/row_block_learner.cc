@@ -18,7 +18,7 @@ constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSpare = 3;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
-constexpr std::uint64_t kDrawsAPass = 4;
+constexpr std::uint64_t kDrawsAPass = 16;
 constexpr double kColumnsATouch = 4;
 // The pass of the bound takes a row for so many moves of each chain, or for each while no rows
 // come; while there are few rows, and each doubles what is known, it takes all of them so many

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "windhover/samplers/row_blocks/normal_source.h"
 
@@ -99,6 +100,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
     curvature += at.curvature;
   }
   curvature_[slot] = static_cast<float>(curvature / chains_);
+  translate(row, slot, -1);
   ++rows_;
   nonzeros_ += row.count;
   for (std::size_t k = 0; k < row.count; ++k) {
@@ -127,6 +129,30 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     sums.curvature = 0;  // what rounding has left would stay for ever
     std::fill_n(force_of(column), chains_, 0.0F);
     if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
+  }
+  translate(row, slot, 1);
+}
+
+// Newton's step for a row that is not among the columns' rows, at the mean of the chains'
+// residuals, with lambda_j + H_j in place of the curvature. `sign`: -1 where the row comes, 1 where
+// it has gone.
+void RowBlockLangevin::translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept {
+  const float* residuals = residuals_ + std::size_t{slot} * chains_;
+  const float mean =
+      std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
+  float along = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const auto precision = static_cast<float>(precision_of(row.column(k)));
+    block_.value[k] = static_cast<float>(row.value(k));
+    block_.step[k] = 1 / (precision + sums_[row.column(k)].curvature);
+    along += block_.value[k] * block_.value[k] * block_.step[k];
+  }
+  const float factor = sign * mean / (1 + curvature_[slot] * along);
+  for (std::size_t k = 0; k < row.count; ++k) {
+    float* theta = theta_of(row.column(k));
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      theta[c] += factor * block_.value[k] * block_.step[k];
+    }
   }
 }
 

@@ -20,6 +20,10 @@
 // parameter that depends on no other exact at any eps_j; what is left depends on how strongly the
 // parameters of a row depend on one another: curvature_bound.h.
 //
+// A row that comes or goes moves the centre of the posterior. All chains are translated at once, by
+// as much as if its columns depended on no others; they scatter as before, and what that leaves or
+// goes too far by the moves make up for.
+//
 // The chains of a column begin as draws from the prior, at its first row. Directions that the rows
 // say nothing about keep its law for ever, and what has not been reached yet is too wide, not too
 // narrow.
@@ -161,6 +165,7 @@ class RowBlockLangevin {
   void learn_precision(std::size_t count, float change) noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
+  void translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept;
   void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
 
   RowLayout layout_;

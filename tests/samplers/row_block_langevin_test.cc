@@ -319,6 +319,39 @@ TEST(RowBlockLangevin, StepsOfEqualColumnsAreShort) {
   EXPECT_NEAR(std::sqrt(seen.covariance(0, 0)) / sd, 1, 0.25);
 }
 
+// Rows that come translate the chains at once, before any move, to nearer to where the posterior's
+// centre then is than they were, and all alike; the same rows going take them back.
+TEST(RowBlockLangevin, ChainsAreTranslatedByRowsThatComeAndGo) {
+  constexpr std::size_t kRows = 1'500;
+  constexpr std::size_t kMore = 30;
+  const ModelConfig model = model_of(kCrossed, 3, 1);
+  SparseData data = crossed_rows(model, kRows);
+  for (std::size_t i = 0; i < kMore; ++i)
+    data.add({1, kFirst, kFirst + kSecond + kSecond}, {1, 1, 1}, 0);
+  Chains chains(model, 8, kRows + kMore, 3);
+  for (std::uint32_t i = 0; i < kRows; ++i) chains->enter(data.row(i), i);
+  for (int round = 0; round < 150; ++round) chains.move(data, 0, kRows, 100);
+  const VectorXd x = data.design(kRows, kRows + 1).row(0);
+  const auto centre = [&] {
+    double sum = 0;
+    for (std::uint16_t c = 0; c < 8; ++c) sum += x.dot(chains.theta(c)) / 8;
+    return sum;
+  };
+  const double before = centre();
+  const VectorXd apart = chains.theta(1) - chains.theta(0);
+  for (std::uint32_t i = 0; i < kMore; ++i) chains->enter(data.row(kRows + i), kRows + i);
+  const double moved = centre() - before;
+  const double exact =
+      x.dot(exact_moments(data.design(0, kRows + kMore), data.targets(0, kRows + kMore), 1).mean -
+            exact_moments(data.design(0, kRows), data.targets(0, kRows), 1).mean);
+  EXPECT_LT(exact, -0.5);
+  EXPECT_LT(moved, 0);
+  EXPECT_GT(moved, 2 * exact);
+  EXPECT_LT((chains.theta(1) - chains.theta(0) - apart).cwiseAbs().maxCoeff(), 1e-5);
+  for (std::uint32_t i = 0; i < kMore; ++i) chains->leave(data.row(kRows + i), kRows + i);
+  EXPECT_NEAR(centre(), before, 0.25 * std::abs(moved));
+}
+
 TEST(RowBlockLangevin, ColumnsWithoutRowsAreThePriors) {
   const ModelConfig model = model_of(5'000, 3, 4);
   const SparseData data = crossed_rows(model, 50);
