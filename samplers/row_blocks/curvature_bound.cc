@@ -9,8 +9,12 @@ namespace windhover {
 
 namespace {
 
-// Two estimates of rho are the same up to this part of it.
-constexpr double kAgreement = 0.1;
+// Two estimates of rho are about the same where they are within this part of one another, and what
+// they say of the variance is within this much: rows that come and go move them by a tenth.
+constexpr double kAgreement = 0.25;
+constexpr double kLawAgreement = 0.05;
+
+double law_ratio_at(double rho) noexcept { return 1 / (1 - 0.5 * rho); }
 
 }  // namespace
 
@@ -63,8 +67,10 @@ void CurvatureBound::end_iteration() noexcept {
   if (squares_ > 0 && length > 0 && std::isfinite(length)) {
     const double before = largest_;
     largest_ = length / std::sqrt(squares_);
-    agreed_ = std::abs(largest_ - before) <= kAgreement * largest_;
     scale_ = std::min(1.0, kMost / largest_);
+    agreed_ =
+        std::abs(largest_ - before) <= kAgreement * largest_ &&
+        std::abs(law_ratio_at(largest_ * scale_) - law_ratio_at(before * scale_)) <= kLawAgreement;
     length_ = length;
   }
   squares_ = product_squares_ = 0;
@@ -74,7 +80,7 @@ void CurvatureBound::end_iteration() noexcept {
 
 double CurvatureBound::law_ratio() const noexcept {
   if (!agreed_) return std::numeric_limits<double>::quiet_NaN();
-  return 1 / (1 - 0.5 * largest_ * scale_);
+  return law_ratio_at(largest_ * scale_);
 }
 
 void CurvatureBound::visit_state(StateVisitor& visitor) noexcept {
