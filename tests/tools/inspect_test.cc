@@ -54,6 +54,17 @@ TEST(Inspect, FindsTabsAndThatNothingNamesTheColumns) {
   EXPECT_TRUE(says(column(found, "1").note, "counts the rows"));
 }
 
+// "a" b goes on, as far as the reader of cells is concerned, to a quote that ends a cell.
+TEST(Inspect, FindsThatQuotesAreLetters) {
+  const Inspection found =
+      inspected("said.txt", "y\tz\tx\n1\t4\t2\n2\t7\t\"a\" b\n3\t5\tc\n1\t5\t\"d\"\n2\t6\t3\n");
+  EXPECT_FALSE(found.schema.parts().table.quotes);
+  EXPECT_NE(found.schema.to_toml().find("quotes = false"), std::string::npos);
+  EXPECT_TRUE(inspected("lines.csv", "y,z,x\n1,4,\"a\nb\"\n2,5,c\n3,9,\"say \"\"d\"\"\"\n")
+                  .schema.parts()
+                  .table.quotes);
+}
+
 TEST(Inspect, KeepsNamesApartAndNumbersThoseThatAreMissing) {
   const Inspection found = inspected("names.csv", ",a,a,y\n5,1,2,3\n6,2,4,9\n9,4,1,8\n");
   EXPECT_EQ(found.schema.feature_names(), (Names{"1", "a", "a (2)"}));

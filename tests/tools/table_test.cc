@@ -37,6 +37,35 @@ TEST(Table, ReadsAQuotedHeaderAndSemicolons) {
   EXPECT_EQ(table.progress(), 1.0);
 }
 
+// Quotes amid text are letters. Those that would swallow the rows below are refused where the cell
+// begins, and read as letters where that is said.
+TEST(Table, QuotesThatArePartOfTheTextLoseNoRow) {
+  Table amid(file_with("amid.csv", "a,b\n5\" pipe,1\n\"so \"called\" pipe\",2\n\"x\ny\",3\n"), {});
+  ASSERT_TRUE(amid.next());
+  EXPECT_EQ(amid.text(0), "5\" pipe");
+  ASSERT_TRUE(amid.next());
+  EXPECT_EQ(amid.text(0), "so \"called\" pipe");
+  ASSERT_TRUE(amid.next());
+  EXPECT_EQ(amid.text(0), "x\ny");
+  EXPECT_FALSE(amid.next());
+
+  const std::string open =
+      file_with("open.txt", "a\tb\n1\tone\n2\t\"two\n3\tthree\n4\tsay \"four\" x\n");
+  try {
+    Table quoted(open, {.separator = '\t'});
+    while (quoted.next()) continue;
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("line 3: a cell begins with a quote"),
+              std::string_view::npos)
+        << error.what();
+  }
+  Table letters(open, {.separator = '\t', .quotes = false});
+  std::vector<std::string> texts;
+  while (letters.next()) texts.emplace_back(letters.text(1));
+  EXPECT_EQ(texts, (Names{"one", "\"two", "three", "say \"four\" x"}));
+}
+
 TEST(Table, ReadsTabsCarriageReturnsAndNoHeader) {
   Table table(file_with("tab.txt", "74\t85\t1\r\n73\t84\t2\r\n"),
               {.separator = '\t', .header = false});

@@ -79,6 +79,34 @@ std::vector<std::size_t> cells_of_rows(std::string_view sample, char separator) 
   return rows;
 }
 
+// Whether a cell in quotes goes on over several lines and has text behind its closing quote.
+bool quotes_are_letters(std::string_view sample, char separator) {
+  bool cell_begins = true;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const char c = sample[i];
+    if (c != '"' || !cell_begins) {
+      cell_begins = c == separator || c == '\n' || c == '\r' || (c == ' ' && cell_begins);
+      continue;
+    }
+    cell_begins = false;
+    bool several_lines = false;
+    for (++i; i < sample.size(); ++i) {
+      several_lines = several_lines || sample[i] == '\n';
+      if (sample[i] != '"') continue;
+      if (i + 1 < sample.size() && sample[i + 1] == '"') {
+        ++i;
+        continue;
+      }
+      const std::size_t next = std::min(sample.find_first_not_of(' ', i + 1), sample.size());
+      const bool ends = next == sample.size() || sample[next] == separator ||
+                        sample[next] == '\n' || sample[next] == '\r';
+      if (ends) break;
+      if (several_lines) return true;  // otherwise the quote is a letter of this cell
+    }
+  }
+  return false;
+}
+
 char separator_of(std::string_view sample) {
   constexpr std::array<char, 5> kCandidates = {'\t', ';', '|', ',', ' '};
   constexpr double kLeastShare = 0.8;  // of the rows; the others are then refused by line
@@ -106,8 +134,9 @@ bool is_value(std::string_view text) {
   return read_cell(text, Reads::kNumber, ',').has_value() || is_adorned_number(text);
 }
 
-bool has_header(const std::string& path, char separator, std::string_view target) {
-  Table table(path, {separator, false});
+bool has_header(const std::string& path, TableOptions form, std::string_view target) {
+  form.header = false;
+  Table table(path, form);
   const std::size_t columns = table.columns().size();
   std::vector<std::string> first;
   std::vector<bool> values(columns, true);   // below the first row, all that is there
@@ -148,7 +177,8 @@ TableOptions detect_form(const std::string& path, std::optional<char> separator,
   check_text(path, sample);
   TableOptions form;
   form.separator = separator ? *separator : separator_of(sample);
-  form.header = header ? *header : has_header(path, form.separator, target);
+  form.quotes = !quotes_are_letters(sample, form.separator);
+  form.header = header ? *header : has_header(path, form, target);
   return form;
 }
 

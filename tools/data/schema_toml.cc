@@ -265,6 +265,7 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   if (const auto separator = keys.text("separator"))
     parts.table.separator = parse_separator(*separator);
   parts.table.header = keys.flag("header").value_or(true);
+  parts.table.quotes = keys.flag("quotes").value_or(true);
   if (keys.has("decimal")) parts.decimal = keys.required_name("decimal", kDecimals);
   if (keys.has("missing")) {
     constexpr std::array<std::pair<std::string_view, MissingPolicy>, 2> kPolicies = {
@@ -330,6 +331,7 @@ std::string Schema::to_toml() const {
   out += fmt::format("separator = {}\nheader = {}\n",
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
                      parts_.table.header);
+  if (!parts_.table.quotes) out += "quotes = false\n";
   if (parts_.decimal != '.') out += fmt::format("decimal = \"{}\"\n", parts_.decimal);
   out +=
       fmt::format("missing = \"{}\"\n", parts_.missing == MissingPolicy::kSkip ? "skip" : "refuse");

@@ -70,6 +70,8 @@ struct Table::Parser {
     // CSV_REPALL_NL reports every line end, which is what line numbers are counted from.
     if (csv_init(&csv, CSV_REPALL_NL) != 0) throw RunError("no memory for the CSV parser");
     csv_set_delim(&csv, static_cast<unsigned char>(options.separator));
+    constexpr unsigned char kInNoText = 0xFF;
+    if (!options.quotes) csv_set_quote(&csv, kInNoText);
   }
 
   ~Parser() { csv_free(&csv); }
@@ -135,9 +137,7 @@ struct Table::Parser {
       held = 0;
     }
     since_row_end += input.size();
-    if (csv_parse(&csv, input.data(), input.size(), &on_cell, &on_row, this) != input.size()) {
-      throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
-    }
+    parse(input);
     if (since_row_end > kMaxRowBytes || text.size() > kMaxRowBytes + kChunkBytes) {
       throw UserError(fmt::format("{}, line {}: a row longer than {} bytes; is a quote left open?",
                                   path, line, kMaxRowBytes));
@@ -146,6 +146,34 @@ struct Table::Parser {
       finished = true;
       csv_fini(&csv, &on_cell, &on_row, this);
     }
+  }
+
+  // Strictly, and where that finds a quote amid text, one letter as it is.
+  void parse(std::string_view input) {
+    while (!input.empty()) {
+      csv_set_opts(&csv, CSV_REPALL_NL | CSV_STRICT);
+      std::size_t parsed = csv_parse(&csv, input.data(), input.size(), &on_cell, &on_row, this);
+      if (parsed < input.size() && csv_error(&csv) == CSV_EPARSE) {
+        refuse_lines_in_quotes();
+        csv_set_opts(&csv, CSV_REPALL_NL);
+        csv.status = CSV_SUCCESS;
+        parsed += csv_parse(&csv, &input[parsed], 1, &on_cell, &on_row, this);
+      }
+      if (parsed == 0) {
+        throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
+      }
+      input.remove_prefix(parsed);
+    }
+  }
+
+  void refuse_lines_in_quotes() const {
+    const std::string_view so_far(reinterpret_cast<const char*>(csv.entry_buf), csv.entry_pos);
+    const auto lines = std::ranges::count(so_far, '\n');
+    if (lines == 0) return;
+    throw UserError(fmt::format(
+        "{}, line {}: a cell begins with a quote and goes on over {} lines to a quote with text "
+        "behind it; where quotes are a part of the texts say quotes = false in the schema",
+        path, line, lines + 1));
   }
 
   bool row_waits() const { return next_row < rows.size(); }

@@ -15,6 +15,7 @@ namespace windhover {
 struct TableOptions {
   char separator = ',';
   bool header = true;  // the first row names the columns
+  bool quotes = true;  // a cell may be in quotes; false: they are letters like others
 };
 
 // What a cell that is no finite number does to its row.
@@ -26,7 +27,9 @@ enum class MissingPolicy : std::uint8_t {
 // Reads a CSV file, plain or gzip-compressed, or a pipe ("-": standard input), row by row in
 // bounded memory: quoted cells, any separator, LF or CRLF, with or without a byte-order mark and a
 // newline at the end. Blanks around cells that are not quoted are dropped, blank lines skipped.
-// Every row must have as many cells as the first. All errors are UserError, naming file and line.
+// Every row must have as many cells as the first. A cell in quotes that goes on over several lines
+// and has text behind the quote that closes it is an error: the quote belonged to the text, and rows
+// would be lost in it. All errors are UserError, naming file and line.
 // One thread.
 class Table {
  public:
