@@ -38,7 +38,8 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
   return refusal;
 }
 
-// Whether whatever becomes of a frame can be told, and kept where there is a log.
+// Whether whatever becomes of a frame can be told, and kept where there is a log. Where the log has
+// no room, or is not learned again yet, it waits as for the window.
 bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept {
   if (acks_.full()) flush_acknowledgements(replies);
   if (acks_.full()) {
@@ -46,6 +47,7 @@ bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& 
     return false;
   }
   if (about_->feed == nullptr || about_->feed->has_room(rows)) return true;
+  if (about_->model->first_in_line == nullptr) about_->model->first_in_line = this;
   context_.state->counters.add(IoCounter::kLogBehindWaits);
   why_not = TurnEnd::kWindowFull;
   return false;
@@ -129,7 +131,7 @@ void settle_labels(const ModelContext& about, ServerState& state) noexcept {
   constexpr int kMostFrames = 256;
   ServedModel& model = *about.model;
   for (int frame = 0; frame < kMostFrames && model.engine->pending_labels() > 0; ++frame) {
-    // Who waits for the window goes first.
+    // Who waits for room goes first: an outcome among them was told in time.
     const bool room = about.feed == nullptr || about.feed->has_room(kRows);
     if (!room || model.first_in_line != nullptr) return;
     const std::uint64_t head = model.engine->head();

@@ -223,12 +223,17 @@ void Endpoint::on_throttle(Session&) noexcept {
 void Endpoint::retry() noexcept {
   const std::span<Session> sessions = memory_.sessions;
   const auto first = std::ranges::find_if(sessions, &Session::first_in_line);
-  for (Session& session : sessions) {
-    if (!session.waits_for_window()) session.leave_line();
-  }
+  leave_lines();
   const auto offset = first == sessions.end() ? 0 : first - sessions.begin();
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     sessions[(static_cast<std::size_t>(offset) + i) % sessions.size()].resume();
+  }
+}
+
+// Whoever has come first in line and does not wait any more.
+void Endpoint::leave_lines() noexcept {
+  for (Session& session : memory_.sessions) {
+    if (!session.waits_for_window()) session.leave_line();
   }
 }
 
@@ -268,6 +273,7 @@ void Endpoint::sweep() noexcept {
   const std::int64_t now_ns = state_.clock->now_ns();
   state_.of(kind_).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
+  leave_lines();
   for (const ModelContext& model : memory_.models) {
     if (model.model != nullptr && model.producers != nullptr) settle_labels(model, state_);
   }

@@ -112,6 +112,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   void arm_sweep() noexcept;
   void sweep() noexcept;
   void retry() noexcept;
+  void leave_lines() noexcept;
   void arm_wake() noexcept;
   void do_duty() noexcept;
   void on_wake() noexcept;

@@ -72,8 +72,8 @@ struct ServedModel {
   std::uint64_t (*request_checkpoint)(void* keeper) noexcept = nullptr;
   void* keeper = nullptr;
   const ProducerTable* producers = nullptr;  // the observe thread's; size() is anybody's
-  // The conversation whose frame found the window full first: until it has room the others wait.
-  // The observe thread's own.
+  // The conversation whose frame found no room in the window or the log first: until there is some
+  // the others wait. The observe thread's own.
   const void* first_in_line = nullptr;
 };
 

@@ -67,7 +67,8 @@ class Session {
   bool is_mute() noexcept;
   std::int64_t begun_ns() const noexcept { return begun_ns_; }
 
-  // Whether it waits for the window, and before all others: see ServedModel::first_in_line.
+  // Whether it waits for room in the window or the log, and before all others: see
+  // ServedModel::first_in_line.
   bool waits_for_window() const noexcept {
     return state_ == State::kOpen && stopped_by_ == TurnEnd::kWindowFull;
   }

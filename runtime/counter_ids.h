@@ -32,7 +32,7 @@ enum class RuntimeCounter : std::uint8_t {
   kPredictionsRefused,
   kLabelsKept,       // rows kept with a key
   kLabelsReplaced,   // of these, in place of a pending one of the same key
-  kLabelsTableFull,  // rows with a key that were not kept: as many were pending as may be
+  kLabelsTableFull,  // rows with a key that were not kept: so many were pending, or not scored yet
   kLabelsJoined,     // pending keys whose outcome came, and was accepted
   kLabelsTimedOut,   // pending keys whose outcome did not come in time
   kLabelsDuplicate,  // outcomes of keys that had been joined

@@ -117,7 +117,7 @@ typedef enum windhover_pending_key {
   WINDHOVER_KEY_NONE = 0,      /* it has none */
   WINDHOVER_KEY_KEPT = 1,      /* its outcome is waited for */
   WINDHOVER_KEY_REPLACED = 2,  /* likewise, in place of that of an earlier question */
-  WINDHOVER_KEY_TABLE_FULL = 3 /* as many wait as may: it is not kept */
+  WINDHOVER_KEY_TABLE_FULL = 3 /* no place is free: it is not kept */
 } windhover_pending_key;
 
 /* The answer for one x. linpred: the linear predictor (of classes the log-odds); epred: the

@@ -29,7 +29,8 @@ PendingLabels::PendingLabels(Arena& arena, const EngineConfig& config, Clock& cl
 void PendingLabels::reset() noexcept {
   std::ranges::fill(buckets_, kNone);
   unused_ = 0;
-  waiting_ = settled_ = {};
+  settled_ = 0;
+  waiting_ = free_ = unread_ = {};
   read_ = 0;
   written_ = done_ = pending_ = 0;
   // Nobody can choose keys that meet in one bucket without knowing it.
@@ -74,18 +75,21 @@ void PendingLabels::forget_key(std::uint32_t place) noexcept {
   p.key_bytes = 0;
 }
 
-// Of no list and without a key; kNone: there is none. The learner may have to read the answer of
-// the one that was settled first.
+// Of no list and without a key: the one that was settled first of those that the learner does not
+// have to read. kNone: there is none.
 std::uint32_t PendingLabels::take_place() noexcept {
   if (unused_ < places_.size()) {
     places_[unused_].key_bytes = 0;
     return unused_++;
   }
-  const std::uint32_t place = settled_.first;
+  std::uint32_t place = free_.first;
+  const std::uint32_t read = unread_.first;
+  const bool is_read = read != kNone &&
+                       places_[read].entry < done_.load(std::memory_order_acquire) &&
+                       (place == kNone || places_[read].order < places_[place].order);
+  if (is_read) place = read;
   if (place == kNone) return kNone;
-  const std::uint64_t entry = places_[place].entry;
-  if (entry != kNoEntry && entry >= done_.load(std::memory_order_acquire)) return kNone;
-  remove(settled_, place);
+  remove(is_read ? unread_ : free_, place);
   forget_key(place);
   return place;
 }
@@ -94,7 +98,6 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
                                const GivenAnswer* answer) noexcept {
   const std::lock_guard lock(mutex_);
   const std::int64_t now_ns = clock_.now_ns();
-  if (!has_timeout_outcome_) drop_some(kDroppedByKeep, now_ns);
   std::uint32_t place = find(key);
   const bool replaces = place != kNone && places_[place].state == State::kPending;
   if (replaces) {
@@ -102,6 +105,7 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
     counters_.add(RuntimeCounter::kLabelsReplaced);
   } else {
     place = take_place();
+    if (place == kNone && !has_timeout_outcome_ && drop_some(1, now_ns) > 0) place = take_place();
     if (place == kNone) {
       counters_.add(RuntimeCounter::kLabelsTableFull);
       return PendingKey::kTableFull;
@@ -117,7 +121,7 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
     p.entry = kNoEntry;
     pending_.store(pending_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  places_[place].deadline_ns = now_ns + timeout_ns_;
+  places_[place].order = now_ns + timeout_ns_;
   write_row(request, row, row_of(place));
   write_answer(place, answer);
   append(waiting_, place);
@@ -161,12 +165,14 @@ void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer)
 void PendingLabels::settle(std::uint32_t place, State state, std::uint64_t sequence) noexcept {
   Place& p = places_[place];
   remove(waiting_, place);
-  append(settled_, place);
+  p.order = settled_++;
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   counters_.add(state == State::kJoined ? RuntimeCounter::kLabelsJoined
                                         : RuntimeCounter::kLabelsTimedOut);
   p.state = state;
-  if (!p.answered || sequence == kNoSequence) return;
+  const bool is_read = p.answered && sequence != kNoSequence;
+  append(is_read ? unread_ : free_, place);
+  if (!is_read) return;
   p.entry = written_.load(std::memory_order_relaxed);
   entries_[p.entry % entries_.size()] = {sequence, place};
   written_.store(p.entry + 1, std::memory_order_release);

@@ -29,11 +29,13 @@ struct GivenAnswer {
   bool scored = true;               // false: there were no units of y yet, the answer says nothing
 };
 
-// A key is pending from the question on until its outcome comes or its time is up; then it is
-// settled, and its place is taken when another key needs one: until then a second outcome is known
-// for what it is. Whoever asks with a key that is pending takes its place, with the new row and
-// answer. A table full of pending keys keeps no more, so that which rows are missing has nothing to
-// do with their outcomes; dropping the oldest would leave out those whose outcome takes long.
+// A key is pending from the question on until its outcome comes, or somebody finds that its time is
+// up; then it is settled, and its place is taken when another key needs one, that which was settled
+// first before others: until then a second outcome is known for what it is. Where predictions are
+// scored a place waits for the learner to do so. Whoever asks with a key that is pending takes its
+// place, with the new row and answer. A table full of those that are pending or wait for the
+// learner keeps no more, so that which rows are missing has nothing to do with their outcomes;
+// dropping the oldest would leave out those whose outcome takes long.
 //
 // Threads: keep() and pending() any; join*() and drop_overdue() the observe thread's; given() and
 // scored() the learner's. A lock is held while one key is looked up and its row copied; the learner
@@ -55,8 +57,9 @@ class PendingLabels {
   std::uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
 
   // The row of a pending key goes to take(row), which copies it and says whether it is accepted:
-  // then it is row `sequence` of the stream. kUnknownKey, kKeyTimedOut; `duplicate`: it has been
-  // joined already. A row that take() refuses stays pending.
+  // then it is row `sequence` of the stream. A key whose time is up is pending until it is settled:
+  // its outcome may have come in time, and waited for room. kUnknownKey, kKeyTimedOut; `duplicate`:
+  // it has been joined already. A row that take() refuses stays pending.
   struct Joined {
     Status status = Status::kOk;
     bool duplicate = false;
@@ -67,9 +70,7 @@ class PendingLabels {
     const std::uint32_t place = find(key);
     if (place == kNone) return {Status::kUnknownKey, false};
     if (places_[place].state == State::kJoined) return {Status::kOk, true};
-    if (places_[place].state == State::kTimedOut || is_overdue(place, clock_.now_ns())) {
-      return {Status::kKeyTimedOut, false};
-    }
+    if (places_[place].state == State::kTimedOut) return {Status::kKeyTimedOut, false};
     const Status status = take(row_of(place));
     if (ok(status)) settle(place, State::kJoined, sequence);
     return {status, false};
@@ -105,13 +106,12 @@ class PendingLabels {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::uint64_t kNoSequence = UINT64_MAX;
   static constexpr std::uint64_t kNoEntry = UINT64_MAX;
-  static constexpr std::uint64_t kDroppedByKeep = 2;
 
   enum class State : std::uint8_t { kPending, kJoined, kTimedOut };
   struct Place {
     std::array<char, kMaxKeyBytes> key;
-    std::int64_t deadline_ns;
-    std::uint64_t entry;           // of unscored_; kNoEntry: none
+    std::int64_t order;            // pending: its deadline in ns; settled: keys settled before it
+    std::uint64_t entry;           // of entries_; kNoEntry: none
     std::uint32_t previous, next;  // in its list
     std::uint32_t next_in_bucket;
     std::uint32_t bucket;
@@ -133,7 +133,7 @@ class PendingLabels {
   double* row_of(std::uint32_t place) noexcept { return &rows_[place * layout_.stride()]; }
   double* answer_of(std::uint32_t place) noexcept { return &answers_[place * answer_numbers_]; }
   bool is_overdue(std::uint32_t place, std::int64_t now_ns) const noexcept {
-    return now_ns >= places_[place].deadline_ns;
+    return now_ns >= places_[place].order;
   }
   std::uint32_t bucket_of(std::string_view key) const noexcept;
   std::uint32_t find(std::string_view key) const noexcept;
@@ -162,8 +162,10 @@ class PendingLabels {
   std::span<double> answers_;
   std::uint64_t hash_seed_ = 0;
   std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
+  std::int64_t settled_ = 0;  // keys so far
   List waiting_;              // pending, the oldest first
-  List settled_;              // likewise
+  List free_;                 // settled, and nobody asks for the answer; likewise
+  List unread_;               // settled, with an entry that the learner may have to read; likewise
 
   // From the observe thread to the learner's. There is an entry a place: one that is not read yet
   // keeps its place.

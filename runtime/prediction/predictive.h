@@ -117,7 +117,7 @@ enum class PendingKey : std::uint8_t {
   kNone = 0,       // it has none
   kKept = 1,       // its outcome is waited for
   kReplaced = 2,   // likewise, in place of that of an earlier question with the same key
-  kTableFull = 3,  // as many wait as may: it is not kept
+  kTableFull = 3,  // no place is free: it is not kept
 };
 const char* to_string(PendingKey key) noexcept;
 

@@ -127,6 +127,52 @@ TEST(LateLabels, AnOutcomeWaitsForTheWindow) {
   EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
 }
 
+// Also past its deadline: it was told in time, and nobody settles while it waits.
+TEST(LateLabels, AnOutcomeThatWaitsForTheWindowGoesBeforeSilence) {
+  EngineConfig config = with_labels();
+  config.window_slack = 64;
+  config.max_frame_rows = 32;
+  config.labels.timeout_outcome = 0;
+  Shared shared(8, EndpointKind::kObserve, config);
+  Peer peer(shared);
+  (void)peer.ask(keyed({"a", "b"}));
+  EXPECT_EQ(peer.send(0, 0, 32).observe_ack().accepted(), 32U);
+  EXPECT_EQ(peer.send(0, 0, 32).observe_ack().accepted(), 32U);
+  EXPECT_TRUE(peer.ask_all({outcome_of({"a"})}).empty());
+  shared.clock.advance_ns(60 * kSecond);
+  while (shared.engine->poll(100) > 0) {
+  }
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 2U);
+  const auto responses = peer.take_turn(kTurnNs);
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+}
+
+TEST(LateLabels, AnOutcomeThatWaitsForTheLogGoesBeforeSilence) {
+  EngineConfig config = with_labels();
+  config.labels.timeout_outcome = 0;
+  Shared shared(8, EndpointKind::kObserve, config);
+  const LogProgress progress;
+  FrameFeed feed(nullptr, progress, nullptr, 0);
+  shared.about.feed = &feed;
+  Peer peer(shared);
+  (void)peer.ask(keyed({"a", "b"}));
+  EXPECT_TRUE(peer.ask_all({outcome_of({"a"})}).empty());
+  EXPECT_EQ(peer.end, TurnEnd::kWindowFull) << "what the log holds is not learned again yet";
+  shared.clock.advance_ns(60 * kSecond);
+  feed.open(0);
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 2U);
+  const auto responses = peer.take_turn(kTurnNs);
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+}
+
 // A question that is answered in pieces, while its frame may move in the connection's buffer.
 TEST(LateLabels, ALongQuestionKeepsItsKeysAtItsEnd) {
   Shared shared(8, EndpointKind::kObserve, with_labels());

@@ -175,6 +175,51 @@ TEST(LabelScores, APlaceIsTakenAgainOnceItsRowIsScored) {
   EXPECT_EQ(served.ask("b", data, 61).pending, PendingKey::kKept);
 }
 
+// A joined row that the learner is still to score takes its own place, and none of the others'.
+TEST(LabelScores, WhatHasTimedOutMakesRoomBesideARowThatIsNotScoredYet) {
+  EngineConfig config = with_labels(config_of("linear"), 4);
+  config.score_predictions = true;
+  Keyed served(config);
+  const Data data = linear_data(100, 3, 1.0, 5);
+  for (const char* key : {"a", "b", "c", "d"}) served.ask(key, data, 0);
+  EXPECT_EQ(served.tell("a", 1).accepted, 1u);
+  served.clock.advance_ns(60 * kSecond);
+  served.engine->settle_labels(100);
+  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  for (const char* key : {"e", "f", "g"}) {
+    EXPECT_EQ(served.ask(key, data, 0).pending, PendingKey::kKept);
+  }
+  EXPECT_EQ(served.ask("h", data, 0).pending, PendingKey::kTableFull);
+  EXPECT_EQ(served.tell("a", 1).duplicate, 1u) << "it has its place until it is scored";
+  served.learn();
+  EXPECT_EQ(served.ask("h", data, 0).pending, PendingKey::kKept);
+}
+
+// What was settled last is known longest, however it was.
+TEST(LabelScores, ThePlaceSettledFirstIsTakenFirst) {
+  for (const bool joined_first : {false, true}) {
+    EngineConfig config = with_labels(config_of("linear"), 2);
+    config.score_predictions = true;
+    Keyed served(config);
+    const Data data = linear_data(100, 3, 1.0, 5);
+    const auto join = [&] {
+      EXPECT_EQ(served.tell("a", 1).accepted, 1u);
+      served.learn();
+    };
+    served.ask("b", data, 0);
+    served.clock.advance_ns(30 * kSecond);
+    served.ask("a", data, 0);
+    if (joined_first) join();
+    served.clock.advance_ns(30 * kSecond);
+    served.engine->settle_labels(100);
+    if (!joined_first) join();
+    EXPECT_EQ(served.ask("c", data, 0).pending, PendingKey::kKept);
+    served.tell("b", 1);
+    EXPECT_EQ(served.refused.reason, joined_first ? Status::kKeyTimedOut : Status::kUnknownKey);
+    EXPECT_EQ(served.tell("a", 1).duplicate, joined_first ? 0u : 1u);
+  }
+}
+
 TEST(LabelScores, SilenceIsAnOutcomeWhereItIsSaidSo) {
   EngineConfig config = with_labels(config_of("logistic"));
   config.labels.timeout_outcome = 0;

@@ -100,10 +100,6 @@ TEST(Labels, AKeyTimesOutAndIsDropped) {
   served.clock.advance_ns(30 * kSecond);
   served.ask("b", data, 1);
   served.clock.advance_ns(30 * kSecond);
-  // Its time is up, whether or not somebody has looked.
-  EXPECT_EQ(served.tell("a", 1).refused, 1u);
-  EXPECT_EQ(served.refused.reason, Status::kKeyTimedOut);
-  EXPECT_EQ(served.engine->pending_labels(), 2u);
   EXPECT_EQ(served.engine->settle_labels(100).accepted, 0u);
   EXPECT_EQ(served.engine->pending_labels(), 1u);
   EXPECT_EQ(served.tell("a", 1).refused, 1u);
@@ -111,7 +107,33 @@ TEST(Labels, AKeyTimesOutAndIsDropped) {
   EXPECT_EQ(served.tell("b", 1).accepted, 1u);
   EXPECT_EQ(served.engine->head(), 1u);
   EXPECT_EQ(served.count(RuntimeCounter::kLabelsTimedOut), 1u);
-  EXPECT_EQ(served.count(RuntimeCounter::kLabelsLate), 2u);
+  EXPECT_EQ(served.count(RuntimeCounter::kLabelsLate), 1u);
+}
+
+// It is pending until somebody settles it, and what it is told before that counts.
+TEST(Labels, AnOutcomeToldInTimeIsJoinedWhenThereIsRoom) {
+  EngineConfig config = with_labels(config_of("linear"));
+  config.window_slack = 16;
+  config.max_frame_rows = 8;
+  config.labels.timeout_outcome = 0;
+  Keyed served(config);
+  config.labels = {};
+  TestEngine direct(config);
+  const Data data = linear_data(40, 3, 1.0, 5);
+  served.ask("a", data, 30);
+  served.engine.feed(data, 0, 16);
+  direct.feed(data, 0, 16);
+  EXPECT_EQ(served.tell("a", data.y[30]).status, Status::kWindowFull);
+  served.clock.advance_ns(60 * kSecond);
+  EXPECT_EQ(served.engine->settle_labels(100).status, Status::kWindowFull);
+  served.engine.poll_rounds(20);
+  direct.poll_rounds(20);
+  EXPECT_EQ(served.tell("a", data.y[30]).accepted, 1u);
+  EXPECT_EQ(served.count(RuntimeCounter::kLabelsTimedOut), 0u);
+  direct.feed(data, 30, 31);
+  served.engine.poll_rounds(5);
+  direct.poll_rounds(5);
+  EXPECT_EQ(direct.draws(), served.engine.draws()) << "of y, not of 0";
 }
 
 // Nobody has to call settle_labels() for a table to go on.
@@ -147,11 +169,14 @@ TEST(Labels, AFullWindowLeavesEverythingPending) {
   EXPECT_EQ(served.tell("a", 1).status, Status::kWindowFull);
   served.clock.advance_ns(60 * kSecond - 1);
   EXPECT_EQ(served.engine->settle_labels(100).status, Status::kOk) << "nothing is overdue";
+  served.clock.advance_ns(1);
+  EXPECT_EQ(served.engine->settle_labels(100).status, Status::kWindowFull);
   EXPECT_EQ(served.engine->pending_labels(), 2u);
+  EXPECT_EQ(served.engine->head(), slack);
   served.engine.poll_until_idle();
   EXPECT_EQ(served.tell("a", 1).accepted, 1u);
-  served.clock.advance_ns(1);
   EXPECT_EQ(served.engine->settle_labels(100).accepted, 1u);
+  EXPECT_EQ(served.engine->head(), slack + 2);
 }
 
 TEST(Labels, WithoutThemKeysAreRefused) {
