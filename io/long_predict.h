@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "windhover/io/predict_and_keep.h"
 #include "windhover/io/predict_scratch.h"
 #include "windhover/io/replies.h"
 #include "windhover/runtime/engine.h"
@@ -28,15 +29,14 @@ class LongPredict {
   std::int64_t begun_ns() const noexcept { return begun_ns_; }
 
   // Takes the place, unless the question is refused. `reader` is that of the model, for this alone.
-  // REQUIRES: asker() is null.
-  // Keys are kept by `elsewhere`, the engine that was asked about, where another one answers.
+  // Rows with keys are kept by `elsewhere`, the engine that was asked about, where it is not null
+  // because another one answers. REQUIRES: asker() is null.
   Status begin(Reader& reader, const PredictQuery& query, Engine* elsewhere, const void* asker,
                std::int64_t now_ns) noexcept {
     request_ = scratch_.load(query);
-    keeps_elsewhere_ = !request_.keys.empty() ? elsewhere : nullptr;
-    if (keeps_elsewhere_ != nullptr) request_.keys = {};
-    const Status status = reader.begin_predict(request_);
+    const Status status = begin_predict(reader, request_, elsewhere);
     if (!ok(status)) return status;
+    keeper_ = elsewhere;
     reader_ = &reader;
     asker_ = asker;
     begun_ns_ = now_ns;
@@ -44,25 +44,25 @@ class LongPredict {
     return Status::kOk;
   }
 
-  // Answers so many rows more, or as many as there are left. Returns how many.
+  // Before advance(): `query` is that of begin(), and this is where its frame lies by now.
+  void find_keys(const PredictQuery& query) noexcept {
+    if (query.keys.count > 0) request_.keys = scratch_.load_keys(query);
+  }
+  // Answers so many rows more, or as many as there are left, and keeps those with keys. Returns how
+  // many.
   std::size_t advance(std::size_t rows) noexcept {
     rows = std::min(rows, request_.rows - rows_done_);
-    reader_->predict_rows(request_, rows_done_, rows, scratch_.summaries(request_.rows));
+    predict_rows(*reader_, request_, keeper_, rows_done_, rows, scratch_.summaries(request_.rows));
     rows_done_ += rows;
     return rows;
   }
   bool is_answered() const noexcept { return rows_done_ == request_.rows; }
 
-  // The answer, which lives until the next question begins. The place is free. `query` is that of
-  // begin(), wherever its frame lies by now. REQUIRES: is_answered().
-  PredictReply end(const PredictQuery& query, Provenance& provenance) noexcept {
+  // The answer, which lives until the next question begins. The place is free. REQUIRES:
+  // is_answered().
+  PredictReply end(Provenance& provenance) noexcept {
     const std::span<PredictiveSummary> summaries = scratch_.summaries(request_.rows);
-    if (!request_.keys.empty()) request_.keys = scratch_.load_keys(query);
     reader_->end_predict(request_, summaries, provenance);
-    if (keeps_elsewhere_ != nullptr) {
-      request_.keys = scratch_.load_keys(query);
-      (void)keeps_elsewhere_->keep_rows(request_, summaries);
-    }
     asker_ = nullptr;
     return {&provenance, summaries, request_.quantile_probabilities.size(),
             request_.thresholds.size()};
@@ -79,7 +79,7 @@ class LongPredict {
   PredictScratch scratch_;
   PredictRequest request_;
   Reader* reader_ = nullptr;
-  Engine* keeps_elsewhere_ = nullptr;
+  Engine* keeper_ = nullptr;
   const void* asker_ = nullptr;
   std::int64_t begun_ns_ = 0;
   std::size_t rows_done_ = 0;

@@ -97,7 +97,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, const
   piece.begin_ns = piece.end_ns = state_->clock->now_ns();
   if (place.asker() == nullptr) {
     piece.cost = QuestionCost::kFrameNs;
-    Status status = check_keys(request.predict, about);
+    Status status = check_size(request.predict, about);
     if (ok(status)) {
       status =
           place.begin(*reader_in_pieces_, request.predict, elsewhere(about), asker, piece.begin_ns);
@@ -108,6 +108,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, const
       return piece;
     }
   }
+  place.find_keys(request.predict);
   // The clock is looked at so often that an estimate which is far too low does not matter.
   const std::int64_t row_ns = cost.of_row(request.predict);
   const auto rows = static_cast<std::size_t>(
@@ -119,7 +120,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, const
   if (!place.is_answered()) return piece;
   const std::int64_t begun_ns = place.begun_ns();
   Provenance provenance;
-  const PredictReply reply = place.end(request.predict, provenance);
+  const PredictReply reply = place.end(provenance);
   piece.bytes = write(request.id, encode(request.id, reply, out), out);
   piece.end_ns = state_->clock->now_ns();
   count(piece.end_ns - begun_ns);
@@ -143,33 +144,25 @@ std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
 }
 
 // The rest is judged with the question.
-Status QueryHandler::check_keys(const PredictQuery& query, const ServedModel& about) noexcept {
+Status QueryHandler::check_size(const PredictQuery& query,
+                                const ServedModel& about) const noexcept {
   if (too_large(query)) return Status::kTooLarge;
-  if (query.keys.count == 0) return Status::kOk;
-  if (about.limits.pending_keys == 0) return Status::kKeyNotTaken;
-  for (const std::string_view key : scratch_->predict.load_keys(query)) {
-    if (key.size() > kMaxKeyBytes) return Status::kInvalidArgument;
-  }
-  return Status::kOk;
+  return query.keys.count > 0 && about.limits.pending_keys == 0 ? Status::kKeyNotTaken
+                                                                : Status::kOk;
 }
 
 std::size_t QueryHandler::predict(std::uint64_t id, const PredictQuery& query,
                                   const ServedModel& about, std::span<std::byte> out) noexcept {
-  if (const Status status = check_keys(query, about); !ok(status)) {
-    return refuse_question(id, status, out);
-  }
-  PredictRequest request = scratch_->predict.load(query);
-  const std::span<const std::string_view> keys = request.keys;
-  Engine* const keeper = keys.empty() ? nullptr : elsewhere(about);
-  if (keeper != nullptr) request.keys = {};
+  Status status = check_size(query, about);
+  if (!ok(status)) return refuse_question(id, status, out);
+  const PredictRequest request = scratch_->predict.load(query);
+  Engine* const keeper = elsewhere(about);
+  status = begin_predict(*reader_, request, keeper);
+  if (!ok(status)) return refuse_question(id, status, out);
   Provenance provenance;
   const std::span<PredictiveSummary> summaries = scratch_->predict.summaries(query.rows);
-  Status status = reader_->predict(request, summaries, provenance);
-  if (keeper != nullptr && ok(status)) {
-    request.keys = keys;
-    status = keeper->keep_rows(request, summaries);
-  }
-  if (!ok(status)) return refuse_question(id, status, out);
+  predict_rows(*reader_, request, keeper, 0, request.rows, summaries);
+  reader_->end_predict(request, summaries, provenance);
   return write(id,
                encode(id,
                       PredictReply{&provenance, summaries, request.quantile_probabilities.size(),

@@ -86,8 +86,8 @@ class QueryHandler {
   void count(std::int64_t lasted_ns) noexcept;
   std::size_t predict(std::uint64_t id, const PredictQuery& query, const ServedModel& about,
                       std::span<std::byte> out) noexcept;
-  // kOk, or why the keys of a question are not taken.
-  Status check_keys(const PredictQuery& query, const ServedModel& about) noexcept;
+  // kOk, or why a question cannot even be loaded.
+  Status check_size(const PredictQuery& query, const ServedModel& about) const noexcept;
   // The engine that keeps them, if it is not the one that answers.
   Engine* elsewhere(const ServedModel& about) const noexcept {
     return &about != model_ ? about.engine : nullptr;

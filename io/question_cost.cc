@@ -33,7 +33,8 @@ Prices prices_of(Response response, bool network) noexcept {
 std::int64_t QuestionCost::of_row(const PredictQuery& query) const noexcept {
   const auto quantiles = static_cast<std::int64_t>(query.quantile_probabilities.count) + 2;
   const auto thresholds = static_cast<std::int64_t>(query.thresholds.count);
-  return row_ns + quantiles * quantile_ns + thresholds * threshold_ns;
+  const std::int64_t key_ns = query.keys.count > 0 ? kKeyNs : 0;
+  return row_ns + key_ns + quantiles * quantile_ns + thresholds * threshold_ns;
 }
 
 QuestionCost question_cost(const EngineConfig& engine) noexcept {

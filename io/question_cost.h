@@ -19,12 +19,14 @@ inline constexpr std::int64_t kTurnNs = 200'000;
 // where vectors are multiplied, 600 + draws x non-zeros / 4 with a diagonal structure, 2 x draws x
 // dimension where networks are run forward, and of classes 1024 x classes x (classes + 8) and the
 // rest once for each; on top of that the quantiles asked for and the interval's two, and the
-// thresholds, at the price of the likelihood. It is charged rather than what the clock says,
-// because a thread that has lost its processor for a while would charge that to whoever was just
-// being answered.
+// thresholds, at the price of the likelihood, and 500 for a key. It is charged rather than what the
+// clock says, because a thread that has lost its processor for a while would charge that to whoever
+// was just being answered.
 struct QuestionCost {
   static constexpr std::int64_t kFrameNs = 300;  // whatever its request is
   static constexpr std::int64_t kStatusNs = 30'000;
+  static constexpr std::int64_t kKeyNs =
+      500;  // a row of a question with keys is looked up and kept
 
   std::int64_t row_ns = 0;
   std::int64_t quantile_ns = 0;  // each row's

@@ -9,9 +9,11 @@
 //
 // Threads: observe() from one thread at a time; poll() from one; each Reader from one; assist(), if
 // at all, from one a worker; captures and each RowFollower, if at all, from one. These may be as
-// many threads or one. Nothing here blocks, allocates, throws or prints; after create() there is
-// no heap call at all. The engine lives in the block: dropping the block drops the engine, no
-// destructor matters.
+// many threads or one. Nothing here allocates, throws or prints; after create() there is no heap
+// call at all. Nothing blocks, with one exception: of an engine that keeps keys (EngineConfig::
+// labels) questions with keys, outcomes and settle_labels() take a lock while one key is looked up
+// and its row copied (labels/pending_labels.h); the learner never does. The engine lives in the
+// block: dropping the block drops the engine, no destructor matters.
 #ifndef WINDHOVER_RUNTIME_ENGINE_H_
 #define WINDHOVER_RUNTIME_ENGINE_H_
 
@@ -30,6 +32,7 @@
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/scoring/conformal.h"
 #include "windhover/runtime/window/row_follower.h"
 
 namespace windhover {
@@ -54,7 +57,8 @@ class Reader {
   // The same answer, to the last bit, in pieces between which its thread does other things: begin,
   // then the rows in order, however many at a time, then end. All of them are answered from the
   // snapshot that begin_predict() pins; refused, nothing is pinned. Meanwhile the request stays as
-  // it is, and this reader answers nothing else (kUnavailable). `summaries` are the request's.
+  // it is, though keys may move, and this reader answers nothing else (kUnavailable). `summaries`
+  // are the request's. Rows with keys are kept as they are answered.
   Status begin_predict(const PredictRequest& request) noexcept;
   void predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
                     std::span<PredictiveSummary> summaries) noexcept;
@@ -83,6 +87,7 @@ class Reader {
   std::uint32_t id_;
   const Posterior* held_ = nullptr;   // by draws()
   const Posterior* asked_ = nullptr;  // by a predict in pieces
+  Conformal::Bounds served_{};        // by the same: conformal intervals
 };
 
 class Engine {
@@ -125,10 +130,15 @@ class Engine {
   // thread.
   ObserveResult settle_labels(std::uint64_t most) noexcept;
 
-  // Keeps the rows of a question with keys that another engine has answered: `summaries` are told
-  // what became of the keys. When an outcome comes the row is scored like one that came with it.
-  // Otherwise as Reader::predict(); any thread.
-  Status keep_rows(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+  // Whether keep_rows() may have the rows of a question with keys that another engine is to answer:
+  // kOk, or what is wrong with them as Reader::predict() says it. Rows, offsets and keys are looked
+  // at, whatever else is asked. Any thread.
+  Status may_keep_rows(const PredictRequest& request) noexcept;
+  // Keeps rows `first` to `first + count` of it, once they are answered: `summaries`, the whole
+  // question's, are told what became of the keys. When an outcome comes the row is scored like one
+  // that came with it. Any thread. REQUIRES: may_keep_rows() is kOk.
+  void keep_rows(const PredictRequest& request, std::size_t first, std::size_t count,
+                 std::span<PredictiveSummary> summaries) noexcept;
 
   // Keys that are waited for now. They are in memory alone: neither save() nor a log has them, and
   // after restore() there are none. Any thread.

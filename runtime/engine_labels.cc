@@ -18,22 +18,50 @@ const char* to_string(PendingKey key) noexcept {
   return "unknown";
 }
 
-// Rows with a key, as they were answered.
-void Engine::Layout::keep_rows(const Posterior& posterior, const Predictor& predictor,
-                               const PredictRequest& request,
+namespace {
+
+// `answer`: of a row, a pointer to what was said of it; null: nothing that is to be scored.
+template <class Answer>
+void keep_each(PendingLabels& labels, const PredictRequest& request, std::size_t first,
+               std::size_t count, std::span<PredictiveSummary> summaries,
+               Answer&& answer) noexcept {
+  for (std::size_t row = first; row < first + count; ++row) {
+    if (request.keys[row].empty()) continue;
+    summaries[row].pending = labels.keep(request.keys[row], request, row, answer(row));
+  }
+}
+
+}  // namespace
+
+void Engine::Layout::keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
+                               const Predictor& predictor, const PredictRequest& request,
+                               std::size_t first, std::size_t count,
                                std::span<PredictiveSummary> summaries) noexcept {
   GivenAnswer answer;
   if (scorer != nullptr) {
-    answer.served = scorer->conformal();
+    answer.served = conformal;
     answer.warming_up = posterior.provenance.status == PosteriorStatus::kWarmingUp;
     answer.scored = scorer->can_score(posterior);
   }
-  for (std::size_t row = 0; row < request.keys.size(); ++row) {
-    if (request.keys[row].empty()) continue;
-    if (scorer != nullptr) answer.numbers = predictor.given(row);
-    summaries[row].pending =
-        labels->keep(request.keys[row], request, row, scorer != nullptr ? &answer : nullptr);
-  }
+  keep_each(*labels, request, first, count, summaries, [&](std::size_t row) -> GivenAnswer* {
+    if (scorer == nullptr) return nullptr;
+    answer.numbers = predictor.given(row);
+    return &answer;
+  });
+}
+
+Status Engine::may_keep_rows(const PredictRequest& request) noexcept {
+  const Status status =
+      layout_->parts.predictors[0].check_rows(request, layout_->parts.model->response());
+  if (!ok(status)) layout_->counters.add(RuntimeCounter::kPredictionsRefused);
+  return status;
+}
+
+void Engine::keep_rows(const PredictRequest& request, std::size_t first, std::size_t count,
+                       std::span<PredictiveSummary> summaries) noexcept {
+  if (request.keys.empty()) return;
+  keep_each(*layout_->labels, request, first, count, summaries,
+            [](std::size_t) -> GivenAnswer* { return nullptr; });
 }
 
 ObserveResult Engine::observe_outcomes(const OutcomeBatch& batch,
@@ -44,19 +72,6 @@ ObserveResult Engine::observe_outcomes(const OutcomeBatch& batch,
 ObserveResult Engine::settle_labels(std::uint64_t most) noexcept {
   if (layout_->labels == nullptr) return {};
   return layout_->parts.ingest.settle_overdue(*layout_->labels, most);
-}
-
-Status Engine::keep_rows(const PredictRequest& request,
-                         std::span<PredictiveSummary> summaries) noexcept {
-  const Status status =
-      layout_->parts.predictors[0].check(request, layout_->parts.model->response());
-  if (!ok(status)) return status;
-  if (summaries.size() < request.rows) return Status::kInvalidArgument;
-  for (std::size_t row = 0; row < request.keys.size(); ++row) {
-    if (request.keys[row].empty()) continue;
-    summaries[row].pending = layout_->labels->keep(request.keys[row], request, row, nullptr);
-  }
-  return Status::kOk;
 }
 
 std::uint64_t Engine::pending_labels() const noexcept {

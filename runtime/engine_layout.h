@@ -157,8 +157,10 @@ struct Engine::Layout {
   // What create() does with a layout that has just been made. Idempotent.
   void start() noexcept;
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
-  void keep_rows(const Posterior& posterior, const Predictor& predictor,
-                 const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+  // Rows with a key that `predictor` has answered; `conformal` where its intervals ended.
+  void keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
+                 const Predictor& predictor, const PredictRequest& request, std::size_t first,
+                 std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
   void visit_learned(StateVisitor& visitor) noexcept;
   void visit_counters(StateVisitor& visitor) noexcept;
   // The window's lease that a capture holds.

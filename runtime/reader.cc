@@ -98,7 +98,10 @@ Status Reader::begin_predict(const PredictRequest& request) noexcept {
   }
   asked_ = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   ConformalBounds conformal;
-  if (engine.scorer != nullptr) conformal = engine.scorer->conformal(request.interval_probability);
+  if (engine.scorer != nullptr) {
+    served_ = engine.scorer->conformal();
+    conformal = Conformal::bounds(served_, request.interval_probability);
+  }
   predictor.begin(*asked_, response, engine.config.seed, request, conformal);
   return Status::kOk;
 }
@@ -107,17 +110,17 @@ void Reader::predict_rows(const PredictRequest& request, std::size_t first, std:
                           std::span<PredictiveSummary> summaries) noexcept {
   Engine::Layout& engine = *engine_->layout_;
   WINDHOVER_CHECK(asked_ != nullptr && first + count <= request.rows);
-  engine.parts.predictors[id_].rows(*asked_, engine.parts.model->response(), request, first, count,
-                                    summaries);
+  Predictor& predictor = engine.parts.predictors[id_];
+  predictor.rows(*asked_, engine.parts.model->response(), request, first, count, summaries);
+  if (request.keys.empty()) return;
+  engine.keep_rows(*asked_, served_, predictor, request, first, count, summaries);
 }
 
 void Reader::end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                          Provenance& provenance) noexcept {
   Engine::Layout& engine = *engine_->layout_;
   WINDHOVER_CHECK(asked_ != nullptr);
-  Predictor& predictor = engine.parts.predictors[id_];
-  predictor.end(engine.parts.model->response(), request, summaries);
-  if (!request.keys.empty()) engine.keep_rows(*asked_, predictor, request, summaries);
+  engine.parts.predictors[id_].end(engine.parts.model->response(), request, summaries);
   engine.stamp(*asked_, provenance);
   abandon_predict();
   engine.counters.add(RuntimeCounter::kPredictions, request.rows);

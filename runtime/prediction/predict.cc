@@ -20,14 +20,16 @@ namespace windhover {
 
 namespace {
 
+constexpr double kLargestAsked = 1e100;
+
 bool probabilities(std::span<const double> values) noexcept {
   return std::ranges::all_of(values, [](double p) { return p > 0 && p < 1; });
 }
 
 // Without a way out of the loop, which is then one of vectors.
-bool usable(std::span<const double> values) noexcept {
+bool usable(std::span<const double> values, double largest) noexcept {
   std::int64_t bad = 0;
-  for (const double x : values) bad += std::abs(x) <= 1e100 ? 0 : 1;
+  for (const double x : values) bad += std::abs(x) <= largest ? 0 : 1;
   return bad == 0;
 }
 
@@ -73,9 +75,8 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
   }
 }
 
-Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
+Status Predictor::check_rows(const PredictRequest& r, Response response) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
-  if (r.rows > max_rows_) return Status::kTooLarge;
   if (model_.max_nonzeros == 0) {
     if (r.features.size() != r.rows * model_.features) return Status::kWrongDimension;
   } else {
@@ -94,7 +95,7 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
       begin = end;
     }
   }
-  if (!usable(r.features) || !usable(r.thresholds) || !usable(r.outcomes)) {
+  if (!usable(r.features, r.keys.empty() ? kLargestAsked : kLargestNumber)) {
     return Status::kNotFinite;
   }
   if (!r.offsets.empty()) {
@@ -111,6 +112,15 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     for (const std::string_view key : r.keys) {
       if (key.size() > kMaxKeyBytes) return Status::kInvalidArgument;
     }
+  }
+  return Status::kOk;
+}
+
+Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
+  if (r.rows > max_rows_) return Status::kTooLarge;
+  if (const Status status = check_rows(r, response); !ok(status)) return status;
+  if (!usable(r.thresholds, kLargestAsked) || !usable(r.outcomes, kLargestAsked)) {
+    return Status::kNotFinite;
   }
   if (r.quantile_probabilities.size() > kMaxQuantiles || r.thresholds.size() > kMaxThresholds) {
     return Status::kTooLarge;

@@ -34,6 +34,10 @@ class Predictor {
   // Is the request well formed for this model? Nothing else is judged later. kUnsupported:
   // quantiles, thresholds and Thompson draws of a class number.
   Status check(const PredictRequest& request, Response response) const noexcept;
+  // That part of it which the rows, their offsets and their keys must pass to be kept with their
+  // keys, whoever answers: however many they are. With keys a feature must be one that a row of the
+  // stream may have.
+  Status check_rows(const PredictRequest& request, Response response) const noexcept;
 
   // One request, which has passed check(), from one posterior: begin(), then its rows in order,
   // however many at a time, then end(). `summaries` are those of the whole request, one a row. How

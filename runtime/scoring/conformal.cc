@@ -85,9 +85,8 @@ void Conformal::visit_state(StateVisitor& visitor) noexcept {
   for (End& end : upper_) visit(end);
 }
 
-ConformalBounds Conformal::bounds(double probability) const noexcept {
+ConformalBounds Conformal::bounds(const Bounds& known, double probability) noexcept {
   const std::array<double, kIntervals>& expected = expected_scores();
-  const Bounds known = bounds();
   const double z = expected_score(probability);
   const auto within = std::lower_bound(expected.begin(), expected.end(), z);
   const auto i = static_cast<std::size_t>(within - expected.begin());

@@ -54,7 +54,10 @@ class Conformal {
   Bounds bounds() const noexcept;
   // Of any probability in (0, 1): between those of kFollowed on a straight line over the normal
   // scores that a right model would have, beyond them in proportion.
-  ConformalBounds bounds(double probability) const noexcept;
+  static ConformalBounds bounds(const Bounds& known, double probability) noexcept;
+  ConformalBounds bounds(double probability) const noexcept {
+    return bounds(bounds(), probability);
+  }
 
   // The writer's thread.
   void visit_state(StateVisitor& visitor) noexcept;

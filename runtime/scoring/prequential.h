@@ -60,9 +60,6 @@ class Prequential {
   }
   // Where conformal intervals end.
   Conformal::Bounds conformal() const noexcept { return conformal_.bounds(); }
-  ConformalBounds conformal(double probability) const noexcept {
-    return conformal_.bounds(probability);
-  }
 
  private:
   static constexpr std::int64_t kMostNs = 5'000'000;  // saved up

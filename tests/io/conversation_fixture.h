@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_TESTS_IO_CONVERSATION_FIXTURE_H_
 #define WINDHOVER_TESTS_IO_CONVERSATION_FIXTURE_H_
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -122,6 +123,12 @@ class Peer {
   void add(v1::Request request) {
     request.set_id(++id_);
     input_ += RawPeer::framed(request);
+  }
+  // What has been sent and not been handled lies elsewhere from now on.
+  void move_input() {
+    std::string moved = input_;
+    std::ranges::fill(input_, 'x');
+    input_.swap(moved);
   }
   // Goes on with what has been sent and not been handled.
   std::vector<v1::Response> take_turn(std::int64_t budget) {

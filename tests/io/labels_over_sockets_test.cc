@@ -242,6 +242,59 @@ TEST(LateLabelsOverSockets, RowsAreKeptByTheModelAskedAbout) {
   EXPECT_TRUE(eventually([&] { return models.engine(1).head() == 1; }));
 }
 
+// The model that answers may be another one in every way but its rows: the one that was asked about
+// says beforehand whether it can keep them, and never that a question is too large for itself. Also
+// of questions that are answered in pieces.
+TEST(LateLabelsOverSockets, AModelKeepsRowsOfQuestionsThatItWouldNotAnswer) {
+  constexpr std::size_t kMost = 500;
+  EngineConfig champion = with_labels(small_engine_of(3, "poisson"), kMost);
+  champion.max_followers = 1;
+  champion.max_query_rows = 1;
+  champion.model.offset = true;
+  EngineConfig challenger = small_engine_of(3);
+  challenger.follows = true;
+  challenger.max_query_rows = kMost;
+  challenger.model.offset = true;
+  ServedModels models({{"sales", champion}, {"sales-new", challenger, "sales"}}, small_server());
+  Client client;
+  ASSERT_EQ(client.connect(models.observe_address(), about("sales")), Status::kOk);
+  v1::ChangeModel change;
+  change.set_answered_by("sales-new");
+  v1::ModelState state;
+  ASSERT_EQ(client.change_model(change, state), Status::kOk) << client.error_text();
+  const TestRows rows(kMost);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kMost; ++i) names.push_back(std::to_string(i));
+  const std::vector<std::string_view> keys(names.begin(), names.end());
+  std::vector<double> offsets(kMost, 0.0);
+  std::vector<PredictiveSummary> answers;
+  Provenance provenance;
+  ASSERT_GT(static_cast<std::int64_t>(kMost) * question_cost(challenger).row_ns, kTurnNs);
+  for (const std::size_t count : {std::size_t{3}, kMost}) {
+    PredictRequest request;
+    request.rows = count;
+    request.features = std::span(rows.features).first(count * kFeatures);
+    request.keys = std::span(keys).first(count);
+    offsets[count - 1] = 1'000;  // of a number, and no logarithm
+    request.offsets = std::span(offsets).first(count);
+    EXPECT_EQ(client.predict(request, answers, provenance), Status::kOffsetOutOfRange);
+    EXPECT_EQ(models.engine(0).counters().get(RuntimeCounter::kLabelsKept), 0U);
+    request.keys = {};
+    EXPECT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
+  }
+  offsets.assign(kMost, 0.0);
+  for (const std::size_t count : {std::size_t{3}, kMost}) {
+    PredictRequest request;
+    request.rows = count;
+    request.features = std::span(rows.features).first(count * kFeatures);
+    request.keys = std::span(keys).first(count);
+    request.offsets = std::span(offsets).first(count);
+    ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
+    for (std::size_t i = 0; i < count; ++i) EXPECT_NE(answers[i].pending, PendingKey::kNone);
+    EXPECT_EQ(models.engine(0).pending_labels(), count);
+  }
+}
+
 // An Outcome that was acknowledged is an observation that was: it is on disk. Keys are not.
 TEST(LateLabelsOverSockets, JoinedRowsOutliveARestartAndPendingKeysDoNot) {
   const std::string folder = temporary_path("late_labels_kept");

@@ -173,8 +173,8 @@ TEST(LateLabels, AnOutcomeThatWaitsForTheLogGoesBeforeSilence) {
   EXPECT_EQ(shared.engine->pending_labels(), 0U);
 }
 
-// A question that is answered in pieces, while its frame may move in the connection's buffer.
-TEST(LateLabels, ALongQuestionKeepsItsKeysAtItsEnd) {
+// Its frame moves in the connection's buffer meanwhile.
+TEST(LateLabels, ALongQuestionKeepsItsKeysAsItIsAnswered) {
   Shared shared(8, EndpointKind::kObserve, with_labels());
   shared.model.limits.cost.row_ns = kTurnNs;
   Peer peer(shared);
@@ -182,20 +182,26 @@ TEST(LateLabels, ALongQuestionKeepsItsKeysAtItsEnd) {
   for (int i = 0; i < 20; ++i) keys.push_back("key " + std::to_string(i));
   peer.add(keyed(keys));
   std::vector<v1::Response> responses;
-  int turns = 0;
+  std::uint64_t turns = 0;
   while (responses.empty() && turns < 100) {
     responses = peer.take_turn(kTurnNs);
-    if (responses.empty()) {
-      EXPECT_EQ(shared.engine->pending_labels(), 0U);
-    }
-    ++turns;
+    EXPECT_EQ(shared.engine->pending_labels(), ++turns) << "a row a turn";
+    peer.move_input();
   }
-  EXPECT_GT(turns, 2);
   ASSERT_EQ(responses.size(), 1U);
   for (const v1::Prediction& p : responses[0].predict_result().predictions()) {
     EXPECT_EQ(p.pending(), v1::PENDING_KEY_KEPT);
   }
   EXPECT_EQ(peer.ask(outcome_of(keys)).outcome_result().accepted(), 20U);
+}
+
+TEST(LateLabels, AKeyIsCharged) {
+  Shared shared(8, EndpointKind::kObserve, with_labels());
+  Peer peer(shared);
+  (void)peer.ask(predict_of(3, false));
+  const std::int64_t without = peer.cost;
+  (void)peer.ask(keyed({"a", "b", ""}));
+  EXPECT_EQ(peer.cost - without, 3 * QuestionCost::kKeyNs);
 }
 
 TEST(LateLabels, TimeoutsAreSettledByTheEndpoint) {

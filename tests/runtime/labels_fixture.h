@@ -87,6 +87,18 @@ class Keyed {
     EXPECT_TRUE(engine->scores(scores));
     return scores.means.back();
   }
+  // Tells it, and whether the answer's 80 % conformal interval is then said to have held it.
+  bool held_80(std::string_view key, double y) {
+    const ScoreMeans before = all();
+    EXPECT_EQ(tell(key, y).accepted, 1u);
+    learn();
+    const ScoreMeans after = all();
+    EXPECT_EQ(after.rows, before.rows + 1);
+    const double counted = after.conformal_coverage[1] * static_cast<double>(after.rows) -
+                           before.conformal_coverage[1] * static_cast<double>(before.rows);
+    EXPECT_NEAR(counted, std::round(counted), 1e-9);
+    return counted > 0.5;
+  }
   double sum_of(double ScoreMeans::*mean) {
     const ScoreMeans means = all();
     return means.*mean * static_cast<double>(means.rows);

@@ -215,6 +215,40 @@ TEST(Labels, AKeyHasUpTo64Bytes) {
             Status::kInvalidArgument);
 }
 
+// What may be asked without a key and can never be a row is not kept.
+TEST(Labels, AFeatureThatNoRowMayHaveIsRefused) {
+  Keyed served(with_labels(config_of("linear")));
+  const std::vector<double> x = {1, 1e50, 1};
+  PredictRequest request = question(1, x);
+  PredictiveSummary summary;
+  Provenance provenance;
+  EXPECT_EQ(served.engine.reader().predict(request, {&summary, 1}, provenance), Status::kOk);
+  const std::string_view key = "a";
+  request.keys = {&key, 1};
+  EXPECT_EQ(served.engine.reader().predict(request, {&summary, 1}, provenance), Status::kNotFinite);
+  EXPECT_EQ(served.engine->may_keep_rows(request), Status::kNotFinite);
+  EXPECT_EQ(served.engine->pending_labels(), 0u);
+}
+
+// Whoever answers may answer more rows at a time, and of other questions.
+TEST(Labels, RowsOfALargerQuestionAreKept) {
+  EngineConfig config = with_labels(config_of("linear"));
+  config.max_query_rows = 1;
+  Keyed served(config);
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::string_view> keys = {"a", "b"};
+  PredictRequest request = question(2, x);
+  request.keys = keys;
+  request.interval_probability = 2;
+  std::vector<PredictiveSummary> summaries(2);
+  ASSERT_EQ(served.engine->may_keep_rows(request), Status::kOk);
+  served.engine->keep_rows(request, 0, 2, summaries);
+  EXPECT_EQ(summaries[1].pending, PendingKey::kKept);
+  EXPECT_EQ(served.engine->pending_labels(), 2u);
+  request.offsets = x;
+  EXPECT_EQ(served.engine->may_keep_rows(request), Status::kOffsetNotTaken);
+}
+
 // They are in memory alone.
 TEST(Labels, ACheckpointHasNoKeys) {
   EngineConfig config = with_labels(config_of("linear"));
