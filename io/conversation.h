@@ -44,7 +44,7 @@ struct ConversationContext {
   QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
 };
 
-// One Observe with rows, once it is known what becomes of each of them.
+// One Observe with rows, or one Outcome, once it is known what becomes of each of them.
 struct JudgedFrame {
   std::uint64_t id = 0;        // of the request
   std::uint64_t producer = 0;  // 0: of none
@@ -67,9 +67,9 @@ enum class TurnEnd : std::uint8_t {
   kClose,       // a refusal that says why is the last reply; send it and close
 };
 
-// Rows of the model whose key has timed out are let go, or are observations, as its configuration
-// says. As many as there is room for. The observe thread's, now and then.
-void settle_labels(const ModelContext& about, ServerState& state) noexcept;
+// Some rows of the model whose key has timed out are let go, or are observations, as its
+// configuration says. True: there may be more, for which there is room. The observe thread's.
+bool settle_labels(const ModelContext& about, ServerState& state) noexcept;
 
 class Conversation {
  public:

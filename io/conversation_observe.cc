@@ -126,25 +126,24 @@ TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;
 }
 
-void settle_labels(const ModelContext& about, ServerState& state) noexcept {
+bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
   constexpr std::uint64_t kRows = 256;
-  constexpr int kMostFrames = 256;
   ServedModel& model = *about.model;
-  for (int frame = 0; frame < kMostFrames && model.engine->pending_labels() > 0; ++frame) {
-    // Who waits for room goes first: an outcome among them was told in time.
-    const bool room = about.feed == nullptr || about.feed->has_room(kRows);
-    if (!room || model.first_in_line != nullptr) return;
-    const std::uint64_t head = model.engine->head();
-    const ObserveResult result = model.engine->settle_labels(kRows);
-    const std::uint64_t rows = result.accepted + result.refused;
-    if (rows == 0) return;
+  if (model.engine->pending_labels() == 0) return false;
+  // Who waits for room goes first: an outcome among them was told in time.
+  const bool room = about.feed == nullptr || about.feed->has_room(kRows);
+  if (!room || model.first_in_line != nullptr) return false;
+  const std::uint64_t head = model.engine->head();
+  const ObserveResult result = model.engine->settle_labels(kRows);
+  if (const std::uint64_t rows = result.accepted + result.refused; rows > 0) {
     state.counters.add(IoCounter::kRowsReceived, rows);
     state.counters.add(IoCounter::kRowsAccepted, result.accepted);
     state.counters.add(IoCounter::kRowsRefused, result.refused);
-    if (about.feed != nullptr && result.accepted > 0) {
-      about.feed->push({0, 0, 0, result.accepted, result.refused, 0, head});
-    }
   }
+  if (about.feed != nullptr && result.accepted > 0) {
+    about.feed->push({0, 0, 0, result.accepted, result.refused, 0, head});
+  }
+  return result.timed_out > 0;
 }
 
 TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,

@@ -43,6 +43,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       retry_(io_, state.counters),
       deadline_(io_, state.counters),
       duty_(io_, state.counters),
+      settle_(io_, state.counters),
       tokens_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
   next_memory_.count_in(state.counters);
@@ -58,7 +59,7 @@ Endpoint::~Endpoint() {
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &tokens_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_}) alarm->cancel();
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -121,7 +122,7 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &tokens_};
+  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_};
   for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
   tcp_.warm_up();
   unix_.warm_up();
@@ -274,10 +275,23 @@ void Endpoint::sweep() noexcept {
   state_.of(kind_).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
   leave_lines();
-  for (const ModelContext& model : memory_.models) {
-    if (model.model != nullptr && model.producers != nullptr) settle_labels(model, state_);
-  }
+  if (!settle_armed_) settle();
   if (!stopping_ || open_sessions_ > 0) arm_sweep();
+}
+
+// A little at a time, as a duty is done.
+void Endpoint::settle() noexcept {
+  bool more = false;
+  for (const ModelContext& model : memory_.models) {
+    if (model.model == nullptr || model.producers == nullptr) continue;
+    more = settle_labels(model, state_) || more;
+  }
+  if (!more || stopping_) return;
+  settle_armed_ = true;
+  settle_.after(kDutyPause, [this](const ErrorCode& error) {
+    settle_armed_ = false;
+    if (!error) settle();
+  });
 }
 
 void Endpoint::stop() noexcept {
@@ -296,7 +310,7 @@ void Endpoint::stop() noexcept {
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
   if (open_sessions_ > 0) return;
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &tokens_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_}) alarm->cancel();
   ErrorCode ignored;
   wake_.cancel(ignored);
 }

@@ -113,6 +113,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   void sweep() noexcept;
   void retry() noexcept;
   void leave_lines() noexcept;
+  void settle() noexcept;
   void arm_wake() noexcept;
   void do_duty() noexcept;
   void on_wake() noexcept;
@@ -136,6 +137,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   Alarm retry_;
   Alarm deadline_;
   Alarm duty_;
+  Alarm settle_;
   Alarm tokens_;
   std::chrono::nanoseconds sweep_period_{};
   std::uint32_t open_sessions_ = 0;
@@ -144,6 +146,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   bool next_scheduled_ = false;
   bool retry_armed_ = false;
   bool tokens_armed_ = false;
+  bool settle_armed_ = false;
   bool stopping_ = false;
   bool on_duty_ = false;
   Handover<PlaceChange> changes_;

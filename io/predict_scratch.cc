@@ -12,8 +12,7 @@ namespace windhover {
 
 PredictScratch::PredictScratch(Arena& arena, const Limits& limits) noexcept
     : doubles_(arena.allocate<double>(limits.frame_cap / sizeof(float))),
-      keys_(arena.allocate<std::string_view>(
-          std::max<std::size_t>(limits.max_query_rows, limits.frame_cap / kOutcomeBytes))),
+      keys_(arena.allocate<std::string_view>(limits.max_keys)),
       integers_(arena.allocate<std::uint32_t>(limits.frame_cap / sizeof(std::uint32_t))),
       summaries_(arena.allocate<PredictiveSummary>(limits.max_query_rows)) {}
 

@@ -38,8 +38,6 @@ class PredictScratch {
   std::span<const std::uint32_t> to_integers(const PackedArray& array) noexcept;
   std::span<const std::string_view> to_texts(const KeyList& keys, int field) noexcept;
 
-  static constexpr std::size_t kOutcomeBytes = 10;  // of a frame: an empty key, and what happened
-
   std::span<double> doubles_;
   std::span<std::string_view> keys_;
   std::span<std::uint32_t> integers_;

@@ -151,6 +151,12 @@ Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
   return true;
 }
 
+// At most: of an Outcome the texts may be empty.
+std::uint32_t keys_in_a_frame(const Limits& limits) noexcept {
+  constexpr std::uint32_t kOutcomeBytes = 10;  // an empty text and what happened
+  return limits.frame_cap / kOutcomeBytes;
+}
+
 }  // namespace
 
 Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexcept {
@@ -274,8 +280,10 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   return limits;
 }
 
-// Of as many draws as an engine keeps by default, in pages of the size that the others have.
+// Of as many draws as an engine keeps by default, in pages of the size that the others have, and
+// with as many keys as a frame can bring.
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
+  limits.max_keys = std::max({limits.max_keys, limits.max_query_rows, keys_in_a_frame(limits)});
   if (added.max_parameters <= limits.described) return;
   ModelLimits model;
   model.dimension = model.described = added.max_parameters;
@@ -289,6 +297,10 @@ void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
 }
 
 void include(Limits& limits, const ModelLimits& model) noexcept {
+  if (model.pending_keys > 0) {
+    const std::uint32_t outcomes = std::min(model.max_rows, keys_in_a_frame(limits));
+    limits.max_keys = std::max({limits.max_keys, model.max_query_rows, outcomes});
+  }
   limits.reply_cap = std::max(limits.reply_cap, model.reply_cap);
   limits.max_query_rows = std::max(limits.max_query_rows, model.max_query_rows);
   limits.dimension = std::max(limits.dimension, model.dimension);

@@ -23,9 +23,10 @@ struct Limits {
   std::uint32_t frame_cap = 0;
   std::uint32_t reply_cap = 0;  // the largest answer of any model, its prefix included
   std::uint32_t max_sessions = 0;
-  // The most of any model: rows of a question, parameters, those that an answer holds, numbers in a
-  // page of draws.
+  // The most of any model: rows of a question, its keys, parameters, those that an answer holds,
+  // numbers in a page of draws.
   std::uint32_t max_query_rows = 0;
+  std::uint32_t max_keys = 0;  // of a question or an outcome; 0: no model keeps any
   std::uint32_t dimension = 0;
   std::uint32_t described = 0;
   std::size_t page_numbers = 0;

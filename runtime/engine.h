@@ -124,10 +124,10 @@ class Engine {
   // O(keys x features).
   ObserveResult observe_outcomes(const OutcomeBatch& batch, std::span<RefusedRow> refused) noexcept;
 
-  // Keys whose time is up are no longer waited for: call it now and then. With
-  // EngineConfig::labels.timeout_outcome the rows of `most` of them, max_frame_rows at most, are
-  // observations with that outcome: accepted, or refused; kWindowFull: later. On the observe
-  // thread.
+  // Keys whose time is up, `most` of them, are no longer waited for (`timed_out`: how many): call
+  // it now and then, again while there are as many. With EngineConfig::labels.timeout_outcome their
+  // rows, max_frame_rows at most, are observations with that outcome: accepted, or refused;
+  // kWindowFull: later. On the observe thread. Complexity O(most).
   ObserveResult settle_labels(std::uint64_t most) noexcept;
 
   // Whether keep_rows() may have the rows of a question with keys that another engine is to answer:

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <limits>
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "windhover/io/access/identity_file.h"
+#include "windhover/platform/entropy.h"
 
 namespace windhover {
 namespace {
@@ -24,13 +24,14 @@ Access::Access(Arena& arena, std::size_t capacity, std::size_t models) noexcept
       models_(arena.make_array<std::string_view>(models)),
       table_(arena, capacity, models),
       own_user_(Credential::of_user(::geteuid())) {
-  unsigned char random[32] = {};
+  std::array<std::byte, 32> random{};
   // The kernel gives so few bytes always, once it has any. Without them nobody has this token.
-  if (::getentropy(random, sizeof random) != 0) return;
-  for (std::size_t i = 0; i < sizeof random; ++i) {
+  if (!fill_with_entropy(random)) return;
+  for (std::size_t i = 0; i < random.size(); ++i) {
     constexpr char kDigits[] = "0123456789abcdef";
-    host_token_[2 * i] = kDigits[random[i] >> 4];
-    host_token_[2 * i + 1] = kDigits[random[i] & 15];
+    const auto byte = std::to_integer<unsigned>(random[i]);
+    host_token_[2 * i] = kDigits[byte >> 4];
+    host_token_[2 * i + 1] = kDigits[byte & 15];
   }
   host_ = Credential::of_token(host_token());
 }

@@ -258,7 +258,7 @@ windhover_status windhover_engine_settle_labels(windhover_engine* engine) {
   if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
   for (;;) {
     const auto result = engine->engine->settle_labels(engine->engine->config().max_frame_rows);
-    if (!ok(result.status) || result.accepted + result.refused == 0) return to_c(result.status);
+    if (!ok(result.status) || result.timed_out == 0) return to_c(result.status);
   }
 }
 

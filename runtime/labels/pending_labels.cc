@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "windhover/platform/checksum.h"
+#include "windhover/platform/entropy.h"
 #include "windhover/runtime/prediction/predict.h"
 
 namespace windhover {
@@ -33,10 +34,11 @@ void PendingLabels::reset() noexcept {
   waiting_ = free_ = unread_ = {};
   read_ = 0;
   written_ = done_ = pending_ = 0;
-  // Nobody can choose keys that meet in one bucket without knowing it.
-  const std::array seeds = {static_cast<std::uint64_t>(RealClock().now_ns()),
-                            static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this))};
-  hash_seed_ = checksum(std::as_bytes(std::span(seeds)));
+  // Keys that meet in one bucket are hard to choose for whoever does not know it. Where the kernel
+  // has no generator it is at least another one each time.
+  if (!fill_with_entropy(std::as_writable_bytes(std::span(&hash_seed_, 1)))) {
+    hash_seed_ = static_cast<std::uint64_t>(RealClock().now_ns());
+  }
 }
 
 std::uint32_t PendingLabels::bucket_of(std::string_view key) const noexcept {

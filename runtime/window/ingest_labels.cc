@@ -44,7 +44,11 @@ ObserveResult Ingest::settle_overdue(PendingLabels& labels, std::uint64_t most) 
   ObserveResult result;
   if (!labels.has_timeout_outcome()) {
     constexpr std::uint64_t kAtOnce = 256;  // under one lock
-    while (labels.drop_overdue(kAtOnce) == kAtOnce) {
+    while (result.timed_out < most) {
+      const std::uint64_t step = std::min(kAtOnce, most - result.timed_out);
+      const std::uint64_t dropped = labels.drop_overdue(step);
+      result.timed_out += dropped;
+      if (dropped < step) break;
     }
     return result;
   }
@@ -62,6 +66,7 @@ ObserveResult Ingest::settle_overdue(PendingLabels& labels, std::uint64_t most) 
         // Meanwhile somebody may have asked again with the same key.
         if (why != Status::kUnknownKey) refuse_row(result, {}, i, why);
       });
+  result.timed_out = result.accepted + result.refused;
   return result;
 }
 

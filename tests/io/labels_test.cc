@@ -212,10 +212,11 @@ TEST(LateLabels, TimeoutsAreSettledByTheEndpoint) {
     Peer peer(shared);
     (void)peer.ask(keyed({"a", "b"}));
     shared.clock.advance_ns(59 * kSecond);
-    settle_labels(shared.about, shared.state);
+    EXPECT_FALSE(settle_labels(shared.about, shared.state));
     EXPECT_EQ(shared.engine->pending_labels(), 2U);
     shared.clock.advance_ns(kSecond);
-    settle_labels(shared.about, shared.state);
+    EXPECT_TRUE(settle_labels(shared.about, shared.state));
+    EXPECT_FALSE(settle_labels(shared.about, shared.state));
     EXPECT_EQ(shared.engine->pending_labels(), 0U);
     EXPECT_EQ(shared.engine->head(), has_outcome ? 2U : 0U);
     EXPECT_EQ(shared.count(IoCounter::kRowsAccepted), shared.engine->head());
@@ -224,6 +225,65 @@ TEST(LateLabels, TimeoutsAreSettledByTheEndpoint) {
     EXPECT_EQ(late.refused(), 1U);
     EXPECT_EQ(late.refused_reason(0), v1::REASON_KEY_TIMED_OUT);
   }
+}
+
+// Others have their turns in between.
+TEST(LateLabels, TimeoutsAreSettledALittleAtATime) {
+  for (const bool has_outcome : {false, true}) {
+    EngineConfig config = with_labels(small_engine(), 1'024);
+    if (has_outcome) config.labels.timeout_outcome = 0;
+    Shared shared(8, EndpointKind::kObserve, config);
+    Peer peer(shared);
+    for (int first = 0; first < 960; first += 32) {
+      std::vector<std::string> keys;
+      for (int i = first; i < first + 32; ++i) keys.push_back(std::to_string(i));
+      (void)peer.ask(keyed(keys));
+    }
+    shared.clock.advance_ns(60 * kSecond);
+    std::uint64_t pending = 960;
+    int steps = 0;
+    while (settle_labels(shared.about, shared.state)) {
+      EXPECT_LE(pending - shared.engine->pending_labels(), 256U);
+      pending = shared.engine->pending_labels();
+      ++steps;
+    }
+    EXPECT_EQ(pending, 0U);
+    EXPECT_EQ(steps, 4);
+    EXPECT_EQ(shared.engine->head(), has_outcome ? 960U : 0U);
+  }
+}
+
+// Of a question or an outcome, whichever may be longer, where any are kept.
+TEST(LateLabels, ThereIsRoomForAsManyKeysAsThereMayBe) {
+  const ServerConfig server = small_server();
+  const auto limits_with = [&](std::uint32_t pending, std::uint32_t query, std::uint32_t rows) {
+    EngineConfig config = with_labels(small_engine(), pending);
+    config.max_query_rows = query;
+    config.max_frame_rows = rows;
+    return limits_of(server, with_defaults(config));
+  };
+  const auto bytes_of = [](const Limits& limits) {
+    Arena arena = Arena::measuring();
+    PredictScratch scratch(arena, limits);
+    return arena.used();
+  };
+  EXPECT_EQ(limits_with(0, 1'024, 128).max_keys, 0U);
+  EXPECT_EQ(limits_with(1, 1'024, 128).max_keys, 1'024U);
+  EXPECT_EQ(limits_with(1, 128, 1'024).max_keys, 1'024U);
+  EXPECT_EQ(bytes_of(limits_with(1, 1'024, 128)) - bytes_of(limits_with(0, 1'024, 128)),
+            1'024 * sizeof(std::string_view));
+  // No frame holds more.
+  EngineConfig large = with_labels();
+  large.max_frame_rows = 1 << 20;
+  EXPECT_EQ(limits_of(server, large).max_keys, server.frame_cap / 10);
+
+  EngineConfig config = with_labels();
+  config.max_query_rows = 1;
+  config.max_frame_rows = 1'024;
+  Shared shared(8, EndpointKind::kObserve, config);
+  Peer peer(shared);
+  EXPECT_EQ(peer.ask(outcome_of(std::vector<std::string>(1'024))).outcome_result().refused(),
+            1'024U);
 }
 
 }  // namespace

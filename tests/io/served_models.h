@@ -3,6 +3,7 @@
 #define WINDHOVER_TESTS_IO_SERVED_MODELS_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -31,6 +32,8 @@ class StoppableClock final : public Clock {
     return stopped_ns != 0 ? stopped_ns : real_.now_ns();
   }
   void stop() noexcept { stopped_ns_ = real_.now_ns(); }
+  // While it is stopped.
+  void pass(std::chrono::nanoseconds time) noexcept { stopped_ns_ += time.count(); }
   void go_on() noexcept { stopped_ns_ = 0; }
 
  private:

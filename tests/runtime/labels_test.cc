@@ -179,6 +179,26 @@ TEST(Labels, AFullWindowLeavesEverythingPending) {
   EXPECT_EQ(served.engine->head(), slack + 2);
 }
 
+// Whatever becomes of the rows.
+TEST(Labels, NoMoreAreSettledThanIsSaid) {
+  for (const bool has_outcome : {false, true}) {
+    EngineConfig config = with_labels(config_of("linear"), 1'024);
+    if (has_outcome) config.labels.timeout_outcome = 0;
+    Keyed served(config);
+    const Data data = linear_data(10, 3, 1.0, 5);
+    for (int i = 0; i < 1'000; ++i) served.ask(std::to_string(i), data, 0);
+    EXPECT_EQ(served.engine->settle_labels(300).timed_out, 0u);
+    served.clock.advance_ns(60 * kSecond);
+    for (const std::uint64_t pending : {700u, 400u, 100u, 0u}) {
+      const ObserveResult result = served.engine->settle_labels(300);
+      EXPECT_EQ(result.timed_out, pending == 0 ? 100u : 300u);
+      EXPECT_EQ(result.accepted, has_outcome ? result.timed_out : 0u);
+      EXPECT_EQ(served.engine->pending_labels(), pending);
+    }
+    EXPECT_EQ(served.engine->settle_labels(300).timed_out, 0u);
+  }
+}
+
 TEST(Labels, WithoutThemKeysAreRefused) {
   Keyed served(config_of("linear"));
   const Data data = linear_data(10, 3, 1.0, 5);
