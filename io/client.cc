@@ -6,7 +6,10 @@
 #include <limits>
 #include <thread>
 
+#include "windhover/io/keys.h"
+
 namespace windhover {
+
 Provenance provenance_of(const v1::Provenance& p) {
   Provenance to;
   to.snapshot_id = p.snapshot_id();
@@ -47,8 +50,6 @@ Provenance provenance_of(const v1::Provenance& p) {
 namespace {
 
 constexpr std::size_t kMaxIdBytes = 11;  // of a request: tag and varint
-constexpr std::string_view kNoKeys =
-    "the server keeps no keys: labels.pending, how many may wait, is 0";
 
 template <class From, class To>
 void copy_some(const From& from, To& to) {
@@ -101,15 +102,6 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   return to;
 }
 
-// What a server would close the connection for, or refuse.
-bool are_keys(std::span<const std::string_view> keys) {
-  return std::ranges::all_of(keys, [](std::string_view key) {
-    return key.size() <= kMaxKeyBytes &&
-           std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 128; });
-  });
-}
-constexpr const char* kNoKey = "a key is text of at most 64 ASCII characters";
-
 template <class From, class To>
 void add_all(const From& from, To* to) {
   to->Add(from.begin(), from.end());
@@ -125,7 +117,7 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   if (connected() && !request.keys.empty() && !welcome().takes_keys()) {
     return fail(Status::kKeyNotTaken, std::string(kNoKeys));
   }
-  if (!are_keys(request.keys)) return fail(Status::kInvalidArgument, kNoKey);
+  if (!are_keys(request.keys)) return fail(Status::kInvalidArgument, std::string(kNoKey));
   v1::Request message;
   v1::Predict* predict = message.mutable_predict();
   for (const std::string_view key : request.keys) predict->add_keys(key.data(), key.size());
@@ -230,7 +222,7 @@ Status Client::outcomes(std::span<const std::string_view> keys, std::span<const 
   if (connected() && !welcome().takes_keys()) {
     return fail(Status::kKeyNotTaken, std::string(kNoKeys));
   }
-  if (!are_keys(keys)) return fail(Status::kInvalidArgument, kNoKey);
+  if (!are_keys(keys)) return fail(Status::kInvalidArgument, std::string(kNoKey));
   v1::Request message;
   v1::Outcome* outcome = message.mutable_outcome();
   for (const std::string_view key : keys) outcome->add_keys(key.data(), key.size());

@@ -42,7 +42,8 @@ class Client final : public ClientStream {
   Status status(v1::StatusResult& result);
   // What happened, of rows asked about with a key, on the observe endpoint: one target a key.
   // Returns once all are acknowledged; keys that were refused are listed in `result`. After kClosed
-  // or kTimeout ask again: what had arrived is then a duplicate.
+  // or kTimeout tell them again: what had arrived is then a duplicate, or unknown where its place
+  // has been taken or the server has restarted meanwhile.
   Status outcomes(std::span<const std::string_view> keys, std::span<const double> targets,
                   v1::OutcomeResult& result);
   // All models of the server.

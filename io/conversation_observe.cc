@@ -96,8 +96,8 @@ void Conversation::log(const JudgedFrame& frame) noexcept {
       {0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate, frame.head});
 }
 
-// Keys and what happened. They need no numbers of a producer: who sends a key again is told that
-// its row is there, or that it is not.
+// Keys and what happened. They need no numbers of a producer: a key sent again is a duplicate, or
+// unknown, and its row is never there twice.
 TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
                               ReplyBuffer& replies) noexcept {
   const std::uint64_t rows = query.keys.count;

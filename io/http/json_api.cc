@@ -8,6 +8,7 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/keys.h"
 #include "windhover/io/model_directory.h"
 #include "windhover/io/reply_buffer.h"
 
@@ -15,10 +16,6 @@ namespace windhover {
 namespace {
 
 namespace json = google::protobuf::util;
-
-constexpr std::string_view kNoKey = "a key is text of at most 64 ASCII characters";
-constexpr std::string_view kNoKeys =
-    "the server keeps no keys: set labels.pending to how many may wait for their outcome";
 
 bool says_json(std::string_view content_type) noexcept {
   constexpr std::string_view kType = "application/json";
@@ -64,13 +61,6 @@ HttpAnswer refused(v1::Reason reason, std::uint64_t number, std::string_view sen
                 ",\"reason\":" + json_string(v1::Reason_Name(reason)) + ",\"number\":\"" +
                 std::to_string(number) + "\"}\n";
   return answer;
-}
-
-bool are_keys(const google::protobuf::RepeatedPtrField<std::string>& keys) {
-  return std::ranges::all_of(keys, [](const std::string& key) {
-    return key.size() <= kMaxKeyBytes &&
-           std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 128; });
-  });
 }
 
 // How the rows of a question are not as long as the model's; empty: they are.

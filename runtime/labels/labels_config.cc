@@ -11,14 +11,8 @@ namespace {
 
 // Whether a y of the model may be this number.
 bool is_possible(double y, const ModelConfig& model) noexcept {
-  const Response response = find_model(model.name)->response;
-  if (!(std::abs(y) <= kLargestNumber)) return false;
-  if (response == Response::kLogNormal) return y > 0;
-  if (has_dispersion(response)) return true;
-  const double most = response == Response::kBernoulli     ? 1
-                      : response == Response::kCategorical ? model.classes - 1.0
-                                                           : kLargestNumber;
-  return y >= 0 && y <= most && y == std::floor(y);
+  return std::abs(y) <= kLargestNumber &&
+         in_domain(find_model(model.name)->response, model.classes, y);
 }
 
 }  // namespace

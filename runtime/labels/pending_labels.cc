@@ -16,7 +16,6 @@ PendingLabels::PendingLabels(Arena& arena, const EngineConfig& config, Clock& cl
     : layout_(config.model),
       timeout_ns_(static_cast<std::int64_t>(config.labels.timeout_seconds * 1e9)),
       timeout_outcome_(config.labels.timeout_outcome),
-      has_timeout_outcome_(!std::isnan(config.labels.timeout_outcome)),
       given_numbers_(config.score_predictions ? Predictor::given_numbers(config) : 0),
       answer_numbers_(given_numbers_ > 0 ? given_numbers_ + 2 * kScoredIntervals.size() : 0),
       clock_(clock),
@@ -107,7 +106,8 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
     counters_.add(RuntimeCounter::kLabelsReplaced);
   } else {
     place = take_place();
-    if (place == kNone && !has_timeout_outcome_ && drop_some(1, now_ns) > 0) place = take_place();
+    const bool drops = place == kNone && std::isnan(timeout_outcome_);
+    if (drops && drop_some(1, now_ns) > 0) place = take_place();
     if (place == kNone) {
       counters_.add(RuntimeCounter::kLabelsTableFull);
       return PendingKey::kTableFull;
@@ -205,14 +205,17 @@ std::uint64_t PendingLabels::drop_overdue(std::uint64_t most) noexcept {
   return drop_some(most, clock_.now_ns());
 }
 
-const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
+const PendingLabels::Entry* PendingLabels::read_up_to(std::uint64_t sequence) noexcept {
   const std::uint64_t written = written_.load(std::memory_order_acquire);
   while (read_ < written && entries_[read_ % entries_.size()].sequence < sequence) ++read_;
-  if (read_ == written) return nullptr;
-  const Entry& entry = entries_[read_ % entries_.size()];
-  if (entry.sequence != sequence) return nullptr;
-  const Place& place = places_[entry.place];
-  const double* numbers = answer_of(entry.place);
+  return read_ < written ? &entries_[read_ % entries_.size()] : nullptr;
+}
+
+const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
+  const Entry* const entry = read_up_to(sequence);
+  if (entry == nullptr || entry->sequence != sequence) return nullptr;
+  const Place& place = places_[entry->place];
+  const double* numbers = answer_of(entry->place);
   read_answer_.numbers = {numbers, given_numbers_};
   read_answer_.warming_up = place.warming_up;
   read_answer_.scored = place.scored;
@@ -224,8 +227,7 @@ const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
 }
 
 void PendingLabels::scored(std::uint64_t head) noexcept {
-  const std::uint64_t written = written_.load(std::memory_order_acquire);
-  while (read_ < written && entries_[read_ % entries_.size()].sequence < head) ++read_;
+  read_up_to(head);
   done_.store(read_, std::memory_order_release);
 }
 

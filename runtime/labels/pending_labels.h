@@ -41,7 +41,7 @@ struct GivenAnswer {
 // scored() the learner's. A lock is held while one key is looked up and its row copied; the learner
 // never takes it: what it reads of a place stands still from join*() until scored(). No heap call.
 // Memory of a key: its row as in the window, the answer's numbers and 8 more where predictions are
-// scored, and 128 bytes.
+// scored, and 124 to 128 bytes.
 class PendingLabels {
  public:
   // Takes memory, writes nothing; reset() before use.
@@ -76,8 +76,7 @@ class PendingLabels {
     return {status, false};
   }
 
-  // Whether who is not heard of in time has an outcome, and which.
-  bool has_timeout_outcome() const noexcept { return has_timeout_outcome_; }
+  // Of who is not heard of in time; NaN: none.
   double timeout_outcome() const noexcept { return timeout_outcome_; }
   // Keys whose time is up, `most` at most.
   std::uint64_t overdue(std::uint64_t most) noexcept;
@@ -119,7 +118,7 @@ class PendingLabels {
     State state;
     bool answered, warming_up, scored;
   };
-  static_assert(sizeof(Place) <= 112);
+  static_assert(sizeof(Place) == 104);
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
@@ -144,12 +143,13 @@ class PendingLabels {
   void settle(std::uint32_t place, State state, std::uint64_t sequence) noexcept;
   std::uint64_t drop_some(std::uint64_t most, std::int64_t now_ns) noexcept;
   void write_row(const PredictRequest& request, std::size_t row, double* out) const noexcept;
+  // The first entry that is not read yet and of no row before `sequence`; null: there is none yet.
+  const Entry* read_up_to(std::uint64_t sequence) noexcept;
   void write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept;
 
   const RowLayout layout_;
   const std::int64_t timeout_ns_;
   const double timeout_outcome_;
-  const bool has_timeout_outcome_;
   const std::size_t given_numbers_;   // 0: predictions are not scored
   const std::size_t answer_numbers_;  // with the conformal intervals
   Clock& clock_;

@@ -33,12 +33,6 @@ bool usable(std::span<const double> values, double largest) noexcept {
   return bad == 0;
 }
 
-bool in_domain(Response response, double y) noexcept {
-  if (response == Response::kBernoulli) return y == 0 || y == 1;
-  if (response == Response::kLogNormal) return y > 0;
-  return has_dispersion(response) || (y >= 0 && y == std::floor(y));
-}
-
 // Nothing of an earlier answer is left: of classes it had filled the first `classes`.
 void clear(PredictiveSummary& s) noexcept {
   static_assert(std::is_trivially_copyable_v<PredictiveSummary>);
@@ -136,10 +130,7 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
   }
   if (network_ && r.thompson_id != 0) return Status::kUnsupported;
   for (const double y : r.outcomes) {
-    if (response == Response::kCategorical && y >= model_.classes) {
-      return Status::kTargetOutOfDomain;
-    }
-    if (!in_domain(response, y)) return Status::kTargetOutOfDomain;
+    if (!in_domain(response, model_.classes, y)) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;
 }

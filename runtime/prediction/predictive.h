@@ -134,7 +134,7 @@ struct PredictRequest {
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
   // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (Engine::
   // observe_outcomes), but for one whose key is empty. None: no row is. kKeyNotTaken without
-  // EngineConfig::labels.
+  // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
   double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
   std::uint64_t thompson_id = 0;      // not 0: a fresh Thompson draw, the same for the same id

@@ -1,5 +1,6 @@
 // Rows that were kept with a key, and whose outcome is here.
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/runtime/labels/pending_labels.h"
 #include "windhover/runtime/window/ingest.h"
@@ -42,7 +43,7 @@ ObserveResult Ingest::observe_outcomes(const OutcomeBatch& batch, PendingLabels*
 
 ObserveResult Ingest::settle_overdue(PendingLabels& labels, std::uint64_t most) noexcept {
   ObserveResult result;
-  if (!labels.has_timeout_outcome()) {
+  if (std::isnan(labels.timeout_outcome())) {
     constexpr std::uint64_t kAtOnce = 256;  // under one lock
     while (result.timed_out < most) {
       const std::uint64_t step = std::min(kAtOnce, most - result.timed_out);

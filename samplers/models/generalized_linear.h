@@ -110,7 +110,9 @@ class GeneralizedLinearModel final : public Model {
     likelihood_.set_dispersion(dispersion * target_.scale * target_.scale);
   }
   double mean(double eta) const noexcept override { return likelihood_.mean(eta); }
-  Status check_target(double y) const noexcept override { return Likelihood::check_target(y); }
+  Status check_target(double y) const noexcept override {
+    return in_domain(Likelihood::kResponse, 0, y) ? Status::kOk : Status::kTargetOutOfDomain;
+  }
   FeatureTransform& transform() noexcept override { return rows_.transform(); }
 
   void gradient_sum(const RowBatch& batch, const double* theta,

@@ -2,15 +2,14 @@
 // eta = x^T theta, in units of dispersion 1. All work on arrays of one value a row.
 //
 // Each is made from the configuration and has: kName, kResponse, kCurvature, kQuadratic, kHasStart;
-//   check_target(y); mean(eta);
+//   mean(eta);
 //   derivatives(eta, y, n, residual): residual = d(-log p)/d eta;
 //   curvatures(eta, y, n, curvature, third): second derivative (or what kCurvature says), and
 //   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
 //   predictors near the best ones. With kHasShape, an overdispersion: shape_derivatives() and
 //   curvatures_by_shape() of negative_binomial.h. kHeavyTailed: a row moves little, however far off
-//   it is; otherwise -log p is convex in eta. kLogarithmic: y of all but check_target() is
-//   log y.
+//   it is; otherwise -log p is convex in eta. kLogarithmic: y is log y.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -45,7 +44,6 @@ struct GaussianLikelihood : PlainLikelihood {
   static constexpr Response kResponse = Response::kGaussian;
   static constexpr bool kQuadratic = true;
 
-  static Status check_target(double) noexcept { return Status::kOk; }
   static double mean(double eta) noexcept { return eta; }
 
   static void derivatives(const double* eta, const double* y, std::size_t n,
@@ -76,9 +74,6 @@ struct LogNormalLikelihood : GaussianLikelihood {
   static constexpr double kMostLogMean = 690.0;
 
   void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
-  static Status check_target(double y) noexcept {
-    return y > 0.0 && std::isfinite(y) ? Status::kOk : Status::kTargetOutOfDomain;
-  }
   double mean(double eta) const noexcept {
     return std::exp(std::min(eta + 0.5 * dispersion_, kMostLogMean));
   }
@@ -93,9 +88,6 @@ struct BernoulliLogitLikelihood : PlainLikelihood {
   static constexpr std::string_view kName = "logistic";
   static constexpr Response kResponse = Response::kBernoulli;
 
-  static Status check_target(double y) noexcept {
-    return y == 0.0 || y == 1.0 ? Status::kOk : Status::kTargetOutOfDomain;
-  }
   static double mean(double eta) noexcept {
     return eta >= 0 ? 1.0 / (1.0 + std::exp(-eta)) : std::exp(eta) / (1.0 + std::exp(eta));
   }
@@ -132,13 +124,8 @@ struct PoissonLikelihood : PlainLikelihood {
   static constexpr std::string_view kName = "poisson";
   static constexpr Response kResponse = Response::kCount;
   static constexpr bool kHasStart = true;
-  static constexpr double kLargest = 50.0;           // of the linear predictor
-  static constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
+  static constexpr double kLargest = 50.0;  // of the linear predictor
 
-  static Status check_target(double y) noexcept {
-    return y >= 0.0 && y <= kLargestCount && y == std::floor(y) ? Status::kOk
-                                                                : Status::kTargetOutOfDomain;
-  }
   static double mean(double eta) noexcept { return std::exp(std::min(eta, kLargest)); }
 
   static void derivatives(const double* eta, const double* y, std::size_t n,
@@ -183,7 +170,6 @@ struct StudentLikelihood {
   explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
   void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }
 
-  static Status check_target(double) noexcept { return Status::kOk; }
   static double mean(double eta) noexcept { return eta; }
 
   void derivatives(const double* eta, const double* y, std::size_t n,

@@ -126,6 +126,25 @@ constexpr bool predicts_logarithm(Response response) {
   return is_count(response) || response == Response::kLogNormal;
 }
 
+// Whether y may come of it, with so many classes of kCategorical. Of a number y is anything:
+// whether it is finite, and not too large, is asked elsewhere.
+inline bool in_domain(Response response, std::uint32_t classes, double y) {
+  constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
+  switch (response) {
+    case Response::kBernoulli:
+      return y == 0 || y == 1;
+    case Response::kCategorical:
+      return y >= 0 && y < classes && y == std::floor(y);
+    case Response::kCount:
+    case Response::kOverdispersedCount:
+      return y >= 0 && y <= kLargestCount && y == std::floor(y);
+    case Response::kLogNormal:
+      return y > 0 && std::isfinite(y);
+    default:
+      return true;
+  }
+}
+
 // y as dispersion, shift and scale of a target describe it: log y with kLogNormal, otherwise y.
 inline double working_target(Response response, double y) {
   return response == Response::kLogNormal ? std::log(y) : y;

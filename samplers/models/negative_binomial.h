@@ -24,7 +24,6 @@ struct NegativeBinomialLikelihood : PlainLikelihood {
 
   void set_dispersion(double alpha) noexcept { alpha_ = alpha; }
 
-  static Status check_target(double y) noexcept { return PoissonLikelihood::check_target(y); }
   static double mean(double eta) noexcept { return std::exp(std::min(eta, kLargest)); }
 
   void derivatives(const double* eta, const double* y, std::size_t n,

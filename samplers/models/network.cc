@@ -57,10 +57,8 @@ void NetworkModel::reset() noexcept {
 }
 
 Status NetworkModel::check_target(double y) const noexcept {
-  if (response_ == Response::kGaussian) return Status::kOk;
-  return y >= 0 && y <= static_cast<double>(shape_.outputs()) && y == std::floor(y)
-             ? Status::kOk
-             : Status::kTargetOutOfDomain;
+  const auto classes = static_cast<std::uint32_t>(shape_.outputs() + 1);
+  return in_domain(response_, classes, y) ? Status::kOk : Status::kTargetOutOfDomain;
 }
 
 void NetworkModel::visit(const RowBatch& batch, std::size_t i, const double* theta) noexcept {

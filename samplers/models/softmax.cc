@@ -18,9 +18,8 @@ SoftmaxModel::SoftmaxModel(Arena& arena, const ModelConfig& config) noexcept
 }
 
 Status SoftmaxModel::check_target(double y) const noexcept {
-  return y >= 0 && y <= static_cast<double>(outputs_) && y == std::floor(y)
-             ? Status::kOk
-             : Status::kTargetOutOfDomain;
+  const auto classes = static_cast<std::uint32_t>(outputs_ + 1);
+  return in_domain(Response::kCategorical, classes, y) ? Status::kOk : Status::kTargetOutOfDomain;
 }
 
 double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexcept {

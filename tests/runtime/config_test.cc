@@ -199,6 +199,10 @@ std::vector<Violation> violations() {
     c.labels.timeout_outcome = 0;
   });
   add("labels.timeout_outcome", [](EngineConfig& c) {
+    c.model.name = "poisson";
+    c.labels.timeout_outcome = 0x1p54;
+  });
+  add("labels.timeout_outcome", [](EngineConfig& c) {
     c.model.name = "softmax";
     c.model.classes = 3;
     c.labels.timeout_outcome = 3;

@@ -109,6 +109,17 @@ class Keyed {
   RefusedRow refused;
 };
 
+// One that has learned from 300 of 800 rows that its model can have.
+class Learned : public Keyed {
+ public:
+  Learned(const EngineConfig& config, std::uint64_t seed)
+      : Keyed(config), data(data_for(config.model.name, 800, seed)) {
+    stream(data, 0, 300);
+  }
+
+  const Data data;
+};
+
 }  // namespace windhover::test::labels_test
 
 #endif  // WINDHOVER_TESTS_RUNTIME_LABELS_FIXTURE_H_

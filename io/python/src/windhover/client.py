@@ -235,7 +235,7 @@ class Client(Shared):
 
         Returns:
             What became of each, once acknowledged. A key is joined once: told again it is a
-            duplicate.
+            duplicate, or unknown once its place is taken or the server has restarted.
 
         Raises:
             InvalidInput: keys and y do not belong together; the server keeps no keys.
