@@ -41,8 +41,7 @@ enum class Standardize : std::uint8_t {
 // What is kept of the curvature of -log p, and of the gradient's noise.
 enum class Structure : std::uint8_t {
   // kDiagonal for logistic models of more than kMostFullColumns sparse features with a window,
-  // where
-  // everything else is left at its default or can be kept; otherwise kFull.
+  // where everything else is left at its default or can be kept; otherwise kFull.
   kChosen,
   kFull,  // all of it: memory and time grow with the square of the parameters
   // A number a parameter: memory in proportion to the parameters, time a row to its non-zeros.
@@ -53,6 +52,7 @@ enum class Structure : std::uint8_t {
 inline constexpr std::uint32_t kMostFullColumns = 2'000;
 inline constexpr std::uint32_t kMostColumns = 16'777'216;  // with Structure::kDiagonal
 
+inline constexpr std::uint32_t kDefaultChains = 8;  // with a window
 inline constexpr std::uint32_t kMaxLearnerThreads = 16;
 
 struct EngineConfig {
@@ -113,6 +113,9 @@ Result<bool> check(const EngineConfig& config) noexcept;
 
 // kFull or kDiagonal. Of any configuration.
 Structure structure_of(const EngineConfig& config) noexcept;
+
+// kOk, or what is wrong with its structure beside the rest, which check() has accepted.
+Result<bool> check_structure(const EngineConfig& config) noexcept;
 
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;

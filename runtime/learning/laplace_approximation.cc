@@ -17,7 +17,7 @@ constexpr double kDamping = 0.1;
 // these by about a third no parabola can be trusted.
 constexpr double kTrustedStep = 0.1;
 // Of every diagonal element, where A is singular to working precision.
-constexpr double kRidge = 1e-10;
+constexpr double kEqualColumnsRidge = 1e-10;
 
 }  // namespace
 
@@ -105,7 +105,7 @@ Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
   Status status = now_.factor.compute(curvature_, input.interlude);
   if (!ok(status)) {
     // Columns that are equal but for rounding, so large that the prior is lost beside them.
-    a.diagonal() *= 1 + kRidge;
+    a.diagonal() *= 1 + kEqualColumnsRidge;
     status = now_.factor.compute(curvature_, input.interlude);
   }
   if (!ok(status)) return status;

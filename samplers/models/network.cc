@@ -5,7 +5,7 @@
 
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
-#include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/linear_rows.h"
 
 namespace windhover {
 

@@ -4,7 +4,7 @@
 #include "windhover/platform/random.h"
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
-#include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/network.h"
 
 namespace windhover {

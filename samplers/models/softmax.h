@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "windhover/platform/arena.h"
-#include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {

@@ -1,8 +1,9 @@
-#include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/linear_rows.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 
 namespace windhover {

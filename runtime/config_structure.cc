@@ -1,0 +1,73 @@
+// Which structure a configuration may have, and has.
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/posterior/draw_table.h"
+
+namespace windhover {
+
+namespace {
+
+constexpr std::uint32_t kMostFullFeatures = 65'536;
+
+Error invalid(const char* sentence, double number) noexcept {
+  return {Status::kInvalidConfig, sentence, number};
+}
+
+// What keeps a diagonal from being used, or kOk.
+Result<bool> check_diagonal(const EngineConfig& c) noexcept {
+  if (c.model.name != "logistic") {
+    return invalid("structure must be full unless model.name is logistic", 2);
+  }
+  if (c.model.max_nonzeros == 0) {
+    return invalid("structure must be full for dense rows: model.max_nonzeros is", 0);
+  }
+  if (c.horizon != Horizon::kWindow) {
+    return invalid("structure must be full unless horizon is window", 2);
+  }
+  if (c.sampler.name != SamplerConfig{}.name || c.sampler.temperature != 1) {
+    return invalid(
+        "sampler.name and temperature must be left as they are with a diagonal structure",
+        c.sampler.temperature);
+  }
+  if (c.standardize != Standardize::kChosen && c.standardize != Standardize::kOff) {
+    return invalid("standardize must be off with a diagonal structure", 1);
+  }
+  if (!c.model.prior_groups.empty()) {
+    return invalid("model.prior_groups must be empty with a diagonal structure",
+                   static_cast<double>(c.model.prior_groups.size()));
+  }
+  if (c.learner_threads > 1) {
+    return invalid("learner_threads must be 1 with a diagonal structure", c.learner_threads);
+  }
+  const std::uint32_t chains = c.sampler.chains == 0 ? kDefaultChains : c.sampler.chains;
+  if (chains < 2) {
+    return invalid("sampler.chains must be at least 2 with a diagonal structure", chains);
+  }
+  if (c.retained_draws % chains != 0 || c.retained_draws / chains > SharedDraws::kMostGroups) {
+    return invalid(
+        "retained_draws must be a multiple of sampler.chains with a diagonal structure, and at "
+        "most 64 times that",
+        c.retained_draws);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> check_structure(const EngineConfig& c) noexcept {
+  if (c.structure == Structure::kDiagonal) return check_diagonal(c);
+  if (structure_of(c) == Structure::kFull && c.model.features > kMostFullFeatures) {
+    return invalid(
+        "model.features must be 1 to 65536, or to 16777216 with a diagonal structure: for sparse "
+        "rows of a logistic model with a window",
+        c.model.features);
+  }
+  return true;
+}
+
+Structure structure_of(const EngineConfig& c) noexcept {
+  if (c.structure != Structure::kChosen) return c.structure;
+  const bool many = c.model.features > kMostFullColumns;
+  return many && check_diagonal(c).ok() ? Structure::kDiagonal : Structure::kFull;
+}
+
+}  // namespace windhover

@@ -1,0 +1,92 @@
+// What the likelihood of a generalized linear model does not know: rows, dense or sparse, as linear
+// predictors and as weighted sums.
+#ifndef WINDHOVER_SAMPLERS_MODELS_LINEAR_ROWS_H_
+#define WINDHOVER_SAMPLERS_MODELS_LINEAR_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// out[j] = transformed feature j of a row.
+void expand_features(const RowLayout& layout, const FeatureTransform& transform, const double* row,
+                     double* out) noexcept;
+
+// Linear predictors, weighted sums and outer products.
+class LinearRows {
+ public:
+  static constexpr std::size_t kChunk = 128;  // rows handled at a time; they stay in cache
+
+  LinearRows(Arena& arena, const ModelConfig& config) noexcept;
+  void reset() noexcept;
+  // How many fit into the innermost cache: at least 4, at most kChunk.
+  std::size_t rows_in_cache() const noexcept;
+
+  // Folds theta and the transforms into coefficients of the raw features, for the raw target.
+  void set_coefficients(const double* theta, const TargetTransform& target = {}) noexcept;
+  // Of at most kChunk rows; their offsets are in them.
+  void predictors(const RowBatch& chunk, double* eta, double* targets) noexcept;
+  double offset(const RowBatch& chunk, std::size_t i) const noexcept {
+    return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
+  }
+  // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
+  void clear_sum() noexcept;
+  void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
+  void finish_sum(double* sum, bool accumulate, double scale = 1) noexcept;
+  // Likewise sum_i weights[i] x_ij^2; `finish_squares` adds it to `squares`.
+  void clear_squares() noexcept;
+  void add_squares(const RowBatch& chunk, const double* weights) noexcept;
+  void finish_squares(double* squares) noexcept;
+  // matrix += sum_i weights[i] x_i x_i^T.
+  void add_outer(const RowBatch& chunk, const double* weights, double* matrix) noexcept;
+  // Of the chunk that add_outer() was given last: leverage[i] = x_i^T P x_i, P symmetric, dimension
+  // x dimension; and total += sum_i weights[i] x_i.
+  void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
+  void add_to(const RowBatch& chunk, const double* weights, double* total) noexcept;
+  // out + i x stride <- weights[i] x_i, dimension numbers.
+  void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
+                  double* out) const noexcept;
+
+  // Of single rows, transformed: judge(), then for each expand_row() and what follows. P is a block
+  // of a matrix of `rows` rows; largest_variance() is O(D), no less than variance(), x^T P x.
+  void judge(const double* covariance, std::size_t rows) noexcept;
+  void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
+  double largest_variance() const noexcept;
+  double variance(const double* covariance, std::size_t rows) const noexcept;
+  double prior_variance(const double* precision) const noexcept;
+
+  FeatureTransform& transform() noexcept { return transform_; }
+  std::uint32_t dimension() const noexcept { return dimension_; }
+
+  double* eta;  // kChunk doubles of scratch each
+  double* targets;
+  double* residuals;
+  double* weights;
+  double* third;
+
+ private:
+  void gather(const RowBatch& chunk) noexcept;
+  void expand(const double* row, double* out) const noexcept;
+
+  RowLayout layout_;
+  bool intercept_;
+  std::uint32_t dimension_;
+  std::size_t width_;
+  FeatureTransform transform_;
+  double* shift_;         // of the transform, padded to a row
+  double* coefficients_;  // stride (dense) or features (sparse)
+  double* sum_;
+  double* squares_;      // likewise
+  double constant_ = 0;  // of the raw features' linear predictor
+  double weight_sum_ = 0;
+  double square_weight_sum_ = 0;
+  double* rows_;    // kChunk x width, transformed, intercept included
+  double* scaled_;  // likewise, scratch
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_MODELS_LINEAR_ROWS_H_
