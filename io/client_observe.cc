@@ -32,7 +32,8 @@ std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first, const Clie
       welcome.frame_cap() > kFrameOverhead ? welcome.frame_cap() - kFrameOverhead : 0;
   std::size_t limit = std::min<std::size_t>(rows.targets.size() - first, welcome.max_rows());
   if (options.max_rows_per_frame > 0) limit = std::min(limit, options.max_rows_per_frame);
-  const std::size_t extras = rows.offsets.empty() ? 0 : sizeof(double);
+  const std::size_t extras =
+      ((rows.offsets.empty() ? 0 : 1) + (rows.weights.empty() ? 0 : 1)) * sizeof(double);
   if (rows.row_ends.empty()) {
     const std::size_t columns = rows.features.size() / rows.targets.size();
     return std::min(limit, room / ((columns + 1) * value + extras));
@@ -73,9 +74,14 @@ void fill_rows(const ObserveRows& rows, std::size_t first, std::size_t count, bo
     observe->mutable_features_f64()->Add(features.begin(), features.end());
     observe->mutable_targets_f64()->Add(targets.begin(), targets.end());
   }
-  if (rows.offsets.empty()) return;
-  const auto offsets = rows.offsets.subspan(first, count);
-  observe->mutable_offsets()->Add(offsets.begin(), offsets.end());
+  if (!rows.offsets.empty()) {
+    const auto offsets = rows.offsets.subspan(first, count);
+    observe->mutable_offsets()->Add(offsets.begin(), offsets.end());
+  }
+  if (!rows.weights.empty()) {
+    const auto weights = rows.weights.subspan(first, count);
+    observe->mutable_weights()->Add(weights.begin(), weights.end());
+  }
 }
 
 }  // namespace
@@ -113,12 +119,19 @@ Status ClientStream::send_observe(const ObserveRows& rows) {
                                    rows.row_ends.back() == rows.features.size() &&
                                    std::is_sorted(rows.row_ends.begin(), rows.row_ends.end())
                              : count == 0 || rows.features.size() % count == 0;
-  if (!shaped || (!rows.offsets.empty() && rows.offsets.size() != count)) {
+  const auto one_a_row = [&](std::span<const double> numbers) {
+    return numbers.empty() || numbers.size() == count;
+  };
+  if (!shaped || !one_a_row(rows.offsets) || !one_a_row(rows.weights)) {
     return fail(Status::kInvalidArgument, "the arrays do not belong to as many rows");
   }
   if (!connected()) return fail(Status::kClosed, "not connected");
   if (!rows.offsets.empty() && !welcome().takes_offsets()) {
     return fail(Status::kOffsetNotTaken, "the server's model has no offset: model.offset is false");
+  }
+  if (!rows.weights.empty() && !welcome().takes_weights()) {
+    return fail(Status::kWeightNotTaken,
+                "the server's model counts every row once: model.weight is false");
   }
   for (std::size_t first = 0; first < count;) {
     const std::size_t fit = rows_that_fit(rows, first, options_, welcome());

@@ -39,6 +39,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   std::uint32_t rows = 0;
   std::uint64_t begins_here = 0;
   PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends, offsets;
+  PackedArray weights;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case observe_field::kProducer:
@@ -63,6 +64,8 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
         return in.u64(inner, begins_here);
       case observe_field::kOffsets:
         return in.packed(inner, 8, offsets);
+      case observe_field::kWeights:
+        return in.packed(inner, 8, weights);
       default:
         return in.skip(inner);
     }
@@ -75,6 +78,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   }
   if (features.count > 0 && of_features != observe.batch.scalar) return false;
   if (offsets.count != 0 && offsets.count != rows) return false;
+  if (weights.count != 0 && weights.count != rows) return false;
   if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
 
   // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
@@ -85,6 +89,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   observe.batch.features = features.data != nullptr ? features.data : somewhere;
   observe.batch.targets = targets.data;
   observe.batch.offsets = offsets.count > 0 ? offsets.data : nullptr;
+  observe.batch.weights = weights.count > 0 ? weights.data : nullptr;
   observe.batch.feature_values = features.count;
   observe.batch.indices = !sparse ? nullptr : indices.data != nullptr ? indices.data : somewhere;
   observe.batch.row_ends = sparse ? row_ends.data : nullptr;

@@ -103,6 +103,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(19, r.max_producers);
     sink.text(20, r.model_name);
     sink.u64(21, r.takes_offsets ? 1 : 0);
+    sink.u64(22, r.takes_weights ? 1 : 0);
     sink.u64(23, r.takes_keys ? 1 : 0);
   });
 }

@@ -50,6 +50,7 @@ struct WelcomeReply {
   std::uint32_t max_producers = 0;
   std::string_view model_name;
   bool takes_offsets = false;
+  bool takes_weights = false;
   bool takes_keys = false;
 };
 

@@ -55,7 +55,8 @@ enum : int {
   kIndices,
   kRowEnds,
   kBeginsHere,
-  kOffsets
+  kOffsets,
+  kWeights
 };
 }
 namespace predict_field {

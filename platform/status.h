@@ -39,6 +39,8 @@ enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
                                                kKeyNotTaken,
                                                kUnknownKey,
                                                kKeyTimedOut,
+                                               kWeightOutOfRange,
+                                               kWeightNotTaken,
                                                kCount};
 
 inline constexpr std::array kStatusLabels = {
@@ -71,6 +73,8 @@ inline constexpr std::array kStatusLabels = {
     "key_not_taken",
     "unknown_key",
     "key_timed_out",
+    "weight_out_of_range",
+    "weight_not_taken",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

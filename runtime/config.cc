@@ -80,7 +80,9 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
   mix(model.intercept ? 1 : 0);
   mix(dimension);
   mix(schema_fingerprint);
-  if (model.offset) mix(1);  // of rows without extras it is what it was before there were any
+  // Of rows without extras it is what it was before there were any.
+  if (model.offset) mix(1);
+  if (model.weight) mix(2);
   return hash;
 }
 

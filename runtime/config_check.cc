@@ -66,6 +66,9 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
         "linear predictors",
         1);
   }
+  if (m.weight && model.network) {
+    return invalid("model.weight must be false for networks: they count every row once", 1);
+  }
   if (m.prior_precision != 0 && !positive(m.prior_precision)) {
     return invalid("model.prior_precision must be positive (0: chosen)", m.prior_precision);
   }

@@ -172,7 +172,8 @@ Status Engine::follow(Engine& leader) noexcept {
   const RowLayout& rows = leader.layout_->parts.layout;
   if (rows.features() != own.parts.layout.features() ||
       rows.max_nonzeros() != own.parts.layout.max_nonzeros() ||
-      rows.has_offset() != own.parts.layout.has_offset()) {
+      rows.has_offset() != own.parts.layout.has_offset() ||
+      rows.has_weight() != own.parts.layout.has_weight()) {
     return Status::kWrongDimension;
   }
   const Result<RowFollower> follower = leader.follower();
@@ -237,7 +238,7 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters", 4);
+  visitor.section("counters", 5);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

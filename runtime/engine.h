@@ -145,12 +145,12 @@ class Engine {
   std::uint64_t pending_labels() const noexcept;
 
   // From now on poll() first takes rows from `leader`, an engine of the same rows (features, dense
-  // or sparse, offsets) with a follower to spare: those that its window holds, then what comes,
-  // each once and in order. Answers say kRecovering until the former are learned. The leader's
-  // writer waits for an engine that is behind by its slack. observe() must not be called any more,
-  // and both engines live as long as one of them is at work. Before any thread is. kUnsupported
-  // without EngineConfig::follows; kWrongDimension; kUnavailable as follower(); kInvalidArgument:
-  // it follows somebody already, or is the leader.
+  // or sparse, offsets, weights) with a follower to spare: those that its window holds, then what
+  // comes, each once and in order. Answers say kRecovering until the former are learned. The
+  // leader's writer waits for an engine that is behind by its slack. observe() must not be called
+  // any more, and both engines live as long as one of them is at work. Before any thread is.
+  // kUnsupported without EngineConfig::follows; kWrongDimension; kUnavailable as follower();
+  // kInvalidArgument: it follows somebody already, or is the leader.
   Status follow(Engine& leader) noexcept;
 
   // While true poll() does nothing: answers stay what they are, and rows wait until the window's

@@ -27,6 +27,10 @@ struct OutcomeBatch {
   std::span<const double> targets;  // one a key
 };
 
+// A weight between these. A row that is to count for nothing is not sent.
+inline constexpr double kLeastWeight = 1e-6;
+inline constexpr double kLargestWeight = 1e6;
+
 enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 
 // `rows` observations, borrowed for the duration of one call. All arrays are little-endian and may
@@ -44,6 +48,7 @@ struct ObservationBatch {
   const std::byte* indices = nullptr;
   const std::byte* row_ends = nullptr;
   const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
+  const std::byte* weights = nullptr;  // likewise; null: all 1
 };
 
 struct RefusedRow {
@@ -53,8 +58,8 @@ struct RefusedRow {
 
 struct ObserveResult {
   // kOk: every row from first_row on was accepted or refused on its own. kWindowFull: nothing was
-  // taken, try again later. kWrongDimension, kMalformed, kTooLarge, kOffsetNotTaken: the batch as a
-  // whole is wrong, nothing was taken.
+  // taken, try again later. kWrongDimension, kMalformed, kTooLarge, kOffsetNotTaken,
+  // kWeightNotTaken: the batch as a whole is wrong, nothing was taken.
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;

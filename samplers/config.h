@@ -24,6 +24,8 @@ struct ModelConfig {
   // Each row has an offset: a number that is added to its linear predictor, in units of y, log
   // counts or log-odds. Of generalized linear models.
   bool offset = false;
+  // Each row has a weight: how many equal rows it counts as. Not of networks.
+  bool weight = false;
   // Of a Gaussian prior of mean 0 of every coefficient but the intercept. 0: weakly informative,
   // that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are standardised unless
   // EngineConfig says otherwise. A number is meant in the units that the features and y are in.

@@ -49,18 +49,41 @@ void SinglePass::visit_state(StateVisitor& visitor) noexcept {
   if (!weighs_rows()) visitor.visit(root_, std::size_t{dimension_} * dimension_);
 }
 
-RowBatch SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,
-                            std::span<std::uint32_t> chosen) const noexcept {
-  if (!weighs_rows()) return fresh;
+namespace {
+
+// Whether weights of that variance are two that are not 0. A variance of 1 may be computed as less.
+bool has_light_rows(double weight_variance) noexcept { return weight_variance < 0.999; }
+
+}  // namespace
+
+SinglePass::WeighedRows SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,
+                                           std::span<std::uint32_t> chosen) const noexcept {
+  if (!weighs_rows()) return {fresh, fresh, weight_variance};
   // 1 + v with probability 1 / (1 + v), else 0: mean 1 and variance v, and the fewest gradients.
-  const double share = 4294967296.0 / (1 + weight_variance);
+  const double chance = has_light_rows(weight_variance) ? 2 : 1 + weight_variance;
+  const double share = 4294967296.0 / chance;
   const auto threshold = static_cast<std::uint32_t>(std::min(share, 4294967295.0));
   rng.fill_bits(chosen.first(fresh.count));
   std::size_t count = 0;
   for (std::size_t i = 0; i < fresh.count; ++i) {
     if (chosen[i] < threshold) chosen[count++] = fresh.slots[i];
   }
-  return {fresh.base, chosen.data(), count};
+  return {fresh, {fresh.base, chosen.data(), count}, weight_variance};
+}
+
+double SinglePass::sum(const double* theta, GradientSource& gradient,
+                       const WeighedRows& rows) noexcept {
+  gradient.set_minibatch(rows.chosen);
+  gradient.likelihood_sum(theta, gradient_);
+  if (!weighs_rows()) return 1;
+  if (!has_light_rows(rows.variance)) return 1 + rows.variance;
+  gradient.set_minibatch(rows.all);
+  gradient.likelihood_sum(theta, normals_);
+  const double sd = std::sqrt(rows.variance);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    gradient_[j] = (1 - sd) * normals_[j] + 2 * sd * gradient_[j];
+  }
+  return 1;
 }
 
 void SinglePass::move(Chain& chain, double scale) noexcept {
@@ -89,9 +112,8 @@ void SinglePass::start(Chain& chain, const double* mode, Rng& rng) const noexcep
 }
 
 void SinglePass::seed(Chain& chain, const double* mode, GradientSource& gradient,
-                      double weight_variance) noexcept {
-  gradient.likelihood_sum(mode, gradient_);
-  move(chain, -weight(weight_variance) / n_);
+                      const WeighedRows& rows) noexcept {
+  move(chain, -sum(mode, gradient, rows) / n_);
 }
 
 void SinglePass::unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept {
@@ -105,17 +127,15 @@ void SinglePass::seed_noise(Chain& chain, double rows, double weight_variance, R
 }
 
 Status SinglePass::step(Chain& chain, GradientSource& gradient, const RowWeights& weights,
-                        double rows, double keep, Rng& rng) noexcept {
-  const double variance = weights.weight_variance();
+                        const WeighedRows& rows, double keep, Rng& rng) noexcept {
   const double inverse_weight = 1 / weights.sum();
   double noise = 0;
   if (!weighs_rows()) {
     draw_noise(rng);
-    noise = std::sqrt(variance * rows) * inverse_weight;
+    noise = std::sqrt(rows.variance * static_cast<double>(rows.all.count)) * inverse_weight;
     std::copy_n(gradient_, dimension_, normals_);
   }
-  gradient.likelihood_sum(chain.theta, gradient_);
-  const double scale = weight(variance) * inverse_weight;
+  const double scale = sum(chain.theta, gradient, rows) * inverse_weight;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const double prior = (1 - keep) / n_ * prior_precision_[j] * (chain.theta[j] - chain.state[j]);
     gradient_[j] = scale * gradient_[j] + prior + (noise != 0 ? noise * normals_[j] : 0.0);

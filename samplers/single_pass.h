@@ -16,6 +16,12 @@
 //               With ForgettingSpread::kPosterior n = W, half as much, and v = n_kish / W doubles
 //               the spread: the posterior under exponentially discounted rows.
 //
+// Rows may have weights of the host's beside, and count as so many equal ones: C is then that of
+// these, what it is of the rows themselves times r = (sum of the weights) / (sum of their squares).
+// The random weights have variance v r, as the mean of as many of variance v would; below 1 all
+// rows have 1 - sqrt(v r), or with chance 1/2 1 + sqrt(v r), so that a chain's place is a sum of
+// many terms however much a row counts.
+//
 // Instead of random weights the noise can be injected: of covariance C (the same law) or of the
 // data part of A (the posterior's spread even where the model fails).
 #ifndef WINDHOVER_SAMPLERS_SINGLE_PASS_H_
@@ -78,29 +84,32 @@ class SinglePass {
   bool noise_known() const noexcept { return noise_covariance_ != curvature_; }
 
   bool weighs_rows() const noexcept { return noise_ == SinglePassNoise::kWeights; }
-  // The rows of `fresh` whose weight is not 0 under this chain's draw; what the others have is
-  // weight(). `chosen` has room for all of them.
-  RowBatch choose(const RowBatch& fresh, double weight_variance, Rng& rng,
-                  std::span<std::uint32_t> chosen) const noexcept;
-  double weight(double weight_variance) const noexcept {
-    return weighs_rows() ? 1 + weight_variance : 1;
-  }
+  // Fresh rows under random weights of that variance: those that weigh more, or all where none
+  // does.
+  struct WeighedRows {
+    RowBatch all;
+    RowBatch chosen;
+    double variance;
+  };
+  // Of this chain's draw. `chosen` has room for all of them.
+  WeighedRows choose(const RowBatch& fresh, double weight_variance, Rng& rng,
+                     std::span<std::uint32_t> chosen) const noexcept;
 
   // Draws mu_k and puts theta at the mode of the prior so centred without any rows' gradients: what
   // seed() then adds row by row.
   void start(Chain& chain, const double* mode, Rng& rng) const noexcept;
-  // Adds chosen rows of those that the mode came from, by their gradients at the mode.
+  // Adds rows of those that the mode came from, by their gradients at the mode.
   void seed(Chain& chain, const double* mode, GradientSource& gradient,
-            double weight_variance) noexcept;
+            const WeighedRows& rows) noexcept;
   // Takes rows out again that count once each, whoever was chosen.
   void unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept;
   // With injected noise: what random weights would have done to those `rows`.
   void seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept;
 
-  // One move on the rows chosen of `rows` fresh ones, which weights.add() has counted; `keep` is
-  // what it returned. kDiverged: theta is not finite. Complexity O(S D + D^2).
-  Status step(Chain& chain, GradientSource& gradient, const RowWeights& weights, double rows,
-              double keep, Rng& rng) noexcept;
+  // One move on rows that weights.add() has counted; `keep` is what it returned. kDiverged: theta
+  // is not finite. Complexity O(S D + D^2).
+  Status step(Chain& chain, GradientSource& gradient, const RowWeights& weights,
+              const WeighedRows& rows, double keep, Rng& rng) noexcept;
 
   // H and noise of the constant-rate chain with the same stationary covariance.
   void law(double minibatch_size, double* preconditioner, double* injected) const noexcept;
@@ -109,6 +118,9 @@ class SinglePass {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  // gradient_ times what is returned is the sum over the rows, each by its random weight, of their
+  // gradients at theta. With random weights it takes normals_ too.
+  double sum(const double* theta, GradientSource& gradient, const WeighedRows& rows) noexcept;
   void move(Chain& chain, double scale) noexcept;  // theta += scale A^-1 gradient_
   // gradient_ <- noise of covariance C or the data part of A.
   void draw_noise(Rng& rng) noexcept;

@@ -122,6 +122,7 @@ ObservationBatch batch_of(const windhover_rows& rows) noexcept {
   batch.indices = bytes(rows.indices);
   batch.row_ends = bytes(rows.row_ends);
   batch.offsets = bytes(offsets_of(rows));
+  batch.weights = bytes(weights_of(rows));
   return batch;
 }
 

@@ -75,6 +75,11 @@ bool has_keys(const windhover_question& question) noexcept;
 std::span<const std::string_view> keys_of(const char* const* keys, std::size_t count,
                                           std::string_view* room) noexcept;
 
+inline const double* weights_of(const windhover_rows& rows) noexcept {
+  constexpr std::size_t kEnd = offsetof(windhover_rows, weights) + sizeof(rows.weights);
+  return rows.struct_size >= kEnd ? rows.weights : nullptr;
+}
+
 ObservationBatch batch_of(const windhover_rows& rows) noexcept;
 PredictRequest request_of(const windhover_question& question) noexcept;
 

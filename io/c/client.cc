@@ -177,6 +177,8 @@ windhover_status windhover_client_send(windhover_client* client, const windhover
   }
   const double* offsets = windhover::offsets_of(*rows);
   if (offsets != nullptr) out.offsets = {offsets, rows->rows};
+  const double* weights = windhover::weights_of(*rows);
+  if (weights != nullptr) out.weights = {weights, rows->rows};
   return guarded(client, [&] { return client->client.send_observe(out); });
 }
 

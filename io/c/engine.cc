@@ -43,6 +43,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.model.max_nonzeros = o->max_nonzeros;
   c.model.intercept = o->intercept != 0;
   c.model.offset = o->offset != 0;
+  c.model.weight = o->weight != 0;
   c.model.prior_precision = o->prior_precision;
   c.model.intercept_precision = o->intercept_precision;
   c.model.learn_prior_precision = o->learn_prior_precision != 0;

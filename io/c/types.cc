@@ -39,6 +39,8 @@ constexpr std::array kStatusTexts = {
     "no keys are kept: labels_pending, how many may wait for their outcome, is 0",
     "nobody has asked with this key, or it was long ago, or before a restart",
     "the outcome came later than the key was waited for",
+    "the weight is not between 1e-6 and 1e6",
+    "the model counts every row once",
 };
 static_assert(kStatusTexts.size() == static_cast<std::size_t>(Status::kCount));
 static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
@@ -68,7 +70,9 @@ static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
               to_c(Status::kOffsetNotTaken) == WINDHOVER_OFFSET_NOT_TAKEN &&
               to_c(Status::kKeyNotTaken) == WINDHOVER_KEY_NOT_TAKEN &&
               to_c(Status::kUnknownKey) == WINDHOVER_UNKNOWN_KEY &&
-              to_c(Status::kKeyTimedOut) == WINDHOVER_KEY_TIMED_OUT);
+              to_c(Status::kKeyTimedOut) == WINDHOVER_KEY_TIMED_OUT &&
+              to_c(Status::kWeightOutOfRange) == WINDHOVER_WEIGHT_OUT_OF_RANGE &&
+              to_c(Status::kWeightNotTaken) == WINDHOVER_WEIGHT_NOT_TAKEN);
 static_assert(static_cast<int>(Status::kCount) < WINDHOVER_NO_MEMORY);
 
 }  // namespace

@@ -43,6 +43,8 @@ typedef enum windhover_status {
   WINDHOVER_KEY_NOT_TAKEN = 26,    /* `labels_pending` is 0 */
   WINDHOVER_UNKNOWN_KEY = 27,      /* nobody has asked with it, or it was long ago */
   WINDHOVER_KEY_TIMED_OUT = 28,    /* its outcome came too late */
+  WINDHOVER_WEIGHT_OUT_OF_RANGE = 29,
+  WINDHOVER_WEIGHT_NOT_TAKEN = 30, /* the model's `weight` is 0 */
   WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
   WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
 } windhover_status;
@@ -76,6 +78,9 @@ typedef struct windhover_rows {
   /* Of a model with `offset`, one a row: added to its linear predictor, of counts the log of the
    * exposure. NULL: all 0. */
   const double* offsets;
+  /* Of a model with `weight`, one a row: how many equal rows it counts as, 1e-6 to 1e6. NULL: all
+   * 1. */
+  const double* weights;
 } windhover_rows;
 WINDHOVER_API void windhover_rows_init(windhover_rows* rows, size_t size);
 

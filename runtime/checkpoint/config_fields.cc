@@ -37,6 +37,8 @@ constexpr ConfigField kFields[] = {
      [](const Config& c) noexcept { return whole(c.model.intercept); }},
     {Kind::kWhole, "the checkpoint has another model.offset; there it is",
      [](const Config& c) noexcept { return whole(c.model.offset); }},
+    {Kind::kWhole, "the checkpoint has another model.weight; there it is",
+     [](const Config& c) noexcept { return whole(c.model.weight); }},
     {Kind::kReal, "the checkpoint has another model.prior_precision; there it is",
      [](const Config& c) noexcept { return real(c.model.prior_precision); }},
     {Kind::kReal, "the checkpoint has another model.intercept_precision; there it is",

@@ -131,7 +131,7 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
   return replaces ? PendingKey::kReplaced : PendingKey::kKept;
 }
 
-// As ingest writes it, with an outcome of 0.
+// As ingest writes it, with an outcome of 0 and without a weight of its own.
 void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
                               double* out) const noexcept {
   std::fill_n(out, layout_.stride(), 0.0);
@@ -148,6 +148,7 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.has_offset() && !request.offsets.empty()) {
     out[layout_.offset_index()] = request.offsets[row];
   }
+  if (layout_.has_weight()) out[layout_.weight_index()] = 1;
 }
 
 void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept {

@@ -58,18 +58,19 @@ double Dispersion::update_overdispersion(const AnchorSums& rows) noexcept {
   const double alpha = rows.dispersion();
   const double gradient = sums.shape_gradient + 0.5 * alpha - 0.5;
   const double information = std::max(sums.shape_curvature, sums.squares) + 0.5 * alpha;
-  information_ = information / rows.rows();
+  information_ = information / rows.weight();
   return std::clamp(alpha * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
                     kLeast, kMost);
 }
 
 // E_q[squared residual] with q the posterior under this dispersion: RSS(mode) / rows + Tr(A_1 P),
-// A_1 the data curvature in units of dispersion 1. For Student's t the squares are weighted with
-// the anchor's dispersion: one step of the EM algorithm a pass.
+// A_1 the data curvature in units of dispersion 1; of weighted rows the sum of weighted squares,
+// and what the rows count as. For Student's t the squares are weighted with the anchor's
+// dispersion: one step of the EM algorithm a pass.
 double Dispersion::update_dispersion(const AnchorSums& rows, const double* newton_step,
                                      const double* prior, const double* variances,
                                      double target_variance, Interlude* interlude) const noexcept {
-  const double count = rows.rows();
+  const double count = rows.weight();
   const CurvatureSums& sums = rows.sums();
   const auto d = static_cast<Index>(rows.dimension());
   // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.

@@ -42,8 +42,8 @@ class Dispersion {
   double change(const AnchorSums& rows) const noexcept {
     return std::log(value_ / rows.dispersion());
   }
-  // sd(log value) of the posterior of n rows; 0 when it is given, and of an overdispersion before
-  // the first rows.
+  // sd(log value) of the posterior of rows that count as n; 0 when it is given, and of an
+  // overdispersion before the first rows.
   double relative_sd(double n) const noexcept {
     return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
   }

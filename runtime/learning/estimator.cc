@@ -16,15 +16,19 @@ bool is_overdispersed(const ModelConfig& model) noexcept {
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), is_overdispersed(config.model)),
-      done_(arena, config.model.dimension(), is_overdispersed(config.model)),
+      pass_(arena, config.model.dimension(), is_overdispersed(config.model), config.model.weight),
+      done_(arena, config.model.dimension(), is_overdispersed(config.model), config.model.weight),
       noise_(arena, config.sampler, config.model.dimension(),
-             !find_model(config.model.name)->network),
+             !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),
       dispersion_(config.model),
       laplace_(arena, config.model),
-      checks_(arena, laplace_, noise_, prior_, dispersion_, config.model.dimension()) {
-  if (keeps_window(config.horizon)) return;
+      checks_(arena, laplace_, noise_, prior_, dispersion_, config.model) {
+  if (keeps_window(config.horizon)) {
+    const std::size_t d = config.model.dimension();
+    if (config.model.weight) assumed_noise_ = arena.allocate<double>(d * d).data();
+    return;
+  }
   begin_ = arena.allocate<double>(config.model.dimension()).data();
   at_ = arena.allocate<double>(config.model.dimension()).data();
 }
@@ -54,13 +58,13 @@ void Estimator::start_over() noexcept {
 bool Estimator::far_from_mode() const noexcept {
   return !laplace_.loss().quadratic && laplace_.is_summary() &&
          (laplace_.newton_decrement() > 0.01 ||
-          dispersion_.step() > 0.1 * dispersion_.relative_sd(laplace_.n()));
+          dispersion_.step() > 0.1 * dispersion_.relative_sd(laplace_.weight()));
 }
 
 Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,
                           Interlude* interlude) noexcept {
   const Dispersion before = dispersion_;
-  laplace_.begin(n, interlude);
+  laplace_.begin(n, done_.mean_weight(), interlude);
   const Status status = compute(target_variance, longest, prior_move, interlude);
   refresh_failed_ = !ok(status);
   if (refresh_failed_) {
@@ -80,11 +84,11 @@ void Estimator::sum_at(const double* anchor, Model& model, const RowBatch& rows)
 Status Estimator::refresh_at_mode(Model& model, const RowBatch& rows, double n,
                                   double target_variance) noexcept {
   const Dispersion before = dispersion_;
-  laplace_.begin(n, nullptr);
+  laplace_.begin(n, done_.mean_weight(), nullptr);
   Status status = find_mode(model, rows);
   if (ok(status)) {
-    status =
-        compute(target_variance, laplace_.loss().trusted_step(n), PriorPrecision::kFree, nullptr);
+    status = compute(target_variance, laplace_.loss().trusted_step(laplace_.weight()),
+                     PriorPrecision::kFree, nullptr);
   }
   refresh_failed_ = !ok(status);
   if (refresh_failed_) {
@@ -146,7 +150,15 @@ Status Estimator::compute(double target_variance, double longest, double prior_m
   laplace_.compute_covariance(interlude);
   noise_.refresh(done_, dispersion_.divisor(), interlude);
   checks_.refresh(done_, interlude);
+  if (assumed_noise_ != nullptr) assume_noise(interlude);
   return Status::kOk;
+}
+
+void Estimator::assume_noise(Interlude* interlude) noexcept {
+  const double scale = 1 / done_.weight_ratio();
+  const std::size_t d = done_.dimension();
+  for (std::size_t i = 0; i < d * d; ++i) assumed_noise_[i] = scale * laplace_.curvature()[i];
+  advance(interlude, kSweptNumber * static_cast<double>(d * d));
 }
 
 // Dispersion and prior precision, each from the posterior that both lead to, in turn
@@ -197,7 +209,7 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
   e.minibatch_size = minibatch_size;
   e.curvature = laplace_.curvature();
   if (!noise_known) {
-    e.noise_covariance = laplace_.curvature();
+    e.noise_covariance = assumed_noise_ != nullptr ? assumed_noise_ : laplace_.curvature();
   } else if (noise_.is_full()) {
     e.noise_covariance = noise_.values().data();
   } else {
@@ -220,6 +232,9 @@ void Estimator::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("sums of the pass under way");
   pass_.visit_state(visitor);
   noise_.visit_state(visitor);
+  if (assumed_noise_ != nullptr) {
+    visitor.visit(assumed_noise_, std::size_t{done_.dimension()} * done_.dimension());
+  }
 }
 
 }  // namespace windhover

@@ -70,6 +70,8 @@ class Estimator {
   // no factor the rows are left out. Complexity O(D^3) an iteration, a dozen mostly.
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
+  // Equal rows that an average over the rows is as certain as: (sum w)^2 / sum w^2.
+  double effective_rows() const noexcept { return laplace_.weight() * checks_.noise_scale(); }
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // pass() is done() as it stands, for refresh_at_mode() to go back to.
   void keep_sums() noexcept { pass_.copy_from(done_); }
@@ -78,8 +80,8 @@ class Estimator {
   // One Newton step from the anchor leaves an error that shows. For a quadratic loss none does.
   bool far_from_mode() const noexcept;
 
-  // Estimates for the samplers; before a noise covariance is there C stands for A, what a model
-  // that holds would give.
+  // Estimates for the samplers; before a noise covariance is there A stands for C, what a model
+  // that holds would give, in a window divided by AnchorSums::weight_ratio().
   Estimates estimates(double minibatch_size, bool noise_known) const noexcept;
 
   // Between refreshes; what LaplaceApproximation::before() gives is read right after one, and left
@@ -90,6 +92,7 @@ class Estimator {
   Status compute(double target_variance, double longest, double prior_move,
                  Interlude* interlude) noexcept;
   Status find_mode(Model& model, const RowBatch& rows) noexcept;
+  void assume_noise(Interlude* interlude) noexcept;
   void sum_at(const double* anchor, Model& model, const RowBatch& rows) noexcept;
   Status update_hyperparameters(double target_variance, double longest, double prior_move,
                                 Interlude* interlude) noexcept;
@@ -106,7 +109,8 @@ class Estimator {
   LaplaceApproximation laplace_;
   ModelChecks checks_;
   bool refresh_failed_ = false;
-  double* begin_ = nullptr;  // dimension, without a window: scratch
+  double* assumed_noise_ = nullptr;  // of rows with weights in a window: C before it is known
+  double* begin_ = nullptr;          // dimension, without a window: scratch
   double* at_ = nullptr;
 };
 

@@ -42,11 +42,13 @@ void LaplaceApproximation::Gaussian::copy_from(const Gaussian& other,
   std::copy_n(other.mode, dimension, mode);
   std::copy_n(other.mean, dimension, mean);
   n = other.n;
+  mean_weight = other.mean_weight;
   newton_decrement = other.newton_decrement;
 }
 
 LaplaceApproximation::LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept
     : dimension_(model.dimension()),
+      weighted_(model.weight),
       loss_(model),
       now_(arena, dimension_),
       before_(arena, dimension_),
@@ -67,9 +69,10 @@ void LaplaceApproximation::clear_mode() noexcept {
   std::fill_n(now_.mean, dimension_, 0.0);
 }
 
-void LaplaceApproximation::begin(double n, Interlude* interlude) noexcept {
+void LaplaceApproximation::begin(double n, double mean_weight, Interlude* interlude) noexcept {
   before_.copy_from(now_, interlude);
   now_.n = std::max(n, 1.0);
+  now_.mean_weight = mean_weight;
 }
 
 double LaplaceApproximation::way_from_before() noexcept {
@@ -171,6 +174,7 @@ void LaplaceApproximation::visit_state(StateVisitor& visitor) noexcept {
   const std::size_t square = std::size_t{dimension_} * dimension_;
   visitor.section("Laplace approximation");
   visitor.values(now_.n, now_.newton_decrement);
+  if (weighted_) visitor.value(now_.mean_weight);
   for (double* of_each : {now_.mode, now_.mean, anchor_gradient_}) {
     visitor.visit(of_each, dimension_);
   }

@@ -17,8 +17,8 @@ namespace windhover {
 struct LossShape {
   explicit LossShape(const ModelConfig& model) noexcept;
 
-  // The longest step, squared and in posterior sd, that stays where the loss of n rows looks
-  // quadratic.
+  // The longest step, squared and in posterior sd, that stays where the loss of rows that count as
+  // `n` looks quadratic.
   double trusted_step(double n) const noexcept;
 
   bool network;  // several modes
@@ -51,6 +51,7 @@ class LaplaceApproximation {
 
     std::uint32_t dimension;
     double n = 0;
+    double mean_weight = 1;  // of the rows
     double newton_decrement = 0;
     double* mode;
     double* mean;
@@ -62,6 +63,8 @@ class LaplaceApproximation {
   void clear_mode() noexcept;
 
   double n() const noexcept { return now_.n; }
+  // What the n rows count as: n where they have no weight.
+  double weight() const noexcept { return now_.n * now_.mean_weight; }
   const double* mode() const noexcept { return now_.mode; }
   const double* mean() const noexcept { return now_.mean; }
   const double* curvature() const noexcept { return curvature_; }    // A
@@ -80,14 +83,17 @@ class LaplaceApproximation {
   // The Newton step, from the mode to the anchor; its squared length, in posterior sd.
   const double* newton_step() const noexcept { return step_; }
   double newton_decrement() const noexcept { return now_.newton_decrement; }
-  bool step_is_trusted() const noexcept { return newton_decrement() <= loss_.trusted_step(n()); }
+  bool step_is_trusted() const noexcept {
+    return newton_decrement() <= loss_.trusted_step(weight());
+  }
   // By more than a tenth of the noise in the linear predictors, mean square.
-  bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * n(); }
+  bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * weight(); }
 
   // The squared way of the mode in the newest refresh, in posterior sd of before. O(D^2).
   double way_from_before() noexcept;
 
-  void begin(double n, Interlude* interlude) noexcept;
+  // `n` rows of that mean weight.
+  void begin(double n, double mean_weight, Interlude* interlude) noexcept;
   // A and the Newton step from the anchor. O(D^3).
   Status compute_curvature(const Input& input) noexcept;
   // P_jj, which stand until the next call. They lie in P meanwhile. O(D^3 / 3).
@@ -103,6 +109,7 @@ class LaplaceApproximation {
 
  private:
   std::uint32_t dimension_;
+  bool weighted_;
   LossShape loss_;
   Gaussian now_;
   Gaussian before_;

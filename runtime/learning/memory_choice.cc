@@ -25,6 +25,15 @@ double rate_of(std::uint64_t rows, double learned, std::size_t count) noexcept {
   return 1 - std::pow(1 - std::min(share, 0.5), static_cast<double>(count));
 }
 
+double weight_of(const RowLayout& layout, const RowBatch& batch) noexcept {
+  if (!layout.has_weight()) return static_cast<double>(batch.count);
+  double sum = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    sum += layout.weight(batch.base + batch.slots[i] * layout.stride());
+  }
+  return sum;
+}
+
 // Of a squared residual that one batch says to the variance: an outlying row must not leave the
 // long memories with it when the short ones have forgotten.
 constexpr double kMostVariances = 10;
@@ -89,9 +98,10 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     const RowBatch batch = cursor.between(at, end, worker.indices);
     add_information(batch, end, model);
     learned_rows_ += static_cast<double>(batch.count);
+    const double weight = weight_of(cursor.layout(), batch);
     for (Memory& memory : std::span(memories_).first(count_)) {
       const double rate = rate_of(memory.rows, learned_rows_, batch.count);
-      memory.loss = predict(memory, batch, rate, model);
+      memory.loss = estimator_.done().weight_ratio() * predict(memory, batch, weight, rate, model);
       learn(memory, batch, rate, model);
     }
     compare();
@@ -102,6 +112,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
 void MemoryChoice::add_information(const RowBatch& batch, std::uint64_t end,
                                    Model& model) noexcept {
   const double dispersion = estimator_.dispersion().divisor();
+  const double ratio = estimator_.done().weight_ratio();
   std::fill_n(squares_, dimension_, 0.0);
   NoiseVarianceSums sums{gradient_, squares_};
   model.add_noise_variances(batch, memories_[chosen_].centre, sums);
@@ -116,7 +127,7 @@ void MemoryChoice::add_information(const RowBatch& batch, std::uint64_t end,
       forget(memory);
     }
     for (std::uint32_t j = 0; j < dimension_; ++j) {
-      memory.information[j] += squares_[j] / (dispersion * dispersion);
+      memory.information[j] += ratio * squares_[j] / (dispersion * dispersion);
     }
   }
 }
@@ -145,17 +156,18 @@ void MemoryChoice::compare() noexcept {
 }
 
 // -log p of the batch, but for what is the same of all memories.
-double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double rate,
+double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double weight, double rate,
                              Model& model) noexcept {
   const double loss = model.loss_sum(batch, memory.centre);
   const Dispersion& dispersion = estimator_.dispersion();
   const bool own_variance = is_normal(model.response()) && dispersion.learned();
   if (!own_variance) return loss / dispersion.divisor();
   if (!std::isfinite(loss)) return loss;
-  const auto rows = static_cast<double>(batch.count);
+  const double usual = static_cast<double>(batch.count) * estimator_.done().mean_weight();
   const double variance = std::max(memory.variance, dispersion.least());
-  const double score = 0.5 * rows * std::log(variance) + loss / variance;
-  memory.variance += rate * (std::min(2 * loss / rows, kMostVariances * variance) - variance);
+  const double score = 0.5 * weight * std::log(variance) + loss / variance;
+  rate = std::min(rate * (weight / usual), 1.0);
+  memory.variance += rate * (std::min(2 * loss / weight, kMostVariances * variance) - variance);
   return score;
 }
 

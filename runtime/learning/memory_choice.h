@@ -17,7 +17,8 @@ namespace windhover {
 // the posterior's A, of rate 2 / rows, which forget as a window of so many rows does (variance 1 /
 // rows, mean age rows / 2). Each predicts rows before it learns from them. Where the sum of what
 // another one has predicted better by passes kEvidence nats, from wherever it was least (Page's
-// CUSUM), that one is chosen.
+// CUSUM), that one is chosen. Of rows with weights information and evidence are those of as many
+// equal rows as the average is as certain as (AnchorSums::weight_ratio()).
 //
 // Invariant: evidence is never negative. One thread, in pieces of kMostRows rows at most. Memory
 // about D doubles a memory; time a row about that of moving chains on as many rows as there are
@@ -63,8 +64,9 @@ class MemoryChoice {
   void add_information(const RowBatch& batch, std::uint64_t end, Model& model) noexcept;
   void forget(Memory& memory) noexcept;
   void compare() noexcept;
-  // `rate`: of the memory, what the batch counts for.
-  double predict(Memory& memory, const RowBatch& batch, double rate, Model& model) noexcept;
+  // `rate`: of the memory, what the batch counts for; `weight`: what its rows count as.
+  double predict(Memory& memory, const RowBatch& batch, double weight, double rate,
+                 Model& model) noexcept;
   void learn(Memory& memory, const RowBatch& batch, double rate, Model& model) noexcept;
   double objective(const Memory& memory, const double* theta, const RowBatch& batch,
                    Model& model) const noexcept;

@@ -12,14 +12,20 @@ using Eigen::Index;
 
 ModelChecks::ModelChecks(Arena& arena, const LaplaceApproximation& laplace,
                          const NoiseEstimate& noise, const PriorPrecision& prior,
-                         const Dispersion& dispersion, std::uint32_t dimension) noexcept
+                         const Dispersion& dispersion, const ModelConfig& model) noexcept
     : laplace_(laplace),
       noise_(noise),
       prior_(prior),
       dispersion_(dispersion),
-      dimension_(dimension),
-      prior_influence_(arena.allocate<double>(dimension).data()),
-      scratch_(arena.allocate<double>(std::size_t{4} * dimension).data()) {}
+      dimension_(model.dimension()),
+      weighted_(model.weight),
+      prior_influence_(arena.allocate<double>(dimension_).data()),
+      scratch_(arena.allocate<double>(std::size_t{4} * dimension_).data()) {}
+
+// n C with C of as many equal rows: C itself where it is that already.
+double ModelChecks::noise_rows() const noexcept {
+  return noise_.is_of_equal_rows() ? laplace_.n() : noise_scale_ * laplace_.n();
+}
 
 void ModelChecks::sandwich_sd(double* sd) const noexcept {
   const Index d = dimension_;
@@ -30,9 +36,10 @@ void ModelChecks::sandwich_sd(double* sd) const noexcept {
   const ConstMatrixMap p(laplace_.covariance(), d, d);
   const ConstMatrixMap c(noise_.values().data(), d, d);
   VectorMap product(scratch_, d);
+  const double n = noise_rows();
   for (Index j = 0; j < d; ++j) {
     product.noalias() = c * p.col(j);
-    const double variance = std::max(0.0, laplace_.n() * product.dot(p.col(j)));
+    const double variance = std::max(0.0, n * product.dot(p.col(j)));
     sd[j] = std::sqrt(variance + prior_influence_variance(static_cast<std::uint32_t>(j)));
   }
 }
@@ -51,14 +58,16 @@ DirectionVariance ModelChecks::variance_along(const double* direction) const noe
   along.sandwich = noise_.measured().updates() > 0 ? 0.0 : along.posterior;
   if (noise_.measured().updates() == 0) return along;
   const ConstMatrixMap c(noise_.values().data(), d, d);
+  const double n = noise_rows();
   for (Index j = 0; j < d; ++j) {
     along.sandwich +=
-        influence[j] * (laplace_.n() * c.col(j).dot(influence) + prior_.values()[j] * influence[j]);
+        influence[j] * (n * c.col(j).dot(influence) + prior_.values()[j] * influence[j]);
   }
   return along;
 }
 
 void ModelChecks::refresh(const AnchorSums& rows, Interlude* interlude) noexcept {
+  noise_scale_ = rows.weight_ratio();
   compute_misfit(interlude);
   compute_prior_conflict(rows, interlude);
 }
@@ -73,7 +82,7 @@ void ModelChecks::compute_misfit(Interlude* interlude) noexcept {
     if (noise_.is_full()) trace += p.dot(ConstVectorMap(noise_.values().data() + j * d, d));
     advance(interlude, 2 * kSweptNumber * static_cast<double>(d));
   }
-  misspecification_index_ = noise_.is_full() ? laplace_.n() * trace / static_cast<double>(d)
+  misspecification_index_ = noise_.is_full() ? noise_rows() * trace / static_cast<double>(d)
                                              : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -129,7 +138,7 @@ void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* inte
   }
   statistic += gains;
   if (dispersion_.learned() && !dispersion_.is_overdispersion()) {
-    statistic = with_learned_dispersion(statistic, laplace_.n(), static_cast<double>(d));
+    statistic = with_learned_dispersion(statistic, laplace_.weight(), static_cast<double>(d));
   }
   const double conflict = statistic / prior_conflict_bound(static_cast<double>(d));
   prior_conflict_ = std::isfinite(conflict) ? conflict : 0.0;

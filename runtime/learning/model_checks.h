@@ -28,12 +28,17 @@ class ModelChecks {
   // All arguments outlive it.
   ModelChecks(Arena& arena, const LaplaceApproximation& laplace, const NoiseEstimate& noise,
               const PriorPrecision& prior, const Dispersion& dispersion,
-              std::uint32_t dimension) noexcept;
+              const ModelConfig& model) noexcept;
   void start_over() noexcept { prior_conflict_ = 0; }
 
   // Once a refresh, not with every snapshot: of many parameters P and C lie in memory. O(D^2).
   void refresh(const AnchorSums& rows, Interlude* interlude) noexcept;
 
+  // Of rows with weights C is here that of as many equal rows (AnchorSums::weight_ratio()): sums of
+  // w_i^2 g_i g_i' times sum w / sum w^2. It makes weights of 2 what two equal rows are, leaves 1
+  // for a model that holds whatever the weights, and is exact where w_i and g_i g_i' are
+  // uncorrelated.
+  //
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
   double misspecification_index() const noexcept { return misspecification_index_; }
   // How far the rows' own mode lies from what the prior expects, over the most that chance makes of
@@ -46,6 +51,8 @@ class ModelChecks {
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
   // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
+  // What a variance of rows times their weights is multiplied by, to be that of as many equal rows.
+  double noise_scale() const noexcept { return noise_scale_; }
   // Of direction' theta; the sandwich's is NaN without the full C, the posterior's before there is
   // any. Complexity O(D^2).
   DirectionVariance variance_along(const double* direction) const noexcept;
@@ -53,10 +60,12 @@ class ModelChecks {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("model checks");
     visitor.values(misspecification_index_, prior_conflict_);
+    if (weighted_) visitor.value(noise_scale_);
     visitor.visit(prior_influence_, dimension_);
   }
 
  private:
+  double noise_rows() const noexcept;
   void compute_misfit(Interlude* interlude) noexcept;
   void compute_prior_conflict(const AnchorSums& rows, Interlude* interlude) noexcept;
 
@@ -65,6 +74,8 @@ class ModelChecks {
   const PriorPrecision& prior_;
   const Dispersion& dispersion_;
   std::uint32_t dimension_;
+  bool weighted_;
+  double noise_scale_ = 1;
   double misspecification_index_ = 0;
   double prior_conflict_ = 0;
   double* prior_influence_;

@@ -9,8 +9,9 @@
 namespace windhover {
 
 NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
-                             bool linear) noexcept
+                             bool linear, bool of_equal_rows) noexcept
     : dimension_(dimension),
+      of_equal_rows_(of_equal_rows),
       measured_(arena, config, dimension),
       values_(arena.allocate<double>(numbers()).data()),
       reference_(arena.allocate<double>(dimension).data()),
@@ -50,14 +51,17 @@ void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
   const std::size_t width = matrix_width(dimension_);
   const bool projected = null_directions_ != nullptr && reference_known_;
   if (projected) null_directions_->find(rows, values_, interlude);
+  const double spread = of_equal_rows_ ? rows.weight_ratio() : 1.0;
+  const double assumed = of_equal_rows_ ? 1.0 : 1 / rows.weight_ratio();  // over A
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const bool known = reference_known_ && reference_[j] > 0;
     const double ratio = known ? rows.mean_curvature(j) / reference_[j] : 1.0;
-    scale_[j] = std::sqrt(std::max(ratio, 0.0)) / dispersion;
+    scale_[j] = std::sqrt(spread * std::max(ratio, 0.0)) / dispersion;
   }
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const bool never_seen = reference_known_ && !(reference_[j] > 0);
-    const double extra = never_seen ? std::max(rows.mean_curvature(j), 0.0) / dispersion : 0.0;
+    const double extra =
+        never_seen ? assumed * std::max(rows.mean_curvature(j), 0.0) / dispersion : 0.0;
     if (!is_full()) {
       values_[j] = scale_[j] * scale_[j] * measured_.variances()[j] + extra;
       continue;

@@ -17,19 +17,22 @@ namespace windhover {
 // become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there were
 // none, A itself stands for it, as if the model held. A C that is too small there would make the
 // draws too wide. Scales move what the rows say nothing about, which depends on all columns at
-// once: C is then made 0 there again. Invariant: the reference is the data curvature averaged as C
-// is. One thread. Memory about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
+// once: C is then made 0 there again. Of rows with weights C is that of a gradient times its
+// weight; `of_equal_rows` it is multiplied by AnchorSums::weight_ratio(), as of so many equal rows.
+// Invariant: the reference is the data curvature averaged as C is. One thread. Memory about 3 D^2
+// doubles; 4 D with NoiseStructure::kDiagonal.
 class NoiseEstimate {
  public:
   // `linear`: what the rows say nothing about is the same for every theta, as with linear
   // predictors and not in a network.
-  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
-                bool linear) noexcept;
+  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension, bool linear,
+                bool of_equal_rows = false) noexcept;
   void start_over() noexcept;
 
   // What has been measured: rows and minibatches are added there.
   NoiseCovariance& measured() noexcept { return measured_; }
   const NoiseCovariance& measured() const noexcept { return measured_; }
+  bool is_of_equal_rows() const noexcept { return of_equal_rows_; }
   bool is_full() const noexcept { return measured_.structure() == NoiseStructure::kFull; }
 
   // A pass over `rows` ends that measured noise too: see NoiseCovariance::end_pass. false: what it
@@ -51,6 +54,7 @@ class NoiseEstimate {
   }
 
   std::uint32_t dimension_;
+  bool of_equal_rows_;
   NoiseCovariance measured_;
   double* values_;
   double* reference_;                          // data curvature A_jj averaged as C is, dispersion 1

@@ -11,7 +11,8 @@ Status RunningEstimates::refresh(double n, double target_variance) noexcept {
   const double n_before = laplace.n();
   estimator_.noise().follow_sums(estimator_.done());
   // What is left of a step that cannot be trusted is taken at the refreshes to come.
-  const Status status = estimator_.refresh(n, target_variance, laplace.loss().trusted_step(n));
+  const double longest = laplace.loss().trusted_step(n * estimator_.done().mean_weight());
+  const Status status = estimator_.refresh(n, target_variance, longest);
   if (ok(status)) follow(n_before);
   return status;
 }
@@ -32,8 +33,15 @@ void RunningEstimates::follow(double n_before) noexcept {
   leverage_ = leverage();
 }
 
+double RunningEstimates::usual_way(double rows) const noexcept {
+  const AnchorSums& sums = estimator_.done();
+  return static_cast<double>(sums.dimension()) * rows /
+         (std::max(estimator_.laplace().n(), 1.0) * sums.weight_ratio());
+}
+
 // g^T P g of the rows' gradient g is the squared way that they alone would move the mode, in
-// posterior sd. Of rows of the model it is D S / n on average, and the bound is far above that.
+// posterior sd. Of rows of the model it is what usual_way() says on average, and the bound is far
+// above that.
 bool RunningEstimates::strained(double rows) const noexcept {
   constexpr double kTimes = 8;
   const AnchorSums& with = estimator_.done();
@@ -52,7 +60,7 @@ bool RunningEstimates::strained(double rows) const noexcept {
     pull += pulled * along;
   }
   const double divisor = estimator_.dispersion().divisor();
-  const double usual = static_cast<double>(d) * rows / std::max(laplace.n(), 1.0);
+  const double usual = usual_way(rows);
   return !(pull <= (1 + kTimes * usual) * divisor * divisor) || outgrown();
 }
 

@@ -31,12 +31,20 @@ class RunningEstimates {
   // the A of then would overshoot there. Complexity O(D^2).
   bool outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
+  // Whether so many rows, each counting as dozens, move the mode so far that a step with the A of
+  // the last refresh, which is off by a few parts in a hundred, would leave the chains behind.
+  bool heavy(double rows) const noexcept { return usual_way(rows) > kLongWay; }
+
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("running estimates");
     visitor.value(leverage_);
   }
 
  private:
+  static constexpr double kLongWay = 0.25;
+
+  // Squared way of the mode, in posterior sd, under rows of the model.
+  double usual_way(double rows) const noexcept;
   double leverage() const noexcept;
   void follow(double n_before) noexcept;
 

@@ -85,7 +85,7 @@ void SinglePassLearner::publish() noexcept {
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.laplace().n()) ||
+  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
              gate_.contradicts(mover_.weights().sum());
   const Judgement judgement = judge(e);
   p.status = judgement.status;

@@ -224,7 +224,9 @@ bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept
   const bool strained = !quadratic && running_.strained(rows);
   if (strained) return refresh_at_mode(batch);
   estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
-  return running_.outgrown() && refresh();
+  if (running_.outgrown()) return refresh();
+  if (config_.model.weight && running_.heavy(rows)) (void)refresh();
+  return false;
 }
 
 bool SinglePassLearner::refresh() noexcept {

@@ -18,6 +18,12 @@ void SinglePassMover::refresh(double minibatch_size, bool noise_known) noexcept 
                estimator_.prior().values());
 }
 
+// The noise that is injected has the weights of the rows in its covariance.
+double SinglePassMover::weight_variance() const noexcept {
+  const double ratio = law_.weighs_rows() ? estimator_.done().weight_ratio() : 1.0;
+  return weights_.weight_variance() * ratio;
+}
+
 void SinglePassMover::start(double rows, std::uint64_t round) noexcept {
   weights_.reset(rows);
   for (Chain& chain : chains_.all()) {
@@ -31,8 +37,8 @@ void SinglePassMover::seed(const RowBatch& rows, std::uint64_t round,
   if (!law_.weighs_rows()) return;
   worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
-    choose_rows(rows, chain, round, worker);
-    law_.seed(chain, estimator_.laplace().mode(), worker.gradient, weights_.weight_variance());
+    law_.seed(chain, estimator_.laplace().mode(), worker.gradient,
+              choose_rows(rows, chain, round, worker));
   }
 }
 
@@ -40,7 +46,7 @@ void SinglePassMover::seed_noise(std::uint64_t round) noexcept {
   if (law_.weighs_rows()) return;
   for (Chain& chain : chains_.all()) {
     Rng rng(seed_, {round, chain.index, Purpose::kInjectedNoise});
-    law_.seed_noise(chain, weights_.sum(), weights_.weight_variance(), rng);
+    law_.seed_noise(chain, weights_.sum(), weight_variance(), rng);
   }
 }
 
@@ -49,10 +55,9 @@ bool SinglePassMover::move(const RowBatch& rows, double keep, std::uint64_t roun
   bool lost = false;
   worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
-    choose_rows(rows, chain, round, worker);
+    const SinglePass::WeighedRows weighed = choose_rows(rows, chain, round, worker);
     Rng rng(seed_, {round, chain.index, Purpose::kInjectedNoise});
-    const Status moved =
-        law_.step(chain, worker.gradient, weights_, static_cast<double>(rows.count), keep, rng);
+    const Status moved = law_.step(chain, worker.gradient, weights_, weighed, keep, rng);
     if (!ok(moved)) {
       start_again(chain, round);
       lost = true;
@@ -64,7 +69,7 @@ bool SinglePassMover::move(const RowBatch& rows, double keep, std::uint64_t roun
 
 void SinglePassMover::reweigh(const RowBatch& rows, std::uint64_t round,
                               LearnerWorker& worker) noexcept {
-  const double variance = weights_.weight_variance();
+  const double variance = weight_variance();
   const double* mode = estimator_.laplace().mode();
   worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
@@ -73,8 +78,7 @@ void SinglePassMover::reweigh(const RowBatch& rows, std::uint64_t round,
       law_.seed_noise(chain, static_cast<double>(rows.count), variance, rng);
       continue;
     }
-    choose_rows(rows, chain, round, worker);
-    law_.seed(chain, mode, worker.gradient, variance);
+    law_.seed(chain, mode, worker.gradient, choose_rows(rows, chain, round, worker));
     worker.gradient.set_minibatch(rows);
     law_.unseed(chain, mode, worker.gradient);
   }
@@ -95,11 +99,12 @@ void SinglePassMover::start_again(Chain& chain, std::uint64_t round) noexcept {
   chains_.place(chain, estimator_, (round << 16) + chain.index + 1);
 }
 
-void SinglePassMover::choose_rows(const RowBatch& rows, const Chain& chain, std::uint64_t round,
-                                  LearnerWorker& worker) const noexcept {
+SinglePass::WeighedRows SinglePassMover::choose_rows(const RowBatch& rows, const Chain& chain,
+                                                     std::uint64_t round,
+                                                     LearnerWorker& worker) const noexcept {
   Rng rng(seed_, {round, chain.index, Purpose::kMinibatch});
   const std::span<std::uint32_t> room = worker.indices.subspan(worker.indices.size() / 2);
-  worker.gradient.set_minibatch(law_.choose(rows, weights_.weight_variance(), rng, room));
+  return law_.choose(rows, weight_variance(), rng, room);
 }
 
 void SinglePassMover::visit_law(StateVisitor& visitor, double minibatch_size) noexcept {

@@ -49,8 +49,10 @@ class SinglePassMover {
   void visit_law(StateVisitor& visitor, double minibatch_size) noexcept;
 
  private:
-  void choose_rows(const RowBatch& rows, const Chain& chain, std::uint64_t round,
-                   LearnerWorker& worker) const noexcept;
+  // Of the chains' random weights, v r.
+  double weight_variance() const noexcept;
+  SinglePass::WeighedRows choose_rows(const RowBatch& rows, const Chain& chain, std::uint64_t round,
+                                      LearnerWorker& worker) const noexcept;
   void start_again(Chain& chain, std::uint64_t round) noexcept;
 
   std::uint64_t seed_;

@@ -5,15 +5,15 @@
 
 namespace windhover {
 
-void Column::add(double x) noexcept {
+void Column::add(double x, double weight) noexcept {
   if (values_ == 0) first_ = x;
   if (values_ == 1 && x != first_) second_ = x;
   const bool known = (values_ > 0 && x == first_) || (values_ > 1 && x == second_);
   if (!known) values_ = std::min(values_ + 1, 3);
-  count_ += 1;
+  count_ += weight;
   const double delta = x - mean_;
-  mean_ += delta / count_;
-  squares_ += delta * (x - mean_);
+  mean_ += weight * delta / count_;
+  squares_ += weight * delta * (x - mean_);
 }
 
 double Column::range_of_two() const noexcept {

@@ -14,10 +14,10 @@
 
 namespace windhover {
 
-// Mean, variance and kinds of values of one column of some rows.
+// Mean, variance and kinds of values of one column of some rows, each by its weight.
 class Column {
  public:
-  void add(double x) noexcept;
+  void add(double x, double weight = 1) noexcept;
 
   double count() const noexcept { return count_; }
   double mean() const noexcept { return mean_; }
@@ -36,12 +36,12 @@ class Column {
   int values_ = 0;  // different ones; 3: more than two
 };
 
-// Of value(s) over s = first, first + stride, ... below last.
-template <class Value>
-Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride,
-                 Value&& value) noexcept {
+// Of value(s), by weight(s), over s = first, first + stride, ... below last.
+template <class Value, class Weight>
+Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride, Value&& value,
+                 Weight&& weight) noexcept {
   Column column;
-  for (std::uint64_t s = first; s < last; s += stride) column.add(value(s));
+  for (std::uint64_t s = first; s < last; s += stride) column.add(value(s), weight(s));
   return column;
 }
 

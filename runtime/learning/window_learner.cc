@@ -266,7 +266,7 @@ void WindowLearner::publish() noexcept {
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.laplace().n());
+  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows());
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

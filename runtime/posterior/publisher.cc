@@ -38,7 +38,8 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   posterior.n = estimator.laplace().n();
   posterior.temperature = config_.sampler.temperature;
   posterior.dispersion = estimator.dispersion().value();
-  posterior.dispersion_relative_sd = estimator.dispersion().relative_sd(estimator.laplace().n());
+  posterior.dispersion_relative_sd =
+      estimator.dispersion().relative_sd(estimator.laplace().weight());
   describe_provenance(posterior, estimator, model, scores);
   return posterior;
 }
@@ -92,17 +93,21 @@ void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator
                                 const ScoreSeries& scores) const noexcept {
   const std::uint32_t d = posterior.dimension;
   const double n = estimator.laplace().n();
+  const double weight = estimator.laplace().weight();
   for (std::uint32_t j = 0; j < d; ++j) {
     const double variance = estimator.laplace().covariance()[std::size_t{j} * (d + 1)];
     posterior.parameters.sd[j] = std::sqrt(config_.sampler.temperature * variance);
     posterior.parameters.sd_robust[j] = std::sqrt(variance);
   }
   if (estimator.noise().is_full() && scores.known()) {
-    // Least squares residuals are a little too small, on average over the rows by (n - D) / n.
-    const double residual = n > 2.0 * d ? n - d : n;
+    // Least squares residuals are a little too small, on average over the rows by (n - D) / n, with
+    // n what the rows count as.
+    const double residual = (weight > 2.0 * d ? weight - d : weight) * (n / weight);
+    const double scale = estimator.checks().noise_scale();
     for (std::uint32_t j = 0; j < d; ++j) {
-      posterior.parameters.sd_robust[j] = std::sqrt(scores.influence_variance(j) / residual +
-                                                    estimator.checks().prior_influence_variance(j));
+      posterior.parameters.sd_robust[j] =
+          std::sqrt(scale * scores.influence_variance(j) / residual +
+                    estimator.checks().prior_influence_variance(j));
     }
   } else if (noise_is_known(estimator)) {
     estimator.checks().sandwich_sd(posterior.parameters.sd_robust);

@@ -49,6 +49,7 @@ Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
   if (batch.features == nullptr && batch.feature_values > 0) return Status::kMalformed;
   if (batch.targets == nullptr) return Status::kMalformed;
   if (batch.offsets != nullptr && !layout.has_offset()) return Status::kOffsetNotTaken;
+  if (batch.weights != nullptr && !layout.has_weight()) return Status::kWeightNotTaken;
   if (!layout.sparse()) {
     if (batch.indices != nullptr || batch.row_ends != nullptr) return Status::kMalformed;
     return batch.feature_values == batch.rows * layout.features() ? Status::kOk
@@ -84,13 +85,21 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
 Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,
                            double* out) const noexcept {
   const RowLayout& layout = window_.layout();
-  out[layout.offset_index()] = batch.offsets != nullptr ? load<double>(batch.offsets, i) : 0.0;
+  if (layout.has_offset()) {
+    out[layout.offset_index()] = batch.offsets != nullptr ? load<double>(batch.offsets, i) : 0.0;
+  }
+  if (layout.has_weight()) {
+    out[layout.weight_index()] = batch.weights != nullptr ? load<double>(batch.weights, i) : 1.0;
+  }
   return check_extras(out);
 }
 
 Status Ingest::check_extras(const double* row) const noexcept {
-  const bool usable = std::abs(window_.layout().offset(row)) <= largest_offset_;
-  return usable ? Status::kOk : Status::kOffsetOutOfRange;
+  const RowLayout& layout = window_.layout();
+  if (!(std::abs(layout.offset(row)) <= largest_offset_)) return Status::kOffsetOutOfRange;
+  const double weight = layout.weight(row);
+  const bool usable = weight >= kLeastWeight && weight <= kLargestWeight;  // false for NaN
+  return usable ? Status::kOk : Status::kWeightOutOfRange;
 }
 
 Status Ingest::copy_sparse(const ObservationBatch& batch, std::size_t i,
@@ -143,6 +152,8 @@ void Ingest::count_refusal(Status reason) noexcept {
       return counters_.add(RuntimeCounter::kLabelsUnknown);
     case Status::kKeyTimedOut:
       return counters_.add(RuntimeCounter::kLabelsLate);
+    case Status::kWeightOutOfRange:
+      return counters_.add(RuntimeCounter::kRowsRefusedWeight);
     default:
       return counters_.add(RuntimeCounter::kRowsRefusedSparse);
   }
@@ -155,6 +166,8 @@ void Ingest::count_refusal(const ObservationBatch& batch, Status reason) noexcep
       return counters_.add(RuntimeCounter::kRowsRefusedDimension, rows);
     case Status::kOffsetNotTaken:
       return counters_.add(RuntimeCounter::kRowsRefusedOffset, rows);
+    case Status::kWeightNotTaken:
+      return counters_.add(RuntimeCounter::kRowsRefusedWeight, rows);
     default:
       return counters_.add(RuntimeCounter::kBatchesRefused);
   }

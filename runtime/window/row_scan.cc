@@ -10,12 +10,14 @@ namespace {
 constexpr std::uint64_t kScanRows = 65'536;
 constexpr std::uint64_t kTargetRows = 1024;
 
-// Of value(row) over the window's rows, some `most` of them.
+// Of value(row) over the window's rows, some `most` of them, each by its weight.
 template <class Value>
 Column scan_column(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
   const std::uint64_t stride = std::max<std::uint64_t>(1, cursor.rows() / most);
-  return column_of(cursor.first(), cursor.head(), stride,
-                   [&](std::uint64_t at) { return value(cursor.row(at)); });
+  return column_of(
+      cursor.first(), cursor.head(), stride,
+      [&](std::uint64_t at) { return value(cursor.row(at)); },
+      [&](std::uint64_t at) { return cursor.layout().weight(cursor.row(at)); });
 }
 
 double feature(const RowLayout& layout, const double* row, std::uint32_t j) noexcept {

@@ -13,12 +13,15 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   std::copy_n(other.sums_.third, dimension_, sums_.third);
   std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
   sums_.rows = other.sums_.rows;
+  sums_.weight = other.sums_.weight;
+  sums_.squared_weight = other.sums_.squared_weight;
   sums_.squares = other.sums_.squares;
   sums_.shape_gradient = other.sums_.shape_gradient;
   sums_.shape_curvature = other.sums_.shape_curvature;
   third_ = other.third_;
   dispersion_ = other.dispersion_;
   largest_squares_ = other.largest_squares_;
+  largest_weight_ = other.largest_weight_;
 }
 
 void AnchorSums::move_anchor(const double* anchor, double dispersion, double third_scale) noexcept {

@@ -16,9 +16,11 @@ namespace windhover {
 // the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
-  AnchorSums(Arena& arena, std::uint32_t dimension, bool overdispersed = false) noexcept
+  AnchorSums(Arena& arena, std::uint32_t dimension, bool overdispersed = false,
+             bool weighted = false) noexcept
       : dimension_(dimension),
         overdispersed_(overdispersed),
+        weighted_(weighted),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
@@ -40,9 +42,10 @@ class AnchorSums {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
     std::fill_n(largest_, dimension_, 0.0);
-    largest_squares_ = 0;
+    largest_squares_ = largest_weight_ = 0;
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
+    sums_.weight = sums_.squared_weight = 0;
     sums_.squares = 0;
     sums_.shape_gradient = 0;
     sums_.shape_curvature = 0;
@@ -59,6 +62,7 @@ class AnchorSums {
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, 1.0, sums_);
     largest_squares_ = std::max(largest_squares_, sums_.squares);
+    largest_weight_ = std::max(largest_weight_, sums_.squared_weight);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       largest_[j] = std::max(largest_[j], diagonal(j));
     }
@@ -76,7 +80,8 @@ class AnchorSums {
     const double divisor = overdispersed_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -1.0, sums_);
-    bool any = swallowed(largest_squares_, sums_.squares);
+    bool any = swallowed(largest_squares_, sums_.squares) ||
+               (weighted_ && sums_.rows > 0 && swallowed(largest_weight_, sums_.squared_weight));
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       any = any || swallowed(largest_[j], diagonal(j) + prior[j] * divisor);
     }
@@ -88,6 +93,8 @@ class AnchorSums {
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
     sums_.rows *= keep;
+    sums_.weight *= keep;
+    sums_.squared_weight *= keep;
     sums_.squares *= keep;
     sums_.shape_gradient *= keep;
     sums_.shape_curvature *= keep;
@@ -100,6 +107,17 @@ class AnchorSums {
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }
+  // What the rows count as together: as many as there are, where rows have no weight.
+  double weight() const noexcept { return weighted_ ? sums_.weight : sums_.rows; }
+  // Sum of the weights over sum of their squares; 1 where rows have no weight, or there are none.
+  // Of rows whose weights say nothing about their gradients, a gradient times its weight has the
+  // covariance that the gradients of as many equal rows have together, divided by this.
+  double weight_ratio() const noexcept {
+    return weighted_ && sums_.rows > 0 ? sums_.weight / sums_.squared_weight : 1.0;
+  }
+  double mean_weight() const noexcept {
+    return weighted_ && sums_.rows > 0 ? sums_.weight / sums_.rows : 1.0;
+  }
   double dispersion() const noexcept { return dispersion_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
   // Column j of the curvature from its diagonal downwards: D - j numbers.
@@ -114,6 +132,7 @@ class AnchorSums {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(dispersion_, third_, largest_squares_, sums_.rows, sums_.squares);
     if (overdispersed_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
+    if (weighted_) visitor.values(sums_.weight, sums_.squared_weight, largest_weight_);
     for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
       visitor.visit(of_each, dimension_);
     }
@@ -125,6 +144,7 @@ class AnchorSums {
 
   std::uint32_t dimension_;
   bool overdispersed_;
+  bool weighted_;
   bool third_ = false;
   std::size_t width_;
   double dispersion_ = 1;
@@ -132,6 +152,7 @@ class AnchorSums {
   double* move_;     // dimension: scratch
   double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
   double largest_squares_ = 0;
+  double largest_weight_ = 0;  // sum of squared weights, likewise
   CurvatureSums sums_{};
 };
 

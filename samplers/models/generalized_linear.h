@@ -60,7 +60,9 @@ class GeneralizedLinearModel final : public Model {
     double loss = 0;
     for_chunks(batch, [&](const RowBatch& chunk) {
       predictors(chunk);
-      loss += likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+      loss += sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
+        return likelihood_.loss(eta, y, n);
+      });
     });
     return loss / (target_.scale * target_.scale);
   }
@@ -111,20 +113,27 @@ class GeneralizedLinearModel final : public Model {
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
       if (sums.with_loss) {
-        sums.loss += square_weight * likelihood_.loss(rows_.eta, rows_.targets, chunk.count);
+        sums.loss += square_weight *
+                     sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
+                       return likelihood_.loss(eta, y, n);
+                     });
       }
-      sums.squares += square_weight * likelihood_.squares(rows_.eta, rows_.targets, chunk.count);
-      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+      sums.squares += square_weight *
+                      sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
+                        return likelihood_.squares(eta, y, n);
+                      });
+      curvatures(chunk);
+      if (rows_.weighted()) add_row_weights(chunk, weight, sums);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.residuals[i] *= weight;
         rows_.weights[i] *= weight;
       }
       rows_.add_weighted(chunk, rows_.residuals);
       rows_.add_outer(chunk, rows_.weights, sums.curvature);
-      if constexpr (Likelihood::kHasShape) add_shape(chunk.count, weight, sums);
+      if constexpr (Likelihood::kHasShape) add_shape(chunk, weight, sums);
       if (covariance == nullptr || Likelihood::kQuadratic) return;
       rows_.leverages(chunk, covariance, rows_.weights);
-      if constexpr (Likelihood::kHasShape) add_shape_over_posterior(chunk.count, weight, sums);
+      if constexpr (Likelihood::kHasShape) add_shape_over_posterior(chunk, weight, sums);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.third[i] *= scale * weight * rows_.weights[i];
       }
@@ -139,7 +148,8 @@ class GeneralizedLinearModel final : public Model {
     rows_.set_coefficients(judge.mode, target_);
     rows_.judge(judge.covariance, rows_.dimension());
     for_chunks(batch, [&](const RowBatch& chunk) {
-      raw_residuals(chunk);
+      predictors(chunk);
+      likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
       likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.expand_row(chunk, i);
@@ -160,7 +170,9 @@ class GeneralizedLinearModel final : public Model {
         predictors(chunk);
         likelihood_.start(rows_.targets, chunk.count, rows_.eta);
         likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
-        likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+        weigh(chunk, rows_.residuals);
+        curvatures(chunk);
+        if (rows_.weighted()) add_row_weights(chunk, 1.0, sums);
         // The quadratic in theta that agrees with the loss there, seen from theta = 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
           const double own = rows_.eta[i] - rows_.offset(chunk, i);
@@ -185,25 +197,58 @@ class GeneralizedLinearModel final : public Model {
   }
 
   // What the rows of the chunk say of an overdispersion, at the linear predictors in `eta`.
-  void add_shape(std::size_t rows, double weight, CurvatureSums& sums) noexcept {
-    likelihood_.shape_derivatives(rows_.eta, rows_.targets, rows, rows_.residuals, rows_.weights);
-    for (std::size_t i = 0; i < rows; ++i) {
-      sums.shape_gradient += weight * rows_.residuals[i];
-      sums.shape_curvature += weight * rows_.weights[i];
-      sums.squares += weight * rows_.residuals[i] * rows_.residuals[i];
+  void add_shape(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
+    likelihood_.shape_derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals,
+                                  rows_.weights);
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const double of_row = rows_.weighted() ? weight * rows_.row_weights[i] : weight;
+      sums.shape_gradient += of_row * rows_.residuals[i];
+      sums.shape_curvature += of_row * rows_.weights[i];
+      sums.squares += of_row * rows_.residuals[i] * rows_.residuals[i];
     }
   }
   // And what more on average over the posterior, whose variances of eta are in `weights`.
-  void add_shape_over_posterior(std::size_t rows, double weight, CurvatureSums& sums) noexcept {
-    likelihood_.curvatures_by_shape(rows_.eta, rows_.targets, rows, rows_.residuals);
-    for (std::size_t i = 0; i < rows; ++i) {
+  void add_shape_over_posterior(const RowBatch& chunk, double weight,
+                                CurvatureSums& sums) noexcept {
+    likelihood_.curvatures_by_shape(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+    weigh(chunk, rows_.residuals);
+    for (std::size_t i = 0; i < chunk.count; ++i) {
       sums.shape_gradient += 0.5 * weight * rows_.weights[i] * rows_.residuals[i];
     }
   }
 
-  // `eta` and `targets` of the chunk.
+  // After predictors(): each number times its row's weight.
+  void weigh(const RowBatch& chunk, double* numbers) noexcept {
+    if (!rows_.weighted()) return;
+    for (std::size_t i = 0; i < chunk.count; ++i) numbers[i] *= rows_.row_weights[i];
+  }
+  // Sum over the rows of the chunk of value(eta, y, rows), each by its weight.
+  template <class Value>
+  double sum_of_rows(const RowBatch& chunk, Value&& value) noexcept {
+    if (!rows_.weighted()) return value(rows_.eta, rows_.targets, chunk.count);
+    double sum = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      sum += rows_.row_weights[i] * value(rows_.eta + i, rows_.targets + i, std::size_t{1});
+    }
+    return sum;
+  }
+  void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      sums.weight += weight * rows_.row_weights[i];
+      sums.squared_weight += weight * rows_.row_weights[i] * rows_.row_weights[i];
+    }
+  }
+  // Into `weights` and `third`.
+  void curvatures(const RowBatch& chunk) noexcept {
+    likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+    weigh(chunk, rows_.weights);
+    weigh(chunk, rows_.third);
+  }
+
+  // `eta` and `targets` of the chunk, and `row_weights`.
   void predictors(const RowBatch& chunk) noexcept {
     rows_.predictors(chunk, rows_.eta, rows_.targets);
+    if (rows_.weighted()) rows_.load_row_weights(chunk);
     if constexpr (Likelihood::kLogarithmic) {
       for (std::size_t i = 0; i < chunk.count; ++i) rows_.targets[i] = std::log(rows_.targets[i]);
     }
@@ -213,6 +258,7 @@ class GeneralizedLinearModel final : public Model {
   void raw_residuals(const RowBatch& chunk) noexcept {
     predictors(chunk);
     likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+    weigh(chunk, rows_.residuals);
   }
 
   void residuals(const RowBatch& chunk) noexcept {

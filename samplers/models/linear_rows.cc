@@ -44,6 +44,7 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
   residuals = arena.allocate<double>(kChunk).data();
   weights = arena.allocate<double>(kChunk).data();
   third = arena.allocate<double>(kChunk).data();
+  row_weights = arena.allocate<double>(weighted() ? kChunk : 0).data();
 }
 
 void LinearRows::reset() noexcept {
@@ -92,6 +93,13 @@ void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targ
   }
   if (!layout_.has_offset()) return;
   for (std::size_t i = 0; i < chunk.count; ++i) eta_out[i] += offset(chunk, i);
+}
+
+void LinearRows::load_row_weights(const RowBatch& chunk) noexcept {
+  const double* weight = chunk.base + layout_.weight_index();
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    row_weights[i] = weight[chunk.slots[i] * layout_.stride()];
+  }
 }
 
 void LinearRows::clear_sum() noexcept {

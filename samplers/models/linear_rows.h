@@ -32,6 +32,9 @@ class LinearRows {
   double offset(const RowBatch& chunk, std::size_t i) const noexcept {
     return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
   }
+  bool weighted() const noexcept { return layout_.has_weight(); }
+  // What the rows of the chunk count as, into `row_weights`. REQUIRES: weighted().
+  void load_row_weights(const RowBatch& chunk) noexcept;
   // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
@@ -66,6 +69,7 @@ class LinearRows {
   double* residuals;
   double* weights;
   double* third;
+  double* row_weights;
 
  private:
   void gather(const RowBatch& chunk) noexcept;

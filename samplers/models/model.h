@@ -37,6 +37,9 @@ struct TargetTransform {
   double scale = 1;
 };
 
+// In all sums here a row's -log p, and so each of its derivatives, is multiplied by the row's
+// weight, where it has one.
+
 // Sums over rows at an iterate, in units of dispersion 1. `outer` is width x width column-major
 // with width = matrix_width(dimension), lower triangle valid.
 struct NoiseSums {
@@ -59,8 +62,12 @@ struct CurvatureSums {
   double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
-  // Models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i the weight. With an overdispersion
-  // alpha: sum of the squared derivatives of -log p by log alpha.
+  // Of models whose rows have weights: the sums of these and of their squares; otherwise 0.
+  double weight = 0;
+  double squared_weight = 0;
+  // Models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i what a row counts as, of Student's t
+  // times its likelihood's own weight. With an overdispersion alpha: sum of the squared derivatives
+  // of -log p by log alpha, each times w_i.
   double squares = 0;
   double shape_gradient = 0;   // with an overdispersion: derivative of -log p by log alpha, ...
   double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
@@ -80,7 +87,8 @@ struct RowJudge {
   double least_surprise;
 };
 
-// What one row by itself would do to that posterior; all 0 where it is below the judge's bounds.
+// What one row by itself would do to that posterior, counted once whatever its weight: it is one of
+// as many that would each be judged so. All 0 where it is below the judge's bounds.
 struct RowEffect {
   double moved = 0;        // squared way of its linear predictor's mode, in posterior sd
   double information = 0;  // about its linear predictor there, in units of the posterior's

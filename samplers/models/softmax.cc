@@ -27,6 +27,7 @@ double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexce
     rows_.set_coefficients(theta + c * columns_);
     rows_.predictors(chunk, probability(c), rows_.targets);
   }
+  if (rows_.weighted()) rows_.load_row_weights(chunk);
   double loss = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     double largest = 0;  // the reference's predictor
@@ -40,7 +41,7 @@ double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexce
       total += p;
     }
     for (std::size_t c = 0; c < outputs_; ++c) probability(c)[i] /= total;
-    loss += largest + std::log(total) - chosen;
+    loss += row_weight(i) * (largest + std::log(total) - chosen);
   }
   return loss;
 }
@@ -49,6 +50,10 @@ void SoftmaxModel::subtract_targets(std::size_t rows) noexcept {
   for (std::size_t i = 0; i < rows; ++i) {
     const auto y = static_cast<std::size_t>(rows_.targets[i]);
     if (y > 0) probability(y - 1)[i] -= 1.0;
+  }
+  if (!rows_.weighted()) return;
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    for (std::size_t i = 0; i < rows; ++i) probability(c)[i] *= rows_.row_weights[i];
   }
 }
 
@@ -148,11 +153,18 @@ void SoftmaxModel::add_curvature(const RowBatch& batch, const double* anchor,
   for (std::size_t first = 0; first < batch.count; first += kChunk) {
     const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
     sums.loss += weight * classify(chunk, anchor);
+    for (std::size_t i = 0; rows_.weighted() && i < chunk.count; ++i) {
+      sums.weight += weight * rows_.row_weights[i];
+      sums.squared_weight += weight * rows_.row_weights[i] * rows_.row_weights[i];
+    }
     for (std::size_t b = 0; b < outputs_; ++b) {
       for (std::size_t a = b; a < outputs_; ++a) {
         for (std::size_t i = 0; i < chunk.count; ++i) {
           rows_.weights[i] =
               weight * probability(a)[i] * ((a == b ? 1.0 : 0.0) - probability(b)[i]);
+        }
+        for (std::size_t i = 0; rows_.weighted() && i < chunk.count; ++i) {
+          rows_.weights[i] *= rows_.row_weights[i];
         }
         add_block(chunk, rows_.weights, a, b, sums.curvature);
       }
@@ -205,7 +217,8 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
       derivative[a] = probability(a)[i] * (leverage(a, a) - 2 * product[a] + quadratic - expected);
     }
     // M is not needed for this row any more: its place takes the result.
-    for (std::size_t a = 0; a < outputs_; ++a) leverages_[a * kChunk + i] = weight * derivative[a];
+    const double of_row = weight * row_weight(i);
+    for (std::size_t a = 0; a < outputs_; ++a) leverages_[a * kChunk + i] = of_row * derivative[a];
   }
   for (std::size_t a = 0; a < outputs_; ++a) add_vector(chunk, leverages_ + a * kChunk, a, third);
 }

@@ -54,9 +54,12 @@ class SoftmaxModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
 
   double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
-  // Probabilities of classes 1 to C - 1; returns the sum of -log p(y).
+  double row_weight(std::size_t i) const noexcept {
+    return rows_.weighted() ? rows_.row_weights[i] : 1.0;
+  }
+  // Probabilities of classes 1 to C - 1, and the rows' weights; returns the sum of -log p(y).
   double classify(const RowBatch& chunk, const double* theta) noexcept;
-  // Turns probabilities into p - [y = class].
+  // Turns probabilities into p - [y = class], times the row's weight.
   void subtract_targets(std::size_t rows) noexcept;
   // sum block `output` += sum_i weights[i] x_i.
   void add_vector(const RowBatch& chunk, const double* weights, std::size_t output,

@@ -140,8 +140,9 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
   for (int id = 0; id < static_cast<int>(RuntimeCounter::kCount); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     const std::uint64_t count = engine->counters().get(counter);
-    const bool extra =
-        counter == RuntimeCounter::kRowsRefusedOffset || counter >= RuntimeCounter::kLabelsKept;
+    const bool extra = counter == RuntimeCounter::kRowsRefusedOffset ||
+                       counter == RuntimeCounter::kRowsRefusedWeight ||
+                       counter >= RuntimeCounter::kLabelsKept;
     if (!extra || count > 0) hashes.said.mix(count);
   }
 }

@@ -202,6 +202,21 @@ void add_settings(std::vector<Scenario>& all) {
     c.model.offset = true;
     c.model.intercept = false;
   });
+  add("weight", "negative-binomial", [](Config& c) {
+    c.model.weight = true;
+    c.model.offset = true;
+  });
+  add("weight-softmax", "softmax", [](Config& c) { c.model.weight = true; });
+  add("weight-adaptive", "linear", [](Config& c) {
+    c.model.weight = true;
+    c.horizon = Horizon::kAdaptive;
+  });
+  add("weight-sparse-all", "student-t", [](Config& c) {
+    c.model.weight = true;
+    c.model.max_nonzeros = kFeatures;
+    c.horizon = Horizon::kAll;
+    c.sampler.chains = 0;
+  });
   add("step-too-long", "linear", [](Config& c) {
     c.sampler.name = "sgld";
     c.sampler.step_size = 1;
@@ -305,6 +320,7 @@ Data data_of(const Scenario& s) {
     data.offset = 0.7 * normals(14, s.rows);
     eta += data.offset;
   }
+  if (model.weight) data.weight = (0.7 * normals(15, s.rows)).array().exp();
   if (s.stream == Stream::kJump) eta.tail(s.rows / 2) *= -2;
   const VectorXd u = uniforms(13, s.rows);
   data.y.resize(s.rows);

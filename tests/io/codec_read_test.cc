@@ -39,6 +39,7 @@ static_assert(same(hello_field::kDurability, v1::Hello::kDurabilityFieldNumber))
 static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
 static_assert(same(observe_field::kOffsets, v1::Observe::kOffsetsFieldNumber));
+static_assert(same(observe_field::kWeights, v1::Observe::kWeightsFieldNumber));
 static_assert(same(predict_field::kOffsets, v1::Predict::kOffsetsFieldNumber));
 static_assert(same(predict_field::kKeys, v1::Predict::kKeysFieldNumber));
 static_assert(same(request_field::kOutcome, v1::Request::kOutcomeFieldNumber));
@@ -247,6 +248,21 @@ TEST(Codec, OffsetsAreOneARowOrNone) {
     EXPECT_EQ(decode(predict.SerializeAsString()), expected) << count;
     observe.mutable_observe()->add_offsets(0.5);
     predict.mutable_predict()->add_offsets(0.5);
+  }
+}
+
+TEST(Codec, WeightsAreOneARowOrNone) {
+  v1::Request request;
+  v1::Observe* observe = request.mutable_observe();
+  observe->set_rows(2);
+  for (int i = 0; i < 2; ++i) {
+    observe->add_targets_f64(1);
+    observe->add_features_f64(1);
+  }
+  for (int count = 0; count < 4; ++count) {
+    const Status expected = count == 0 || count == 2 ? Status::kOk : Status::kMalformed;
+    EXPECT_EQ(decode(request.SerializeAsString()), expected) << count;
+    observe->add_weights(0.5);
   }
 }
 

@@ -75,6 +75,25 @@ TEST(Conversation, OffsetsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
   }
 }
 
+TEST(Conversation, WeightsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
+  EngineConfig config = small_engine();
+  for (const bool takes : {true, false}) {
+    config.model.weight = takes;
+    Shared shared(8, EndpointKind::kObserve, config);
+    Peer peer(shared);
+    EXPECT_EQ(peer.welcome.welcome().takes_weights(), takes);
+    v1::Request rows = observe_of(0, 0, 3);
+    for (const double weight : {0.5, 0.0, 1e300}) rows.mutable_observe()->add_weights(weight);
+    const v1::ObserveAck ack = peer.ask(rows).observe_ack();
+    EXPECT_EQ(ack.accepted(), takes ? 1U : 0U);
+    ASSERT_EQ(ack.refused_reason_size(), takes ? 2 : 1);
+    EXPECT_EQ(ack.refused_reason(0),
+              takes ? v1::REASON_WEIGHT_OUT_OF_RANGE : v1::REASON_WEIGHT_NOT_TAKEN);
+    EXPECT_EQ(ack.refused_row(0), takes ? 1U : UINT32_MAX);
+    EXPECT_EQ(peer.ask(observe_of(0, 0, 2)).observe_ack().accepted(), 2U);  // each counts as one
+  }
+}
+
 TEST(Conversation, UnknownProducerBeginsAtZeroOrSaysThatItDoesNot) {
   Shared shared;
   Peer peer(shared);

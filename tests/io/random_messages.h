@@ -83,6 +83,9 @@ inline v1::Request random_request(Random& random) {
       if (below(random, 3) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) observe->add_offsets(real());
       }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) observe->add_weights(real());
+      }
       break;
     }
     case 3:
@@ -172,7 +175,8 @@ inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) 
          same_array<double>(b.targets, narrow ? 0 : b.rows, theirs.targets_f64()) &&
          same_array<std::uint32_t>(b.indices, sparse ? b.feature_values : 0, theirs.indices()) &&
          same_array<std::uint32_t>(b.row_ends, sparse ? b.rows : 0, theirs.row_ends()) &&
-         same_array<double>(b.offsets, b.offsets != nullptr ? b.rows : 0, theirs.offsets());
+         same_array<double>(b.offsets, b.offsets != nullptr ? b.rows : 0, theirs.offsets()) &&
+         same_array<double>(b.weights, b.weights != nullptr ? b.rows : 0, theirs.weights());
 }
 
 template <class Field>

@@ -173,6 +173,9 @@ ObservationBatch TestEngine::batch(const Data& data, Index first, Index rows) {
   if (data.offset.size() > 0) {
     b.offsets = reinterpret_cast<const std::byte*>(data.offset.data() + first);
   }
+  if (data.weight.size() > 0) {
+    b.weights = reinterpret_cast<const std::byte*>(data.weight.data() + first);
+  }
   return b;
 }
 

@@ -35,6 +35,7 @@ struct Data {
   VectorXd y;
   VectorXd truth;
   VectorXd offset = {};  // one a row, or none
+  VectorXd weight = {};  // likewise
 
   Index rows() const { return x.rows(); }
   // With the intercept's column.

@@ -92,7 +92,7 @@ ModelContract::CurvatureAt ModelContract::curvature(Model& m, const RowBatch& ba
                                                     const Vector& at,
                                                     const Matrix* covariance) const {
   const auto w = static_cast<Index>(width);
-  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0, 0};
+  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d)};
   CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
   m.add_curvature(batch, at.data(), covariance == nullptr ? nullptr : covariance->data(), 1.0,
                   sums);
@@ -100,15 +100,20 @@ ModelContract::CurvatureAt ModelContract::curvature(Model& m, const RowBatch& ba
   result.loss = sums.loss;
   result.rows = sums.rows;
   result.squares = sums.squares;
+  result.weight = sums.weight;
+  result.squared_weight = sums.squared_weight;
+  result.shape_gradient = sums.shape_gradient;
+  result.shape_curvature = sums.shape_curvature;
   return result;
 }
 
 ModelContract::CurvatureAt ModelContract::start_sums(Model& m, const RowBatch& batch) const {
   const auto w = static_cast<Index>(width);
-  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d), 0, 0, 0};
+  CurvatureAt result{Vector::Zero(d), {}, Matrix::Zero(w, w), Vector::Zero(d)};
   CurvatureSums sums{result.gradient.data(), result.padded.data(), result.third.data()};
   m.add_start(batch, sums);
   result.curvature = result.padded.topLeftCorner(d, d).selfadjointView<Eigen::Lower>();
+  result.weight = sums.weight;
   return result;
 }
 

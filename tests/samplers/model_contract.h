@@ -59,9 +59,13 @@ class ModelContract : public testing::TestWithParam<ModelCase> {
     Matrix curvature;  // both triangles, d x d
     Matrix padded;
     Vector third;
-    double loss;
-    double rows;
-    double squares;
+    double loss = 0;
+    double rows = 0;
+    double squares = 0;
+    double weight = 0;
+    double squared_weight = 0;
+    double shape_gradient = 0;
+    double shape_curvature = 0;
   };
   CurvatureAt curvature(Model& m, const RowBatch& batch, const Vector& at,
                         const Matrix* covariance = nullptr) const;

@@ -87,7 +87,7 @@ std::string test_name(std::string_view name) {
 }
 
 Table::Table(const ModelConfig& config, const Matrix& x, const Vector& y, double padding,
-             const Vector& offsets)
+             const Vector& offsets, const Vector& weights)
     : layout_(config) {
   const auto rows = static_cast<std::size_t>(x.rows());
   storage_.assign(rows * layout_.stride(), padding);
@@ -98,6 +98,9 @@ Table::Table(const ModelConfig& config, const Matrix& x, const Vector& y, double
     write(x.row(static_cast<Index>(i)), y(static_cast<Index>(i)), row);
     if (layout_.has_offset()) {
       row[layout_.offset_index()] = offsets.size() > 0 ? offsets[static_cast<Index>(i)] : 0.0;
+    }
+    if (layout_.has_weight()) {
+      row[layout_.weight_index()] = weights.size() > 0 ? weights[static_cast<Index>(i)] : 1.0;
     }
   }
 }

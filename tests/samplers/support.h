@@ -107,11 +107,11 @@ SamplerConfig noiseless_config();
 std::string test_name(std::string_view name);
 
 // Rows as they lie in the window, made from a matrix of features and a vector of targets. The
-// padding of dense rows holds `padding`. Offsets are 0 unless they are given.
+// padding of dense rows holds `padding`. Offsets are 0 and weights 1 unless they are given.
 class Table {
  public:
   Table(const ModelConfig& config, const Matrix& x, const Vector& y, double padding = 0.0,
-        const Vector& offsets = {});
+        const Vector& offsets = {}, const Vector& weights = {});
 
   RowBatch all() const { return batch(slots_); }
   RowBatch batch(const std::vector<std::uint32_t>& slots) const {

@@ -101,6 +101,48 @@ TEST(Fit, AnOffsetIsTakenOffAndItsColumnIsNoFeature) {
   }
 }
 
+// The posterior and its exact one are those of so many equal rows.
+TEST(Fit, AWeightOfTwoIsTheRowTwice) {
+  for (const bool binary : {false, true}) {
+    std::string once = "a,w,y\n";
+    std::string rows = "a,y\n";
+    std::string more;
+    for (int i = 0; i < 1500; ++i) {
+      const double a = std::sin(i * 1.7);
+      const double y = 0.5 * a + std::sin(i * 12.9898) * 1.3 + 2;
+      const std::string target = binary ? (y > 2 ? "yes" : "no") : std::to_string(y);
+      const int copies = 1 + i % 3 % 2;
+      once += std::to_string(a) + "," + std::to_string(copies) + "," + target + "\n";
+      rows += std::to_string(a) + "," + target + "\n";
+      if (copies == 2) more += std::to_string(a) + "," + target + "\n";
+    }
+    FitOptions o = options_of(binary);
+    o.standardize = false;
+    o.path = file_with("fit_weight.csv", once);
+    o.data.weight = "w";
+    const auto weighted = fit(o);
+    EXPECT_EQ(weighted["file"]["columns"][1]["reads_as"], "weight");
+    EXPECT_LT(weighted["kl_summary"].get<double>(), 0.05);
+    FitOptions twice = options_of(binary);
+    twice.standardize = false;
+    twice.path = file_with("fit_rows.csv", rows + more);
+    const auto equal = fit(twice);
+    ASSERT_EQ(weighted["parameters"].size(), 2U);
+    for (std::size_t j = 0; j < 2; ++j) {
+      const auto& one = weighted["parameters"][j];
+      const auto& other = equal["parameters"][j];
+      const double sd = other["sd"].get<double>();
+      EXPECT_NEAR(one["mode"].get<double>(), other["mode"].get<double>(), 1e-4 * sd) << j;
+      EXPECT_NEAR(one["sd"].get<double>(), sd, 1e-4 * sd) << j;
+    }
+    if (binary) continue;
+    const double variance = equal["noise_variance"].get<double>();
+    EXPECT_NEAR(weighted["noise_variance"].get<double>(), variance, 1e-4 * variance);
+    EXPECT_NEAR(weighted["noise_variance_reference"].get<double>(),
+                equal["noise_variance_reference"].get<double>(), 1e-9 * variance);
+  }
+}
+
 // 64 draws leave a mean 0.1 sd of error; with the gradients' help it has none for a Gaussian
 // posterior, and little for one that is nearly so.
 TEST(Fit, ZeroVarianceMeansAreThoseOfThePosterior) {

@@ -107,6 +107,21 @@ TEST(Inspect, AnExposureIsNoFeatureAndMakesCounts) {
   EXPECT_EQ(added.schema.target_rule().default_model(), "linear");
 }
 
+TEST(Inspect, AWeightIsNoFeature) {
+  const std::string path = file_with("weights.csv", "w,x,y\n1,2,3.5\n,4,5\n2,7,0\n8,1,4\n");
+  const Inspection found = inspect(path, {.target = "y", .weight = "w"});
+  EXPECT_EQ(found.schema.feature_names(), Names{"x"});
+  EXPECT_EQ(column(found, "w").reads_as, "weight");
+  EXPECT_EQ(column(found, "w").features, 0U);
+  EXPECT_TRUE(says(column(found, "w").note, "rows where it is 0 or empty are left out"));
+  EXPECT_EQ(Schema::from_text(found.schema.to_toml(), "S.toml").fingerprint(),
+            found.schema.fingerprint());
+  EXPECT_THROW(inspect(path, {.target = "y", .weight = "y"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .weight = "weight"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .offset = OffsetRule{"w", false}, .weight = "w"}),
+               UserError);
+}
+
 TEST(Inspect, TakesTheMeanForAnEmptyCellAndSaysSo) {
   const std::string path =
       file_with("gaps.csv", "x,c,y\n1,a,1.5\n,b,2\n3,NA,7\n8,b,\n2,a,nan\n2,a,4\n");

@@ -133,6 +133,48 @@ TEST(Schema, RowsWithoutAnExposureAreSkippedOrEndTheReading) {
   EXPECT_EQ(row.offset, 0.0);
 }
 
+TEST(Schema, AWeightIsANumberOfRowsAndZeroLeavesItsRowOut) {
+  const std::string weighted = replaced(kVisits, "exposure = \"hours\"", "weight = \"w\"");
+  const Schema plain = parsed(replaced(kVisits, "exposure = \"hours\"\n", ""));
+  const std::string rows =
+      "visits,w,x\n2,4,1\n3,0,1\n3,,1\n3,many,1\n3,-1,1\n3,1e300,1\n3,nan,1\n5,0.5,1\n";
+  for (const bool skips : {true, false}) {
+    const Schema schema =
+        parsed(skips ? weighted : replaced(weighted, "missing = \"skip\"", "missing = \"refuse\""));
+    ASSERT_TRUE(schema.has_weight());
+    EXPECT_EQ(schema.features(), 1U);
+    EXPECT_NE(schema.fingerprint(), plain.fingerprint());
+    EXPECT_EQ(parsed(schema.to_toml()).fingerprint(), schema.fingerprint());
+    Table table(file_with("weights.csv", rows), schema.table_options());
+    const RowEncoder encoder(schema, table);
+    EncodedRow row;
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.weight, 4.0);
+    ASSERT_TRUE(table.next());
+    EXPECT_FALSE(encoder.encode(table, row));  // whatever `missing` says
+    EXPECT_TRUE(row.skipped.empty);
+    for (const bool empty : {true, false, false, false, true}) {
+      ASSERT_TRUE(table.next());
+      if (!skips) {
+        EXPECT_THROW(encoder.encode(table, row), RowError);
+        continue;
+      }
+      EXPECT_FALSE(encoder.encode(table, row));
+      EXPECT_EQ(row.skipped.empty, empty) << row.skipped.why;
+      EXPECT_NE(row.skipped.why.find("a weight, a number from 1e-06 to 1e+06"), std::string::npos)
+          << row.skipped.why;
+    }
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.weight, 0.5);
+    // A question may have the field, and counts as any other.
+    EXPECT_EQ(schema.encode({{"x", "3"}}).weight, 1.0);
+    EXPECT_EQ(schema.encode({{"x", "3"}, {"w", "8"}}).weight, 1.0);
+  }
+  EXPECT_THROW(parsed(replaced(kVisits, "exposure = \"hours\"", "weight = \"\"")), UserError);
+}
+
 TEST(Schema, EncodesRowsOfAFile) {
   const Schema schema = parsed(kFlights);
   Table table(file_with("flights.csv", kFlightRows), schema.table_options());

@@ -38,6 +38,9 @@ void add_reading_options(CLI::App& command, InspectOptions& o) {
           },
           "A column of what counts are of: hours, kilometres, people. Its logarithm is the offset")
       ->excludes(offset);
+  command.add_option_function<std::string>(
+      "--weight", [&o](const std::string& column) { o.weight = column; },
+      "A column that says how many equal rows its row counts as, 1e-6 to 1e6; no feature");
   command.add_option("--positive", o.positive, "The target's text that means 1; others are 0");
   command
       .add_option_function<std::string>(

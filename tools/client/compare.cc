@@ -201,6 +201,7 @@ Dataset encoded_rows(const std::string& path, const Schema& schema, std::uint64_
     }
     data.targets.push_back(row.target);
     if (schema.has_offset()) data.offsets.push_back(row.offset);
+    if (schema.has_weight()) data.weights.push_back(row.weight);
   }
   return data;
 }

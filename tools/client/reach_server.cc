@@ -39,6 +39,7 @@ bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
   model.features = welcome.features();
   model.max_nonzeros = welcome.max_nonzeros();
   model.offset = welcome.takes_offsets();
+  model.weight = welcome.takes_weights();
   for (const ModelEntry& entry : model_registry()) {
     model.name = entry.name;
     for (const bool intercept : {true, false}) {
@@ -73,6 +74,12 @@ void check_schema(const Client& client, const Schema& schema) {
         fmt::format("rows of the schema have an offset from the field {}, the server's model takes "
                     "none: start it with this schema, or with model.offset = true",
                     schema.parts().offset->field));
+  }
+  if (schema.has_weight() && !welcome.takes_weights()) {
+    throw UserError(
+        fmt::format("rows of the schema have a weight from the field {}, the server's model counts "
+                    "every row once: start it with this schema, or with model.weight = true",
+                    *schema.parts().weight));
   }
   if (!same_meaning(welcome, schema)) {
     throw UserError(

@@ -6,6 +6,7 @@ void SendBatch::add(const EncodedRow& row, const Schema& schema) {
   features.insert(features.end(), row.values.begin(), row.values.end());
   targets.push_back(row.target);
   if (schema.has_offset()) offsets.push_back(row.offset);
+  if (schema.has_weight()) weights.push_back(row.weight);
   if (!schema.sparse()) return;
   indices.insert(indices.end(), row.indices.begin(), row.indices.end());
   row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
@@ -19,6 +20,7 @@ void SendBatch::drop(std::size_t count) {
   features.erase(features.begin(), features.begin() + at(begin));
   targets.erase(targets.begin(), targets.begin() + at(count));
   if (!offsets.empty()) offsets.erase(offsets.begin(), offsets.begin() + at(count));
+  if (!weights.empty()) weights.erase(weights.begin(), weights.begin() + at(count));
   if (row_ends.empty()) return;
   indices.erase(indices.begin(), indices.begin() + at(begin));
   row_ends.erase(row_ends.begin(), row_ends.begin() + at(count));

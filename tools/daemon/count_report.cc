@@ -24,6 +24,7 @@ constexpr Counted kRowCounts[] = {
     {.key = "offset", .runtime = RuntimeCounter::kRowsRefusedOffset},
     {.key = "unknown_key", .runtime = RuntimeCounter::kLabelsUnknown},
     {.key = "late_key", .runtime = RuntimeCounter::kLabelsLate},
+    {.key = "weight", .runtime = RuntimeCounter::kRowsRefusedWeight},
     {.key = "frames_gap", .io = IoCounter::kFramesRefusedGap},
     {.key = "frames_producer", .io = IoCounter::kFramesRefusedProducer},
     {.key = "frames_table_full", .io = IoCounter::kFramesRefusedTableFull},

@@ -82,6 +82,7 @@ void DaemonConfig::judge() {
     v.engine.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
     v.engine.schema_fingerprint = schema.fingerprint();
     v.engine.model.offset = v.engine.model.offset || schema.has_offset();
+    v.engine.model.weight = v.engine.model.weight || schema.has_weight();
     if (v.prior_groups == Values::PriorGroups::kFields) v.prior_group = fields_of(schema);
     if (v.target.shift && v.engine.standardize_target == Standardize::kChosen) {
       v.engine.standardize_target = Standardize::kGiven;

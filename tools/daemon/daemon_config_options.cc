@@ -27,7 +27,8 @@ void DaemonConfig::describe_options() {
     std::ranges::move(more, std::back_inserter(options_));
   };
   options_ = {
-      text("model.schema", "schema of the rows: sets features, max_nonzeros and offset", v.schema),
+      text("model.schema", "schema of the rows: sets features, max_nonzeros, offset and weight",
+           v.schema),
       choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
              v.model, model_names()),
       number("model.features", "columns of a row, without the intercept", m.features),
@@ -36,6 +37,7 @@ void DaemonConfig::describe_options() {
       boolean("model.offset",
               "rows have an offset: added to the linear predictor; of counts log exposure",
               m.offset),
+      boolean("model.weight", "rows have a weight: how many equal rows each counts as", m.weight),
       number_or("learn", "model.prior_precision",
                 "of the coefficients; 0: an sd of 2.5 sd(y) / sd(x); \"learn\": from the rows",
                 m.prior_precision, m.learn_prior_precision),

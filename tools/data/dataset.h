@@ -35,6 +35,7 @@ struct Dataset {
   std::vector<std::size_t> row_ends;
   std::vector<double> targets;  // rows
   std::vector<double> offsets;  // likewise, where the schema has an offset; otherwise empty
+  std::vector<double> weights;  // likewise, where it has a weight
   std::vector<double> mean;     // of each feature
   std::vector<double> sd;       // of the population: divided by the rows, not by rows - 1
   // Rows without a target, or that the schema skips; the lines of the first ones.

@@ -241,6 +241,12 @@ std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {
   return note;
 }
 
+std::string weight_note(const ColumnFacts& facts) {
+  std::string note = "how many equal rows its row counts as; rows where it is 0";
+  if (facts.missing() > 0) note += " or empty";
+  return note + " are left out";
+}
+
 }  // namespace
 
 Inspection inspect(const std::string& path, const InspectOptions& options) {
@@ -276,6 +282,18 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     parts.offset = {facts.names[*offset], options.offset->exposure};
     leave_out[*offset] = true;
   }
+  std::optional<std::size_t> weight;
+  if (options.weight) {
+    weight = table.column(*options.weight);
+    if (*weight == facts.target)
+      throw UserError(fmt::format("{}: {} is the target, and no weight", path, parts.target));
+    if (weight == offset) {
+      throw UserError(
+          fmt::format("{}: {} is the offset, and no weight", path, facts.names[*weight]));
+    }
+    parts.weight = facts.names[*weight];
+    leave_out[*weight] = true;
+  }
   const std::vector<bool> categories = are_listed(options.categories);
   std::vector<ColumnReport> reports;
   std::vector<std::pair<std::size_t, std::size_t>> rules;  // first and end of each report's
@@ -297,6 +315,11 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     if (offset == j) {
       reports.push_back({name, parts.offset->exposure ? "exposure" : "offset", 0,
                          facts.columns[j].missing(), offset_note(parts, facts.columns[j])});
+      continue;
+    }
+    if (weight == j) {
+      reports.push_back(
+          {name, "weight", 0, facts.columns[j].missing(), weight_note(facts.columns[j])});
       continue;
     }
     reports.push_back({name, plan.reads_as, 0, facts.columns[j].missing(), plan.note});

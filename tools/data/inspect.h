@@ -22,6 +22,7 @@ struct InspectOptions {
   std::optional<char> decimal = std::nullopt;
   std::optional<std::string> positive = std::nullopt;  // the target's text that means 1
   std::optional<OffsetRule> offset = std::nullopt;     // its column is no feature
+  std::optional<std::string> weight = std::nullopt;    // likewise
   std::string model = {};                              // empty: any for the target
   bool skip_missing = false;                           // rows with an empty cell are left out
   std::vector<std::string> missing_texts = {};

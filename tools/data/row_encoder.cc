@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "windhover/runtime/observation.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
 
@@ -18,6 +19,9 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
     const std::string& field = schema.parts().offset->field;
     const bool there = std::ranges::find(table.columns(), field) != table.columns().end();
     if (there || use == RowUse::kObservation) offset_column_ = table.column(field);
+  }
+  if (schema.has_weight() && use == RowUse::kObservation) {
+    weight_column_ = table.column(*schema.parts().weight);
   }
   const auto source_of = [&](const std::string& field) -> Source {
     const DerivedField* derived = schema.derived_field(field);
@@ -92,6 +96,7 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     }
     row.offset = *offset;
   }
+  if (weight_column_ && !encode_weight(table, row)) return false;
   if (!target_column_) return true;
   const std::string_view text = table.text(*target_column_);
   const bool missing = schema_.is_missing(text) && !parts.target_rule.lists(text);
@@ -104,6 +109,22 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     throw RowError(table.place(*target_column_) + ": " + why);
   }
   row.target = *target;
+  return true;
+}
+
+bool RowEncoder::encode_weight(const Table& table, EncodedRow& row) const {
+  const std::string_view text = table.text(*weight_column_);
+  const std::optional<double> weight = schema_.weight_of(text);
+  if (!weight) {
+    return skip(table, *weight_column_, row,
+                fmt::format("\"{}\" where a weight, a number from {:g} to {:g}, is expected", text,
+                            kLeastWeight, kLargestWeight));
+  }
+  if (*weight == 0) {
+    row.skipped = {table.place(*weight_column_) + ": the row has the weight 0", true};
+    return false;
+  }
+  row.weight = *weight;
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <span>
 
+#include "windhover/runtime/observation.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -168,6 +169,13 @@ const char* Schema::offset_text() const {
   return parts_.offset->exposure ? "an exposure, a number greater than 0," : "an offset, a number,";
 }
 
+std::optional<double> Schema::weight_of(std::string_view text) const {
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  const bool usable =
+      value && (*value == 0 || (*value >= kLeastWeight && *value <= kLargestWeight));
+  return usable ? value : std::nullopt;
+}
+
 std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
   const FeatureRule& r = parts_.rules[rule];
   if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
@@ -249,6 +257,7 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
       row.offset = *offset;
     }
   }
+  if (has_weight()) known.push_back(*parts_.weight);
   for (const auto& [name, value] : fields) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::sort(known.begin(), known.end());

@@ -72,6 +72,7 @@ struct SchemaParts {
   std::string target;
   TargetRule target_rule;
   std::optional<OffsetRule> offset;
+  std::optional<std::string> weight;  // the field that says a row's weight
   TableOptions table;
   char decimal = '.';
   MissingPolicy missing = MissingPolicy::kRefuse;
@@ -88,6 +89,7 @@ struct EncodedRow {
   std::vector<std::uint32_t> indices;
   double target = 0;
   double offset = 0;  // also of a question that does not give its field
+  double weight = 1;  // of questions always
   // Of a question: the fields whose category is not listed, so that it is taken as any other.
   std::vector<std::string> unlisted;
   // Of hashed features: what has a bucket, each time it is there, and by rule the words beyond the
@@ -127,6 +129,7 @@ class Schema {
   const std::string& target() const { return parts_.target; }
   const TargetRule& target_rule() const { return parts_.target_rule; }
   bool has_offset() const { return parts_.offset.has_value(); }
+  bool has_weight() const { return parts_.weight.has_value(); }
   // What y is, for display: "delay > 15".
   std::string target_description() const;
 
@@ -141,8 +144,8 @@ class Schema {
   std::string to_toml() const;
 
   // A question: fields by name, derived ones by their own name or through what they come from.
-  // Every feature must be given, an offset or exposure need not; fields the schema does not know
-  // are refused.
+  // Every feature must be given, an offset or exposure need not, and a weight says nothing; fields
+  // the schema does not know are refused.
   EncodedRow encode(const std::map<std::string, std::string>& fields) const;
 
   // The text says that there is no value.
@@ -182,6 +185,8 @@ class Schema {
   // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there
+  // Nothing: the text is no weight that a model takes. 0: the row counts for nothing.
+  std::optional<double> weight_of(std::string_view text) const;
   // False for a category that is taken as any other.
   bool lists(std::size_t rule, std::string_view text) const;
   // Why encode_cell() did not encode it.
@@ -194,8 +199,8 @@ class Schema {
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
 };
 
-// What the rows of a file are for. A question needs neither target nor offset, and a derived field
-// may stand in it under its own name.
+// What the rows of a file are for. A question needs neither target, offset nor weight, and a
+// derived field may stand in it under its own name.
 enum class RowUse : std::uint8_t { kObservation, kQuestion };
 
 // Encodes the rows of one file. The table's columns are looked up once.
@@ -216,6 +221,7 @@ class RowEncoder {
     const DerivedField* derived;  // null: the cell itself
   };
   // False, or RowError where rows are not skipped.
+  bool encode_weight(const Table& table, EncodedRow& row) const;
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
   // A rule of several fields, or of one.
   bool encode_hash(const Table& table, std::size_t rule, EncodedRow& row) const;
@@ -225,6 +231,7 @@ class RowEncoder {
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::optional<std::size_t> offset_column_;  // nothing: there is none
+  std::optional<std::size_t> weight_column_;  // likewise, or a question
   std::vector<std::vector<Source>> sources_;  // of each rule: one, of a hash one a field
 };
 

@@ -256,6 +256,8 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   parts.target = keys.required_text("target");
   parts.target_rule = read_target(keys);
   parts.offset = read_offset(keys, parts.target_rule);
+  parts.weight = keys.text("weight");
+  if (parts.weight && parts.weight->empty()) keys.fail("weight is the name of a field");
   read_model(keys, parts.target_rule, parts.target, path);
   const std::string_view named = parts.target_rule.model;
   if (parts.offset && parts.offset->exposure && !named.empty() &&
@@ -327,6 +329,7 @@ std::string Schema::to_toml() const {
     out += fmt::format("{} = {}\n", parts_.offset->exposure ? "exposure" : "offset",
                        toml_text(parts_.offset->field));
   }
+  if (parts_.weight) out += fmt::format("weight = {}\n", toml_text(*parts_.weight));
   const char separator = parts_.table.separator;
   out += fmt::format("separator = {}\nheader = {}\n",
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
@@ -386,6 +389,7 @@ std::string Schema::description() const {
     out += fmt::format("{}: {}\n", parts_.offset->exposure ? "exposure" : "offset",
                        parts_.offset->field);
   }
+  if (parts_.weight) out += fmt::format("weight: {}\n", *parts_.weight);
   for (const DerivedField& field : parts_.derived) {
     out += fmt::format("{}: {} of {} as {}\n", field.name, name_of(kParts, field.part), field.from,
                        field.format);

@@ -41,6 +41,7 @@ EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
   config.model.features = static_cast<std::uint32_t>(data.columns());
   config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
   config.model.offset = schema.has_offset();
+  config.model.weight = schema.has_weight();
   config.model.classes = classes_of(schema, data, options.model);
   config.max_frame_rows = kMostChunk;
   config.window_slack = 2 * kMostChunk;
@@ -135,6 +136,8 @@ class Stream {
     batch.targets = reinterpret_cast<const std::byte*>(data_.targets.data() + first);
     if (!data_.offsets.empty())
       batch.offsets = reinterpret_cast<const std::byte*>(data_.offsets.data() + first);
+    if (!data_.weights.empty())
+      batch.weights = reinterpret_cast<const std::byte*>(data_.weights.data() + first);
     std::array<RefusedRow, 1> refused;
     const ObserveResult result = engine_->observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
@@ -206,6 +209,8 @@ ordered_json evaluate(const EvaluateOptions& given) {
   value_or_throw(check(config));
   if (options.against && config.model.offset)
     throw UserError("--against is for rows without an offset: its rivals know none");
+  if (options.against && config.model.weight)
+    throw UserError("--against is for rows without a weight: its rivals know none");
 
   Stream stream(config, data);
   Tally all;

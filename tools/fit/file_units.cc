@@ -22,17 +22,23 @@ void check_positive(Response response, const Dataset& data) {
       at - data.targets.begin() + 1, data.target_name, *at, to_string(Status::kTargetOutOfDomain)));
 }
 
+// Of value(row) over the whole file, each row by its weight.
+template <class Value>
+Column column_of_file(const Dataset& data, Value&& value) {
+  return column_of(0, data.rows(), 1, value,
+                   [&](std::size_t i) { return data.weights.empty() ? 1.0 : data.weights[i]; });
+}
+
 // As an engine's cold start finds them, of the whole file.
 TargetTransform target_units_of(const EngineConfig& config, const Dataset& data) {
   const Response response = find_model(config.model.name)->response;
   const bool count = is_count(response);
   const auto offset = [&](std::size_t i) { return data.offsets.empty() ? 0.0 : data.offsets[i]; };
-  const Column targets = column_of(0, data.rows(), 1, [&](std::size_t i) {
+  const Column targets = column_of_file(data, [&](std::size_t i) {
     return count ? data.targets[i] : working_target(response, data.targets[i]) - offset(i);
   });
   if (!count) return scanned_target_units(config, targets);
-  const Column exposures =
-      column_of(0, data.rows(), 1, [&](std::size_t i) { return std::exp(offset(i)); });
+  const Column exposures = column_of_file(data, [&](std::size_t i) { return std::exp(offset(i)); });
   return scanned_target_units(config, targets, exposures.mean());
 }
 
@@ -54,8 +60,7 @@ FileUnits file_units(const FitOptions& options, const Schema& schema, const Data
     }
   } else if (scans_features(config)) {
     for (std::size_t j = 0; j < data.columns(); ++j) {
-      const Column column =
-          column_of(0, data.rows(), 1, [&](std::size_t i) { return data.row(i)[j]; });
+      const Column column = column_of_file(data, [&](std::size_t i) { return data.row(i)[j]; });
       const FeatureUnits units = feature_units(config, column);
       t.shift[j] = units.shift;
       t.scale[j] = 1 / units.inverse_scale;

@@ -138,6 +138,7 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(data.columns());
   config.model.offset = schema.has_offset();
+  config.model.weight = schema.has_weight();
   config.model.intercept = options.intercept;
   config.model.prior_precision = options.prior_precision;
   config.model.learn_prior_precision = options.learn_prior_precision;

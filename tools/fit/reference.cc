@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "windhover/tools/error.h"
 
@@ -95,12 +96,19 @@ class Design {
   Index dimension() const { return static_cast<Index>(data_.columns()) + (intercept_ ? 1 : 0); }
   Index rows() const { return static_cast<Index>(data_.rows()); }
 
-  // Calls visit(X, y, o) for consecutive blocks; o are the offsets.
+  // What the rows count as together.
+  double weight() const {
+    return data_.weights.empty() ? static_cast<double>(data_.rows())
+                                 : std::accumulate(data_.weights.begin(), data_.weights.end(), 0.0);
+  }
+
+  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights.
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());
     VectorXd y(kBlock);
     VectorXd offset = VectorXd::Zero(kBlock);
+    VectorXd weight = VectorXd::Ones(kBlock);
     for (Index begin = 0; begin < rows(); begin += kBlock) {
       const Index count = std::min(kBlock, rows() - begin);
       for (Index i = 0; i < count; ++i) {
@@ -118,7 +126,10 @@ class Design {
         offset.head(count) =
             Eigen::Map<const VectorXd>(data_.offsets.data() + begin, count) / target_scale_;
       }
-      visit(x.topRows(count), y.head(count), offset.head(count));
+      if (!data_.weights.empty()) {
+        weight.head(count) = Eigen::Map<const VectorXd>(data_.weights.data() + begin, count);
+      }
+      visit(x.topRows(count), y.head(count), offset.head(count), weight.head(count));
     }
   }
 
@@ -168,10 +179,10 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   VectorXd moment = VectorXd::Zero(d);
   double squares = 0;
   // Less its offset y is linear in theta.
-  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
-    gram.noalias() += x.transpose() * x;
-    moment.noalias() += x.transpose() * (y - o);
-    squares += (y - o).squaredNorm();
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o, const auto& w) {
+    gram.noalias() += x.transpose() * w.asDiagonal() * x;
+    moment.noalias() += x.transpose() * w.cwiseProduct(y - o);
+    squares += w.dot((y - o).cwiseAbs2());
   });
   const VectorXd prior = prior_precisions(model, d);
   ReferencePosterior reference;
@@ -185,19 +196,19 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   };
   const auto residual_squares = [&] {
     double sum = 0;
-    design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
-      sum += (y - o - x * reference.mode).squaredNorm();
+    design.for_each_block([&](const auto& x, const auto& y, const auto& o, const auto& w) {
+      sum += w.dot((y - o - x * reference.mode).cwiseAbs2());
     });
     return sum;
   };
   const double unit = model.target_scale * model.target_scale;
   double variance = model.noise_variance.value_or(0.0) / unit;
   if (!model.noise_variance) {
-    variance = std::max(squares / reference.rows, 1e-300);
+    variance = std::max(squares / design.weight(), 1e-300);
     for (int iteration = 0; iteration < 200; ++iteration) {
       solve_at(variance);
       const double next =
-          (residual_squares() + (gram * reference.covariance).trace()) / reference.rows;
+          (residual_squares() + (gram * reference.covariance).trace()) / design.weight();
       const bool settled = std::abs(next - variance) <= 1e-13 * variance;
       variance = std::max(next, 1e-300);
       if (settled) break;
@@ -207,8 +218,8 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   reference.noise_variance = variance * unit;
   VectorXd gradient = VectorXd::Zero(d);
   MatrixXd outer = MatrixXd::Zero(d, d);
-  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
-    const VectorXd residual = x * reference.mode + o - y;
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o, const auto& w) {
+    const VectorXd residual = w.cwiseProduct(x * reference.mode + o - y);
     gradient.noalias() += x.transpose() * residual;
     outer.noalias() += x.transpose() * residual.cwiseAbs2().asDiagonal() * x;
   });
@@ -226,15 +237,15 @@ struct LogisticSums {
 LogisticSums logistic_sums(const Design& design, const VectorXd& theta, bool matrices) {
   const Index d = design.dimension();
   LogisticSums sums{0, VectorXd::Zero(d), MatrixXd::Zero(d, d), MatrixXd::Zero(d, d)};
-  design.for_each_block([&](const auto& x, const auto& y, const auto& o) {
+  design.for_each_block([&](const auto& x, const auto& y, const auto& o, const auto& w) {
     const Eigen::ArrayXd eta = (x * theta + o).array();
     const Eigen::ArrayXd p = 1.0 / (1.0 + (-eta).exp());
     // log(1 + e^eta) - y eta, without overflow.
-    sums.loss += (eta.max(0.0) + (-eta.abs()).exp().log1p() - y.array() * eta).sum();
-    const VectorXd residual = (p - y.array()).matrix();
+    sums.loss += (w.array() * (eta.max(0.0) + (-eta.abs()).exp().log1p() - y.array() * eta)).sum();
+    const VectorXd residual = (w.array() * (p - y.array())).matrix();
     sums.gradient.noalias() += x.transpose() * residual;
     if (!matrices) return;
-    sums.hessian.noalias() += x.transpose() * (p * (1.0 - p)).matrix().asDiagonal() * x;
+    sums.hessian.noalias() += x.transpose() * (w.array() * p * (1.0 - p)).matrix().asDiagonal() * x;
     sums.outer.noalias() += x.transpose() * residual.cwiseAbs2().asDiagonal() * x;
   });
   return sums;

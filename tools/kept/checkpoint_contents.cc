@@ -82,6 +82,7 @@ RowLayout CheckpointContents::layout() const {
   model.features = static_cast<std::uint32_t>(field("model.features"));
   model.max_nonzeros = static_cast<std::uint32_t>(field("model.max_nonzeros"));
   model.offset = field("model.offset") != 0;
+  model.weight = field("model.weight") != 0;
   return RowLayout(model);
 }
 

@@ -60,6 +60,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
     for (std::uint32_t j = 1; j <= layout.features(); ++j) names.push_back(fmt::format("x{}", j));
     names.emplace_back("y");
     if (layout.has_offset()) names.emplace_back("offset");
+    if (layout.has_weight()) names.emplace_back("weight");
     return names;
   }
   const Schema schema = Schema::from_file(path);
@@ -73,6 +74,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
   names = schema.feature_names();
   names.push_back(schema.target());
   if (layout.has_offset()) names.emplace_back("offset");
+  if (layout.has_weight()) names.emplace_back("weight");
   return names;
 }
 
@@ -137,6 +139,7 @@ class CsvWriter {
     }
     put(row_[layout_.target_index()]);
     if (layout_.has_offset()) put(layout_.offset(row_.data()));
+    if (layout_.has_weight()) put(layout_.weight(row_.data()));
     text_ += '\n';
   }
 

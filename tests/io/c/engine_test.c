@@ -1,13 +1,14 @@
 /* An engine from C: what it learns and answers, its threads, saved and restored. */
 #include <math.h>
+#include <stddef.h>
 
 #include "windhover/tests/io/c/small_engine.h"
 
 static void texts(void) {
-  for (int i = 0; i <= WINDHOVER_KEY_TIMED_OUT; ++i) {
+  for (int i = 0; i <= WINDHOVER_WEIGHT_NOT_TAKEN; ++i) {
     CHECK(strcmp(windhover_status_text((windhover_status)i), "unknown status") != 0);
   }
-  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_KEY_TIMED_OUT + 1)),
+  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_WEIGHT_NOT_TAKEN + 1)),
                "unknown status") == 0);
   CHECK(strcmp(windhover_status_text(WINDHOVER_OK), "ok") == 0);
   CHECK(strlen(windhover_status_text(WINDHOVER_NO_MEMORY)) > 10);
@@ -76,6 +77,59 @@ static void learns_and_answers(void) {
 
   windhover_reader_destroy(reader);
   windhover_engine_destroy(engine);
+}
+
+/* Rows that each count as four: half the sd. What a row may not count as is refused. */
+static void weights(void) {
+  double sd[2];
+  for (int weighted = 0; weighted < 2; ++weighted) {
+    windhover_engine_options options = small_options();
+    options.weight = weighted;
+    windhover_engine* engine = engine_of(&options);
+    double x[64];
+    double y[64];
+    double four[64];
+    windhover_rows rows;
+    windhover_rows_init(&rows, sizeof rows);
+    rows.rows = rows.feature_values = 64;
+    rows.features = x;
+    rows.targets = y;
+    rows.weights = weighted ? four : NULL;
+    for (int i = 0; i < 64; ++i) {
+      x[i] = 5 * (i % 16) / 16.0;
+      y[i] = 2 + 3 * x[i] + (i % 3 - 1);
+      four[i] = 4;
+    }
+    size_t accepted = 0;
+    size_t refused = 0;
+    for (int frame = 0; frame < 8; ++frame) {
+      CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+      CHECK(accepted == 64 && refused == 0);
+      learn_all(engine);
+    }
+    windhover_reader* reader = reader_of(engine);
+    windhover_parameter parameters[2];
+    CHECK_OK(windhover_reader_posterior(reader, parameters, sizeof parameters[0], 2, NULL));
+    sd[weighted] = parameters[0].sd;
+    const double wrong[2] = {0, 2e6};
+    windhover_refused_row listed[2];
+    rows.rows = rows.feature_values = 2;
+    rows.weights = wrong;
+    if (weighted) {
+      CHECK_OK(windhover_engine_observe_rows(engine, &rows, listed, 2, &accepted, &refused));
+      CHECK(accepted == 0 && refused == 2 && listed[1].reason == WINDHOVER_WEIGHT_OUT_OF_RANGE);
+    } else {
+      CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+                   WINDHOVER_WEIGHT_NOT_TAKEN);
+    }
+    /* A struct of before there were weights has none, whatever stands behind it. */
+    rows.struct_size = offsetof(windhover_rows, weights);
+    CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+    CHECK(accepted == 2 && refused == 0);
+    windhover_reader_destroy(reader);
+    windhover_engine_destroy(engine);
+  }
+  CHECK(fabs(sd[1] / sd[0] - 0.5) < 0.01);
 }
 
 static void classes(void) {
@@ -284,6 +338,7 @@ static void saved_and_restored(void) {
 int main(void) {
   texts();
   learns_and_answers();
+  weights();
   classes();
   outcomes_that_come_late();
   threads();

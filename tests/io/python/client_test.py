@@ -185,6 +185,31 @@ def test_outcomes_are_told_later(daemon, rows):
             m.outcome("a", 1)
 
 
+def test_weights_are_so_many_equal_rows(daemon, rows, settled):
+    X, y = rows(2000)
+    weights = np.random.default_rng(6).integers(1, 4, 2000)
+    with connect(daemon(**{"model.weight": True})) as m:
+        m.observe(X, y, weights=weights)
+        m.wait()
+        settled(m)
+        weighted = m.posterior()
+        with pytest.raises(windhover.InvalidInput, match="weights has shape"):
+            m.observe(X, y, weights=[1.0])
+        m.observe(X[:4], y[:4], weights=[0, -1, np.nan, 1e300])
+        with pytest.raises(windhover.RowsRefused, match="the weight is not between 1e-6 and 1e6"):
+            m.wait()
+    again = np.concatenate([np.flatnonzero(weights >= copy) for copy in (1, 2, 3)])
+    with connect(daemon()) as m:
+        with pytest.raises(windhover.InvalidInput, match="model.weight is false"):
+            m.observe(X, y, weights=weights)
+        m.observe(X[again], y[again])
+        m.wait()
+        settled(m)
+        equal = m.posterior()
+    assert np.allclose(weighted.mode, equal.mode, rtol=0, atol=1e-3 * equal.sd.min())
+    assert np.allclose(weighted.sd, equal.sd, rtol=1e-3)
+
+
 def test_leaving_the_block_waits_and_says_what_was_refused(daemon):
     with pytest.raises(windhover.RowsRefused):
         with connect(daemon()) as m:

@@ -63,6 +63,23 @@ def test_a_regressor_knows_how_sure_it_is(rows):
     model.close()
 
 
+def test_sample_weights_are_so_many_equal_rows(rows):
+    X, y = rows(600)
+    weights = np.random.default_rng(7).integers(0, 4, 600)
+    again = np.concatenate([np.flatnonzero(weights >= copy) for copy in (1, 2, 3)])
+    kinds = (StreamingRegressor, y), (StreamingClassifier, y > y.mean())
+    for kind, target in kinds:
+        with_weights = kind().fit(X, target, sample_weight=weights)
+        equal = kind().fit(X[again], target[again])
+        one, other = with_weights.client_.posterior(), equal.client_.posterior()
+        assert np.allclose(one.mode, other.mode, rtol=0, atol=1e-3 * other.sd.min())
+        assert np.allclose(one.sd, other.sd, rtol=1e-3)
+        with pytest.raises(windhover.InvalidInput, match="counts every row once"):
+            equal.partial_fit(X, target, sample_weight=weights)
+        with_weights.partial_fit(X[:5], target[:5])  # each counts as one
+        with_weights.predict(X[:1])
+
+
 def test_the_same_rows_lead_to_the_same_bits(rows):
     X, y = rows(3000)
     one, other = (StreamingRegressor(random_state=3).fit(X, y) for _ in range(2))

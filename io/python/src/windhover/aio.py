@@ -128,10 +128,10 @@ class Client(Shared):
         """Closes the connections at once; rows on their way may or may not be learned."""
         self._close_all()
 
-    async def observe(self, X: Any, y: Any, *, offsets: Any = None) -> int:
+    async def observe(self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None) -> int:
         """Sends rows, pipelined; the number of the first of them. Lets other tasks run in
         between."""
-        first = await self._run(self._rows, self._observe_steps(X, y, offsets))
+        first = await self._run(self._rows, self._observe_steps(X, y, offsets, weights))
         await asyncio.sleep(0)
         return first
 

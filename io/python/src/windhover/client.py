@@ -134,7 +134,7 @@ class Client(Shared):
         """Closes the connections at once; whether rows on their way are learned is open."""
         self._close_all()
 
-    def observe(self, X: Any, y: Any, *, offsets: Any = None) -> int:
+    def observe(self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None) -> int:
         """Sends rows, pipelined: returns once they are handed over, not once they are learned.
 
         Args:
@@ -142,6 +142,8 @@ class Client(Shared):
             y: shape (n,). Classes count from 0.
             offsets: shape (n,), of a model with `model.offset`: what is added to each row's linear
                 predictor, of counts the logarithm of the exposure. None: 0.
+            weights: shape (n,), of a model with `model.weight`: how many equal rows each counts as,
+                1e-6 to 1e6. None: 1.
 
         Returns:
             The number of the first of these rows, counted over all rows this client has sent.
@@ -154,7 +156,7 @@ class Client(Shared):
                 handed over.
             TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
         """
-        return self._run(self._rows, self._observe_steps(X, y, offsets))
+        return self._run(self._rows, self._observe_steps(X, y, offsets, weights))
 
     def wait(self) -> Totals:
         """Waits until all rows are acknowledged: durable ones are on the server's disk then.

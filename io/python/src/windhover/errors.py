@@ -44,6 +44,8 @@ class Reason(enum.IntEnum):
     KEY_NOT_TAKEN = 26
     UNKNOWN_KEY = 27
     KEY_TIMED_OUT = 28
+    WEIGHT_OUT_OF_RANGE = 29
+    WEIGHT_NOT_TAKEN = 30
     SEQUENCE_GAP = 64
     PRODUCER_BUSY = 65
     TABLE_FULL = 66
@@ -94,6 +96,8 @@ _WORDS = {
     Reason.KEY_NOT_TAKEN: "the server keeps no keys: labels.pending, how many may wait, is 0",
     Reason.UNKNOWN_KEY: "nobody has asked with this key, or long ago, or before a restart",
     Reason.KEY_TIMED_OUT: "the outcome came later than labels.timeout_seconds",
+    Reason.WEIGHT_OUT_OF_RANGE: "the weight is not between 1e-6 and 1e6",
+    Reason.WEIGHT_NOT_TAKEN: "the model counts every row once: model.weight is false",
     Reason.SEQUENCE_GAP: "rows of this producer are missing before these",
     Reason.PRODUCER_BUSY: "another connection speaks for this producer",
     Reason.TABLE_FULL: "the server knows as many producers as it can",

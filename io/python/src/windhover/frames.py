@@ -21,6 +21,7 @@ LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
 OBSERVE, PREDICT = 3, 4  # fields of Request
 OFFSETS = 11  # of Observe and of Predict
+WEIGHTS = 12  # of Observe
 KEYS = 12  # of Predict
 MOST_KEY_BYTES = 64
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
@@ -126,8 +127,8 @@ class Rows:
     """Rows ready for the wire: features and targets of one type, `<f8` or `<f4`.
 
     Dense: `features` has shape (n, columns). Sparse: `features` has the nonzero values, `indices`
-    their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets`
-    (`<f8`) and `keys`, where there are any, have one a row.
+    their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets` and
+    `weights` (`<f8`) and `keys`, where there are any, have one a row.
     """
 
     features: NDArray[Any]
@@ -137,6 +138,7 @@ class Rows:
     row_ends: NDArray[np.int64] | None = None
     offsets: NDArray[np.float64] | None = None
     keys: Sequence[bytes] | None = None
+    weights: NDArray[np.float64] | None = None
 
     def values_before(self, row: int) -> int:
         assert self.row_ends is not None
@@ -158,7 +160,7 @@ class Rows:
 
     def _fitting(self, begin: int, most_bytes: int) -> int:
         item = self.features.itemsize
-        extras = 0 if self.offsets is None else 8
+        extras = 8 * ((self.offsets is not None) + (self.weights is not None))
         extras += 0 if self.keys is None else MOST_KEY_BYTES + 2
         if self.row_ends is None:
             return int(most_bytes // ((self.features.shape[1] + 1) * item + extras))
@@ -175,7 +177,7 @@ class Rows:
 
         `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that
         of the 64-bit one; `indices` is followed by the row ends. Offsets are field 11 of both
-        messages.
+        messages, weights field 12 of an Observe.
         """
         wide = self.features.itemsize == 8
         out: list[Buffer] = []
@@ -193,6 +195,8 @@ class Rows:
             out += packed(OFFSETS, self.offsets[begin:end])
         if self.keys is not None:
             out.append(texts(KEYS, self.keys[begin:end]))
+        if self.weights is not None:
+            out += packed(WEIGHTS, self.weights[begin:end])
         return out
 
 

@@ -104,16 +104,24 @@ class Hosted:
         if not wanted.classes and wanted.likelihood == "logistic" and client.kind != "logistic":
             raise InvalidInput(f"the model is {client.kind}, two classes want logistic")
 
-    def learn(self, X: Any, y: Any, *, offsets: Any = None, afresh: bool = False) -> None:
+    def learn(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        offsets: Any = None,
+        weights: Any = None,
+        afresh: bool = False,
+    ) -> None:
         """Sends rows. `afresh`: the first ones: they are learned from all at once, so that the same
         rows lead to the same posterior."""
         self._dirty = True
         if not (afresh and self._daemon is not None and 1 < len(y) <= PAUSED_AT_MOST):
-            self.client.observe(X, y, offsets=offsets)
+            self.client.observe(X, y, offsets=offsets, weights=weights)
             return
         self.client.pause()
         try:
-            self.client.observe(X, y, offsets=offsets)
+            self.client.observe(X, y, offsets=offsets, weights=weights)
             self.client.wait()
         finally:
             self.client.resume()

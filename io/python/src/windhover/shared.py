@@ -167,10 +167,15 @@ class Shared:
             return rows
         return dataclasses.replace(rows, offsets=wire.column_of("offsets", offsets, rows.count))
 
-    def _observe_steps(self, x: Any, y: Any, offsets: Any) -> Steps[int]:
+    def _observe_steps(self, x: Any, y: Any, offsets: Any, weights: Any) -> Steps[int]:
         if not self._rows.welcome.observes:
             raise InvalidInput("this endpoint answers questions and takes no rows")
+        if weights is not None and not self._rows.welcome.takes_weights:
+            raise InvalidInput("the model counts every row once: model.weight is false")
         rows = self._taken(x, y, self._rows.options.single_precision, offsets)
+        if weights is not None:
+            column = wire.column_of("weights", weights, rows.count)
+            rows = dataclasses.replace(rows, weights=column)
         return self._rows.observe(rows)
 
     def _settle_refused(self, stacklevel: int) -> None:

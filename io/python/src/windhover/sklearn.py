@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
 from .client import Client
 from .errors import InvalidInput
@@ -48,7 +48,7 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     hosted_: Hosted
 
-    def _wanted(self, likelihood: str, classes: int, offset: bool) -> Wanted:
+    def _wanted(self, likelihood: str, classes: int, offset: bool, weight: bool) -> Wanted:
         options: dict[str, object] = {
             "engine.horizon": self.horizon,
             "engine.window_size": self.window_size,
@@ -59,6 +59,8 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             )
             if offset:
                 options["model.offset"] = True
+            if weight:
+                options["model.weight"] = True
         return Wanted(
             columns=self.n_features_in_,
             likelihood=likelihood,
@@ -78,9 +80,11 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             self.hosted_.close()
             del self.hosted_
 
-    def _start(self, likelihood: str, classes: int, offset: bool = False) -> None:
+    def _start(
+        self, likelihood: str, classes: int, offset: bool = False, weight: bool = False
+    ) -> None:
         self.close()
-        self.hosted_ = Hosted(self._wanted(likelihood, classes, offset))
+        self.hosted_ = Hosted(self._wanted(likelihood, classes, offset, weight))
 
     @property
     def client_(self) -> Client:
@@ -118,6 +122,20 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
     def predictions(self, X: Any, **asked: Any) -> Predictions:
         """All that the model says of X: as `windhover.Client.predict`, with the same arguments."""
         return self._ask(X, **asked)
+
+
+def weighed(sample_weight: Any, x: Any, *columns: Any) -> tuple[Any, ...]:
+    """Weights, or None, and all else without the rows of weight 0, which a server does not take."""
+    if sample_weight is None:
+        return (None, x, *columns)
+    weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
+    kept = weights != 0
+    if kept.all():
+        return (weights, x, *columns)
+    if not kept.any():
+        raise InvalidInput("sample_weight is 0 for all rows")
+    others = (None if column is None else np.asarray(column)[kept] for column in columns)
+    return (weights[kept], x[kept], *others)
 
 
 class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
@@ -170,27 +188,36 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         self.options = options
         self.settle = settle
 
-    def fit(self, X: Any, y: Any, *, offset: Any = None) -> StreamingRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> StreamingRegressor:
         """Starts anew and learns from X, shape (n, features), and y, shape (n,).
 
         Args:
+            sample_weight: shape (n,): how many equal rows each counts as, 0 or 1e-6 to 1e6. The
+                model has weights from then on, 1 where none is given.
             offset: shape (n,): what is added to each row's linear predictor, of counts the
                 logarithm of the exposure. The model has one from then on, 0 where none is given.
         """
         X, y = self._validated(X, y, first=True)
-        self._start(self.likelihood, 0, offset is not None)
-        self.hosted_.learn(X, y, offsets=offset, afresh=True)
+        self._learn(X, y, sample_weight, offset, first=True)
         self.hosted_.settle()
         return self
 
-    def partial_fit(self, X: Any, y: Any, *, offset: Any = None) -> StreamingRegressor:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> StreamingRegressor:
         """Learns from more rows, as fit(). Returns once they are handed over."""
         first = not self.__sklearn_is_fitted__()
         X, y = self._validated(X, y, first)
-        if first:
-            self._start(self.likelihood, 0, offset is not None)
-        self._hosted().learn(X, y, offsets=offset, afresh=first)
+        self._learn(X, y, sample_weight, offset, first)
         return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, offset: Any, first: bool) -> None:
+        weights, X, y, offset = weighed(sample_weight, X, y, offset)
+        if first:
+            self._start(self.likelihood, 0, offset is not None, weights is not None)
+        self._hosted().learn(X, y, offsets=offset, weights=weights, afresh=first)
 
     def _validated(self, X: Any, y: Any, first: bool) -> tuple[NDArray[Any], NDArray[Any]]:
         kinds = [np.float64, np.float32]
@@ -246,19 +273,26 @@ class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
         self.options = options
         self.settle = settle
 
-    def fit(self, X: Any, y: Any) -> StreamingClassifier:
-        """Starts anew and learns from X, shape (n, features), and labels y, shape (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StreamingClassifier:
+        """Starts anew and learns from X, shape (n, features), and labels y, shape (n,).
+
+        Args:
+            sample_weight: as for StreamingRegressor.fit().
+        """
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        self._learn(X, y, np.unique(y), first=True)
+        self._learn(X, y, np.unique(y), sample_weight, first=True)
         self.hosted_.settle()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> StreamingClassifier:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> StreamingClassifier:
         """Learns from more rows. Returns once they are handed over.
 
         Args:
             X, y: shape (n, features) and (n,).
             classes: all labels there will be; at the first call, otherwise those of its y.
+            sample_weight: as for fit().
         """
         first = not self.__sklearn_is_fitted__()
         X, y = validate_data(self, X, y, reset=first, dtype=[np.float64, np.float32])
@@ -268,10 +302,10 @@ class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
                 raise InvalidInput(f"classes={labels}: at the first call they were {self.classes_}")
         else:
             labels = np.unique(y) if first else self.classes_
-        self._learn(X, y, labels, first)
+        self._learn(X, y, labels, sample_weight, first)
         return self
 
-    def _learn(self, X: Any, y: Any, labels: NDArray[Any], first: bool) -> None:
+    def _learn(self, X: Any, y: Any, labels: NDArray[Any], sample_weight: Any, first: bool) -> None:
         check_classification_targets(y)
         if len(labels) > MOST_CLASSES:
             raise InvalidInput(f"{len(labels)} classes; a model has at most {MOST_CLASSES}")
@@ -280,11 +314,16 @@ class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
         known[known] = labels[places[known]] == np.asarray(y)[known]
         if not known.all():
             raise InvalidInput(f"y has labels that are not among the classes {labels}")
+        weights, X, places = weighed(sample_weight, X, places)
         if first:
             self.classes_ = labels
             several = len(labels) > 2
-            self._start("softmax" if several else "logistic", len(labels) if several else 0)
-        self._hosted().learn(X, places.astype(X.dtype), afresh=first)
+            self._start(
+                "softmax" if several else "logistic",
+                len(labels) if several else 0,
+                weight=weights is not None,
+            )
+        self._hosted().learn(X, places.astype(X.dtype), weights=weights, afresh=first)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, shape (n, classes)."""

@@ -1,0 +1,508 @@
+// Rows with a weight: the posterior is that of so many equal rows, in every horizon; what is known
+// of the noise, and sd_robust, likewise.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "windhover/runtime/scoring/prediction_scores.h"
+#include "windhover/runtime/window/row_follower.h"
+#include "windhover/tests/runtime/checkpoint_fixture.h"
+#include "windhover/tests/runtime/units_fixture.h"
+
+namespace windhover::test::weight_test {
+namespace {
+
+constexpr std::array kModels = {"linear",     "logistic",          "poisson", "student-t",
+                                "log-normal", "negative-binomial", "softmax"};
+
+// By inversion.
+double poisson_count(double rate, double u) {
+  double term = std::exp(-rate);
+  double k = 0;
+  for (double below = term; below < u && k < 1'000; below += term) term *= rate / ++k;
+  return k;
+}
+
+// Targets that the model may have, of three features; a row counts as one to four.
+Data weighted_rows(const std::string& model, Index rows, std::uint64_t seed) {
+  Data data = linear_data(rows, 3, 0.0, seed);
+  const VectorXd eta = 0.5 * data.y;
+  const VectorXd z = normals(seed + 1, rows);
+  const VectorXd u = uniforms(seed + 2, rows);
+  data.weight = (4 * uniforms(seed + 3, rows)).array().floor() + 1;
+  for (Index i = 0; i < rows; ++i) {
+    const double wide = u[i] < 0.05 ? 6 * z[i] : z[i];
+    data.y[i] = model == "logistic"     ? (u[i] < 1 / (1 + std::exp(-eta[i])))
+                : model == "softmax"    ? std::floor(3 * u[i])
+                : model == "student-t"  ? eta[i] + wide
+                : model == "log-normal" ? std::exp(eta[i] + z[i])
+                : model == "linear"     ? eta[i] + z[i]
+                : model == "poisson"    ? poisson_count(2 * std::exp(eta[i]), u[i])
+                                        : std::floor(-2 * std::exp(eta[i]) * std::log1p(-u[i]));
+  }
+  return data;
+}
+
+// Every row as often as it counts: all of them, then those that count twice, and so on, as if they
+// had come at random.
+Data equal_rows(const Data& data) {
+  std::vector<Index> order;
+  for (double copy = 1; copy <= data.weight.maxCoeff(); ++copy) {
+    for (Index i = 0; i < data.rows(); ++i) {
+      if (data.weight[i] >= copy) order.push_back(i);
+    }
+  }
+  Data all;
+  all.x = data.x(order, Eigen::all);
+  all.y = data.y(order);
+  if (data.offset.size() > 0) all.offset = data.offset(order);
+  return all;
+}
+
+EngineConfig with_weight(EngineConfig config) {
+  config.model.weight = true;
+  return config;
+}
+
+// The prior and units are left to the engine, and all rows come before it looks at any.
+EngineConfig default_prior(const std::string& model, std::uint64_t window) {
+  EngineConfig config = units_test::default_prior(model.c_str(), 3, window);
+  config.model.classes = 3;
+  return config;
+}
+
+TEST(Weight, PosteriorOfAWindowIsThatOfSoManyEqualRows) {
+  for (const std::string model : kModels) {
+    Data data = weighted_rows(model, 400, 11);
+    EngineConfig config = default_prior(model, 2'000);
+    config.model.offset = model != "softmax";
+    if (config.model.offset) data.offset = 0.3 * normals(15, data.rows());
+    TestEngine weighted(with_weight(config));
+    TestEngine equal(config);
+    units_test::fit_all(weighted, data);
+    units_test::fit_all(equal, equal_rows(data));
+    Provenance found_of;
+    Provenance expected_of;
+    const auto found = weighted.parameters(&found_of);
+    const auto expected = equal.parameters(&expected_of);
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      EXPECT_NEAR(found[j].mode, expected[j].mode, 1e-4 * expected[j].sd) << model << j;
+      EXPECT_NEAR(found[j].mean, expected[j].mean, 1e-4 * expected[j].sd) << model << j;
+      EXPECT_NEAR(found[j].sd, expected[j].sd, 1e-5 * expected[j].sd) << model << j;
+    }
+    EXPECT_NEAR(found_of.noise_variance, expected_of.noise_variance,
+                1e-5 * expected_of.noise_variance)
+        << model;
+    EXPECT_NEAR(found_of.noise_variance_sd, expected_of.noise_variance_sd,
+                1e-5 * expected_of.noise_variance_sd)
+        << model;
+    EXPECT_EQ(found_of.n_eff, 400U) << model;  // rows
+    EXPECT_EQ(weighted->counters().get(RuntimeCounter::kDivergences), 0U) << model;
+  }
+}
+
+// A and the gradient, sum by sum.
+TEST(Weight, SumsOfAWindowAreThoseOfEqualRows) {
+  const Data data = weighted_rows("linear", 300, 21);
+  const EngineConfig config = small_config("linear", 3, 2'000);
+  TestEngine weighted(with_weight(config));
+  TestEngine equal(config);
+  units_test::fit_all(weighted, data);
+  units_test::fit_all(equal, equal_rows(data));
+  const Estimator& found = weighted->learner().view().estimator();
+  const Estimator& expected = equal->learner().view().estimator();
+  EXPECT_EQ(found.done().weight(), expected.done().rows());
+  EXPECT_EQ(found.done().rows(), 300);
+  EXPECT_EQ(found.laplace().weight(), data.weight.sum());
+  for (std::uint32_t j = 0; j < 4; ++j) {
+    for (std::uint32_t i = 0; i < 4 - j; ++i) {
+      const double sum = expected.done().curvature_below(j)[i];
+      EXPECT_NEAR(found.done().curvature_below(j)[i], sum, 1e-12 * std::abs(sum) + 1e-9);
+    }
+  }
+}
+
+// Thresholds as in PoissonPosterior's test of the same. Weights of 50 make the chains' noise 50
+// times what the curvature says, from the first move on.
+TEST(Weight, SpreadOfTheDrawsIsThePosteriors) {
+  for (const char* sampler : {"calibrated", "sgfs-f", "sgld"}) {
+    for (const double scale : {1.0, 50.0}) {
+      if (sampler == std::string("sgld") && scale != 1) continue;  // its step is given
+      Data data = weighted_rows("linear", 500, 31);
+      data.weight *= scale;
+      EngineConfig config = with_weight(small_config("linear", 3, 500));
+      config.sampler.name = sampler;
+      config.sampler.step_size = sampler == std::string("sgld") ? 0.002 : 0;
+      config.draws_per_observation = 0;
+      TestEngine engine(config);
+      const Gaussian drawn = drawn_of(engine, data, scale > 1 ? 200'000 : 30'000);
+      MatrixXd precision = data.design().transpose() * data.weight.asDiagonal() * data.design() /
+                           config.model.noise_variance;
+      precision.diagonal() += prior_precisions(4, config.model);
+      const MatrixXd covariance = precision.inverse();
+      const VectorXd mean = covariance *
+                            (data.design().transpose() * data.weight.cwiseProduct(data.y)) /
+                            config.model.noise_variance;
+      for (Index j = 0; j < 4; ++j) {
+        const double sd = std::sqrt(covariance(j, j));
+        EXPECT_NEAR(drawn.mean[j], mean[j], 0.15 * sd) << sampler << scale << j;
+        EXPECT_NEAR(std::sqrt(drawn.covariance(j, j)) / sd, 1.0, 0.08) << sampler << scale << j;
+      }
+      EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0U) << sampler << scale;
+    }
+  }
+}
+
+TEST(Weight, RowsThatLeaveAWindowTakeTheirWeightAlong) {
+  for (const char* model : {"linear", "poisson"}) {
+    const Data data = weighted_rows(model, 900, 41);
+    EngineConfig config = with_weight(small_config(model, 3, 300));
+    TestEngine engine(config);
+    for (Index i = 0; i < 900; i += 30) {
+      engine.feed(data, i, i + 30);
+      engine->poll(64);
+    }
+    engine.poll_until_idle();
+    TestEngine newest(config);
+    newest.feed(data, 600, 900);
+    newest.poll_until_idle();
+    EXPECT_NEAR(engine->learner().view().estimator().done().weight(), data.weight.tail(300).sum(),
+                1e-9);
+    const auto found = engine.parameters();
+    const auto expected = newest.parameters();
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      EXPECT_NEAR(found[j].mode, expected[j].mode, 0.01 * expected[j].sd) << model << j;
+      EXPECT_NEAR(found[j].sd, expected[j].sd, 0.01 * expected[j].sd) << model << j;
+    }
+  }
+}
+
+// Without a window rows are linearised where they are first seen, but for a linear model.
+TEST(Weight, PosteriorOfAllRowsIsThatOfSoManyEqualRows) {
+  for (const std::string model : kModels) {
+    const Data data = weighted_rows(model, 1'000, 51);
+    EngineConfig config = small_config(model.c_str(), 3, 4'000);
+    config.model.classes = 3;
+    config.model.noise_variance = 0;
+    TestEngine equal(config);
+    units_test::fit_all(equal, equal_rows(data));
+    config.horizon = Horizon::kAll;
+    config.sampler.chains = 0;
+    TestEngine weighted(with_weight(config));
+    weighted.feed(data);
+    weighted.poll_until_idle();
+    const auto found = weighted.parameters();
+    const auto expected = equal.parameters();
+    const bool exact = model == "linear" || model == "log-normal";
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      EXPECT_NEAR(found[j].mode, expected[j].mode, (exact ? 1e-3 : 0.5) * expected[j].sd)
+          << model << j;
+      EXPECT_NEAR(found[j].sd, expected[j].sd, (exact ? 1e-3 : 0.1) * expected[j].sd) << model << j;
+    }
+    EXPECT_EQ(weighted->counters().get(RuntimeCounter::kRowsSetAside), 0U) << model;
+  }
+}
+
+// Variances of 512 draws over those of the sandwich, or with noise of covariance A the posterior's:
+// of 4 parameters and 5 streams their mean has a standard error of 0.014. Rows without weights come
+// to 1.01, and where they are forgotten to 1.03, within 0.006.
+TEST(Weight, ChainsThatSeeRowsOnceSpreadAsOfSoManyEqualRows) {
+  for (const SinglePassNoise noise : {SinglePassNoise::kWeights, SinglePassNoise::kNoiseCovariance,
+                                      SinglePassNoise::kCurvature}) {
+    for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+      for (const double scale : {1.0, 30.0, 0.05}) {
+        double mean = 0;
+        double index = 0;
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+          Data data = weighted_rows("linear", 3'000, 100 * seed);
+          data.weight *= scale;
+          EngineConfig config = with_weight(small_config("linear", 3, 1'000));
+          config.horizon = horizon;
+          config.single_pass_noise = noise;
+          config.seed = seed;
+          config.sampler.chains = 0;
+          config.retained_draws = 512;
+          config.model.noise_variance = 0;
+          TestEngine engine(config);
+          engine.feed(data);
+          engine.poll_until_idle();
+          const RowMatrix draws = engine.draws();
+          Provenance provenance;
+          const auto parameters = engine.parameters(&provenance);
+          for (Index j = 0; j < 4; ++j) {
+            const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
+            const double sd = noise == SinglePassNoise::kCurvature ? p.sd : p.sd_robust;
+            const double centre = draws.col(j).mean();
+            mean += (draws.col(j).array() - centre).square().mean() / (sd * sd) / 20;
+          }
+          index += provenance.misspecification_index / 5;
+          EXPECT_EQ(provenance.status, PosteriorStatus::kOk)
+              << to_string(provenance.reason) << scale;
+        }
+        const double usual = horizon == Horizon::kAll ? 1.01 : 1.03;
+        EXPECT_NEAR(mean, usual, 4 * 0.014 + 0.006)
+            << static_cast<int>(noise) << static_cast<int>(horizon) << scale;
+        // Tr(A^-1 C) / 4 of 1,000 effective rows, or 600 where weights differ: variance 2 / 600 / 4
+        // a stream, and as much again for forgetting.
+        EXPECT_NEAR(index, 1, 4 * std::sqrt(2 * 2 / 600.0 / 4 / 5)) << scale;
+      }
+    }
+  }
+}
+
+// Weights that are all the same change how wide the posterior is, not how long its memory is.
+TEST(Weight, OfAnAdaptiveHorizonChooseNoOtherMemory) {
+  Data data = weighted_rows("linear", 3'000, 71);
+  data.y.tail(1'500).array() += 3;
+  for (const double noise : {1.0, 0.0}) {
+    EngineConfig config = small_config("linear", 3, 1'024);
+    config.horizon = Horizon::kAdaptive;
+    config.model.noise_variance = noise;
+    config.model.prior_precision = config.model.intercept_precision = 1e-6;
+    Data plain = data;
+    plain.weight = {};
+    data.weight.setConstant(3);
+    TestEngine once(config);
+    TestEngine thrice(with_weight(config));
+    for (Index i = 0; i < 3'000; i += 50) {
+      once.feed(plain, i, i + 50);
+      thrice.feed(data, i, i + 50);
+      once.poll_until_idle();
+      thrice.poll_until_idle();
+    }
+    const auto resizes = [](TestEngine& engine) {
+      return engine->counters().get(RuntimeCounter::kResizes);
+    };
+    EXPECT_GT(resizes(once), 0U);
+    EXPECT_EQ(resizes(thrice), resizes(once));
+    const auto found = thrice.parameters();
+    const auto expected = once.parameters();
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_NEAR(found[j].mode, expected[j].mode, 1e-3 * expected[j].sd) << j;
+      EXPECT_NEAR(found[j].sd, expected[j].sd / std::sqrt(3.0), 0.01 * found[j].sd) << j;
+    }
+  }
+}
+
+// Noise in proportion to a feature: sd is too small by a factor that is the same of weighted rows
+// and of equal ones. Weights say nothing about the noise, so that the two sandwiches agree up to
+// chance: of 4,000 rows sum w_i r_i^2 x_i^2 has a standard error of some 4 %.
+TEST(Weight, RobustSdIsThatOfSoManyEqualRows) {
+  Data data = weighted_rows("linear", 4'000, 81);
+  const VectorXd eta = data.design() * data.truth;
+  data.y = eta + data.x.col(0).cwiseProduct(normals(85, 4'000));
+  for (const bool all_the_same : {true, false}) {
+    if (all_the_same) data.weight.setConstant(2);
+    EngineConfig config = small_config("linear", 3, 20'000);
+    config.window_slack = 20'000;
+    config.model.noise_variance = 0;
+    TestEngine weighted(with_weight(config));
+    TestEngine equal(config);
+    units_test::fit_all(weighted, data);
+    units_test::fit_all(equal, equal_rows(data));
+    Provenance found_of;
+    Provenance expected_of;
+    const auto found = weighted.parameters(&found_of);
+    const auto expected = equal.parameters(&expected_of);
+    const double tolerance = all_the_same ? 0.03 : 0.1;
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_NEAR(found[j].sd_robust / expected[j].sd_robust, 1, tolerance) << j;
+    }
+    EXPECT_GT(found[0].sd_robust, 1.4 * found[0].sd);
+    EXPECT_NEAR(found_of.misspecification_index / expected_of.misspecification_index, 1, tolerance);
+    // The sandwich itself, of w_i^2 g_i g_i', times sum w / sum w^2.
+    const Estimator& estimator = weighted->learner().view().estimator();
+    const VectorXd mode = Eigen::Map<const VectorXd>(estimator.laplace().mode(), 4);
+    const VectorXd g =
+        data.weight.cwiseProduct(data.design() * mode - data.y) / found_of.noise_variance;
+    const MatrixXd p = Eigen::Map<const MatrixXd>(estimator.laplace().covariance(), 4, 4);
+    const MatrixXd meat = data.design().transpose() * g.cwiseAbs2().asDiagonal() * data.design() *
+                          (data.weight.sum() / data.weight.squaredNorm());
+    const MatrixXd sandwich = p * meat * p;
+    VectorXd sd(4);
+    estimator.checks().sandwich_sd(sd.data());
+    for (Index j = 0; j < 4; ++j) {
+      // C is averaged along the chains, which stray from the mode by 4 / 4000 of it.
+      EXPECT_NEAR(sd[j], std::sqrt(sandwich(j, j)), 0.01 * sd[j]) << j;
+    }
+    data.weight = (4 * uniforms(84, 4'000)).array().floor() + 1;
+  }
+}
+
+TEST(Weight, WhatCannotBeIsRefusedByItself) {
+  const std::array<double, 1> x = {0.5};
+  const double y = 1;
+  const auto observe = [&](TestEngine& engine, const double* weight, RefusedRow* why) {
+    ObservationBatch batch;
+    batch.rows = 1;
+    batch.features = reinterpret_cast<const std::byte*>(x.data());
+    batch.feature_values = 1;
+    batch.targets = reinterpret_cast<const std::byte*>(&y);
+    batch.weights = reinterpret_cast<const std::byte*>(weight);
+    return engine->observe(batch, {why, 1});
+  };
+  TestEngine engine(with_weight(small_config("poisson", 1, 100)));
+  RefusedRow why;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), 0.0, -1.0, 1.0001e6, 9e-7,
+                             1e300, infinity, -infinity}) {
+    EXPECT_EQ(observe(engine, &wrong, &why).refused, 1U) << wrong;
+    EXPECT_EQ(why.reason, Status::kWeightOutOfRange) << wrong;
+  }
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kRowsRefusedWeight), 8U);
+  for (const double right : {kLeastWeight, kLargestWeight}) {
+    EXPECT_EQ(observe(engine, &right, &why).accepted, 1U);
+  }
+  EXPECT_EQ(observe(engine, nullptr, &why).accepted, 1U);  // 1
+  engine.poll_until_idle();
+  EXPECT_EQ(engine->head(), 3U);
+  TestEngine none(small_config("poisson", 1, 100));
+  EXPECT_EQ(observe(none, &y, &why).status, Status::kWeightNotTaken);
+  EXPECT_EQ(none->counters().get(RuntimeCounter::kRowsRefusedWeight), 1U);
+  EXPECT_EQ(none->head(), 0U);
+}
+
+TEST(Weight, OnlyNetworksRefuseIt) {
+  for (const ModelEntry& model : model_registry()) {
+    const auto checked = check(with_weight(small_config(std::string(model.name).c_str(), 2, 100)));
+    EXPECT_EQ(checked.ok(), !model.network) << model.name;
+    if (model.network) {
+      EXPECT_EQ(std::string(checked.error().sentence),
+                "model.weight must be false for networks: they count every row once");
+    }
+  }
+  const EngineConfig config = small_config("linear", 2, 100);
+  EXPECT_NE(fingerprint(config.model, 0), fingerprint(with_weight(config).model, 0));
+  EngineConfig offset = config;
+  offset.model.offset = true;
+  EXPECT_NE(fingerprint(offset.model, 0), fingerprint(with_weight(config).model, 0));
+}
+
+// The largest and the smallest weight side by side: what is left of a window of both is worth what
+// a window of the latter is.
+TEST(Weight, OfEverySizeInOneWindow) {
+  Data data = weighted_rows("linear", 800, 91);
+  data.weight.head(400).setConstant(kLargestWeight);
+  data.weight.tail(400).setConstant(kLeastWeight);
+  EngineConfig config = with_weight(small_config("linear", 3, 400));
+  TestEngine engine(config);
+  for (Index i = 0; i < 800; i += 20) {
+    engine.feed(data, i, i + 20);
+    engine->poll(64);
+  }
+  engine.poll_until_idle();
+  TestEngine newest(config);
+  newest.feed(data, 400, 800);
+  newest.poll_until_idle();
+  const auto found = engine.parameters();
+  const auto expected = newest.parameters();
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(found[j].mode, expected[j].mode, 0.01 * expected[j].sd) << j;
+    EXPECT_NEAR(found[j].sd, expected[j].sd, 0.01 * expected[j].sd) << j;
+  }
+}
+
+TEST(Weight, PackedRowsAndFollowersHaveIt) {
+  for (const std::uint32_t max_nonzeros : {0U, 2U}) {
+    for (const bool offset : {false, true}) {
+      EngineConfig config = with_weight(small_config("linear", 2, 200));
+      config.model.max_nonzeros = max_nonzeros;
+      config.model.offset = offset;
+      config.max_followers = 1;
+      ManualClock clock(1'000'000);
+      TestEngine one(config, &clock);
+      RowFollower follower = one->follower().value();
+      const VectorXd z = normals(51, 500);
+      for (Index i = 0; i < 100; ++i) {
+        ObservationBatch b;
+        const std::uint32_t end = 2;
+        const std::array<std::uint32_t, 2> indices = {0, 1};
+        const double weight = std::exp(z[5 * i + 4]);
+        b.rows = 1;
+        b.features = reinterpret_cast<const std::byte*>(z.data() + 5 * i);
+        b.feature_values = 2;
+        b.targets = reinterpret_cast<const std::byte*>(z.data() + 5 * i + 2);
+        if (offset) b.offsets = reinterpret_cast<const std::byte*>(z.data() + 5 * i + 3);
+        b.weights = reinterpret_cast<const std::byte*>(&weight);
+        if (max_nonzeros > 0) {
+          b.indices = reinterpret_cast<const std::byte*>(indices.data());
+          b.row_ends = reinterpret_cast<const std::byte*>(&end);
+        }
+        ASSERT_EQ(one->observe(b, {}).accepted, 1U);
+      }
+      std::vector<std::byte> bytes(follower.packed_bytes(0, 100));
+      ASSERT_EQ(follower.pack(0, 100, bytes), bytes.size());
+      TestEngine other(config, &clock, 0xA5);
+      ASSERT_EQ(other->observe_packed(bytes, 100).accepted, 100U);
+      EXPECT_EQ(difference(save(*one), save(*other)), "");
+      // A damaged weight is refused as one that came.
+      const double wrong = -1;
+      const std::size_t at = max_nonzeros == 0 ? 2 + 1 + offset : 0;
+      if (max_nonzeros == 0) std::memcpy(bytes.data() + at * sizeof(double), &wrong, sizeof(wrong));
+      TestEngine third(config, &clock, 0xA5);
+      EXPECT_EQ(third->observe_packed(bytes, 100).refused, max_nonzeros == 0 ? 1U : 0U);
+      EngineConfig following = config;
+      following.max_followers = 0;
+      following.model.weight = false;
+      following.follows = true;
+      TestEngine without(following);
+      EXPECT_EQ(without->follow(*one), Status::kWrongDimension);
+    }
+  }
+}
+
+TEST(Weight, CheckpointHoldsItAndSaysWhereItIsMissing) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kAdaptive}) {
+    EngineConfig config = with_weight(saved_config(2, 400));
+    config.horizon = horizon;
+    if (!keeps_window(horizon)) config.sampler.chains = config.sampler.minibatch_size = 0;
+    Data data = linear_data(600, 2, 1.0, 3);
+    data.weight = normals(4, 600).array().exp();
+    ManualClock clock(1'000'000);
+    TestEngine engine(config, &clock);
+    engine.feed(data, 0, 450);
+    engine.poll_until_idle();
+    MemorySink sink;
+    ASSERT_EQ(engine->save(sink), Status::kOk);
+    TestEngine again(config, &clock, 0xA5);
+    MemorySource source(sink.bytes);
+    ASSERT_TRUE(again->restore(source).ok());
+    engine.feed(data, 450, 600);
+    again.feed(data, 450, 600);
+    engine.poll_until_idle();
+    again.poll_until_idle();
+    EXPECT_EQ(difference(save(*engine), save(*again)), "");
+    EngineConfig without = config;
+    without.model.weight = false;
+    Refusal none(without);
+    EXPECT_EQ(std::string(none.refuse(sink.bytes).sentence),
+              "the checkpoint has another model.weight; there it is");
+  }
+}
+
+// Scores are those of rows, each once.
+TEST(Weight, ScoresCountEveryRowOnce) {
+  EngineConfig config = small_config("linear", 3, 1000);
+  config.score_predictions = true;
+  ManualClock clock(1'000'000);
+  TestEngine engine(with_weight(config), &clock);
+  const Data data = weighted_rows("linear", 1'000, 97);
+  for (Index i = 0; i < 1'000; i += 10) {
+    engine.feed(data, i, i + 10);
+    clock.advance_ns(1'000'000);
+    engine.poll_until_idle();
+  }
+  PredictionScores scores;
+  ASSERT_TRUE(engine->scores(scores));
+  const ScoreMeans& all = scores.means.back();
+  EXPECT_GT(all.rows, 900U);
+  EXPECT_LE(all.rows, 1'000U);
+  EXPECT_NEAR(all.coverage[2], 0.9, 4 * std::sqrt(0.09 / 900));  // binomial: 4 standard errors
+}
+
+}  // namespace
+}  // namespace windhover::test::weight_test
