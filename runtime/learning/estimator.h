@@ -22,7 +22,8 @@ namespace windhover {
 // Two sets of anchor sums: `done` is the last complete pass over the window plus the rows that came
 // since (the tail), so the summary is current; `pass` is the one being summed at a newer anchor.
 // Invariant: outside refresh() its parts are of the last one that succeeded. One thread. Memory
-// about 8.5 D^2 doubles; 5.5 D^2 with NoiseStructure::kDiagonal.
+// about 8.5 D^2 doubles; 5.5 D^2 with NoiseStructure::kDiagonal; D^2 more of rows with weights in a
+// window.
 class Estimator {
  public:
   Estimator(Arena& arena, const EngineConfig& config) noexcept;

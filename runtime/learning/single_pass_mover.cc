@@ -35,10 +35,11 @@ void SinglePassMover::start(double rows, std::uint64_t round) noexcept {
 void SinglePassMover::seed(const RowBatch& rows, std::uint64_t round,
                            LearnerWorker& worker) noexcept {
   if (!law_.weighs_rows()) return;
+  const double variance = weight_variance();
   worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
     law_.seed(chain, estimator_.laplace().mode(), worker.gradient,
-              choose_rows(rows, chain, round, worker));
+              choose_rows(rows, variance, chain, round, worker));
   }
 }
 
@@ -53,9 +54,10 @@ void SinglePassMover::seed_noise(std::uint64_t round) noexcept {
 bool SinglePassMover::move(const RowBatch& rows, double keep, std::uint64_t round,
                            LearnerWorker& worker) noexcept {
   bool lost = false;
+  const double variance = weight_variance();
   worker.gradient.set_scale(weights_.effective(), estimator_.dispersion().value());
   for (Chain& chain : chains_.all()) {
-    const SinglePass::WeighedRows weighed = choose_rows(rows, chain, round, worker);
+    const SinglePass::WeighedRows weighed = choose_rows(rows, variance, chain, round, worker);
     Rng rng(seed_, {round, chain.index, Purpose::kInjectedNoise});
     const Status moved = law_.step(chain, worker.gradient, weights_, weighed, keep, rng);
     if (!ok(moved)) {
@@ -78,7 +80,7 @@ void SinglePassMover::reweigh(const RowBatch& rows, std::uint64_t round,
       law_.seed_noise(chain, static_cast<double>(rows.count), variance, rng);
       continue;
     }
-    law_.seed(chain, mode, worker.gradient, choose_rows(rows, chain, round, worker));
+    law_.seed(chain, mode, worker.gradient, choose_rows(rows, variance, chain, round, worker));
     worker.gradient.set_minibatch(rows);
     law_.unseed(chain, mode, worker.gradient);
   }
@@ -99,12 +101,12 @@ void SinglePassMover::start_again(Chain& chain, std::uint64_t round) noexcept {
   chains_.place(chain, estimator_, (round << 16) + chain.index + 1);
 }
 
-SinglePass::WeighedRows SinglePassMover::choose_rows(const RowBatch& rows, const Chain& chain,
-                                                     std::uint64_t round,
+SinglePass::WeighedRows SinglePassMover::choose_rows(const RowBatch& rows, double weight_variance,
+                                                     const Chain& chain, std::uint64_t round,
                                                      LearnerWorker& worker) const noexcept {
   Rng rng(seed_, {round, chain.index, Purpose::kMinibatch});
   const std::span<std::uint32_t> room = worker.indices.subspan(worker.indices.size() / 2);
-  return law_.choose(rows, weight_variance(), rng, room);
+  return law_.choose(rows, weight_variance, rng, room);
 }
 
 void SinglePassMover::visit_law(StateVisitor& visitor, double minibatch_size) noexcept {

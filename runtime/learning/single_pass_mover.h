@@ -51,7 +51,8 @@ class SinglePassMover {
  private:
   // Of the chains' random weights, v r.
   double weight_variance() const noexcept;
-  SinglePass::WeighedRows choose_rows(const RowBatch& rows, const Chain& chain, std::uint64_t round,
+  SinglePass::WeighedRows choose_rows(const RowBatch& rows, double weight_variance,
+                                      const Chain& chain, std::uint64_t round,
                                       LearnerWorker& worker) const noexcept;
   void start_again(Chain& chain, std::uint64_t round) noexcept;
 

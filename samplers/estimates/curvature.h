@@ -113,11 +113,9 @@ class AnchorSums {
   // Of rows whose weights say nothing about their gradients, a gradient times its weight has the
   // covariance that the gradients of as many equal rows have together, divided by this.
   double weight_ratio() const noexcept {
-    return weighted_ && sums_.rows > 0 ? sums_.weight / sums_.squared_weight : 1.0;
+    return any_weight() ? sums_.weight / sums_.squared_weight : 1.0;
   }
-  double mean_weight() const noexcept {
-    return weighted_ && sums_.rows > 0 ? sums_.weight / sums_.rows : 1.0;
-  }
+  double mean_weight() const noexcept { return any_weight() ? sums_.weight / sums_.rows : 1.0; }
   double dispersion() const noexcept { return dispersion_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
   // Column j of the curvature from its diagonal downwards: D - j numbers.
@@ -140,6 +138,10 @@ class AnchorSums {
   }
 
  private:
+  // Not where rows have left that rounding has kept something of.
+  bool any_weight() const noexcept {
+    return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
+  }
   double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
 
   std::uint32_t dimension_;
