@@ -202,6 +202,10 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
   return Status::kOk;
 }
 
+bool Estimator::curvature_is_known(const Model& model, double least) const noexcept {
+  return model.curvature() != Curvature::kFisher || !done_.weighted() || effective_rows() >= least;
+}
+
 Estimates Estimator::estimates(double minibatch_size, bool noise_known) const noexcept {
   Estimates e;
   e.dimension = done_.dimension();

@@ -73,6 +73,9 @@ class Estimator {
                          double target_variance) noexcept;
   // Equal rows that an average over the rows is as certain as: (sum w)^2 / sum w^2.
   double effective_rows() const noexcept { return laplace_.weight() * checks_.noise_scale(); }
+  // Whether A is known to be the Hessian at the mode. Where it is its expectation over y, the two
+  // are as far apart as so many equal rows are from what they are drawn from: `least` are enough.
+  bool curvature_is_known(const Model& model, double least) const noexcept;
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // pass() is done() as it stands, for refresh_at_mode() to go back to.
   void keep_sums() noexcept { pass_.copy_from(done_); }

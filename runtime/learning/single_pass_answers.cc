@@ -87,6 +87,10 @@ void SinglePassLearner::publish() noexcept {
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
              gate_.contradicts(mover_.weights().sum());
+  if (!estimator_.curvature_is_known(*model_, static_cast<double>(cold_start_rows(config_)))) {
+    e.law_decided = false;
+    p.law_ratio = std::numeric_limits<double>::quiet_NaN();
+  }
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windhover/runtime/diagnostics/judgement.h"
 #include "windhover/runtime/diagnostics/misfit.h"
@@ -267,6 +268,10 @@ void WindowLearner::publish() noexcept {
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.effective_rows());
+  if (!estimator_.curvature_is_known(*models_[0], static_cast<double>(cold_start_rows(config_)))) {
+    e.law_decided = false;
+    p.law_ratio = std::numeric_limits<double>::quiet_NaN();
+  }
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

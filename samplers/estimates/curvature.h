@@ -107,6 +107,7 @@ class AnchorSums {
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
   double rows() const noexcept { return sums_.rows; }
+  bool weighted() const noexcept { return weighted_; }
   // What the rows count as together: as many as there are, where rows have no weight.
   double weight() const noexcept { return weighted_ ? sums_.weight : sums_.rows; }
   // Sum of the weights over sum of their squares; 1 where rows have no weight, or there are none.
