@@ -34,15 +34,19 @@ bool NoiseEstimate::end_pass(const AnchorSums& rows, double weight_floor,
   if (!reference_known_) std::fill_n(reference_, dimension_, 0.0);
   reference_known_ = true;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    reference_[j] += weight * (rows.mean_curvature(j) - reference_[j]);
+    reference_[j] += weight * (expected(rows, j) - reference_[j]);
   }
   return true;
+}
+
+double NoiseEstimate::expected(const AnchorSums& rows, std::uint32_t j) const noexcept {
+  return of_equal_rows_ ? rows.mean_curvature(j) : rows.mean_curvature(j) / rows.weight_ratio();
 }
 
 void NoiseEstimate::follow_sums(const AnchorSums& rows) noexcept {
   measured_.estimate_from_sums();
   reference_known_ = true;
-  for (std::uint32_t j = 0; j < dimension_; ++j) reference_[j] = rows.mean_curvature(j);
+  for (std::uint32_t j = 0; j < dimension_; ++j) reference_[j] = expected(rows, j);
 }
 
 void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
@@ -52,16 +56,14 @@ void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
   const bool projected = null_directions_ != nullptr && reference_known_;
   if (projected) null_directions_->find(rows, values_, interlude);
   const double spread = of_equal_rows_ ? rows.weight_ratio() : 1.0;
-  const double assumed = of_equal_rows_ ? 1.0 : 1 / rows.weight_ratio();  // over A
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const bool known = reference_known_ && reference_[j] > 0;
-    const double ratio = known ? rows.mean_curvature(j) / reference_[j] : 1.0;
+    const double ratio = known ? expected(rows, j) / reference_[j] : 1.0;
     scale_[j] = std::sqrt(spread * std::max(ratio, 0.0)) / dispersion;
   }
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     const bool never_seen = reference_known_ && !(reference_[j] > 0);
-    const double extra =
-        never_seen ? assumed * std::max(rows.mean_curvature(j), 0.0) / dispersion : 0.0;
+    const double extra = never_seen ? std::max(expected(rows, j), 0.0) / dispersion : 0.0;
     if (!is_full()) {
       values_[j] = scale_[j] * scale_[j] * measured_.variances()[j] + extra;
       continue;

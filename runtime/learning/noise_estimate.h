@@ -49,6 +49,10 @@ class NoiseEstimate {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  // C_jj of a model that holds, in units of the dispersion: with weights it goes with their
+  // squares, or is of as many equal rows.
+  double expected(const AnchorSums& rows, std::uint32_t j) const noexcept;
+
   std::size_t numbers() const noexcept {
     return is_full() ? std::size_t{dimension_} * dimension_ : dimension_;
   }
