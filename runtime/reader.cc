@@ -16,10 +16,9 @@ double shared_prior_sd(const Posterior& p, std::uint32_t j) noexcept {
 }
 
 void copy_shared(const Posterior& p, std::uint64_t draw, double* theta) noexcept {
+  const auto m = static_cast<std::uint32_t>(draw);
   for (std::uint32_t j = 0; j < p.dimension; ++j) {
-    p.shared.for_each(j, shared_prior_sd(p, j), [&](std::uint32_t m, double value) {
-      if (m == draw) theta[j] = value;
-    });
+    theta[j] = p.shared.draw(j, m, shared_prior_sd(p, j));
   }
 }
 

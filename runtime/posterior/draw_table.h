@@ -34,6 +34,15 @@ struct SharedDraws {
     }
   }
 
+  // One of them.
+  double draw(std::uint32_t parameter, std::uint32_t m, double prior_sd) const noexcept {
+    const std::uint32_t g = m / chains;
+    const std::uint32_t c = m % chains;
+    const float* numbers = group(parameter, g);
+    if (!std::isnan(*numbers)) return double{numbers[c]};
+    return prior_sd * prior_normals(parameter, g, c / kNormals)[c % kNormals];
+  }
+
   const float* of(std::uint32_t parameter) const noexcept { return table + parameter * stride; }
   const float* group(std::uint32_t parameter, std::uint32_t g) const noexcept {
     return of(parameter) + std::size_t{groups[g]} * chains;
@@ -53,18 +62,24 @@ struct SharedDraws {
   std::array<std::uint8_t, kMostGroups> groups{};
 
  private:
+  static constexpr std::uint32_t kNormals = 8;  // are made at a time
+  using Normals = std::array<double, kNormals>;
+
   template <typename Use>
   void for_each_of_prior(std::uint32_t parameter, std::uint32_t g, double prior_sd,
                          const Use& use) const noexcept {
-    std::array<double, 8> normals;
+    Normals normals{};
     for (std::uint32_t c = 0; c < chains; ++c) {
-      const auto part = static_cast<std::uint16_t>(c / normals.size());
-      if (c % normals.size() == 0) {
-        fill_normals(seed, {std::uint64_t{parameter} * kMostGroups + g, part, Purpose::kPriorDraw},
-                     normals);
-      }
-      use(g * chains + c, prior_sd * normals[c % normals.size()]);
+      if (c % kNormals == 0) normals = prior_normals(parameter, g, c / kNormals);
+      use(g * chains + c, prior_sd * normals[c % kNormals]);
     }
+  }
+  Normals prior_normals(std::uint32_t parameter, std::uint32_t g,
+                        std::uint32_t part) const noexcept {
+    Normals normals;
+    const std::uint64_t step = std::uint64_t{parameter} * kMostGroups + g;
+    fill_normals(seed, {step, static_cast<std::uint16_t>(part), Purpose::kPriorDraw}, normals);
+    return normals;
   }
 };
 
