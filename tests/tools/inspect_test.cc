@@ -54,15 +54,23 @@ TEST(Inspect, FindsTabsAndThatNothingNamesTheColumns) {
   EXPECT_TRUE(says(column(found, "1").note, "counts the rows"));
 }
 
-// "a" b goes on, as far as the reader of cells is concerned, to a quote that ends a cell.
 TEST(Inspect, FindsThatQuotesAreLetters) {
-  const Inspection found =
-      inspected("said.txt", "y\tz\tx\n1\t4\t2\n2\t7\t\"a\" b\n3\t5\tc\n1\t5\t\"d\"\n2\t6\t3\n");
-  EXPECT_FALSE(found.schema.parts().table.quotes);
-  EXPECT_NE(found.schema.to_toml().find("quotes = false"), std::string::npos);
-  EXPECT_TRUE(inspected("lines.csv", "y,z,x\n1,4,\"a\nb\"\n2,5,c\n3,9,\"say \"\"d\"\"\"\n")
-                  .schema.parts()
-                  .table.quotes);
+  std::string before = "y\tz\tx\n";
+  for (int i = 0; i < 20; ++i)
+    before += fmt::format("{}\t{}\t{}\n", i % 3, i % 7, i % 2 ? "u" : "v");
+  for (const char* rows : {"2\t7\t\"a\" b\n3\t5\tc\n1\t5\t\"d\"\n", "2\t7\t\"a\n3\t5\tc\n"}) {
+    const Inspection found = inspected("said.txt", before + rows);
+    EXPECT_FALSE(found.schema.parts().table.quotes) << rows;
+    EXPECT_NE(found.schema.to_toml().find("quotes = false"), std::string::npos);
+  }
+  const Inspection lines =
+      inspected("lines.txt", before + "1\t4\t\"a\nb\"\n3\t9\t\"say \"\"d\"\"\"\n");
+  EXPECT_TRUE(lines.schema.parts().table.quotes);
+  // One bad cell of a file in which all cells are in quotes is no reason.
+  std::string all;
+  for (int i = 0; i < 9; ++i) all += fmt::format("\"{}\",\"{}\"\n", i % 3, i);
+  EXPECT_NE(refused("\"y\",\"x\"\n" + all + "\"1\",\"a\nsay \"b\" c\"\n").find("quotes amid"),
+            std::string::npos);
 }
 
 TEST(Inspect, KeepsNamesApartAndNumbersThoseThatAreMissing) {
@@ -79,6 +87,7 @@ TEST(Inspect, MakesCategoriesBooleansAndLeavesOutWhatSaysNothing) {
                                      "Di,Oslo,YES,Earth,?,51,9\n");
   EXPECT_EQ(found.schema.feature_names(), (Names{"town=Oslo", "town=Rome", "smoker", "age"}));
   EXPECT_TRUE(says(column(found, "name").note, "identifier"));
+  EXPECT_TRUE(says(column(found, "name").note, "hash = [\"name\"] and words = true"));
   EXPECT_TRUE(says(column(found, "planet").note, "the same"));
   EXPECT_TRUE(says(column(found, "empty").note, "no cell holds anything"));
   EXPECT_EQ(column(found, "smoker").reads_as, "yes or no");

@@ -37,33 +37,42 @@ TEST(Table, ReadsAQuotedHeaderAndSemicolons) {
   EXPECT_EQ(table.progress(), 1.0);
 }
 
-// Quotes amid text are letters. Those that would swallow the rows below are refused where the cell
-// begins, and read as letters where that is said.
-TEST(Table, QuotesThatArePartOfTheTextLoseNoRow) {
-  Table amid(file_with("amid.csv", "a,b\n5\" pipe,1\n\"so \"called\" pipe\",2\n\"x\ny\",3\n"), {});
-  ASSERT_TRUE(amid.next());
-  EXPECT_EQ(amid.text(0), "5\" pipe");
-  ASSERT_TRUE(amid.next());
-  EXPECT_EQ(amid.text(0), "so \"called\" pipe");
-  ASSERT_TRUE(amid.next());
-  EXPECT_EQ(amid.text(0), "x\ny");
-  EXPECT_FALSE(amid.next());
-
-  const std::string open =
-      file_with("open.txt", "a\tb\n1\tone\n2\t\"two\n3\tthree\n4\tsay \"four\" x\n");
+std::string refusal(const std::string& content, std::vector<std::string>* rows = nullptr) {
   try {
-    Table quoted(open, {.separator = '\t'});
-    while (quoted.next()) continue;
-    FAIL();
+    Table table(file_with("quotes.txt", content), {.separator = '\t'});
+    while (table.next()) {
+      if (rows != nullptr) rows->emplace_back(table.text(1));
+    }
   } catch (const UserError& error) {
-    EXPECT_NE(std::string_view(error.what()).find("line 3: a cell begins with a quote"),
-              std::string_view::npos)
-        << error.what();
+    return error.what();
   }
-  Table letters(open, {.separator = '\t', .quotes = false});
+  return "";
+}
+
+TEST(Table, QuotesAmidTextAreLetters) {
+  std::vector<std::string> rows;
+  EXPECT_EQ(
+      refusal("a\tb\n1\t5\" pipe\n2\t\"so \"called\" pipe\"\n3\t\"x\ny\"\n4\t\"z \"\"q\"\"\nw\"\n",
+              &rows),
+      "");
+  EXPECT_EQ(rows, (Names{"5\" pipe", "so \"called\" pipe", "x\ny", "z \"q\"\nw"}));
+}
+
+// Where they swallow the rows below, before or behind a quote amid the text, or up to the end.
+TEST(Table, QuotesThatSwallowRowsAreRefused) {
+  for (const char* rows :
+       {"2\t\"two\n3\tthree\n4\tsay \"four\" x\n5\ty\"\n",
+        "2\t\"two\" x\n3\tthree\n4\tTV 5\"\n5\tfive\n", "2\t\"two\n3\tthree\n4\tfour\n"}) {
+    const std::string why = refusal(std::string("a\tb\n1\tone\n") + rows);
+    EXPECT_NE(why.find("line 3: a cell that begins with a quote"), std::string::npos)
+        << rows << why;
+  }
+  EXPECT_EQ(refusal("a\tb\n1\t\"one"), "") << "nothing is behind it";
+  Table letters(file_with("letters.txt", "a\tb\n2\t\"two\n3\tthree\n4\tsay \"four\" x\n"),
+                {.separator = '\t', .quotes = false});
   std::vector<std::string> texts;
   while (letters.next()) texts.emplace_back(letters.text(1));
-  EXPECT_EQ(texts, (Names{"one", "\"two", "three", "say \"four\" x"}));
+  EXPECT_EQ(texts, (Names{"\"two", "three", "say \"four\" x"}));
 }
 
 TEST(Table, ReadsTabsCarriageReturnsAndNoHeader) {

@@ -79,32 +79,44 @@ std::vector<std::size_t> cells_of_rows(std::string_view sample, char separator) 
   return rows;
 }
 
-// Whether a cell in quotes goes on over several lines and has text behind its closing quote.
+// Whether a cell in quotes goes on over several lines and has a quote amid its text, or none that
+// closes it, and hardly any cell is in quotes.
 bool quotes_are_letters(std::string_view sample, char separator) {
+  constexpr std::size_t kFewQuoted = 10;  // of so many cells less than one
+  std::size_t cells = 1;
+  std::size_t quoted = 0;
+  bool swallows = false;
   bool cell_begins = true;
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const char c = sample[i];
     if (c != '"' || !cell_begins) {
-      cell_begins = c == separator || c == '\n' || c == '\r' || (c == ' ' && cell_begins);
+      const bool ended = c == separator || c == '\n';
+      if (ended) ++cells;
+      cell_begins = ended || c == '\r' || (c == ' ' && cell_begins);
       continue;
     }
+    ++quoted;
     cell_begins = false;
-    bool several_lines = false;
-    for (++i; i < sample.size(); ++i) {
-      several_lines = several_lines || sample[i] == '\n';
+    bool lines = false;
+    bool amid = false;
+    bool closed = false;
+    for (++i; i < sample.size() && !closed; ++i) {
+      lines = lines || sample[i] == '\n';
       if (sample[i] != '"') continue;
       if (i + 1 < sample.size() && sample[i + 1] == '"') {
         ++i;
         continue;
       }
       const std::size_t next = std::min(sample.find_first_not_of(' ', i + 1), sample.size());
-      const bool ends = next == sample.size() || sample[next] == separator ||
-                        sample[next] == '\n' || sample[next] == '\r';
-      if (ends) break;
-      if (several_lines) return true;  // otherwise the quote is a letter of this cell
+      closed = next == sample.size() || sample[next] == separator || sample[next] == '\n' ||
+               sample[next] == '\r';
+      amid = amid || !closed;
     }
+    --i;  // at the quote that closes
+    const bool open = !closed && sample.size() < kSampleBytes;
+    swallows = swallows || (lines && (amid || open));
   }
-  return false;
+  return swallows && kFewQuoted * quoted < cells;
 }
 
 char separator_of(std::string_view sample) {

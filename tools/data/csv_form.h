@@ -14,7 +14,7 @@ namespace windhover {
 // separator is the first that gives every row as many cells, two at least. The first row names the
 // columns when no cell of it is a number and it is unlike the rows below: `target` is one of its
 // texts, or a column is numbers or dates below, or none of its texts comes again in its column.
-// Quotes are letters where a cell in quotes would go on over several lines and not end with one.
+// Quotes are letters where they would swallow lines and hardly any cell is in quotes.
 // UserError when the file is no text in an encoding that is read, or cannot be read twice.
 TableOptions detect_form(const std::string& path, std::optional<char> separator,
                          std::optional<bool> header, std::string_view target);

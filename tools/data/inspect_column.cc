@@ -306,9 +306,11 @@ ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
   check_numbers(name, facts, choices.decimal, path,
                 fmt::format("--category \"{}\" for categories, or --leave-out \"{}\"", name, name));
   if (facts.identifies_rows()) {
-    return left_out(fmt::format("{}{} different texts in {} rows: an identifier or free text",
-                                facts.many_texts() ? "more than " : "", facts.different_texts(),
-                                facts.cells()));
+    return left_out(fmt::format(
+        "{}{} different texts in {} rows: an identifier or free text (a [[feature]] with hash = "
+        "[{}] and words = true makes features of its words)",
+        facts.many_texts() ? "more than " : "", facts.different_texts(), facts.cells(),
+        toml_text(name)));
   }
   return category_plan(name, facts, choices);
 }

@@ -70,8 +70,7 @@ struct Table::Parser {
     // CSV_REPALL_NL reports every line end, which is what line numbers are counted from.
     if (csv_init(&csv, CSV_REPALL_NL) != 0) throw RunError("no memory for the CSV parser");
     csv_set_delim(&csv, static_cast<unsigned char>(options.separator));
-    constexpr unsigned char kInNoText = 0xFF;
-    if (!options.quotes) csv_set_quote(&csv, kInNoText);
+    if (!options.quotes) csv_set_quote(&csv, '\0');
   }
 
   ~Parser() { csv_free(&csv); }
@@ -85,7 +84,9 @@ struct Table::Parser {
     if (p.open_cells == 0) p.open_line = p.line;
     p.cells.emplace_back(p.text.size(), size);
     p.text.append(begin, size);
-    p.line += static_cast<std::uint64_t>(std::count(begin, begin + size, '\n'));
+    const auto lines = static_cast<std::uint64_t>(std::count(begin, begin + size, '\n'));
+    if (std::exchange(p.quote_amid, false) && lines > 0) p.lost_from = p.line;
+    p.line += lines;
     p.since_row_end = 0;
     ++p.open_cells;
   }
@@ -142,19 +143,17 @@ struct Table::Parser {
       throw UserError(fmt::format("{}, line {}: a row longer than {} bytes; is a quote left open?",
                                   path, line, kMaxRowBytes));
     }
-    if (source.finished()) {
-      finished = true;
-      csv_fini(&csv, &on_cell, &on_row, this);
-    }
+    if (source.finished()) finish();
   }
 
-  // Strictly, and where that finds a quote amid text, one letter as it is.
+  // Strictly, and where that finds a quote amid the text of a cell in quotes, which then goes on,
+  // one letter as it is.
   void parse(std::string_view input) {
     while (!input.empty()) {
       csv_set_opts(&csv, CSV_REPALL_NL | CSV_STRICT);
       std::size_t parsed = csv_parse(&csv, input.data(), input.size(), &on_cell, &on_row, this);
       if (parsed < input.size() && csv_error(&csv) == CSV_EPARSE) {
-        refuse_lines_in_quotes();
+        quote_amid = quote_amid || csv.quoted != 0;
         csv_set_opts(&csv, CSV_REPALL_NL);
         csv.status = CSV_SUCCESS;
         parsed += csv_parse(&csv, &input[parsed], 1, &on_cell, &on_row, this);
@@ -162,18 +161,32 @@ struct Table::Parser {
       if (parsed == 0) {
         throw UserError(fmt::format("{}, line {}: {}", path, line, csv_strerror(csv_error(&csv))));
       }
+      refuse_lost_rows();
       input.remove_prefix(parsed);
     }
   }
 
-  void refuse_lines_in_quotes() const {
-    const std::string_view so_far(reinterpret_cast<const char*>(csv.entry_buf), csv.entry_pos);
-    const auto lines = std::ranges::count(so_far, '\n');
-    if (lines == 0) return;
+  void refuse_lost_rows() const {
+    if (lost_from == 0) return;
     throw UserError(fmt::format(
-        "{}, line {}: a cell begins with a quote and goes on over {} lines to a quote with text "
-        "behind it; where quotes are a part of the texts say quotes = false in the schema",
-        path, line, lines + 1));
+        "{}, line {}: a cell that begins with a quote goes on over several lines and has quotes "
+        "amid "
+        "its text, or none that closes it; where quotes are a part of the texts say quotes = false "
+        "in the schema",
+        path, lost_from));
+  }
+
+  // A quote that is still open may have rows behind it.
+  void finish() {
+    finished = true;
+    csv_set_opts(&csv, CSV_REPALL_NL | CSV_STRICT | CSV_STRICT_FINI);
+    if (csv_fini(&csv, &on_cell, &on_row, this) != 0) {
+      const auto* begin = reinterpret_cast<const char*>(csv.entry_buf);
+      if (std::count(begin, begin + csv.entry_pos, '\n') > 0) lost_from = line;
+      csv_set_opts(&csv, CSV_REPALL_NL);
+      csv_fini(&csv, &on_cell, &on_row, this);
+    }
+    refuse_lost_rows();
   }
 
   bool row_waits() const { return next_row < rows.size(); }
@@ -219,6 +232,8 @@ struct Table::Parser {
   std::uint64_t open_line = 1;
   std::uint64_t line = 1;
   std::size_t since_row_end = 0;
+  bool quote_amid = false;      // of the cell in quotes that is being read
+  std::uint64_t lost_from = 0;  // the line of a cell that swallowed others; 0: none has
 
   std::vector<std::string> columns;
   bool first_row_waits = false;  // no header: the first row was read to count the columns

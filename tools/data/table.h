@@ -28,9 +28,9 @@ enum class MissingPolicy : std::uint8_t {
 // bounded memory: quoted cells, any separator, LF or CRLF, with or without a byte-order mark and a
 // newline at the end. Blanks around cells that are not quoted are dropped, blank lines skipped.
 // Every row must have as many cells as the first. A cell in quotes that goes on over several lines
-// and has text behind the quote that closes it is an error: the quote belonged to the text, and rows
-// would be lost in it. All errors are UserError, naming file and line.
-// One thread.
+// and has a quote amid its text, or none that closes it, is an error: the quotes belonged to the
+// texts, and rows would be lost in them. All errors are UserError, naming file and line. One
+// thread.
 class Table {
  public:
   // Opens the file and reads its header.
