@@ -19,6 +19,7 @@ constexpr double kSpare = 3;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
 constexpr std::uint64_t kDrawsAPass = 16;
+// Columns that are looked at for each that a move of a chain has touched.
 constexpr double kColumnsATouch = 4;
 // The pass of the bound takes a row for so many moves of each chain, or for each while no rows
 // come; while there are few rows, and each doubles what is known, it takes all of them so many
@@ -150,8 +151,7 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   }
 }
 
-// Retaining looks at every column that has had a row, which costs less than a move that touches it:
-// no more often than the moves of a chain have touched a kColumnsATouch-th of as many.
+// Retaining looks at every column that has had a row, which costs less than a move that touches it.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
   const double columns = sampler_.met_columns() / (kColumnsATouch * sampler_.mean_nonzeros());
   const bool rows_came = retained_head_ != cursor_.head();
@@ -167,7 +167,8 @@ void RowBlockLearner::retain() noexcept {
   const bool apart = 2 * newest_moves_ >= moves_between_draws();
   newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;
   if (apart) ++groups_;
-  const bool oldest_leaves = apart || phase_ != Phase::kSampling;
+  const bool still_to_leave = !draws_shown_ && leaves_ == DrawTable::InPlaceOf::kOldest;
+  const bool oldest_leaves = apart || still_to_leave || phase_ != Phase::kSampling;
   leaves_ = oldest_leaves ? DrawTable::InPlaceOf::kOldest : DrawTable::InPlaceOf::kNewest;
   unretained_ = 0;
   retained_head_ = cursor_.head();

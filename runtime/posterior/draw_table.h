@@ -14,6 +14,30 @@
 
 namespace windhover {
 
+// Standard normals of a parameter, one a draw, some at a time.
+class PriorNormals {
+ public:
+  PriorNormals(std::uint64_t seed, std::uint32_t parameter) noexcept
+      : seed_(seed), parameter_(parameter) {}
+  double at(std::uint32_t m) noexcept {
+    if (m / kTogether != block_) {
+      block_ = m / kTogether;
+      fill_normals(seed_, {parameter_, static_cast<std::uint16_t>(block_), Purpose::kPriorDraw},
+                   normals_);
+    }
+    return normals_[m % kTogether];
+  }
+
+ private:
+  static constexpr std::uint32_t kTogether = 16;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::uint64_t seed_;
+  std::uint32_t parameter_;
+  std::uint32_t block_ = kNone;  // of normals_
+  std::array<double, kTogether> normals_;
+};
+
 // Draws that were retained together, one a chain, are a group. What a snapshot holds of them: which
 // groups, oldest first. Of a parameter that had met no row then a group says nothing (NaN), and its
 // draws are the prior's, made when they are asked for: the same ones every time.
@@ -24,23 +48,23 @@ struct SharedDraws {
   // use(m, value) of each draw m of a parameter. `prior_sd` is that of the parameter.
   template <typename Use>
   void for_each(std::uint32_t parameter, double prior_sd, const Use& use) const noexcept {
+    PriorNormals normals(seed, parameter);
     for (std::uint32_t g = 0; g < count; ++g) {
       const float* numbers = group(parameter, g);
+      const std::uint32_t first = g * chains;
       if (std::isnan(*numbers)) {
-        for_each_of_prior(parameter, g, prior_sd, use);
+        for (std::uint32_t c = 0; c < chains; ++c) use(first + c, prior_sd * normals.at(first + c));
       } else {
-        for (std::uint32_t c = 0; c < chains; ++c) use(g * chains + c, double{numbers[c]});
+        for (std::uint32_t c = 0; c < chains; ++c) use(first + c, double{numbers[c]});
       }
     }
   }
 
   // One of them.
   double draw(std::uint32_t parameter, std::uint32_t m, double prior_sd) const noexcept {
-    const std::uint32_t g = m / chains;
-    const std::uint32_t c = m % chains;
-    const float* numbers = group(parameter, g);
-    if (!std::isnan(*numbers)) return double{numbers[c]};
-    return prior_sd * prior_normals(parameter, g, c / kNormals)[c % kNormals];
+    const float* numbers = group(parameter, m / chains);
+    if (std::isnan(*numbers)) return prior_sd * PriorNormals(seed, parameter).at(m);
+    return double{numbers[m % chains]};
   }
 
   const float* of(std::uint32_t parameter) const noexcept { return table + parameter * stride; }
@@ -60,27 +84,6 @@ struct SharedDraws {
   std::uint32_t count = 0;       // groups
   std::uint64_t seed = 0;        // of draws from the prior
   std::array<std::uint8_t, kMostGroups> groups{};
-
- private:
-  static constexpr std::uint32_t kNormals = 8;  // are made at a time
-  using Normals = std::array<double, kNormals>;
-
-  template <typename Use>
-  void for_each_of_prior(std::uint32_t parameter, std::uint32_t g, double prior_sd,
-                         const Use& use) const noexcept {
-    Normals normals{};
-    for (std::uint32_t c = 0; c < chains; ++c) {
-      if (c % kNormals == 0) normals = prior_normals(parameter, g, c / kNormals);
-      use(g * chains + c, prior_sd * normals[c % kNormals]);
-    }
-  }
-  Normals prior_normals(std::uint32_t parameter, std::uint32_t g,
-                        std::uint32_t part) const noexcept {
-    Normals normals;
-    const std::uint64_t step = std::uint64_t{parameter} * kMostGroups + g;
-    fill_normals(seed, {step, static_cast<std::uint16_t>(part), Purpose::kPriorDraw}, normals);
-    return normals;
-  }
 };
 
 // Twice as many groups as a snapshot holds, and two: the newest snapshots go on while one that has
