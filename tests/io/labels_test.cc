@@ -127,6 +127,17 @@ TEST(LateLabels, AnOutcomeWaitsForTheWindow) {
   EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
 }
 
+// Two keys are overdue, and the outcome of one of them, which waited, is joined first.
+void expect_joined_before_silence(Shared& shared, Peer& peer) {
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 2U);
+  const auto responses = peer.take_turn(kTurnNs);
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
+  settle_labels(shared.about, shared.state);
+  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+}
+
 // Also past its deadline: it was told in time, and nobody settles while it waits.
 TEST(LateLabels, AnOutcomeThatWaitsForTheWindowGoesBeforeSilence) {
   EngineConfig config = with_labels();
@@ -142,13 +153,7 @@ TEST(LateLabels, AnOutcomeThatWaitsForTheWindowGoesBeforeSilence) {
   shared.clock.advance_ns(60 * kSecond);
   while (shared.engine->poll(100) > 0) {
   }
-  settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 2U);
-  const auto responses = peer.take_turn(kTurnNs);
-  ASSERT_EQ(responses.size(), 1U);
-  EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
-  settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+  expect_joined_before_silence(shared, peer);
 }
 
 TEST(LateLabels, AnOutcomeThatWaitsForTheLogGoesBeforeSilence) {
@@ -164,13 +169,7 @@ TEST(LateLabels, AnOutcomeThatWaitsForTheLogGoesBeforeSilence) {
   EXPECT_EQ(peer.end, TurnEnd::kWindowFull) << "what the log holds is not learned again yet";
   shared.clock.advance_ns(60 * kSecond);
   feed.open(0);
-  settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 2U);
-  const auto responses = peer.take_turn(kTurnNs);
-  ASSERT_EQ(responses.size(), 1U);
-  EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
-  settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+  expect_joined_before_silence(shared, peer);
 }
 
 // Its frame moves in the connection's buffer meanwhile.

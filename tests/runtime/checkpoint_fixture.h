@@ -61,6 +61,26 @@ class Refusal {
   SavedState new_;
 };
 
+// An engine saved after so many rows, and one restored from it, come to the same with the others;
+// the checkpoint.
+inline Bytes expect_goes_on_alike(const EngineConfig& config, const Data& data, Index saved_at) {
+  ManualClock clock(1'000'000);
+  TestEngine engine(config, &clock);
+  engine.feed(data, 0, saved_at);
+  engine.poll_until_idle();
+  MemorySink sink;
+  EXPECT_EQ(engine->save(sink), Status::kOk);
+  TestEngine again(config, &clock, 0xA5);
+  MemorySource source(sink.bytes);
+  EXPECT_TRUE(again->restore(source).ok());
+  for (TestEngine* one : {&engine, &again}) {
+    one->feed(data, saved_at, data.rows());
+    one->poll_until_idle();
+  }
+  EXPECT_EQ(difference(save(*engine), save(*again)), "");
+  return sink.bytes;
+}
+
 inline EngineConfig captured_config(std::uint64_t window = 200) {
   EngineConfig config = small_config("linear", 4, window);
   config.sampler.chains = 2;

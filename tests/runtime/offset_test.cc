@@ -264,22 +264,9 @@ TEST(Offset, CheckpointHoldsItAndSaysWhereItIsMissing) {
   EngineConfig config = with_offset(saved_config());
   Data data = linear_data(150, 2, 1.0, 3);
   data.offset = normals(4, 150);
-  ManualClock clock(1'000'000);
-  TestEngine engine(config, &clock);
-  engine.feed(data, 0, 100);
-  engine.poll_until_idle();
-  MemorySink sink;
-  ASSERT_EQ(engine->save(sink), Status::kOk);
-  TestEngine again(config, &clock, 0xA5);
-  MemorySource source(sink.bytes);
-  ASSERT_TRUE(again->restore(source).ok());
-  engine.feed(data, 100, 150);
-  again.feed(data, 100, 150);
-  engine.poll_until_idle();
-  again.poll_until_idle();
-  EXPECT_EQ(difference(save(*engine), save(*again)), "");
+  const Bytes saved = expect_goes_on_alike(config, data, 100);
   Refusal none(saved_config());
-  EXPECT_EQ(std::string(none.refuse(sink.bytes).sentence),
+  EXPECT_EQ(std::string(none.refuse(saved).sentence),
             "the checkpoint has another model.offset; there it is");
 }
 

@@ -119,24 +119,11 @@ TEST(WeightRows, CheckpointHoldsItAndSaysWhereItIsMissing) {
     if (!keeps_window(horizon)) config.sampler.chains = config.sampler.minibatch_size = 0;
     Data data = linear_data(600, 2, 1.0, 3);
     data.weight = normals(4, 600).array().exp();
-    ManualClock clock(1'000'000);
-    TestEngine engine(config, &clock);
-    engine.feed(data, 0, 450);
-    engine.poll_until_idle();
-    MemorySink sink;
-    ASSERT_EQ(engine->save(sink), Status::kOk);
-    TestEngine again(config, &clock, 0xA5);
-    MemorySource source(sink.bytes);
-    ASSERT_TRUE(again->restore(source).ok());
-    engine.feed(data, 450, 600);
-    again.feed(data, 450, 600);
-    engine.poll_until_idle();
-    again.poll_until_idle();
-    EXPECT_EQ(difference(save(*engine), save(*again)), "");
+    const Bytes saved = expect_goes_on_alike(config, data, 450);
     EngineConfig without = config;
     without.model.weight = false;
     Refusal none(without);
-    EXPECT_EQ(std::string(none.refuse(sink.bytes).sentence),
+    EXPECT_EQ(std::string(none.refuse(saved).sentence),
               "the checkpoint has another model.weight; there it is");
   }
 }

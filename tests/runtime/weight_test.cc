@@ -87,27 +87,34 @@ TEST(Weight, SpreadOfTheDrawsIsThePosteriors) {
   }
 }
 
+// What is left of a window through which all rows have gone, a few at a time, is what the last of
+// them alone come to; how much that weighs.
+double expect_last_rows_alone(const EngineConfig& config, const Data& data, Index together) {
+  const auto window = static_cast<Index>(config.window_size);
+  TestEngine engine(config);
+  for (Index i = 0; i < data.rows(); i += together) {
+    engine.feed(data, i, i + together);
+    engine->poll(64);
+  }
+  engine.poll_until_idle();
+  TestEngine newest(config);
+  newest.feed(data, data.rows() - window, data.rows());
+  newest.poll_until_idle();
+  const auto found = engine.parameters();
+  const auto expected = newest.parameters();
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    EXPECT_NEAR(found[j].mode, expected[j].mode, 0.01 * expected[j].sd) << j;
+    EXPECT_NEAR(found[j].sd, expected[j].sd, 0.01 * expected[j].sd) << j;
+  }
+  return engine->learner().view().estimator().done().weight();
+}
+
 TEST(Weight, RowsThatLeaveAWindowTakeTheirWeightAlong) {
   for (const char* model : {"linear", "poisson"}) {
+    SCOPED_TRACE(model);
     const Data data = weighted_rows(model, 900, 41);
-    EngineConfig config = with_weight(small_config(model, 3, 300));
-    TestEngine engine(config);
-    for (Index i = 0; i < 900; i += 30) {
-      engine.feed(data, i, i + 30);
-      engine->poll(64);
-    }
-    engine.poll_until_idle();
-    TestEngine newest(config);
-    newest.feed(data, 600, 900);
-    newest.poll_until_idle();
-    EXPECT_NEAR(engine->learner().view().estimator().done().weight(), data.weight.tail(300).sum(),
-                1e-9);
-    const auto found = engine.parameters();
-    const auto expected = newest.parameters();
-    for (std::size_t j = 0; j < expected.size(); ++j) {
-      EXPECT_NEAR(found[j].mode, expected[j].mode, 0.01 * expected[j].sd) << model << j;
-      EXPECT_NEAR(found[j].sd, expected[j].sd, 0.01 * expected[j].sd) << model << j;
-    }
+    const double left = expect_last_rows_alone(with_weight(small_config(model, 3, 300)), data, 30);
+    EXPECT_NEAR(left, data.weight.tail(300).sum(), 1e-9);
   }
 }
 
@@ -269,22 +276,7 @@ TEST(Weight, OfEverySizeInOneWindow) {
   Data data = weighted_rows("linear", 800, 91);
   data.weight.head(400).setConstant(kLargestWeight);
   data.weight.tail(400).setConstant(kLeastWeight);
-  EngineConfig config = with_weight(small_config("linear", 3, 400));
-  TestEngine engine(config);
-  for (Index i = 0; i < 800; i += 20) {
-    engine.feed(data, i, i + 20);
-    engine->poll(64);
-  }
-  engine.poll_until_idle();
-  TestEngine newest(config);
-  newest.feed(data, 400, 800);
-  newest.poll_until_idle();
-  const auto found = engine.parameters();
-  const auto expected = newest.parameters();
-  for (std::size_t j = 0; j < 4; ++j) {
-    EXPECT_NEAR(found[j].mode, expected[j].mode, 0.01 * expected[j].sd) << j;
-    EXPECT_NEAR(found[j].sd, expected[j].sd, 0.01 * expected[j].sd) << j;
-  }
+  (void)expect_last_rows_alone(with_weight(small_config("linear", 3, 400)), data, 20);
 }
 
 // Where few rows weigh nearly all, the curvature of student-t, an expectation over y, may be far

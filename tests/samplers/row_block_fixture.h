@@ -1,0 +1,229 @@
+// What the tests of row blocks share: sparse rows, their exact posterior, and chains.
+#ifndef WINDHOVER_TESTS_SAMPLERS_ROW_BLOCK_FIXTURE_H_
+#define WINDHOVER_TESTS_SAMPLERS_ROW_BLOCK_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+#include "windhover/tests/samplers/support.h"
+
+namespace windhover::row_block_langevin_test {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Sparse rows of a logistic model, and where they lie.
+class SparseData {
+ public:
+  explicit SparseData(const ModelConfig& model) : layout_(model) {}
+
+  void add(const std::vector<std::uint32_t>& columns, const std::vector<double>& values,
+           double target) {
+    rows_.resize(rows_.size() + layout_.stride());
+    double* row = &rows_[rows_.size() - layout_.stride()];
+    row[0] = target;
+    row[RowLayout::kCountIndex] = static_cast<double>(columns.size());
+    std::copy(values.begin(), values.end(), row + RowLayout::kValuesIndex);
+    auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());
+    std::copy(columns.begin(), columns.end(), indices);
+  }
+  std::size_t size() const { return rows_.size() / layout_.stride(); }
+  const double* row(std::size_t i) const { return &rows_[i * layout_.stride()]; }
+  const double* base() const { return rows_.data(); }
+
+  // With a last column of ones.
+  MatrixXd design(std::size_t first, std::size_t last) const {
+    const auto rows = static_cast<Index>(last - first);
+    MatrixXd x = MatrixXd::Zero(rows, Index{layout_.features()} + 1);
+    for (Index i = 0; i < rows; ++i) {
+      const SparseRow sparse(layout_, row(first + static_cast<std::size_t>(i)));
+      for (std::size_t k = 0; k < sparse.count; ++k) x(i, sparse.indices[k]) = sparse.values[k];
+      x(i, layout_.features()) = 1;
+    }
+    return x;
+  }
+  VectorXd targets(std::size_t first, std::size_t last) const {
+    VectorXd y(static_cast<Index>(last - first));
+    for (Index i = 0; i < y.size(); ++i) y[i] = row(first + static_cast<std::size_t>(i))[0];
+    return y;
+  }
+
+ private:
+  RowLayout layout_;
+  std::vector<double> rows_;
+};
+
+inline double uniform(std::uint64_t step) {
+  double u = 0;
+  fill_uniforms(5, {step, 0, Purpose::kTest}, {&u, 1});
+  return u;
+}
+
+inline ModelConfig model_of(std::uint32_t features, std::uint32_t nonzeros, double precision) {
+  ModelConfig model;
+  model.name = "logistic";
+  model.features = features;
+  model.max_nonzeros = nonzeros;
+  model.prior_precision = model.intercept_precision = precision;
+  return model;
+}
+
+// Two categories and their crossing: columns that say the same twice over, of which only the prior
+// tells which it was; the first categories are frequent and the last rare.
+inline constexpr std::uint32_t kFirst = 6;
+inline constexpr std::uint32_t kSecond = 8;
+inline constexpr std::uint32_t kCrossed = kFirst + kSecond + kFirst * kSecond;
+
+inline SparseData crossed_rows(const ModelConfig& model, std::size_t rows, double value = 1) {
+  SparseData data(model);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double u = uniform(3 * i);
+    const double v = uniform(3 * i + 1);
+    const auto a = static_cast<std::uint32_t>(kFirst * u * u);
+    const auto b = static_cast<std::uint32_t>(kSecond * v * v);
+    const double eta = 0.5 * std::sin(a + 1.0) + 0.8 * std::cos(2.0 * b) + 0.5 * std::sin(a * b);
+    const double y = uniform(3 * i + 2) < 1 / (1 + std::exp(-eta)) ? 1 : 0;
+    data.add({a, kFirst + b, kFirst + kSecond + a * kSecond + b}, {value, 1, value}, y);
+  }
+  return data;
+}
+
+// Mean and covariance of a logistic posterior by Hamiltonian steps in units of Laplace's
+// approximation, from 40,000 draws: within 0.01 sd.
+struct Moments {
+  VectorXd mean;
+  MatrixXd covariance;
+};
+
+inline Moments exact_moments(const MatrixXd& x, const VectorXd& y, double precision) {
+  const Index d = x.cols();
+  const auto gradient = [&](const VectorXd& theta) -> VectorXd {
+    const VectorXd p = (1 + (-(x * theta)).array().exp()).inverse();
+    return x.transpose() * (p - y) + precision * theta;
+  };
+  const auto potential = [&](const VectorXd& theta) {
+    const VectorXd eta = x * theta;
+    return (1 + eta.array().exp()).log().sum() - y.dot(eta) + 0.5 * precision * theta.squaredNorm();
+  };
+  VectorXd mode = VectorXd::Zero(d);
+  MatrixXd root;
+  for (int step = 0; step < 30; ++step) {
+    const VectorXd p = (1 + (-(x * mode)).array().exp()).inverse();
+    const VectorXd w = p.array() * (1 - p.array());
+    const MatrixXd h = x.transpose() * w.asDiagonal() * x + precision * MatrixXd::Identity(d, d);
+    const Eigen::LLT<MatrixXd> factor(h);
+    mode -= factor.solve(gradient(mode));
+    root = factor.matrixU().solve(MatrixXd::Identity(d, d));
+  }
+  constexpr int kDraws = 40'000;
+  constexpr double kStep = 0.35;
+  std::vector<double> normals(static_cast<std::size_t>(d));
+  VectorXd z = VectorXd::Zero(d);
+  VectorXd sum = VectorXd::Zero(d);
+  MatrixXd squares = MatrixXd::Zero(d, d);
+  double at = potential(mode);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    fill_normals(11, {static_cast<std::uint64_t>(draw), 0, Purpose::kTest}, normals);
+    VectorXd momentum = Eigen::Map<VectorXd>(normals.data(), d);
+    const double before = at + 0.5 * momentum.squaredNorm();
+    VectorXd proposal = z;
+    VectorXd force = root.transpose() * gradient(mode + root * proposal);
+    for (int leap = 0; leap < 4; ++leap) {
+      momentum -= 0.5 * kStep * force;
+      proposal += kStep * momentum;
+      force = root.transpose() * gradient(mode + root * proposal);
+      momentum -= 0.5 * kStep * force;
+    }
+    const double there = potential(mode + root * proposal);
+    const double after = there + 0.5 * momentum.squaredNorm();
+    if (std::log(uniform(1'000'000 + static_cast<std::uint64_t>(draw))) < before - after) {
+      z = proposal;
+      at = there;
+    }
+    const VectorXd theta = root * z;
+    sum += theta;
+    squares += theta * theta.transpose();
+  }
+  const VectorXd mean = sum / kDraws;
+  return {mode + mean, squares / kDraws - mean * mean.transpose()};
+}
+
+// Chains in a block of their own.
+class Chains {
+ public:
+  Chains(const ModelConfig& model, std::uint32_t chains, std::size_t slots, std::uint64_t seed)
+      : seed_(seed), chains_(chains), memory_(bytes(model, chains, slots)) {
+    Arena& arena = memory_.arena();
+    sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots, seed);
+    sampler_->reset();
+  }
+  RowBlockLangevin& operator*() { return *sampler_; }
+  RowBlockLangevin* operator->() { return sampler_; }
+
+  // Each chain on `moves` of the rows [first, last), whose slots are their numbers.
+  void move(const SparseData& data, std::size_t first, std::size_t last, std::size_t moves) {
+    std::vector<std::uint32_t> slots(moves);
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      const auto chain = static_cast<std::uint16_t>(c);
+      fill_indices(seed_, {round_, chain, Purpose::kMinibatch},
+                   static_cast<std::uint32_t>(last - first), slots);
+      for (std::uint32_t& slot : slots) slot += static_cast<std::uint32_t>(first);
+      sampler_->move(round_, chain, {data.base(), slots.data(), moves});
+    }
+    ++round_;
+    for (std::size_t i = 0; i < moves / 4; ++i, ++bound_) {
+      if (bound_ < first || bound_ >= last) bound_ = first;
+      sampler_->follow_bound(data.row(bound_), static_cast<std::uint32_t>(bound_));
+    }
+  }
+  VectorXd theta(std::uint16_t chain) const {
+    VectorXd theta(sampler_->columns());
+    for (std::uint32_t j = 0; j < sampler_->columns(); ++j) theta[j] = sampler_->theta(chain, j);
+    return theta;
+  }
+
+ private:
+  static std::size_t bytes(const ModelConfig& model, std::uint32_t chains, std::size_t slots) {
+    Arena arena = Arena::measuring();
+    (void)arena.make<RowBlockLangevin>(arena, model, chains, slots, 0);
+    return arena.used();
+  }
+
+  std::uint64_t seed_;
+  std::uint32_t chains_;
+  Memory memory_;
+  RowBlockLangevin* sampler_ = nullptr;
+  std::uint64_t round_ = 0;
+  std::size_t bound_ = 0;
+};
+
+// What chains of many seeds come to, each after its moves: independent draws.
+class Draws {
+ public:
+  void add(const VectorXd& theta) { all_.push_back(theta); }
+  double count() const { return static_cast<double>(all_.size()); }
+  // Of the linear predictors x theta, or of the parameters themselves.
+  Moments moments(const MatrixXd& x) const {
+    VectorXd sum = VectorXd::Zero(x.rows());
+    MatrixXd squares = MatrixXd::Zero(x.rows(), x.rows());
+    for (const VectorXd& theta : all_) {
+      const VectorXd eta = x * theta;
+      sum += eta;
+      squares += eta * eta.transpose();
+    }
+    const VectorXd mean = sum / count();
+    return {mean, squares / count() - mean * mean.transpose()};
+  }
+
+ private:
+  std::vector<VectorXd> all_;
+};
+
+}  // namespace windhover::row_block_langevin_test
+
+#endif  // WINDHOVER_TESTS_SAMPLERS_ROW_BLOCK_FIXTURE_H_

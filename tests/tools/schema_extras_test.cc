@@ -1,0 +1,122 @@
+// What a row has beside its features: the exposure or offset, and the weight.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/schema_fixture.h"
+#include "windhover/tests/tools/support.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr const char* kVisits =
+    "target = \"visits\"\ntarget_kind = \"count\"\nexposure = \"hours\"\nmissing = \"skip\"\n"
+    "[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n";
+
+TEST(Schema, AnExposureIsTheOffsetsExponential) {
+  const Schema schema = parsed(kVisits);
+  ASSERT_TRUE(schema.has_offset());
+  EXPECT_EQ(schema.features(), 1U);
+  EXPECT_EQ(schema.encode({{"x", "3"}, {"hours", "8"}}).offset, std::log(8.0));
+  EXPECT_EQ(schema.encode({{"x", "3"}}).offset, 0.0);
+  for (const char* wrong : {"0", "-1", "", "many", "NaN"}) {
+    EXPECT_THROW(schema.encode({{"x", "3"}, {"hours", wrong}}), UserError) << wrong;
+  }
+  const Schema added = parsed(replaced(kVisits, "exposure", "offset"));
+  EXPECT_EQ(added.encode({{"x", "3"}, {"hours", "-8"}}).offset, -8.0);
+  // Both give a row another meaning.
+  const Schema none = parsed(replaced(kVisits, "exposure = \"hours\"\n", ""));
+  EXPECT_NE(schema.fingerprint(), none.fingerprint());
+  EXPECT_NE(schema.fingerprint(), added.fingerprint());
+  EXPECT_EQ(parsed(schema.to_toml()).fingerprint(), schema.fingerprint());
+  EXPECT_THROW(parsed(replaced(kVisits, "exposure", "offset = \"x\"\nexposure")), UserError);
+  // It is one of counts.
+  const Schema unstated = parsed(replaced(kVisits, "target_kind = \"count\"\n", ""));
+  EXPECT_EQ(unstated.target_rule().default_model(), "negative-binomial");
+  EXPECT_THROW(parsed(replaced(kVisits, "\"count\"", "\"number\"")), UserError);
+  EXPECT_THROW(parsed(replaced(kVisits, "\"count\"", "\"count\"\nmodel = \"linear\"")), UserError);
+}
+
+TEST(Schema, RowsWithoutAnExposureAreSkippedOrEndTheReading) {
+  const std::string rows = "visits,hours,x\n2,4,1\n3,0,1\n3,,1\n3,long,1\n5,1,1\n";
+  for (const bool skips : {true, false}) {
+    const Schema schema =
+        parsed(skips ? kVisits : replaced(kVisits, "missing = \"skip\"", "missing = \"refuse\""));
+    Table table(file_with("visits.csv", rows), schema.table_options());
+    const RowEncoder encoder(schema, table);
+    EncodedRow row;
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.offset, std::log(4.0));
+    for (const bool empty : {false, true, false}) {
+      ASSERT_TRUE(table.next());
+      if (!skips) {
+        EXPECT_THROW(encoder.encode(table, row), RowError);
+        continue;
+      }
+      EXPECT_FALSE(encoder.encode(table, row));
+      EXPECT_EQ(row.skipped.empty, empty);
+      EXPECT_NE(row.skipped.why.find("an exposure"), std::string::npos) << row.skipped.why;
+    }
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.offset, 0.0);
+  }
+  // A file of questions may leave it out.
+  const Schema schema = parsed(kVisits);
+  Table questions(file_with("questions.csv", "x\n1\n"), schema.table_options());
+  EncodedRow row;
+  ASSERT_TRUE(questions.next());
+  ASSERT_TRUE(RowEncoder(schema, questions, RowUse::kQuestion).encode(questions, row));
+  EXPECT_EQ(row.offset, 0.0);
+}
+
+TEST(Schema, AWeightIsANumberOfRowsAndZeroLeavesItsRowOut) {
+  const std::string weighted = replaced(kVisits, "exposure = \"hours\"", "weight = \"w\"");
+  const Schema plain = parsed(replaced(kVisits, "exposure = \"hours\"\n", ""));
+  const std::string rows =
+      "visits,w,x\n2,4,1\n3,0,1\n3,,1\n3,many,1\n3,-1,1\n3,1e300,1\n3,nan,1\n5,0.5,1\n";
+  for (const bool skips : {true, false}) {
+    const Schema schema =
+        parsed(skips ? weighted : replaced(weighted, "missing = \"skip\"", "missing = \"refuse\""));
+    ASSERT_TRUE(schema.has_weight());
+    EXPECT_EQ(schema.features(), 1U);
+    EXPECT_NE(schema.fingerprint(), plain.fingerprint());
+    EXPECT_EQ(parsed(schema.to_toml()).fingerprint(), schema.fingerprint());
+    Table table(file_with("weights.csv", rows), schema.table_options());
+    const RowEncoder encoder(schema, table);
+    EncodedRow row;
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.weight, 4.0);
+    ASSERT_TRUE(table.next());
+    EXPECT_FALSE(encoder.encode(table, row));  // whatever `missing` says
+    EXPECT_TRUE(row.skipped.empty);
+    for (const bool empty : {true, false, false, false, true}) {
+      ASSERT_TRUE(table.next());
+      if (!skips) {
+        EXPECT_THROW(encoder.encode(table, row), RowError);
+        continue;
+      }
+      EXPECT_FALSE(encoder.encode(table, row));
+      EXPECT_EQ(row.skipped.empty, empty) << row.skipped.why;
+      EXPECT_NE(row.skipped.why.find("a weight, a number from 1e-06 to 1e+06"), std::string::npos)
+          << row.skipped.why;
+    }
+    ASSERT_TRUE(table.next());
+    ASSERT_TRUE(encoder.encode(table, row));
+    EXPECT_EQ(row.weight, 0.5);
+    // A question may have the field, and counts as any other.
+    EXPECT_EQ(schema.encode({{"x", "3"}}).weight, 1.0);
+    EXPECT_EQ(schema.encode({{"x", "3"}, {"w", "8"}}).weight, 1.0);
+  }
+  EXPECT_THROW(parsed(replaced(kVisits, "exposure = \"hours\"", "weight = \"\"")), UserError);
+}
+
+}  // namespace
+}  // namespace windhover
