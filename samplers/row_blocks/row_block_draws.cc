@@ -68,12 +68,12 @@ void RowBlockLangevin::retain(std::uint64_t count) noexcept {
     } else {
       const double precision = precision_of(column);
       const double all = precision + sums.curvature;
-      const double weight = double{sums.curvature} * sums.rows / all;
+      const double weight = sums.curvature * static_cast<double>(sums.rows) / all;
       const double mean = mean_force(column, precision);
       squares += weight * chains_ * mean * mean / all;
       weights += weight;
       if (learns_precision_ && !is_intercept(column)) {
-        const float stretch = precision_.stretch(sums.curvature);
+        const float stretch = precision_.stretch(static_cast<float>(sums.curvature));
         for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
       }
     }
@@ -100,11 +100,11 @@ double RowBlockLangevin::mean_force(std::uint32_t column, double precision) cons
 }
 
 void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
-  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint32_t));
+  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint64_t));
   const auto bits = [&](float* numbers, std::size_t count) {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
-  visitor.section("row blocks");
+  visitor.section("row blocks", 2);
   visitor.values(met_count_, nonzeros_, rows_, moves_, change_, mean_curvature_, virial_,
                  virial_weights_, lag_);
   visitor.visit(std::span(met_, columns_));
@@ -112,7 +112,7 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   visitor.visit(intercept_force_, chains_);
   bits(residuals_, slots_ * chains_);
   bits(curvature_, slots_);
-  visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(sums_), std::size_t{2} * columns_));
+  visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
   bound_.visit_state(visitor);
   precision_.visit_state(visitor);
 }

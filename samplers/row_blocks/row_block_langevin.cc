@@ -107,7 +107,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
     ColumnSums& sums = sums_[row.column(k)];
     const auto value = static_cast<float>(row.value(k));
     ++sums.rows;
-    sums.curvature += curvature_[slot] * value * value;
+    sums.curvature += double{curvature_[slot]} * value * value;
     add_force(row.column(k), value, residuals);
   }
   return true;
@@ -123,7 +123,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     const std::uint32_t column = row.column(k);
     ColumnSums& sums = sums_[column];
     const auto value = static_cast<float>(row.value(k));
-    sums.curvature = std::max(0.0F, sums.curvature - curvature_[slot] * value * value);
+    sums.curvature = std::max(0.0, sums.curvature - double{curvature_[slot]} * value * value);
     add_force(column, -value, residuals);
     if (--sums.rows > 0) continue;
     sums.curvature = 0;  // what rounding has left would stay for ever
@@ -144,7 +144,7 @@ void RowBlockLangevin::translate(const RowColumns& row, std::uint32_t slot, floa
   for (std::size_t k = 0; k < row.count; ++k) {
     const auto precision = static_cast<float>(precision_of(row.column(k)));
     block_.value[k] = static_cast<float>(row.value(k));
-    block_.step[k] = 1 / (precision + sums_[row.column(k)].curvature);
+    block_.step[k] = 1 / (precision + static_cast<float>(sums_[row.column(k)].curvature));
     along += block_.value[k] * block_.value[k] * block_.step[k];
   }
   const float factor = sign * mean / (1 + curvature_[slot] * along);
@@ -215,7 +215,7 @@ double RowBlockLangevin::load(std::uint16_t chain, const RowColumns& row) noexce
     b.apart[k] = b.theta[k] - theta_of(column)[other];
     b.force[k] = force_of(column)[chain];
     b.rows[k] = static_cast<float>(sums_[column].rows);
-    b.curvature[k] = sums_[column].curvature;
+    b.curvature[k] = static_cast<float>(sums_[column].curvature);
     b.precision[k] = static_cast<float>(precision_.value());
   }
   if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(intercept_precision_);
@@ -315,13 +315,14 @@ void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept
 
 void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot,
                                         float newest) noexcept {
-  const float more = 0.5F * (newest - curvature_[slot]);
-  curvature_[slot] += more;
+  const double before = curvature_[slot];
+  curvature_[slot] += 0.5F * (newest - curvature_[slot]);
+  const double more = curvature_[slot] - before;  // as it is after rounding
   mean_curvature_ += kMovesACurvature * kNewestMove * (curvature_[slot] - mean_curvature_);
   for (std::size_t k = 0; k < row.count; ++k) {
-    float& sum = sums_[row.column(k)].curvature;
+    double& sum = sums_[row.column(k)].curvature;
     const auto value = static_cast<float>(row.value(k));
-    sum = std::max(0.0F, sum + more * value * value);
+    sum = std::max(0.0, sum + more * value * value);
   }
 }
 

@@ -52,7 +52,7 @@ class NormalSource;
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
 // those of these rows. Of a column that has not had a row theta is NaN. One thread. Memory: 8 bytes
-// a chain and column, 4 a chain and row, 24 a column and 4 a row. No function but reset() takes
+// a chain and column, 4 a chain and row, 32 a column and 4 a row. No function but reset() takes
 // time in proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its

@@ -12,8 +12,8 @@ namespace windhover {
 // What the rows that are there say of a column. A curvature is that of -log p in the linear
 // predictor.
 struct ColumnSums {
-  float curvature;     // sum of h_i x_ij^2
-  std::uint32_t rows;  // with a non-zero
+  double curvature;    // sum of h_i x_ij^2: rows of other sizes come and go without leaving a trace
+  std::uint64_t rows;  // with a non-zero
 };
 
 // A row in place, with a last column of 1 where there is an intercept.
