@@ -114,6 +114,9 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   if (connected() && !request.offsets.empty() && !welcome().takes_offsets()) {
     return fail(Status::kOffsetNotTaken, "the server's model has no offset: model.offset is false");
   }
+  if (connected() && !request.trials.empty() && !welcome().takes_trials()) {
+    return fail(Status::kTrialsNotTaken, "the server's model has no trials: it is not binomial");
+  }
   if (connected() && !request.keys.empty() && !welcome().takes_keys()) {
     return fail(Status::kKeyNotTaken, std::string(kNoKeys));
   }
@@ -129,6 +132,7 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   add_all(request.thresholds, predict->mutable_thresholds());
   add_all(request.outcomes, predict->mutable_outcomes());
   add_all(request.offsets, predict->mutable_offsets());
+  add_all(request.trials, predict->mutable_trials());
   predict->set_interval_probability(request.interval_probability);
   predict->set_thompson_id(request.thompson_id);
   if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome().frame_cap()) {

@@ -32,8 +32,10 @@ std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first, const Clie
       welcome.frame_cap() > kFrameOverhead ? welcome.frame_cap() - kFrameOverhead : 0;
   std::size_t limit = std::min<std::size_t>(rows.targets.size() - first, welcome.max_rows());
   if (options.max_rows_per_frame > 0) limit = std::min(limit, options.max_rows_per_frame);
-  const std::size_t extras =
-      ((rows.offsets.empty() ? 0 : 1) + (rows.weights.empty() ? 0 : 1)) * sizeof(double);
+  std::size_t extras = 0;
+  for (const auto* of_each : {&rows.offsets, &rows.weights, &rows.trials}) {
+    if (!of_each->empty()) extras += sizeof(double);
+  }
   if (rows.row_ends.empty()) {
     const std::size_t columns = rows.features.size() / rows.targets.size();
     return std::min(limit, room / ((columns + 1) * value + extras));
@@ -74,14 +76,14 @@ void fill_rows(const ObserveRows& rows, std::size_t first, std::size_t count, bo
     observe->mutable_features_f64()->Add(features.begin(), features.end());
     observe->mutable_targets_f64()->Add(targets.begin(), targets.end());
   }
-  if (!rows.offsets.empty()) {
-    const auto offsets = rows.offsets.subspan(first, count);
-    observe->mutable_offsets()->Add(offsets.begin(), offsets.end());
-  }
-  if (!rows.weights.empty()) {
-    const auto weights = rows.weights.subspan(first, count);
-    observe->mutable_weights()->Add(weights.begin(), weights.end());
-  }
+  const auto copy_extras = [&](std::span<const double> from, auto* to) {
+    if (from.empty()) return;
+    from = from.subspan(first, count);
+    to->Add(from.begin(), from.end());
+  };
+  copy_extras(rows.offsets, observe->mutable_offsets());
+  copy_extras(rows.weights, observe->mutable_weights());
+  copy_extras(rows.trials, observe->mutable_trials());
 }
 
 }  // namespace
@@ -122,7 +124,7 @@ Status ClientStream::send_observe(const ObserveRows& rows) {
   const auto one_a_row = [&](std::span<const double> numbers) {
     return numbers.empty() || numbers.size() == count;
   };
-  if (!shaped || !one_a_row(rows.offsets) || !one_a_row(rows.weights)) {
+  if (!shaped || !one_a_row(rows.offsets) || !one_a_row(rows.weights) || !one_a_row(rows.trials)) {
     return fail(Status::kInvalidArgument, "the arrays do not belong to as many rows");
   }
   if (!connected()) return fail(Status::kClosed, "not connected");
@@ -132,6 +134,13 @@ Status ClientStream::send_observe(const ObserveRows& rows) {
   if (!rows.weights.empty() && !welcome().takes_weights()) {
     return fail(Status::kWeightNotTaken,
                 "the server's model counts every row once: model.weight is false");
+  }
+  if (!rows.trials.empty() && !welcome().takes_trials()) {
+    return fail(Status::kTrialsNotTaken, "the server's model has no trials: it is not binomial");
+  }
+  if (count > 0 && rows.trials.empty() && welcome().takes_trials()) {
+    return fail(Status::kTrialsMissing,
+                "the server's model is binomial: each row needs the number of its trials");
   }
   for (std::size_t first = 0; first < count;) {
     const std::size_t fit = rows_that_fit(rows, first, options_, welcome());

@@ -46,6 +46,7 @@ struct ObserveRows {
   std::span<const std::uint32_t> row_ends;
   std::span<const double> offsets = {};  // one a row, where Welcome.takes_offsets; empty: all 0
   std::span<const double> weights = {};  // likewise, where Welcome.takes_weights; empty: all 1
+  std::span<const double> trials = {};   // likewise; where Welcome.takes_trials, and then needed
 };
 
 struct ClientRefusedRow {

@@ -39,7 +39,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   std::uint32_t rows = 0;
   std::uint64_t begins_here = 0;
   PackedArray features_f32, features_f64, targets_f32, targets_f64, indices, row_ends, offsets;
-  PackedArray weights;
+  PackedArray weights, trials;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case observe_field::kProducer:
@@ -66,6 +66,8 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
         return in.packed(inner, 8, offsets);
       case observe_field::kWeights:
         return in.packed(inner, 8, weights);
+      case observe_field::kTrials:
+        return in.packed(inner, 8, trials);
       default:
         return in.skip(inner);
     }
@@ -79,6 +81,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   if (features.count > 0 && of_features != observe.batch.scalar) return false;
   if (offsets.count != 0 && offsets.count != rows) return false;
   if (weights.count != 0 && weights.count != rows) return false;
+  if (trials.count != 0 && trials.count != rows) return false;
   if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
 
   // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
@@ -90,6 +93,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   observe.batch.targets = targets.data;
   observe.batch.offsets = offsets.count > 0 ? offsets.data : nullptr;
   observe.batch.weights = weights.count > 0 ? weights.data : nullptr;
+  observe.batch.trials = trials.count > 0 ? trials.data : nullptr;
   observe.batch.feature_values = features.count;
   observe.batch.indices = !sparse ? nullptr : indices.data != nullptr ? indices.data : somewhere;
   observe.batch.row_ends = sparse ? row_ends.data : nullptr;
@@ -119,6 +123,8 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
         return in.packed(inner, 8, predict.outcomes);
       case predict_field::kOffsets:
         return in.packed(inner, 8, predict.offsets);
+      case predict_field::kTrials:
+        return in.packed(inner, 8, predict.trials);
       case predict_field::kKeys:
         return read_key(in, inner, predict.keys);
       case predict_field::kIntervalProbability:
@@ -134,6 +140,7 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
   if (probability != 0.0) predict.interval_probability = probability;
   if (predict.outcomes.count != 0 && predict.outcomes.count != predict.rows) return false;
   if (predict.offsets.count != 0 && predict.offsets.count != predict.rows) return false;
+  if (predict.trials.count != 0 && predict.trials.count != predict.rows) return false;
   if (predict.keys.count != 0 && predict.keys.count != predict.rows) return false;
   return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
 }

@@ -105,6 +105,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(21, r.takes_offsets ? 1 : 0);
     sink.u64(22, r.takes_weights ? 1 : 0);
     sink.u64(23, r.takes_keys ? 1 : 0);
+    sink.u64(24, r.takes_trials ? 1 : 0);
   });
 }
 

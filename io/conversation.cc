@@ -226,6 +226,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   welcome.takes_keys = model.limits.pending_keys > 0;
   welcome.takes_offsets = model.engine->config().model.offset;
   welcome.takes_weights = model.engine->config().model.weight;
+  welcome.takes_trials = model.engine->config().model.has_trials();
   if (welcome.observes) {
     welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
   }

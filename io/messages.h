@@ -79,6 +79,7 @@ struct PredictQuery {
   PackedArray thresholds;
   PackedArray outcomes;
   PackedArray offsets;
+  PackedArray trials;
   KeyList keys;  // one a row, or none
   double interval_probability = 0.9;
   std::uint64_t thompson_id = 0;

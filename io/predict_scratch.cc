@@ -32,6 +32,7 @@ PredictRequest PredictScratch::load(const PredictQuery& query) noexcept {
   if (query.keys.count > 0) request.keys = load_keys(query);
   request.outcomes = to_doubles(query.outcomes, Scalar::kFloat64);
   if (query.offsets.count > 0) request.offsets = to_doubles(query.offsets, Scalar::kFloat64);
+  if (query.trials.count > 0) request.trials = to_doubles(query.trials, Scalar::kFloat64);
   request.interval_probability = query.interval_probability;
   request.thompson_id = query.thompson_id;
   return request;

@@ -23,6 +23,8 @@ Prices prices_of(Response response, bool network) noexcept {
       return {7'000, 1'500};
     case Response::kOverdispersedCount:
       return {14'000, 4'000};
+    case Response::kBinomial:
+      return {11'000, 4'000};
     default:
       return {10, 0};
   }

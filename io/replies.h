@@ -26,6 +26,7 @@ enum class ModelKind : std::uint8_t {
   kSoftmax = 5,
   kNegativeBinomial = 6,
   kLogNormal = 7,
+  kBinomial = 8,
 };
 
 struct WelcomeReply {
@@ -52,6 +53,7 @@ struct WelcomeReply {
   bool takes_offsets = false;
   bool takes_weights = false;
   bool takes_keys = false;
+  bool takes_trials = false;
 };
 
 // Of an Observe, or of an Outcome. Those of Observes of one producer merge while the peer does not

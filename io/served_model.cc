@@ -5,6 +5,7 @@ namespace windhover {
 ModelKind model_kind(std::string_view model) noexcept {
   if (model == "linear") return ModelKind::kLinear;
   if (model == "logistic") return ModelKind::kLogistic;
+  if (model == "binomial") return ModelKind::kBinomial;
   if (model == "poisson") return ModelKind::kPoisson;
   if (model == "negative-binomial") return ModelKind::kNegativeBinomial;
   if (model == "log-normal") return ModelKind::kLogNormal;

@@ -56,7 +56,8 @@ enum : int {
   kRowEnds,
   kBeginsHere,
   kOffsets,
-  kWeights
+  kWeights,
+  kTrials
 };
 }
 namespace predict_field {
@@ -72,7 +73,8 @@ enum : int {
   kIntervalProbability,
   kThompsonId,
   kOffsets,
-  kKeys
+  kKeys,
+  kTrials
 };
 }
 namespace outcome_field {

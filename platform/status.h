@@ -41,6 +41,9 @@ enum class [[nodiscard]] Status : std::uint8_t{kOk = 0,
                                                kKeyTimedOut,
                                                kWeightOutOfRange,
                                                kWeightNotTaken,
+                                               kTrialsOutOfRange,
+                                               kTrialsNotTaken,
+                                               kTrialsMissing,
                                                kCount};
 
 inline constexpr std::array kStatusLabels = {
@@ -75,6 +78,9 @@ inline constexpr std::array kStatusLabels = {
     "key_timed_out",
     "weight_out_of_range",
     "weight_not_taken",
+    "trials_out_of_range",
+    "trials_not_taken",
+    "trials_missing",
 };
 static_assert(kStatusLabels.size() == static_cast<std::size_t>(Status::kCount));
 

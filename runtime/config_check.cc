@@ -66,6 +66,9 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
         "linear predictors",
         1);
   }
+  if (m.offset && m.has_trials()) {
+    return invalid("model.offset must be false for binomial: its rows have trials in its place", 1);
+  }
   if (m.weight && model.network) {
     return invalid("model.weight must be false for networks: they count every row once", 1);
   }

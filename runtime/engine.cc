@@ -173,6 +173,7 @@ Status Engine::follow(Engine& leader) noexcept {
   if (rows.features() != own.parts.layout.features() ||
       rows.max_nonzeros() != own.parts.layout.max_nonzeros() ||
       rows.has_offset() != own.parts.layout.has_offset() ||
+      rows.has_trials() != own.parts.layout.has_trials() ||
       rows.has_weight() != own.parts.layout.has_weight()) {
     return Status::kWrongDimension;
   }
@@ -238,7 +239,7 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters", 5);
+  visitor.section("counters", 6);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

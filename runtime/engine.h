@@ -108,7 +108,7 @@ class Engine {
   // refused.size() refusals are listed there. Complexity O(rows x features).
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
 
-  // One dense row.
+  // One dense row, without offset and weight; kTrialsMissing of a binomial model.
   Status observe(std::span<const double> features, double target) noexcept;
 
   // `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window then

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_OBSERVATION_H_
 #define WINDHOVER_RUNTIME_OBSERVATION_H_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +32,12 @@ struct OutcomeBatch {
 inline constexpr double kLeastWeight = 1e-6;
 inline constexpr double kLargestWeight = 1e6;
 
+// Trials of a binomial model: a whole number up to this one.
+inline constexpr double kMostTrials = 1e9;
+inline bool is_number_of_trials(double n) noexcept {
+  return n >= 1 && n <= kMostTrials && n == std::floor(n);  // false for NaN
+}
+
 enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 
 // `rows` observations, borrowed for the duration of one call. All arrays are little-endian and may
@@ -49,6 +56,8 @@ struct ObservationBatch {
   const std::byte* row_ends = nullptr;
   const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
   const std::byte* weights = nullptr;  // likewise; null: all 1
+  // A double a row, of a binomial model: how many trials its target is of; kTrialsMissing without.
+  const std::byte* trials = nullptr;
 };
 
 struct RefusedRow {
@@ -59,7 +68,8 @@ struct RefusedRow {
 struct ObserveResult {
   // kOk: every row from first_row on was accepted or refused on its own. kWindowFull: nothing was
   // taken, try again later. kWrongDimension, kMalformed, kTooLarge, kOffsetNotTaken,
-  // kWeightNotTaken: the batch as a whole is wrong, nothing was taken.
+  // kWeightNotTaken, kTrialsNotTaken, kTrialsMissing: the batch as a whole is wrong, nothing was
+  // taken.
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;

@@ -22,7 +22,7 @@ struct ModelConfig {
   std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
   bool intercept = true;           // a constant 1, the last coefficient
   // Each row has an offset: a number that is added to its linear predictor, in units of y, log
-  // counts or log-odds. Of generalized linear models.
+  // counts or log-odds. Of generalized linear models, but for binomial.
   bool offset = false;
   // Each row has a weight: how many equal rows it counts as. Not of networks.
   bool weight = false;
@@ -53,6 +53,8 @@ struct ModelConfig {
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
   // Parameters of the model of this name; columns() when there is none. Defined by the registry.
   std::uint32_t dimension() const noexcept;
+  // Whether each row has a number of trials: those of a binomial model. Likewise.
+  bool has_trials() const noexcept;
   // The numbers that 0 stands for in the prior. Of networks the default stays 1 and 0.1: weights
   // are divided by the root of the fan-in, and what comes in is of size 1. Likewise.
   bool default_prior() const { return prior_precision == 0; }

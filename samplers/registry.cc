@@ -180,6 +180,8 @@ constexpr std::array kModels = {
                                                  "Mandt et al. 2017, section 6.1"),
     generalized_linear_entry<BernoulliLogitLikelihood>("y ~ bernoulli_logit(x theta)",
                                                        "Mandt et al. 2017, section 6.1"),
+    generalized_linear_entry<BinomialLogitLikelihood>("y ~ binomial_logit(n, x theta)",
+                                                      "McCullagh and Nelder 1989, chapter 4"),
     generalized_linear_entry<PoissonLikelihood>("y ~ poisson_log(x theta)",
                                                 "McCullagh and Nelder 1989, chapter 6"),
     generalized_linear_entry<NegativeBinomialLikelihood>(
@@ -226,6 +228,11 @@ ModelConfig ModelConfig::with_prior() const noexcept {
   if (intercept_precision == 0)
     full.intercept_precision = default_prior() && !network ? kWeak : 0.1;
   return full;
+}
+
+bool ModelConfig::has_trials() const noexcept {
+  const ModelEntry* entry = find_model(name);
+  return entry != nullptr && entry->response == Response::kBinomial;
 }
 
 std::uint32_t ModelConfig::dimension() const noexcept {

@@ -15,8 +15,9 @@ namespace windhover {
 //           need no tail: whatever they multiply there is 0)
 //   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices, extras
 // Extras, where the model's configuration asks for them and in this order: the offset, a known
-// addend of the row's linear predictor in units of its own y (of counts the log of the exposure);
-// the weight, that the row's log-likelihood is multiplied by.
+// addend of the row's linear predictor in units of its own y (of counts the log of the exposure),
+// or of a binomial model, which takes none, the number of trials; the weight, that the row's
+// log-likelihood is multiplied by.
 class RowLayout {
  public:
   RowLayout() = default;
@@ -24,6 +25,7 @@ class RowLayout {
       : features_(config.features),
         max_nonzeros_(config.max_nonzeros),
         has_offset_(config.offset),
+        has_trials_(config.has_trials()),
         has_weight_(config.weight) {
     stride_ = round_up(extras_index() + extras());
   }
@@ -39,23 +41,28 @@ class RowLayout {
   static constexpr std::size_t kValuesIndex = 2;
   std::size_t indices_index() const { return kValuesIndex + max_nonzeros_; }
   // How many extras there are, and where the first stands.
-  std::size_t extras() const { return std::size_t{has_offset_} + std::size_t{has_weight_}; }
+  std::size_t extras() const { return before_weight() + std::size_t{has_weight_}; }
   std::size_t extras_index() const {
     return sparse() ? indices_index() + (max_nonzeros_ + 1) / 2 : features_ + 1;
   }
   bool has_offset() const { return has_offset_; }
   std::size_t offset_index() const { return extras_index(); }
   double offset(const double* row) const { return has_offset() ? row[offset_index()] : 0.0; }
+  bool has_trials() const { return has_trials_; }
+  std::size_t trials_index() const { return extras_index(); }
+  double trials(const double* row) const { return has_trials() ? row[trials_index()] : 1.0; }
   bool has_weight() const { return has_weight_; }
-  std::size_t weight_index() const { return extras_index() + std::size_t{has_offset_}; }
+  std::size_t weight_index() const { return extras_index() + before_weight(); }
   double weight(const double* row) const { return has_weight() ? row[weight_index()] : 1.0; }
 
  private:
   static std::size_t round_up(std::size_t n) { return (n + 3) / 4 * 4; }
+  std::size_t before_weight() const { return has_offset_ || has_trials_ ? 1 : 0; }
 
   std::uint32_t features_ = 0;
   std::uint32_t max_nonzeros_ = 0;
   bool has_offset_ = false;
+  bool has_trials_ = false;
   bool has_weight_ = false;
   std::size_t stride_ = 0;
 };

@@ -123,6 +123,7 @@ ObservationBatch batch_of(const windhover_rows& rows) noexcept {
   batch.row_ends = bytes(rows.row_ends);
   batch.offsets = bytes(offsets_of(rows));
   batch.weights = bytes(weights_of(rows));
+  batch.trials = bytes(trials_of(rows));
   return batch;
 }
 
@@ -136,6 +137,7 @@ PredictRequest request_of(const windhover_question& q) noexcept {
   }
   if (q.outcomes != nullptr) request.outcomes = {q.outcomes, q.rows};
   if (offsets_of(q) != nullptr) request.offsets = {q.offsets, q.rows};
+  if (trials_of(q) != nullptr) request.trials = {q.trials, q.rows};
   request.quantile_probabilities = {q.quantiles, q.quantile_count};
   request.thresholds = {q.thresholds, q.threshold_count};
   request.interval_probability = q.interval;

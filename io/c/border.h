@@ -80,6 +80,11 @@ inline const double* weights_of(const windhover_rows& rows) noexcept {
   return rows.struct_size >= kEnd ? rows.weights : nullptr;
 }
 
+template <class T>
+const double* trials_of(const T& given) noexcept {
+  return given.struct_size >= offsetof(T, trials) + sizeof(given.trials) ? given.trials : nullptr;
+}
+
 ObservationBatch batch_of(const windhover_rows& rows) noexcept;
 PredictRequest request_of(const windhover_question& question) noexcept;
 

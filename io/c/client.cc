@@ -179,6 +179,8 @@ windhover_status windhover_client_send(windhover_client* client, const windhover
   if (offsets != nullptr) out.offsets = {offsets, rows->rows};
   const double* weights = windhover::weights_of(*rows);
   if (weights != nullptr) out.weights = {weights, rows->rows};
+  const double* trials = windhover::trials_of(*rows);
+  if (trials != nullptr) out.trials = {trials, rows->rows};
   return guarded(client, [&] { return client->client.send_observe(out); });
 }
 

@@ -93,7 +93,8 @@ WINDHOVER_API uint64_t windhover_engine_head(const windhover_engine* engine);
 
 /* Takes one dense row of `count` features. WINDHOVER_WINDOW_FULL: the learner is behind; poll, or
  * wait, and try again. WINDHOVER_WRONG_DIMENSION: `count` is not the model's, or its rows are
- * sparse. WINDHOVER_NOT_FINITE, WINDHOVER_TARGET_OUT_OF_DOMAIN: the row was refused. */
+ * sparse. WINDHOVER_NOT_FINITE, WINDHOVER_TARGET_OUT_OF_DOMAIN: the row was refused.
+ * WINDHOVER_TRIALS_MISSING: of a binomial model take windhover_engine_observe_rows(). */
 WINDHOVER_API windhover_status windhover_engine_observe(windhover_engine* engine,
                                                         const double* features, size_t count,
                                                         double target);

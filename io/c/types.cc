@@ -41,6 +41,9 @@ constexpr std::array kStatusTexts = {
     "the outcome came later than the key was waited for",
     "the weight is not between 1e-6 and 1e6",
     "the model counts every row once",
+    "the number of trials is not a whole number of 1 to 1e9",
+    "the model's rows have no trials: it is not binomial",
+    "the model is binomial: each row needs the number of its trials",
 };
 static_assert(kStatusTexts.size() == static_cast<std::size_t>(Status::kCount));
 static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
@@ -72,7 +75,10 @@ static_assert(to_c(Status::kInvalidConfig) == WINDHOVER_INVALID_CONFIG &&
               to_c(Status::kUnknownKey) == WINDHOVER_UNKNOWN_KEY &&
               to_c(Status::kKeyTimedOut) == WINDHOVER_KEY_TIMED_OUT &&
               to_c(Status::kWeightOutOfRange) == WINDHOVER_WEIGHT_OUT_OF_RANGE &&
-              to_c(Status::kWeightNotTaken) == WINDHOVER_WEIGHT_NOT_TAKEN);
+              to_c(Status::kWeightNotTaken) == WINDHOVER_WEIGHT_NOT_TAKEN &&
+              to_c(Status::kTrialsOutOfRange) == WINDHOVER_TRIALS_OUT_OF_RANGE &&
+              to_c(Status::kTrialsNotTaken) == WINDHOVER_TRIALS_NOT_TAKEN &&
+              to_c(Status::kTrialsMissing) == WINDHOVER_TRIALS_MISSING);
 static_assert(static_cast<int>(Status::kCount) < WINDHOVER_NO_MEMORY);
 
 }  // namespace

@@ -45,6 +45,9 @@ typedef enum windhover_status {
   WINDHOVER_KEY_TIMED_OUT = 28,    /* its outcome came too late */
   WINDHOVER_WEIGHT_OUT_OF_RANGE = 29,
   WINDHOVER_WEIGHT_NOT_TAKEN = 30, /* the model's `weight` is 0 */
+  WINDHOVER_TRIALS_OUT_OF_RANGE = 31,
+  WINDHOVER_TRIALS_NOT_TAKEN = 32, /* the model is not binomial */
+  WINDHOVER_TRIALS_MISSING = 33,   /* rows of a binomial model need them */
   WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
   WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
 } windhover_status;
@@ -81,6 +84,9 @@ typedef struct windhover_rows {
   /* Of a model with `weight`, one a row: how many equal rows it counts as, 1e-6 to 1e6. NULL: all
    * 1. */
   const double* weights;
+  /* Of a binomial model, one a row: how many trials its target is of, a whole number of 1 to 1e9.
+   * NULL for any other. */
+  const double* trials;
 } windhover_rows;
 WINDHOVER_API void windhover_rows_init(windhover_rows* rows, size_t size);
 
@@ -114,6 +120,7 @@ typedef struct windhover_question {
   /* One a row, of at most WINDHOVER_MAX_KEY bytes and a 0: the row is kept until its outcome is
    * told. NULL or "": it is not. NULL: no row is. */
   const char* const* keys;
+  const double* trials; /* of a binomial model, one a row, that y is of; NULL: all 1 */
 } windhover_question;
 WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
 

@@ -101,6 +101,7 @@ constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::k
         {Runtime::kRowsRefusedSparse, "engine_rows_refused", "reason", "sparse", ""},
         {Runtime::kRowsRefusedOffset, "engine_rows_refused", "reason", "offset", ""},
         {Runtime::kRowsRefusedWeight, "engine_rows_refused", "reason", "weight", ""},
+        {Runtime::kRowsRefusedTrials, "engine_rows_refused", "reason", "trials", ""},
         {Runtime::kRowsSetAside, "engine_rows_set_aside", "", "",
          "Rows that the posterior does not stand on: each would outweigh all before it."},
         {Runtime::kBatchesRefused, "engine_batches_refused", "", "", "Batches refused as a whole."},

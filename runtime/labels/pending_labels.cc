@@ -148,6 +148,9 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.has_offset() && !request.offsets.empty()) {
     out[layout_.offset_index()] = request.offsets[row];
   }
+  if (layout_.has_trials()) {
+    out[layout_.trials_index()] = request.trials.empty() ? 1.0 : request.trials[row];
+  }
   if (layout_.has_weight()) out[layout_.weight_index()] = 1;
 }
 

@@ -1,4 +1,5 @@
-// What the predictive distributions of counts share: the log of the mean is normal, N(m, s^2).
+// What the predictive distributions of counts share: the log of the mean, or the log-odds of each
+// of their trials, is normal, N(m, s^2).
 #ifndef WINDHOVER_RUNTIME_PREDICTION_COUNT_MIXTURE_H_
 #define WINDHOVER_RUNTIME_PREDICTION_COUNT_MIXTURE_H_
 
@@ -12,6 +13,19 @@ namespace windhover {
 
 inline constexpr double kMostCount = 0x1.0p53;  // counts are exact up to here
 inline constexpr double kMostLogMean = 690;     // e^690 = 10^299.7
+
+// log of (1 + e^x).
+inline double log_spread(double x) noexcept {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+// P(eta < V), eta ~ N(m, s^2), V the logarithm of a ratio of Gamma variables of shapes `shape` and
+// r, over alpha = 1 / r: the integral of V's density, exp(shape v - (shape + r) log(1 + alpha e^v))
+// but for a constant, times Phi((v - m) / s). A negative binomial count, of mean e^eta and variance
+// e^eta + alpha e^(2 eta), is below `shape` when eta < V; and of n = shape + r - 1 trials of
+// log-odds eta fewer than `shape` succeed when eta + log r < V. To 1e-9, and to 1e-6 where both
+// shapes are 10^9.
+double gamma_ratio_cdf(double shape, double r, double alpha, double m, double s) noexcept;
 
 // Of exp(eta), eta ~ N(m, s^2); at most 1e300.
 struct LogNormalMoments {
@@ -34,7 +48,7 @@ struct LogNormalMoments {
 // likelihood of the count k whose derivative falls from k to below 0: its top is found by bracketed
 // Newton steps, and the integrand summed over the width it has there. `slope` and `curvature` are
 // the first derivative of the log likelihood and minus the second. Likelihoods are constant times
-// exp(k eta) far to the left.
+// exp(k eta) far to the left, and have their top at log k or left of it.
 template <class Log, class Slope, class Curvature>
 double log_normal_expectation(double k, double m, double s, double low, Log&& log_likelihood,
                               Slope&& slope, Curvature&& curvature) noexcept {

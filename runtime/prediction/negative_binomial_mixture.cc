@@ -1,7 +1,6 @@
 #include "windhover/runtime/prediction/negative_binomial_mixture.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "windhover/runtime/prediction/count_mixture.h"
@@ -10,23 +9,6 @@
 namespace windhover {
 
 namespace {
-
-// Gauss-Legendre quadrature with 32 nodes on -1 to 1: the positive half.
-constexpr std::array kLegendreNodes = {
-    0.04830766568773831, 0.1444719615827965, 0.23928736225213706, 0.33186860228212767,
-    0.42135127613063533, 0.5068999089322294, 0.5877157572407623,  0.6630442669302152,
-    0.7321821187402897,  0.7944837959679424, 0.84936761373257,    0.8963211557660522,
-    0.9349060759377397,  0.9647622555875064, 0.9856115115452684,  0.9972638618494816};
-constexpr std::array kLegendreWeights = {
-    0.09654008851472781,  0.09563872007927483,  0.09384439908080457,  0.09117387869576386,
-    0.08765209300440391,  0.08331192422694685,  0.07819389578707031,  0.07234579410884845,
-    0.06582222277636175,  0.058684093478535704, 0.050998059262376244, 0.042835898022226426,
-    0.034273862913021626, 0.025392065309262427, 0.016274394730905965, 0.007018610009469298};
-
-// log of (1 + e^x).
-double log_spread(double x) noexcept {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
 
 // log Gamma(k + r) - log Gamma(r) - k log(r), k a count.
 double log_rising(double k, double r) noexcept {
@@ -52,69 +34,9 @@ NegativeBinomialMixture::NegativeBinomialMixture(double m, double s, double alph
       std::min(mean_ + alpha * std::exp(std::min(2 * m + 2 * s * s, kMostLogMean)), 1e300);
 }
 
-// y is at most k when eta is below V, a logarithm of a ratio of Gamma variables of shapes k + 1 and
-// r = 1 / alpha, whose log-density is (k + 1) v - (k + 1 + r) log(1 + alpha e^v). So P(y <= k) is
-// the integral of that density times Phi((v - m) / s), piece by piece between its edges, its top
-// and where Phi rises.
 double NegativeBinomialMixture::cdf(double k) const noexcept {
   if (k < 0) return 0;
-  constexpr double kFall = 36;     // the density's edges lie where it is e^-36 of its top
-  constexpr double kShoulder = 4;  // from where on it falls by an even rate, if slow
-  constexpr double kRise = 8;      // of Phi, in s to each side of m
-  const double shape = std::floor(k) + 1;
-  const double r = 1 / alpha_;
-  const double top = std::log(shape);
-  // Seen from the side on which the logarithm is small, so that large shapes do not cancel.
-  const double log_alpha = std::log(alpha_);
-  const double side_of_top = log_alpha + top > 0 ? -1 : 1;
-  const double slope = side_of_top > 0 ? shape : -r;
-  const double spread_at_top = log_spread(side_of_top * (log_alpha + top));
-  const auto log_density = [&](double v) {
-    return slope * (v - top) -
-           (shape + r) * (log_spread(side_of_top * (log_alpha + v)) - spread_at_top);
-  };
-  const double width = 1 / std::sqrt(shape / (1 + alpha_ * shape));  // at the top
-  const auto edge = [&](double direction, double fall) {
-    double outside = width;
-    while (log_density(top + direction * outside) > -fall) outside *= 2;
-    double inside = 0;
-    for (int i = 0; i < 5; ++i) {
-      const double middle = 0.5 * (inside + outside);
-      (log_density(top + direction * middle) > -fall ? inside : outside) = middle;
-    }
-    return top + direction * outside;
-  };
-  const double low = edge(-1, kFall);
-  const double high = edge(1, kFall);
-  std::array breaks = {low,
-                       edge(-1, kShoulder),
-                       std::clamp(m_ - kRise * s_, low, high),
-                       top,
-                       std::clamp(m_ + kRise * s_, low, high),
-                       edge(1, kShoulder),
-                       high};
-  std::sort(breaks.begin(), breaks.end());
-  const auto below = [&](double v) {
-    const double off = v - m_;
-    if (std::abs(off) >= kRise * s_) return off > 0 ? 1.0 : 0.0;
-    return normal_cdf(off / s_);
-  };
-  double total = 0;
-  double sum = 0;
-  for (std::size_t i = 0; i + 1 < breaks.size(); ++i) {
-    const double half = 0.5 * (breaks[i + 1] - breaks[i]);
-    const double centre = 0.5 * (breaks[i + 1] + breaks[i]);
-    if (half <= 0) continue;
-    for (std::size_t j = 0; j < kLegendreNodes.size(); ++j) {
-      for (const double side : {-half, half}) {
-        const double v = centre + side * kLegendreNodes[j];
-        const double density = half * kLegendreWeights[j] * std::exp(log_density(v));
-        total += density;
-        sum += density * below(v);
-      }
-    }
-  }
-  return std::min(sum / total, 1.0);
+  return gamma_ratio_cdf(std::floor(k) + 1, 1 / alpha_, alpha_, m_, s_);
 }
 
 double NegativeBinomialMixture::log_probability(double k) const noexcept {

@@ -100,6 +100,11 @@ Status Predictor::check_rows(const PredictRequest& r, Response response) const n
       if (!(std::abs(offset) <= largest)) return Status::kOffsetOutOfRange;
     }
   }
+  if (!r.trials.empty()) {
+    if (response != Response::kBinomial) return Status::kTrialsNotTaken;
+    if (r.trials.size() != r.rows) return Status::kInvalidArgument;
+    if (!std::ranges::all_of(r.trials, is_number_of_trials)) return Status::kTrialsOutOfRange;
+  }
   if (!r.keys.empty()) {
     if (!takes_keys_) return Status::kKeyNotTaken;
     if (r.keys.size() != r.rows) return Status::kInvalidArgument;
@@ -131,6 +136,9 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
   if (network_ && r.thompson_id != 0) return Status::kUnsupported;
   for (const double y : r.outcomes) {
     if (!in_domain(response, model_.classes, y)) return Status::kTargetOutOfDomain;
+  }
+  for (std::size_t i = 0; response == Response::kBinomial && i < r.outcomes.size(); ++i) {
+    if (r.outcomes[i] > trials_of(r, i)) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;
 }
@@ -217,6 +225,8 @@ void Predictor::predict_y(Response response, const PredictRequest& r, std::size_
       return predict_count(r, row, s);
     case Response::kOverdispersedCount:
       return predict_overdispersed(r, row, s);
+    case Response::kBinomial:
+      return predict_binomial(r, row, s);
     default:
       predict_bernoulli(r, row, s);
       fill_class_set(response, s);
@@ -280,9 +290,9 @@ void Predictor::predict_shared(const Posterior& p, Response response, const Pred
   compare_row(response, request, row, s);
 }
 
-// E[y | linear predictor].
+// E[y | linear predictor], of a binomial y for each trial.
 double Predictor::expected(Response response, double eta) const noexcept {
-  if (response == Response::kBernoulli) return sigmoid(eta);
+  if (response == Response::kBernoulli || response == Response::kBinomial) return sigmoid(eta);
   if (!predicts_logarithm(response)) return eta;
   const double noise = response == Response::kLogNormal ? log_normal_noise_.log_mean : 0.0;
   return std::exp(std::min(eta + noise, 690.0));
@@ -298,11 +308,15 @@ void Predictor::compare_row(Response response, const PredictRequest& r, std::siz
     // centre + sum_k z_k deviation_k / sqrt(K - 1): a fresh draw with the draws' covariance.
     const double scale = 1 / std::sqrt(static_cast<double>(draws_) - 1);
     const double step = kernel.dot(normals_, values, draws_);
-    s.thompson = expected(response, s.linpred_mean + scale * step);
+    s.thompson = trials_of(r, row) * expected(response, s.linpred_mean + scale * step);
   }
   if (r.rows < 2) return;
   kernel.shift(values, draws_, s.linpred_mean);
-  if (response == Response::kBernoulli) kernels().sigmoid(values, draws_, values);
+  if (response == Response::kBernoulli || response == Response::kBinomial) {
+    kernels().sigmoid(values, draws_, values);
+    const double trials = trials_of(r, row);
+    for (std::uint32_t m = 0; trials > 1 && m < draws_; ++m) values[m] *= trials;
+  }
   if (predicts_logarithm(response)) {
     for (std::uint32_t m = 0; m < draws_; ++m) values[m] = expected(response, values[m]);
   }

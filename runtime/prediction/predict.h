@@ -112,6 +112,9 @@ class Predictor {
       log_normal_noise_ = LogNormalNoise(noise.dispersion, noise.relative_sd);
     }
   }
+  static double trials_of(const PredictRequest& r, std::size_t row) noexcept {
+    return r.trials.empty() ? 1.0 : r.trials[row];
+  }
   void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
@@ -132,6 +135,8 @@ class Predictor {
                      PredictiveSummary& summary) noexcept;
   void predict_overdispersed(const PredictRequest& request, std::size_t row,
                              PredictiveSummary& summary) noexcept;
+  void predict_binomial(const PredictRequest& request, std::size_t row,
+                        PredictiveSummary& summary) noexcept;
   template <class Distribution>
   void fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& request,
                   std::size_t row, PredictiveSummary& summary) noexcept;

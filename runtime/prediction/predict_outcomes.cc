@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/runtime/prediction/binomial_mixture.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/log_normal_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
@@ -127,6 +128,17 @@ void Predictor::predict_overdispersed(const PredictRequest& r, std::size_t row,
                                       PredictiveSummary& s) noexcept {
   const NegativeBinomialMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion);
   fill_count(y, y.var_aleatoric(), r, row, s);
+}
+
+void Predictor::predict_binomial(const PredictRequest& r, std::size_t row,
+                                 PredictiveSummary& s) noexcept {
+  const double trials = trials_of(r, row);
+  const BinomialMixture y(s.linpred_mean, s.linpred_sd, trials);
+  fill_count(y, y.var_aleatoric(), r, row, s);
+  if (conformal_.known()) {
+    s.conformal_lower = std::min(s.conformal_lower, trials);
+    s.conformal_upper = std::min(s.conformal_upper, trials);
+  }
 }
 
 void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,

@@ -132,6 +132,7 @@ struct PredictRequest {
   std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
   std::span<const double> outcomes;    // one a row: scored; empty: not
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
+  std::span<const double> trials;      // likewise of a binomial model; empty: all 1
   // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (Engine::
   // observe_outcomes), but for one whose key is empty. None: no row is. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
@@ -145,7 +146,8 @@ struct PredictRequest {
 // their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
   static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
-  // With the row's offset; classification: the log-odds; counts, log-normal: of a logarithm
+  // With the row's offset; classification, binomial: the log-odds; other counts, log-normal: of a
+  // logarithm
   double linpred_mean = 0;
   double linpred_sd = 0;
   double epred_mean = 0;

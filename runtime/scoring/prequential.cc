@@ -21,6 +21,11 @@ double even_number(std::uint64_t n) noexcept {
   return product - std::floor(product);
 }
 
+// What a forecast that knows no x is told of a row beside y.
+double known_of(const RowLayout& layout, const double* row) noexcept {
+  return layout.has_trials() ? layout.trials(row) : layout.offset(row);
+}
+
 }  // namespace
 
 Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window& window,
@@ -107,6 +112,7 @@ double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
       return y == 1 ? 1 - tie * probability : tie * probability;
     case Response::kCount:
     case Response::kOverdispersedCount:
+    case Response::kBinomial:
       return std::clamp(s.pit - tie * probability, 0.0, 1.0);
     case Response::kCategorical: {
       // From the middle outwards: its central intervals are the sets of the most probable classes.
@@ -125,7 +131,7 @@ void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcep
 
 void Prequential::add_to_reference(const double* row) noexcept {
   const RowLayout& layout = window_.layout();
-  reference_.add(model_->response(), row[layout.target_index()], layout.offset(row));
+  reference_.add(model_->response(), row[layout.target_index()], known_of(layout, row));
 }
 
 void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
@@ -164,6 +170,7 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   request.rows = 1;
   request.outcomes = {&y, 1};
   if (layout.has_offset()) request.offsets = {row + layout.offset_index(), 1};
+  if (layout.has_trials()) request.trials = {row + layout.trials_index(), 1};
   std::uint32_t count = 0;
   if (layout.sparse()) {
     const SparseRow sparse(layout, row);
@@ -179,7 +186,7 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   ask(answer, request, summary);
   RowScore score;
   score.log_score = std::isnan(summary.log_score) ? kWorst : std::max(summary.log_score, kWorst);
-  score.reference = std::max(reference_.log_score(response, y, layout.offset(row)), kWorst);
+  score.reference = std::max(reference_.log_score(response, y, known_of(layout, row)), kWorst);
   score.pit = transform(summary, y);
   score_conformal(answer, request, summary, score);
   ++scored_;

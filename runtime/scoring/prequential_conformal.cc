@@ -31,7 +31,7 @@ NormalScore Prequential::normal_score(const Answer& answer, const PredictRequest
   }
   const double up_to = summary.pit;
   const double below =
-      is_count(response) ? up_to - std::exp(std::min(summary.log_score, 0.0)) : up_to;
+      is_whole_number(response) ? up_to - std::exp(std::min(summary.log_score, 0.0)) : up_to;
   const double least = tail_probabilities().front();
   const double most = tail_probabilities().back();
   const auto inside = [&](double p) { return normal_quantile(std::clamp(p, least, most)); };
@@ -47,7 +47,7 @@ NormalScore Prequential::normal_score(const Answer& answer, const PredictRequest
   for (std::size_t i = 0; i < q.size(); ++i) q[i] = working(at.quantiles[i]);
   if (up_to <= least) score.low = ConformalTail::through(q[1], q[0]).score_below(working(y));
   if (below >= most) score.high = ConformalTail::through(q[2], q[3]).score_above(working(y));
-  if (is_count(response)) return score;
+  if (is_whole_number(response)) return score;
   const double both = up_to <= least ? score.low : score.high;
   return {both, both};
 }

@@ -44,18 +44,37 @@ double ReferenceForecast::count_log_score(double y, double exposure) const noexc
          size * std::log(size / (size + mean)) + y * std::log(mean / (size + mean));
 }
 
-double ReferenceForecast::log_score(Response response, double y, double offset) const noexcept {
+// Successes of n trials have the mean n p and the variance n p q (1 + (n - 1) rho). The rate has
+// half a success and half a failure beforehand.
+double ReferenceForecast::binomial_log_score(double y, double trials) const noexcept {
+  constexpr double kMostCorrelated = 0.999;
+  const double p = (rows_ * mean_ + 0.5) / (rows_ * exposure_ + 1);
+  const double q = 1 - p;
+  const double choices = log_gamma(trials + 1) - log_gamma(y + 1) - log_gamma(trials - y + 1);
+  const double excess = variance_ - exposure_ * p * q;
+  const double pairs = (squared_exposure_ - exposure_) * p * q;
+  if (excess <= 1e-9 * pairs) return choices + y * std::log(p) + (trials - y) * std::log(q);
+  const double rho = std::min(excess / pairs, kMostCorrelated);
+  const double size = (1 - rho) / rho;
+  const auto log_beta = [](double a, double b) {
+    return log_gamma_of(a) + log_gamma_of(b) - log_gamma_of(a + b);
+  };
+  return choices + log_beta(y + size * p, trials - y + size * q) - log_beta(size * p, size * q);
+}
+
+double ReferenceForecast::log_score(Response response, double y, double extra) const noexcept {
   if (has_classes(response)) {
     return std::log(class_probability(static_cast<std::size_t>(y)));
   }
   if (rows_ < 2) return 0;
-  if (is_count(response)) return count_log_score(y, std::exp(offset));
+  if (response == Response::kBinomial) return binomial_log_score(y, extra);
+  if (is_count(response)) return count_log_score(y, std::exp(extra));
   const double number = working_target(response, y);
   const double jacobian = response == Response::kLogNormal ? -number : 0.0;
-  return normal_log_density(number - offset - mean_, std::max(variance_, 1e-300)) + jacobian;
+  return normal_log_density(number - extra - mean_, std::max(variance_, 1e-300)) + jacobian;
 }
 
-void ReferenceForecast::add(Response response, double y, double offset) noexcept {
+void ReferenceForecast::add(Response response, double y, double extra) noexcept {
   rows_ = std::min(rows_ + 1, kMemory);
   const double weight = 1 / rows_;
   if (has_classes(response)) {
@@ -63,8 +82,9 @@ void ReferenceForecast::add(Response response, double y, double offset) noexcept
     classes_[static_cast<std::size_t>(y)] += weight;
     return;
   }
-  if (is_count(response)) return add_count(y, std::exp(offset), weight);
-  const double number = working_target(response, y) - offset;
+  if (response == Response::kBinomial) return add_count(y, extra, weight);
+  if (is_count(response)) return add_count(y, std::exp(extra), weight);
+  const double number = working_target(response, y) - extra;
   const double off = number - mean_;
   mean_ += weight * off;
   variance_ += weight * (off * (number - mean_) - variance_);

@@ -15,7 +15,9 @@ namespace windhover {
 // class; a normal distribution of the mean and variance of a number, or of the logarithm of a
 // positive one (kLogNormal); of a count the negative binomial distribution of them, or Poisson's
 // where the variance is no larger than the mean. Of rows with offsets it is that of the number less
-// its offset, and of the count of each unit of exposure; a base rate takes no notice. Older rows
+// its offset, and of the count of each unit of exposure; a base rate takes no notice. Of successes
+// of trials it is the beta-binomial distribution, or the binomial one where they scatter no more.
+// Older rows
 // count less and less, kMemory in all. A model that is worth serving beats it.
 class ReferenceForecast {
  public:
@@ -26,21 +28,23 @@ class ReferenceForecast {
   ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept;
   void reset() noexcept;
 
-  // log p(y) by the rows so far; before there are two rows of a number, 0.
-  double log_score(Response response, double y, double offset = 0) const noexcept;
-  void add(Response response, double y, double offset = 0) noexcept;
+  // log p(y) by the rows so far; before there are two rows of a number, 0. `extra` is the row's
+  // offset, or of a binomial y its trials.
+  double log_score(Response response, double y, double extra = 0) const noexcept;
+  void add(Response response, double y, double extra = 0) noexcept;
   bool has_few_rows() const noexcept { return rows_ < kFewRows; }
 
  private:
   double class_probability(std::size_t label) const noexcept;
   double count_log_score(double y, double exposure) const noexcept;
+  double binomial_log_score(double y, double trials) const noexcept;
   void add_count(double y, double exposure, double weight) noexcept;
 
   std::span<double> classes_;  // shares; of 0 and 1 there are two
   double rows_ = 0;            // kMemory at most
   double mean_ = 0;
   double variance_ = 0;          // about the mean; of counts about the rate times the exposure
-  double exposure_ = 0;          // counts: mean,
+  double exposure_ = 0;          // counts: mean, of successes that of the trials,
   double squared_exposure_ = 0;  // and mean square
 };
 

@@ -50,6 +50,8 @@ Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
   if (batch.targets == nullptr) return Status::kMalformed;
   if (batch.offsets != nullptr && !layout.has_offset()) return Status::kOffsetNotTaken;
   if (batch.weights != nullptr && !layout.has_weight()) return Status::kWeightNotTaken;
+  if (batch.trials != nullptr && !layout.has_trials()) return Status::kTrialsNotTaken;
+  if (batch.trials == nullptr && layout.has_trials()) return Status::kTrialsMissing;
   if (!layout.sparse()) {
     if (batch.indices != nullptr || batch.row_ends != nullptr) return Status::kMalformed;
     return batch.feature_values == batch.rows * layout.features() ? Status::kOk
@@ -88,6 +90,7 @@ Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,
   if (layout.has_offset()) {
     out[layout.offset_index()] = batch.offsets != nullptr ? load<double>(batch.offsets, i) : 0.0;
   }
+  if (layout.has_trials()) out[layout.trials_index()] = load<double>(batch.trials, i);
   if (layout.has_weight()) {
     out[layout.weight_index()] = batch.weights != nullptr ? load<double>(batch.weights, i) : 1.0;
   }
@@ -97,6 +100,10 @@ Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,
 Status Ingest::check_extras(const double* row) const noexcept {
   const RowLayout& layout = window_.layout();
   if (!(std::abs(layout.offset(row)) <= largest_offset_)) return Status::kOffsetOutOfRange;
+  if (layout.has_trials()) {
+    if (!is_number_of_trials(layout.trials(row))) return Status::kTrialsOutOfRange;
+    if (row[layout.target_index()] > layout.trials(row)) return Status::kTargetOutOfDomain;
+  }
   const double weight = layout.weight(row);
   const bool usable = weight >= kLeastWeight && weight <= kLargestWeight;  // false for NaN
   return usable ? Status::kOk : Status::kWeightOutOfRange;
@@ -154,6 +161,8 @@ void Ingest::count_refusal(Status reason) noexcept {
       return counters_.add(RuntimeCounter::kLabelsLate);
     case Status::kWeightOutOfRange:
       return counters_.add(RuntimeCounter::kRowsRefusedWeight);
+    case Status::kTrialsOutOfRange:
+      return counters_.add(RuntimeCounter::kRowsRefusedTrials);
     default:
       return counters_.add(RuntimeCounter::kRowsRefusedSparse);
   }
@@ -168,6 +177,9 @@ void Ingest::count_refusal(const ObservationBatch& batch, Status reason) noexcep
       return counters_.add(RuntimeCounter::kRowsRefusedOffset, rows);
     case Status::kWeightNotTaken:
       return counters_.add(RuntimeCounter::kRowsRefusedWeight, rows);
+    case Status::kTrialsNotTaken:
+    case Status::kTrialsMissing:
+      return counters_.add(RuntimeCounter::kRowsRefusedTrials, rows);
     default:
       return counters_.add(RuntimeCounter::kBatchesRefused);
   }

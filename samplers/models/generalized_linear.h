@@ -60,9 +60,7 @@ class GeneralizedLinearModel final : public Model {
     double loss = 0;
     for_chunks(batch, [&](const RowBatch& chunk) {
       predictors(chunk);
-      loss += sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
-        return likelihood_.loss(eta, y, n);
-      });
+      loss += loss_of(chunk);
     });
     return loss / (target_.scale * target_.scale);
   }
@@ -112,15 +110,9 @@ class GeneralizedLinearModel final : public Model {
     rows_.clear_sum();
     for_chunks(batch, [&](const RowBatch& chunk) {
       residuals(chunk);
-      if (sums.with_loss) {
-        sums.loss += square_weight *
-                     sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
-                       return likelihood_.loss(eta, y, n);
-                     });
-      }
-      sums.squares += square_weight *
-                      sum_of_rows(chunk, [&](const double* eta, const double* y, std::size_t n) {
-                        return likelihood_.squares(eta, y, n);
+      if (sums.with_loss) sums.loss += square_weight * loss_of(chunk);
+      sums.squares += square_weight * sum_of_rows(chunk, [&](std::size_t i, std::size_t n) {
+                        return likelihood_.squares(rows_.eta + i, rows_.targets + i, n);
                       });
       curvatures(chunk);
       if (rows_.weighted()) add_row_weights(chunk, weight, sums);
@@ -149,14 +141,13 @@ class GeneralizedLinearModel final : public Model {
     rows_.judge(judge.covariance, rows_.dimension());
     for_chunks(batch, [&](const RowBatch& chunk) {
       predictors(chunk);
-      likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
-      likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+      derivatives(chunk);
+      likelihood_curvatures(chunk);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.expand_row(chunk, i);
-        *effects++ = row_effect(
-            likelihood_,
-            RowAtMode{rows_.eta[i], rows_.targets[i], rows_.residuals[i], rows_.weights[i]},
-            target_.scale, judge, rows_);
+        RowAtMode row{rows_.eta[i], rows_.targets[i], rows_.residuals[i], rows_.weights[i]};
+        if constexpr (Likelihood::kHasTrials) row.trials = rows_.trials[i];
+        *effects++ = row_effect(likelihood_, row, target_.scale, judge, rows_);
       }
     });
     return true;
@@ -168,8 +159,12 @@ class GeneralizedLinearModel final : public Model {
       rows_.clear_sum();
       for_chunks(batch, [&](const RowBatch& chunk) {
         predictors(chunk);
-        likelihood_.start(rows_.targets, chunk.count, rows_.eta);
-        likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+        if constexpr (Likelihood::kHasTrials) {
+          likelihood_.start(rows_.targets, rows_.trials, chunk.count, rows_.eta);
+        } else {
+          likelihood_.start(rows_.targets, chunk.count, rows_.eta);
+        }
+        derivatives(chunk);
         weigh(chunk, rows_.residuals);
         curvatures(chunk);
         if (rows_.weighted()) add_row_weights(chunk, 1.0, sums);
@@ -222,15 +217,38 @@ class GeneralizedLinearModel final : public Model {
     if (!rows_.weighted()) return;
     for (std::size_t i = 0; i < chunk.count; ++i) numbers[i] *= rows_.row_weights[i];
   }
-  // Sum over the rows of the chunk of value(eta, y, rows), each by its weight.
+  // Sum over the rows of the chunk of value(first row, rows), each by its weight.
   template <class Value>
   double sum_of_rows(const RowBatch& chunk, Value&& value) noexcept {
-    if (!rows_.weighted()) return value(rows_.eta, rows_.targets, chunk.count);
+    if (!rows_.weighted()) return value(std::size_t{0}, chunk.count);
     double sum = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
-      sum += rows_.row_weights[i] * value(rows_.eta + i, rows_.targets + i, std::size_t{1});
+      sum += rows_.row_weights[i] * value(i, std::size_t{1});
     }
     return sum;
+  }
+  double loss_of(const RowBatch& chunk) noexcept {
+    return sum_of_rows(chunk, [&](std::size_t i, std::size_t n) {
+      return of_rows(i, [&](auto... at) { return likelihood_.loss(at..., n); });
+    });
+  }
+  // What the likelihood is asked of the rows of the chunk from row i on.
+  template <class Ask>
+  decltype(auto) of_rows(std::size_t i, Ask&& ask) noexcept {
+    if constexpr (Likelihood::kHasTrials) {
+      return ask(rows_.eta + i, rows_.targets + i, rows_.trials + i);
+    } else {
+      return ask(rows_.eta + i, rows_.targets + i);
+    }
+  }
+  // Of the rows by themselves, into `residuals`; and into `weights` and `third`.
+  void derivatives(const RowBatch& chunk) noexcept {
+    of_rows(0, [&](auto... at) { likelihood_.derivatives(at..., chunk.count, rows_.residuals); });
+  }
+  void likelihood_curvatures(const RowBatch& chunk) noexcept {
+    of_rows(0, [&](auto... at) {
+      likelihood_.curvatures(at..., chunk.count, rows_.weights, rows_.third);
+    });
   }
   void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
     for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -240,15 +258,16 @@ class GeneralizedLinearModel final : public Model {
   }
   // Into `weights` and `third`.
   void curvatures(const RowBatch& chunk) noexcept {
-    likelihood_.curvatures(rows_.eta, rows_.targets, chunk.count, rows_.weights, rows_.third);
+    likelihood_curvatures(chunk);
     weigh(chunk, rows_.weights);
     weigh(chunk, rows_.third);
   }
 
-  // `eta` and `targets` of the chunk, and `row_weights`.
+  // `eta` and `targets` of the chunk, `row_weights` and `trials`.
   void predictors(const RowBatch& chunk) noexcept {
     rows_.predictors(chunk, rows_.eta, rows_.targets);
     if (rows_.weighted()) rows_.load_row_weights(chunk);
+    if constexpr (Likelihood::kHasTrials) rows_.load_trials(chunk);
     if constexpr (Likelihood::kLogarithmic) {
       for (std::size_t i = 0; i < chunk.count; ++i) rows_.targets[i] = std::log(rows_.targets[i]);
     }
@@ -257,7 +276,7 @@ class GeneralizedLinearModel final : public Model {
   // In units of the rows' own targets.
   void raw_residuals(const RowBatch& chunk) noexcept {
     predictors(chunk);
-    likelihood_.derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+    derivatives(chunk);
     weigh(chunk, rows_.residuals);
   }
 

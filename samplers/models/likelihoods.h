@@ -9,7 +9,8 @@
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
 //   predictors near the best ones. With kHasShape, an overdispersion: shape_derivatives() and
 //   curvatures_by_shape() of negative_binomial.h. kHeavyTailed: a row moves little, however far off
-//   it is; otherwise -log p is convex in eta. kLogarithmic: y is log y.
+//   it is; otherwise -log p is convex in eta. kLogarithmic: y is log y. kHasTrials: derivatives(),
+//   curvatures(), loss() and start() take, after y, how many trials it is of.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -31,6 +32,7 @@ struct PlainLikelihood {
   static constexpr bool kHasShape = false;
   static constexpr bool kHeavyTailed = false;
   static constexpr bool kLogarithmic = false;
+  static constexpr bool kHasTrials = false;
 
   explicit PlainLikelihood(const ModelConfig&) noexcept {}
   void set_dispersion(double) noexcept {}
@@ -116,6 +118,46 @@ struct BernoulliLogitLikelihood : PlainLikelihood {
   }
 };
 
+// y successes of so many trials, each with the probability 1 / (1 + exp(-eta)).
+struct BinomialLogitLikelihood : PlainLikelihood {
+  using PlainLikelihood::PlainLikelihood;
+  static constexpr std::string_view kName = "binomial";
+  static constexpr Response kResponse = Response::kBinomial;
+  static constexpr bool kHasStart = true;
+  static constexpr bool kHasTrials = true;
+
+  static double mean(double eta) noexcept { return BernoulliLogitLikelihood::mean(eta); }
+
+  static void derivatives(const double* eta, const double* y, const double* trials, std::size_t n,
+                          double* residual) noexcept {
+    kernels().sigmoid(eta, n, residual);
+    for (std::size_t i = 0; i < n; ++i) residual[i] = trials[i] * residual[i] - y[i];
+  }
+  static void curvatures(const double* eta, const double* y, const double* trials, std::size_t n,
+                         double* curvature, double* third) noexcept {
+    BernoulliLogitLikelihood::curvatures(eta, y, n, curvature, third);
+    for (std::size_t i = 0; i < n; ++i) {
+      curvature[i] *= trials[i];
+      third[i] *= trials[i];
+    }
+  }
+  static double loss(const double* eta, const double* y, const double* trials,
+                     std::size_t n) noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double spread = std::log1p(std::exp(-std::abs(eta[i])));
+      // n log(1 + exp(eta)) - y eta, without overflow and without what cancels.
+      sum += trials[i] * spread + (eta[i] > 0 ? (trials[i] - y[i]) * eta[i] : -y[i] * eta[i]);
+    }
+    return sum;
+  }
+  static void start(const double* y, const double* trials, std::size_t n, double* eta) noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      eta[i] = std::log((y[i] + 0.5) / (trials[i] - y[i] + 0.5));
+    }
+  }
+};
+
 // y is Poisson with mean exp(eta). Beyond kLargest, further than any count that is accepted, the
 // loss goes on as the quadratic that agrees with it there: convex, and finite wherever Newton's
 // method may look.
@@ -166,6 +208,7 @@ struct StudentLikelihood {
   static constexpr bool kHasShape = false;
   static constexpr bool kHeavyTailed = true;
   static constexpr bool kLogarithmic = false;
+  static constexpr bool kHasTrials = false;
 
   explicit StudentLikelihood(const ModelConfig& config) noexcept : nu_(config.degrees_of_freedom) {}
   void set_dispersion(double dispersion) noexcept { inverse_ = 1.0 / dispersion; }

@@ -45,6 +45,7 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
   weights = arena.allocate<double>(kChunk).data();
   third = arena.allocate<double>(kChunk).data();
   row_weights = arena.allocate<double>(weighted() ? kChunk : 0).data();
+  trials = arena.allocate<double>(layout_.has_trials() ? kChunk : 0).data();
 }
 
 void LinearRows::reset() noexcept {
@@ -95,11 +96,17 @@ void LinearRows::predictors(const RowBatch& chunk, double* eta_out, double* targ
   for (std::size_t i = 0; i < chunk.count; ++i) eta_out[i] += offset(chunk, i);
 }
 
+void LinearRows::load_extras(const RowBatch& chunk, std::size_t index, double* out) const noexcept {
+  const double* extra = chunk.base + index;
+  for (std::size_t i = 0; i < chunk.count; ++i) out[i] = extra[chunk.slots[i] * layout_.stride()];
+}
+
 void LinearRows::load_row_weights(const RowBatch& chunk) noexcept {
-  const double* weight = chunk.base + layout_.weight_index();
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    row_weights[i] = weight[chunk.slots[i] * layout_.stride()];
-  }
+  load_extras(chunk, layout_.weight_index(), row_weights);
+}
+
+void LinearRows::load_trials(const RowBatch& chunk) noexcept {
+  load_extras(chunk, layout_.trials_index(), trials);
 }
 
 void LinearRows::clear_sum() noexcept {

@@ -35,6 +35,8 @@ class LinearRows {
   bool weighted() const noexcept { return layout_.has_weight(); }
   // What the rows of the chunk count as, into `row_weights`. REQUIRES: weighted().
   void load_row_weights(const RowBatch& chunk) noexcept;
+  // Likewise how many trials they are of, into `trials`. REQUIRES: a layout with trials.
+  void load_trials(const RowBatch& chunk) noexcept;
   // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
@@ -70,8 +72,10 @@ class LinearRows {
   double* weights;
   double* third;
   double* row_weights;
+  double* trials;
 
  private:
+  void load_extras(const RowBatch& chunk, std::size_t index, double* out) const noexcept;
   void gather(const RowBatch& chunk) noexcept;
   void expand(const double* row, double* out) const noexcept;
 

@@ -113,10 +113,16 @@ enum class Response : std::uint8_t {
   // mu^2: negative binomial
   kOverdispersedCount,
   kLogNormal,  // y > 0, log y real, its variance = dispersion
+  kBinomial,   // y is 0, 1, ... n, with n the row's trials
 };
 
 constexpr bool is_count(Response response) {
   return response == Response::kCount || response == Response::kOverdispersedCount;
+}
+
+// Whether y is how many there were.
+constexpr bool is_whole_number(Response response) {
+  return is_count(response) || response == Response::kBinomial;
 }
 
 // Whether y, or with kLogNormal its logarithm, is normal around the linear predictor.
@@ -135,7 +141,8 @@ constexpr bool predicts_logarithm(Response response) {
 }
 
 // Whether y may come of it, with so many classes of kCategorical. Of a number y is anything:
-// whether it is finite, and not too large, is asked elsewhere.
+// whether it is finite, and not too large, is asked elsewhere; so is whether a binomial y is more
+// than its row's trials.
 inline bool in_domain(Response response, std::uint32_t classes, double y) {
   constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
   switch (response) {
@@ -145,6 +152,7 @@ inline bool in_domain(Response response, std::uint32_t classes, double y) {
       return y >= 0 && y < classes && y == std::floor(y);
     case Response::kCount:
     case Response::kOverdispersedCount:
+    case Response::kBinomial:
       return y >= 0 && y <= kLargestCount && y == std::floor(y);
     case Response::kLogNormal:
       return y > 0 && std::isfinite(y);
@@ -249,7 +257,7 @@ class Model {
   // Random parameters to start from. Without log_concave() only.
   virtual void initial(std::uint64_t, double*) const noexcept {}
 
-  // E[y | linear predictor]; NaN where it takes more than one.
+  // E[y | linear predictor], of a binomial model for each trial; NaN where it takes more than one.
   virtual double mean(double linear_predictor) const noexcept = 0;
 
   virtual FeatureTransform& transform() noexcept = 0;

@@ -13,9 +13,33 @@ namespace windhover {
 struct RowAtMode {
   double eta;
   double y;
-  double residual;   // derivative of -log p by eta, dispersion 1
-  double curvature;  // the second one
+  double residual;    // derivative of -log p by eta, dispersion 1
+  double curvature;   // the second one
+  double trials = 1;  // that y is of, of a binomial model
 };
+
+// Derivative of -log p by eta there, and in the other function the second one.
+template <class Likelihood>
+double derivative_of_row(const Likelihood& likelihood, const RowAtMode& row, double eta) noexcept {
+  double residual = 0;
+  if constexpr (Likelihood::kHasTrials) {
+    likelihood.derivatives(&eta, &row.y, &row.trials, 1, &residual);
+  } else {
+    likelihood.derivatives(&eta, &row.y, 1, &residual);
+  }
+  return residual;
+}
+template <class Likelihood>
+double curvature_of_row(const Likelihood& likelihood, const RowAtMode& row, double eta) noexcept {
+  double curvature = 0;
+  double third = 0;
+  if constexpr (Likelihood::kHasTrials) {
+    likelihood.curvatures(&eta, &row.y, &row.trials, 1, &curvature, &third);
+  } else {
+    likelihood.curvatures(&eta, &row.y, 1, &curvature, &third);
+  }
+  return curvature;
+}
 
 // Where the row's loss and slope / 2 (eta - before)^2 are least together, by bisection between
 // where it was before and where its first derivative alone leads. The loss is convex, so that this
@@ -27,9 +51,7 @@ double mode_of_row(const Likelihood& likelihood, const RowAtMode& row, double sl
   for (int i = 0; i < 200; ++i) {
     const double middle = 0.5 * (near + far);
     if (middle == near || middle == far) break;
-    double residual = 0;
-    likelihood.derivatives(&middle, &row.y, 1, &residual);
-    const double uphill = residual + slope * (middle - row.eta);
+    const double uphill = derivative_of_row(likelihood, row, middle) + slope * (middle - row.eta);
     ((uphill > 0) == (row.residual > 0) ? near : far) = middle;
   }
   return near;
@@ -61,9 +83,7 @@ RowEffect row_effect(const Likelihood& likelihood, const RowAtMode& row, double 
   } else {
     effect.doubt = kLogarithm ? variance : 0.0;
     const double at = mode_of_row(likelihood, row, judge.divisor / variance);
-    double curvature = 0;
-    double third = 0;
-    likelihood.curvatures(&at, &row.y, 1, &curvature, &third);
+    const double curvature = curvature_of_row(likelihood, row, at);
     const double way = (at - row.eta) / scale;
     effect.moved = way * way / variance;
     effect.information = curvature * variance / judge.divisor;

@@ -107,6 +107,8 @@ void mix_answers(Hashes& hashes, TestEngine& engine, const Scenario& s, const Da
     request.indices = indices;
     request.row_ends = ends;
   }
+  const std::vector<double> trials = {1, 20, 1e5};
+  if (s.config.model.has_trials()) request.trials = trials;
   const Response response = find_model(s.config.model.name)->response;
   if (response != Response::kCategorical) request.quantile_probabilities = kQuantiles;
   Provenance provenance;
@@ -142,6 +144,7 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
     const std::uint64_t count = engine->counters().get(counter);
     const bool extra = counter == RuntimeCounter::kRowsRefusedOffset ||
                        counter == RuntimeCounter::kRowsRefusedWeight ||
+                       counter == RuntimeCounter::kRowsRefusedTrials ||
                        counter >= RuntimeCounter::kLabelsKept;
     if (!extra || count > 0) hashes.said.mix(count);
   }

@@ -117,8 +117,8 @@ void add_horizons(std::vector<Scenario>& all) {
       all.push_back(stuck);
     }
   }
-  for (const char* model :
-       {"linear", "logistic", "student-t", "log-normal", "negative-binomial", "softmax"}) {
+  for (const char* model : {"linear", "logistic", "student-t", "log-normal", "negative-binomial",
+                            "binomial", "softmax"}) {
     Scenario chosen{std::string("horizon/adaptive/") + model, base(model), Stream::kJump};
     chosen.config.horizon = Horizon::kAdaptive;
     chosen.config.window_size = 1000;
@@ -217,6 +217,12 @@ void add_settings(std::vector<Scenario>& all) {
     c.horizon = Horizon::kAll;
     c.sampler.chains = 0;
   });
+  add("trials-weight", "binomial", [](Config& c) { c.model.weight = true; });
+  add("trials-sparse-all", "binomial", [](Config& c) {
+    c.model.max_nonzeros = kFeatures;
+    c.horizon = Horizon::kAll;
+    c.sampler.chains = 0;
+  });
   add("step-too-long", "linear", [](Config& c) {
     c.sampler.name = "sgld";
     c.sampler.step_size = 1;
@@ -243,8 +249,10 @@ void add_sizes(std::vector<Scenario>& all) {
   }
 }
 
-double outcome(Response response, double eta, double u) {
+double outcome(Response response, double eta, double u, double trials) {
   switch (response) {
+    case Response::kBinomial:
+      return std::floor(trials / (1 + std::exp(-eta) * std::sqrt((1 - u) / (u + 1e-9))));
     case Response::kBernoulli:
       return u < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0;
     case Response::kCount:
@@ -324,7 +332,10 @@ Data data_of(const Scenario& s) {
   if (s.stream == Stream::kJump) eta.tail(s.rows / 2) *= -2;
   const VectorXd u = uniforms(13, s.rows);
   data.y.resize(s.rows);
-  for (Index i = 0; i < s.rows; ++i) data.y[i] = outcome(response, eta[i], u[i]);
+  if (model.has_trials()) data.trials = (20 * uniforms(16, s.rows)).array().ceil().max(1.0);
+  for (Index i = 0; i < s.rows; ++i) {
+    data.y[i] = outcome(response, eta[i], u[i], model.has_trials() ? data.trials[i] : 1.0);
+  }
   if (s.stream == Stream::kRepeated) {
     for (Index i = 1; i < s.rows; i += 2) data.y[i] = data.y[i - 1];
   }

@@ -40,6 +40,8 @@ static_assert(same(observe_field::kRowEnds, v1::Observe::kRowEndsFieldNumber));
 static_assert(same(observe_field::kBeginsHere, v1::Observe::kBeginsHereFieldNumber));
 static_assert(same(observe_field::kOffsets, v1::Observe::kOffsetsFieldNumber));
 static_assert(same(observe_field::kWeights, v1::Observe::kWeightsFieldNumber));
+static_assert(same(observe_field::kTrials, v1::Observe::kTrialsFieldNumber));
+static_assert(same(predict_field::kTrials, v1::Predict::kTrialsFieldNumber));
 static_assert(same(predict_field::kOffsets, v1::Predict::kOffsetsFieldNumber));
 static_assert(same(predict_field::kKeys, v1::Predict::kKeysFieldNumber));
 static_assert(same(request_field::kOutcome, v1::Request::kOutcomeFieldNumber));
@@ -263,6 +265,27 @@ TEST(Codec, WeightsAreOneARowOrNone) {
     const Status expected = count == 0 || count == 2 ? Status::kOk : Status::kMalformed;
     EXPECT_EQ(decode(request.SerializeAsString()), expected) << count;
     observe->add_weights(0.5);
+  }
+}
+
+TEST(Codec, TrialsAreOneARowOrNone) {
+  v1::Request rows;
+  v1::Observe* observe = rows.mutable_observe();
+  v1::Request question;
+  v1::Predict* predict = question.mutable_predict();
+  observe->set_rows(2);
+  predict->set_rows(2);
+  for (int i = 0; i < 2; ++i) {
+    observe->add_targets_f64(1);
+    observe->add_features_f64(1);
+    predict->add_features_f64(1);
+  }
+  for (int count = 0; count < 4; ++count) {
+    const Status expected = count == 0 || count == 2 ? Status::kOk : Status::kMalformed;
+    EXPECT_EQ(decode(rows.SerializeAsString()), expected) << count;
+    EXPECT_EQ(decode(question.SerializeAsString()), expected) << count;
+    observe->add_trials(5);
+    predict->add_trials(5);
   }
 }
 

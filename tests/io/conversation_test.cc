@@ -94,6 +94,48 @@ TEST(Conversation, WeightsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
   }
 }
 
+TEST(Conversation, TrialsAreTakenAndNeededWhereWelcomeSaysSo) {
+  EngineConfig config = small_engine();
+  for (const bool takes : {true, false}) {
+    config.model.name = takes ? "binomial" : "poisson";
+    Shared shared(8, EndpointKind::kObserve, config);
+    Peer peer(shared);
+    EXPECT_EQ(peer.welcome.welcome().takes_trials(), takes);
+    EXPECT_FALSE(peer.welcome.welcome().takes_offsets());
+    EXPECT_EQ(peer.welcome.welcome().model(),
+              takes ? v1::MODEL_KIND_BINOMIAL : v1::MODEL_KIND_POISSON);
+    v1::Request rows = observe_of(0, 0, 4);
+    for (const double trials : {5.0, 0.0, 2.5, 1e9}) rows.mutable_observe()->add_trials(trials);
+    rows.mutable_observe()->set_targets_f64(3, 1e9 + 1);
+    const v1::ObserveAck ack = peer.ask(rows).observe_ack();
+    EXPECT_EQ(ack.accepted(), takes ? 1U : 0U);
+    ASSERT_EQ(ack.refused_reason_size(), takes ? 3 : 1);
+    EXPECT_EQ(ack.refused_reason(0),
+              takes ? v1::REASON_TRIALS_OUT_OF_RANGE : v1::REASON_TRIALS_NOT_TAKEN);
+    if (takes) {
+      EXPECT_EQ(ack.refused_reason(2), v1::REASON_TARGET_OUT_OF_DOMAIN);
+    }
+    const v1::ObserveAck without = peer.ask(observe_of(0, 0, 2)).observe_ack();
+    EXPECT_EQ(without.accepted(), takes ? 0U : 2U);
+    if (takes) {
+      EXPECT_EQ(without.refused_reason(0), v1::REASON_TRIALS_MISSING);
+    }
+    v1::Request question = predict_of(2, false);
+    for (const double trials : {1.0, 200.0}) question.mutable_predict()->add_trials(trials);
+    const v1::Response answer = peer.ask(question);
+    if (!takes) {
+      EXPECT_EQ(answer.refusal().reason(), v1::REASON_TRIALS_NOT_TAKEN);
+      continue;
+    }
+    const v1::Response plain = peer.ask(predict_of(2, false));  // of 1
+    const auto mean = [](const v1::Response& r, int row) {
+      return r.predict_result().predictions(row).mean();
+    };
+    EXPECT_DOUBLE_EQ(mean(answer, 0), mean(plain, 0));
+    EXPECT_DOUBLE_EQ(mean(answer, 1), 200 * mean(plain, 1));
+  }
+}
+
 TEST(Conversation, UnknownProducerBeginsAtZeroOrSaysThatItDoesNot) {
   Shared shared;
   Peer peer(shared);

@@ -86,6 +86,9 @@ inline v1::Request random_request(Random& random) {
       if (below(random, 3) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) observe->add_weights(real());
       }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) observe->add_trials(real());
+      }
       break;
     }
     case 3:
@@ -101,6 +104,9 @@ inline v1::Request random_request(Random& random) {
       }
       if (below(random, 3) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) predict->add_offsets(real());
+      }
+      if (below(random, 3) == 0) {
+        for (std::uint64_t i = 0; i < rows; ++i) predict->add_trials(real());
       }
       if (below(random, 3) == 0) {
         for (std::uint64_t i = 0; i < rows; ++i) predict->add_keys(key());
@@ -176,7 +182,8 @@ inline bool same_observe(const ObserveRequest& ours, const v1::Observe& theirs) 
          same_array<std::uint32_t>(b.indices, sparse ? b.feature_values : 0, theirs.indices()) &&
          same_array<std::uint32_t>(b.row_ends, sparse ? b.rows : 0, theirs.row_ends()) &&
          same_array<double>(b.offsets, b.offsets != nullptr ? b.rows : 0, theirs.offsets()) &&
-         same_array<double>(b.weights, b.weights != nullptr ? b.rows : 0, theirs.weights());
+         same_array<double>(b.weights, b.weights != nullptr ? b.rows : 0, theirs.weights()) &&
+         same_array<double>(b.trials, b.trials != nullptr ? b.rows : 0, theirs.trials());
 }
 
 template <class Field>
@@ -200,6 +207,7 @@ inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
          same_array<double>(ours.thresholds, theirs.thresholds()) &&
          same_array<double>(ours.outcomes, theirs.outcomes()) &&
          same_array<double>(ours.offsets, theirs.offsets()) &&
+         same_array<double>(ours.trials, theirs.trials()) &&
          same_keys(ours.keys, v1::Predict::kKeysFieldNumber, theirs.keys()) &&
          (interval == 0.0 ? ours.interval_probability == 0.9
                           : std::bit_cast<std::uint64_t>(ours.interval_probability) ==

@@ -176,6 +176,9 @@ ObservationBatch TestEngine::batch(const Data& data, Index first, Index rows) {
   if (data.weight.size() > 0) {
     b.weights = reinterpret_cast<const std::byte*>(data.weight.data() + first);
   }
+  if (data.trials.size() > 0) {
+    b.trials = reinterpret_cast<const std::byte*>(data.trials.data() + first);
+  }
   return b;
 }
 

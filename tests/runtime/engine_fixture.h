@@ -36,6 +36,7 @@ struct Data {
   VectorXd truth;
   VectorXd offset = {};  // one a row, or none
   VectorXd weight = {};  // likewise
+  VectorXd trials = {};  // likewise
 
   Index rows() const { return x.rows(); }
   // With the intercept's column.

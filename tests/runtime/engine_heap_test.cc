@@ -79,6 +79,7 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   if (positive) data.y = data.y.array().exp();
   config.model.offset = offset;
   if (offset) data.offset = 0.5 * normals(4, rows);
+  if (config.model.has_trials()) data.trials = (9 * uniforms(4, rows)).array().floor() + 1;
   TestEngine engine(config);
   Reader reader = engine->reader().value();
   std::vector<ParameterSummary> parameters(engine->dimension());
@@ -93,6 +94,8 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   request.features = {data.x.data(), 2 * std::size_t{features}};
   request.outcomes = outcomes;
   if (offset) request.offsets = outcomes;
+  const std::vector<double> trials = {20, 1e6};
+  if (config.model.has_trials()) request.trials = trials;
   if (!find_model(model)->network && config.model.name != "softmax") {
     request.quantile_probabilities = levels;
     request.thresholds = levels;
@@ -201,6 +204,11 @@ TEST(EngineHeap, SmallLinearNeverCalls) { run_whole_life("linear", 3, true); }
 TEST(EngineHeap, SmallLogisticNeverCalls) { run_whole_life("logistic", 3, false); }
 TEST(EngineHeap, PoissonNeverCalls) { run_whole_life("poisson", 4, true); }
 TEST(EngineHeap, NegativeBinomialNeverCalls) { run_whole_life("negative-binomial", 4, true); }
+TEST(EngineHeap, BinomialNeverCalls) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll}) {
+    run_whole_life("binomial", 4, false, {}, false, horizon);
+  }
+}
 TEST(EngineHeap, LogNormalNeverCalls) { run_whole_life("log-normal", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }

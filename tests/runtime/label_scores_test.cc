@@ -70,6 +70,8 @@ struct AskedTwice {
     request = question(2, x);
     request.keys = keys;
     request.interval_probability = 0.8;
+    if (data.trials.size() > 0) trials.assign(2, data.trials[row]);
+    request.trials = trials;
   }
   PredictRequest keyless() const {
     PredictRequest same = request;
@@ -78,6 +80,7 @@ struct AskedTwice {
   }
 
   std::vector<double> x;
+  std::vector<double> trials;
   const std::vector<std::string_view> keys = {"within", "beyond"};
   PredictRequest request;
 };
@@ -117,7 +120,7 @@ TEST(LabelScores, AnAnswerInPiecesHoldsTheIntervalsItBeganWith) {
 
 INSTANTIATE_TEST_SUITE_P(Labels, EveryModel,
                          testing::Values("linear", "student-t", "log-normal", "logistic", "poisson",
-                                         "negative-binomial", "softmax", "mlp-linear",
+                                         "negative-binomial", "binomial", "softmax", "mlp-linear",
                                          "mlp-logistic", "mlp-softmax"),
                          [](const auto& model) {
                            std::string name = model.param;
@@ -160,6 +163,7 @@ TEST(Labels, AJoinedRowIsTheRowToTheLastBit) {
   EngineConfig counts = config_of("poisson");
   counts.model.offset = true;
   expect_same_bits(counts, exposed);
+  expect_same_bits(config_of("binomial"), data_for("binomial", 800, 8));
 }
 
 TEST(Labels, ASparseRowIsKeptWhole) {

@@ -32,6 +32,10 @@ inline Data data_for(std::string_view model, Index rows, std::uint64_t seed) {
     if (model == "poisson" || model == "negative-binomial") y = std::floor(std::exp(0.5 * y));
     if (model == "softmax" || model == "mlp-softmax") y = y < -0.5 ? 0 : (y < 0.5 ? 1 : 2);
   }
+  if (model == "binomial") {
+    data.trials = (12 * uniforms(seed + 1, rows)).array().floor() + 1;
+    data.y = (data.trials.array() / (1 + (-data.y.array()).exp())).round();
+  }
   return data;
 }
 
@@ -62,6 +66,8 @@ class Keyed {
         question(1, {&data.x(row, 0), static_cast<std::size_t>(data.x.cols())});
     if (y != nullptr) request.outcomes = {y, 1};
     if (data.offset.size() > 0) request.offsets = offset;
+    const std::vector<double> trials = {data.trials.size() > 0 ? data.trials[row] : 1};
+    if (data.trials.size() > 0) request.trials = trials;
     request.keys = {&key, 1};
     return engine.answers(request)[0];
   }

@@ -113,6 +113,40 @@ TEST(ReferenceForecast, OfACountInAnExposureIsThatOfItsRate) {
   EXPECT_NEAR(first, 2'000, 5);
 }
 
+// Half a success and half a failure are there beforehand.
+TEST(ReferenceForecast, OfTrialsIsThatOfTheirPooledRate) {
+  World world;
+  const double trials[] = {1, 10, 100, 5, 50};
+  const double successes[] = {0, 3, 30, 2, 15};  // no scatter beyond the binomial's
+  for (int i = 0; i < 5; ++i) world.reference->add(Response::kBinomial, successes[i], trials[i]);
+  const double p = 50.5 / 167;
+  const double choices = std::lgamma(31) - std::lgamma(8) - std::lgamma(24);
+  EXPECT_NEAR(world.reference->log_score(Response::kBinomial, 7, 30),
+              choices + 7 * std::log(p) + 23 * std::log(1 - p), 1e-9);
+}
+
+// Rates that are 0.2 and 0.6 in turn have a variance of 0.04: rho = 0.04 / (0.4 x 0.6).
+TEST(ReferenceForecast, OfTrialsThatScatterMoreHasTheirVariance) {
+  World world;
+  for (int i = 0; i < 4'000; ++i) {
+    const double trials = i % 4 < 2 ? 1'000 : 500;
+    world.reference->add(Response::kBinomial, (i % 2 == 0 ? 0.2 : 0.6) * trials, trials);
+  }
+  double sum = 0;
+  double mean = 0;
+  double square = 0;
+  for (int y = 0; y <= 100; ++y) {
+    const double p = std::exp(world.reference->log_score(Response::kBinomial, y, 100));
+    sum += p;
+    mean += p * y;
+    square += p * y * y;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_NEAR(mean, 40, 0.1);
+  const double rho = 0.04 / 0.24;
+  EXPECT_NEAR(square - mean * mean, 100 * 0.24 * (1 + 99 * rho), 8);
+}
+
 TEST(ReferenceForecast, OfANumberIsThatOfWhatItsOffsetLeaves) {
   World plain;
   World offset;

@@ -15,7 +15,7 @@
 namespace windhover::test::weight_test {
 
 inline constexpr std::array kModels = {"linear",     "logistic",          "poisson", "student-t",
-                                       "log-normal", "negative-binomial", "softmax"};
+                                       "log-normal", "negative-binomial", "softmax", "binomial"};
 
 // By inversion.
 inline double poisson_count(double rate, double u) {
@@ -32,9 +32,12 @@ inline Data weighted_rows(const std::string& model, Index rows, std::uint64_t se
   const VectorXd z = normals(seed + 1, rows);
   const VectorXd u = uniforms(seed + 2, rows);
   data.weight = (4 * uniforms(seed + 3, rows)).array().floor() + 1;
+  if (model == "binomial") data.trials = (9 * uniforms(seed + 4, rows)).array().floor() + 1;
   for (Index i = 0; i < rows; ++i) {
     const double wide = u[i] < 0.05 ? 6 * z[i] : z[i];
-    data.y[i] = model == "logistic"     ? (u[i] < 1 / (1 + std::exp(-eta[i])))
+    data.y[i] = model == "logistic" ? (u[i] < 1 / (1 + std::exp(-eta[i])))
+                : model == "binomial"
+                    ? std::floor(data.trials[i] / (1 + std::exp(-eta[i] - 0.5 * z[i])) + u[i])
                 : model == "softmax"    ? std::floor(3 * u[i])
                 : model == "student-t"  ? eta[i] + wide
                 : model == "log-normal" ? std::exp(eta[i] + z[i])
@@ -58,6 +61,7 @@ inline Data equal_rows(const Data& data) {
   all.x = data.x(order, Eigen::all);
   all.y = data.y(order);
   if (data.offset.size() > 0) all.offset = data.offset(order);
+  if (data.trials.size() > 0) all.trials = data.trials(order);
   return all;
 }
 

@@ -156,6 +156,14 @@ TEST(ModelStart, one_step_from_0_is_the_weighted_least_squares_fit) {
         residual(i) /= spread;
         weight(i) *= (1 + y(i)) / (spread * spread);
       }
+      if (entry.response == Response::kBinomial) {
+        y(i) = std::floor(std::exp(1 + x(i, 0)));
+        const double trials = std::max(y(i) + std::fmod(y(i), 3), 1.0);  // as of Table
+        const double p = (y(i) + 0.5) / (trials + 1);
+        eta(i) = std::log(p / (1 - p));
+        weight(i) = trials * p * (1 - p);
+        residual(i) = trials * p - y(i);
+      }
     }
     const Vector working = eta - residual.cwiseQuotient(weight);
     Matrix design(60, 3);

@@ -1,5 +1,6 @@
 #include "windhover/tests/samplers/support.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -98,6 +99,10 @@ Table::Table(const ModelConfig& config, const Matrix& x, const Vector& y, double
     write(x.row(static_cast<Index>(i)), y(static_cast<Index>(i)), row);
     if (layout_.has_offset()) {
       row[layout_.offset_index()] = offsets.size() > 0 ? offsets[static_cast<Index>(i)] : 0.0;
+    }
+    if (layout_.has_trials()) {
+      const double successes = y(static_cast<Index>(i));
+      row[layout_.trials_index()] = std::max(successes + std::fmod(successes, 3), 1.0);
     }
     if (layout_.has_weight()) {
       row[layout_.weight_index()] = weights.size() > 0 ? weights[static_cast<Index>(i)] : 1.0;

@@ -107,7 +107,8 @@ SamplerConfig noiseless_config();
 std::string test_name(std::string_view name);
 
 // Rows as they lie in the window, made from a matrix of features and a vector of targets. The
-// padding of dense rows holds `padding`. Offsets are 0 and weights 1 unless they are given.
+// padding of dense rows holds `padding`. Offsets are 0 and weights 1 unless they are given; the
+// trials of a binomial model are as many as succeeded, or one or two more.
 class Table {
  public:
   Table(const ModelConfig& config, const Matrix& x, const Vector& y, double padding = 0.0,

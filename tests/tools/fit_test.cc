@@ -143,6 +143,47 @@ TEST(Fit, AWeightOfTwoIsTheRowTwice) {
   }
 }
 
+// The posterior and its exact one are those of the single trials.
+TEST(Fit, RowsOfTrialsAreTheirSingleTrials) {
+  std::string counted = "a,n,y\n";
+  std::string single = "a,w,y\n";
+  for (int i = 0; i < 800; ++i) {
+    const double a = std::sin(i * 1.7);
+    const int trials = 1 + i % 7;
+    const int successes = static_cast<int>((0.5 + 0.4 * std::sin(i * 12.9898)) * (trials + 0.999));
+    const std::string x = std::to_string(a);
+    counted += x + "," + std::to_string(trials) + "," + std::to_string(successes) + "\n";
+    single += x + "," + std::to_string(successes) + ",yes\n";
+    single += x + "," + std::to_string(trials - successes) + ",no\n";
+  }
+  FitOptions o = options_of(true);
+  o.standardize = false;
+  o.prior_precision = 1.0;
+  FitOptions equal = o;
+  o.path = file_with("fit_trials.csv", counted);
+  o.data.positive.reset();
+  o.data.trials = "n";
+  o.model = "";
+  equal.path = file_with("fit_single.csv", single);
+  equal.data.weight = "w";
+  const auto found = fit(o);
+  EXPECT_EQ(found["model"], "binomial");
+  EXPECT_EQ(found["file"]["columns"][1]["reads_as"], "trials");
+  EXPECT_LT(found["kl_summary"].get<double>(), 0.05);
+  const auto expected = fit(equal);
+  ASSERT_EQ(found["parameters"].size(), 2U);
+  for (std::size_t j = 0; j < 2; ++j) {
+    const auto& one = found["parameters"][j];
+    const auto& other = expected["parameters"][j];
+    const double sd = other["sd"].get<double>();
+    EXPECT_NEAR(one["mode"].get<double>(), other["mode"].get<double>(), 1e-4 * sd) << j;
+    EXPECT_NEAR(one["sd"].get<double>(), sd, 1e-4 * sd) << j;
+  }
+  std::string wrong = counted + "0.5,3,4\n";
+  o.path = file_with("fit_wrong.csv", wrong);
+  EXPECT_THROW(fit(o), UserError);
+}
+
 // 64 draws leave a mean 0.1 sd of error; with the gradients' help it has none for a Gaussian
 // posterior, and little for one that is nearly so.
 TEST(Fit, ZeroVarianceMeansAreThoseOfThePosterior) {

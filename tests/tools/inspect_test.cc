@@ -116,6 +116,39 @@ TEST(Inspect, AnExposureIsNoFeatureAndMakesCounts) {
   EXPECT_EQ(added.schema.target_rule().default_model(), "linear");
 }
 
+TEST(Inspect, TrialsAreNoFeatureAndMakeTheModelBinomial) {
+  const std::string path = file_with("trials.csv", "n,x,w,y\n1,2,1,1\n,4,1,5\n12,7,2,0\n8,1,1,4\n");
+  const Inspection found = inspect(path, {.target = "y", .trials = "n"});
+  EXPECT_EQ(found.schema.feature_names(), (Names{"x", "w"}));
+  EXPECT_EQ(found.schema.target_rule().default_model(), "binomial");
+  EXPECT_EQ(column(found, "n").reads_as, "trials");
+  EXPECT_EQ(column(found, "n").features, 0U);
+  EXPECT_TRUE(says(column(found, "n").note, "rows where it is 0 or empty are left out"));
+  EXPECT_EQ(Schema::from_text(found.schema.to_toml(), "S.toml").fingerprint(),
+            found.schema.fingerprint());
+  // 0 and 1 too are counts of trials.
+  const std::string two = file_with("two.csv", "n,x,y\n1,2,1\n1,4,0\n1,7,0\n");
+  EXPECT_EQ(inspect(two, {.target = "y", .trials = "n"}).schema.target_rule().default_model(),
+            "binomial");
+  EXPECT_THROW(inspect(path, {.target = "y", .trials = "y"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .trials = "trials"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .weight = "n", .trials = "n"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .offset = OffsetRule{"w", false}, .trials = "n"}),
+               UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .trials = "n", .model = "poisson"}), UserError);
+  EXPECT_THROW(inspect(path, {.target = "y", .model = "binomial"}), UserError);
+  for (const char* row : {"3,1,1,4", "2.5,1,1,2", "3,1,1,1.5"}) {
+    const std::string wrong =
+        file_with("wrong.csv", "n,x,w,y\n1,2,1,1\n9,3,1,5\n" + std::string(row) + "\n");
+    try {
+      inspect(wrong, {.target = "y", .trials = "n"});
+      ADD_FAILURE() << row << " is taken";
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find("line 4"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(Inspect, AWeightIsNoFeature) {
   const std::string path = file_with("weights.csv", "w,x,y\n1,2,3.5\n,4,5\n2,7,0\n8,1,4\n");
   const Inspection found = inspect(path, {.target = "y", .weight = "w"});

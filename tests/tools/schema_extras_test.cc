@@ -1,4 +1,4 @@
-// What a row has beside its features: the exposure or offset, and the weight.
+// What a row has beside its features: the exposure or offset, the trials, and the weight.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,6 +74,76 @@ TEST(Schema, RowsWithoutAnExposureAreSkippedOrEndTheReading) {
   ASSERT_TRUE(questions.next());
   ASSERT_TRUE(RowEncoder(schema, questions, RowUse::kQuestion).encode(questions, row));
   EXPECT_EQ(row.offset, 0.0);
+}
+
+TEST(Schema, TrialsMakeACountBinomial) {
+  const std::string counted = replaced(kVisits, "exposure = \"hours\"", "trials = \"n\"");
+  const Schema schema = parsed(counted);
+  ASSERT_TRUE(schema.has_trials());
+  EXPECT_FALSE(schema.has_offset());
+  EXPECT_EQ(schema.features(), 1U);
+  EXPECT_EQ(schema.target_rule().default_model(), "binomial");
+  EXPECT_EQ(schema.target_description(), "visits of n");
+  EXPECT_EQ(schema.encode({{"x", "3"}, {"n", "8"}}).trials, 8.0);
+  EXPECT_EQ(schema.encode({{"x", "3"}}).trials, 1.0);
+  for (const char* wrong : {"0", "-1", "", "many", "NaN", "2.5", "2e9"}) {
+    EXPECT_THROW(schema.encode({{"x", "3"}, {"n", wrong}}), UserError) << wrong;
+  }
+  const Schema none = parsed(replaced(kVisits, "exposure = \"hours\"\n", ""));
+  EXPECT_NE(schema.fingerprint(), none.fingerprint());
+  EXPECT_EQ(parsed(schema.to_toml()).fingerprint(), schema.fingerprint());
+  EXPECT_EQ(parsed(schema.to_toml()).target_rule().default_model(), "binomial");
+  const Schema unstated = parsed(replaced(counted, "target_kind = \"count\"\n", ""));
+  EXPECT_EQ(unstated.fingerprint(), schema.fingerprint());
+  EXPECT_NO_THROW(parsed(replaced(counted, "\"count\"", "\"count\"\nmodel = \"binomial\"")));
+  // They are those of a count and of no other model, and go with no offset.
+  EXPECT_THROW(parsed(replaced(counted, "\"count\"", "\"number\"")), UserError);
+  EXPECT_THROW(parsed(replaced(counted, "\"count\"", "\"count\"\nmodel = \"poisson\"")), UserError);
+  EXPECT_THROW(parsed(replaced(counted, "trials", "offset = \"x\"\ntrials")), UserError);
+  EXPECT_THROW(parsed(replaced(counted, "\"n\"", "\"\"")), UserError);
+  try {
+    parsed(replaced(kVisits, "exposure = \"hours\"", "model = \"binomial\""));
+    ADD_FAILURE() << "a binomial model without trials is taken";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("trials = \"FIELD\""), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Schema, TrialsThatCannotBeEndTheReadingWithTheirLine) {
+  const Schema schema = parsed(replaced(kVisits, "exposure = \"hours\"", "trials = \"n\""));
+  const auto read = [&](const std::string& row, EncodedRow& out) {
+    Table table(file_with("trials.csv", "visits,n,x\n1,4,1\n" + row + "\n"),
+                schema.table_options());
+    const RowEncoder encoder(schema, table);
+    EXPECT_TRUE(table.next());
+    EXPECT_TRUE(encoder.encode(table, out));
+    EXPECT_EQ(out.trials, 4.0);
+    EXPECT_TRUE(table.next());
+    return encoder.encode(table, out);
+  };
+  EncodedRow row;
+  EXPECT_TRUE(read("5,5,1", row));
+  EXPECT_EQ(row.target, 5.0);
+  EXPECT_EQ(row.trials, 5.0);
+  for (const char* left_out : {"0,0,1", "3,,1", ",4,1"}) {
+    EXPECT_FALSE(read(left_out, row)) << left_out;
+    EXPECT_TRUE(row.skipped.empty) << left_out;
+  }
+  for (const char* wrong :
+       {"6,5,1", "1,0,1", "1,2.5,1", "1,many,1", "1,-3,1", "1.5,3,1", "1,2e9,1"}) {
+    try {
+      read(wrong, row);
+      ADD_FAILURE() << wrong << " is taken";
+    } catch (const RowError& error) {
+      EXPECT_NE(std::string(error.what()).find("line 3"), std::string::npos) << error.what();
+    }
+  }
+  // A file of questions may leave them out.
+  Table questions(file_with("questions.csv", "x\n1\n"), schema.table_options());
+  ASSERT_TRUE(questions.next());
+  ASSERT_TRUE(RowEncoder(schema, questions, RowUse::kQuestion).encode(questions, row));
+  EXPECT_EQ(row.trials, 1.0);
 }
 
 TEST(Schema, AWeightIsANumberOfRowsAndZeroLeavesItsRowOut) {

@@ -39,6 +39,7 @@ class MicroRows {
       }
       targets_.push_back(target(response, eta, normal(generator), model.classes));
     }
+    if (model.has_trials()) trials_.assign(rows, kTrials);
     for (std::uint32_t i = 1; i <= rows; ++i) row_ends_.push_back(i * a_row());
   }
 
@@ -54,6 +55,7 @@ class MicroRows {
       batch.indices = bytes(&indices_[std::size_t{next_} * a_row()]);
       batch.row_ends = bytes(row_ends_.data());
     }
+    if (!trials_.empty()) batch.trials = bytes(&trials_[next_]);
     accepted_ += engine.observe(batch, {}).accepted;
     next_ = (next_ + count) % rows_;
   }
@@ -66,6 +68,8 @@ class MicroRows {
   const std::vector<std::uint32_t>& row_ends() const { return row_ends_; }
 
  private:
+  static constexpr double kTrials = 20;
+
   std::uint32_t part() const { return features_ / nonzeros_; }
   template <class T>
   static const std::byte* bytes(const T* data) {
@@ -75,6 +79,8 @@ class MicroRows {
     switch (response) {
       case Response::kBernoulli:
         return eta + noise > 0 ? 1 : 0;
+      case Response::kBinomial:
+        return std::round(kTrials / (1 + std::exp(-eta - 0.3 * noise)));
       case Response::kCount:
       case Response::kOverdispersedCount:
         return std::floor(std::exp(eta) * std::abs(noise));
@@ -92,6 +98,7 @@ class MicroRows {
   std::uint32_t rows_;
   std::vector<double> values_;
   std::vector<double> targets_;
+  std::vector<double> trials_;  // of a binomial model
   std::vector<std::uint32_t> indices_;
   std::vector<std::uint32_t> row_ends_;
   std::uint32_t next_ = 0;

@@ -117,6 +117,7 @@ void SamplerRig::make(Arena& arena) {
 double SamplerRig::target(double normal) const {
   switch (model_->response()) {
     case Response::kBernoulli:
+    case Response::kBinomial:  // of 1 trial
       return normal > 0 ? 1 : 0;
     case Response::kCount:
     case Response::kOverdispersedCount:
@@ -139,6 +140,7 @@ void SamplerRig::fill_rows() {
   for (std::uint64_t i = 0; i < config_.rows; ++i) {
     double* row = rows + i * stride;
     double& y = row[layout_.target_index()];
+    if (layout_.has_trials()) row[layout_.trials_index()] = 1;
     if (!layout_.sparse()) {
       fill_normals(kSeed, {i}, {row, layout_.features() + 1});
       y = target(y);

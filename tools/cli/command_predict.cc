@@ -31,6 +31,7 @@ struct PredictOptions {
   std::vector<double> thresholds;
   std::vector<double> outcomes;
   std::vector<double> offsets;
+  std::vector<double> trials;
   double interval = 0.9;
   std::uint64_t thompson = 0;
   bool json = false;
@@ -181,6 +182,8 @@ void run_predict(const PredictOptions& o) {
   }
   if (!o.schema.empty() && !o.offsets.empty())
     throw UserError("--offset is for --x; with --schema give the field of the offset by --set");
+  if (!o.schema.empty() && !o.trials.empty())
+    throw UserError("--trials is for --x; with --schema give the field of the trials by --set");
   if (o.schema.empty() && !o.file.empty()) throw UserError("--file needs --schema FILE");
   Client client;
   connect_or_throw(client, o.server);
@@ -192,6 +195,7 @@ void run_predict(const PredictOptions& o) {
   if (o.schema.empty()) {
     q = from_vectors(o.vectors, welcome);
     q.offsets = o.offsets;
+    q.trials = o.trials;
   } else {
     questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
     const Schema schema = Schema::from_file(o.schema);
@@ -205,6 +209,8 @@ void run_predict(const PredictOptions& o) {
   if (!q.offsets.empty() && q.offsets.size() != q.rows)
     throw UserError(
         fmt::format("--offset is given {} times for {} rows", q.offsets.size(), q.rows));
+  if (!q.trials.empty() && q.trials.size() != q.rows)
+    throw UserError(fmt::format("--trials is given {} times for {} rows", q.trials.size(), q.rows));
   PredictRequest request = wanted(o);
   q.put_into(request);
   std::vector<PredictiveSummary> summaries;
@@ -260,6 +266,8 @@ void add_predict(CLI::App& app) {
   command->add_option(
       "--offset", o.offsets,
       "With --x: of a model with offsets, added to the linear predictor; once a row");
+  command->add_option("--trials", o.trials,
+                      "With --x: of a binomial model, how many trials y is of; once a row");
   command->add_option("--interval", o.interval, "Probability of the interval")
       ->capture_default_str();
   command->add_option("--thompson", o.thompson, "Id of a fresh Thompson draw; 0: none")

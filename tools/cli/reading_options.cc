@@ -38,6 +38,11 @@ void add_reading_options(CLI::App& command, InspectOptions& o) {
           },
           "A column of what counts are of: hours, kilometres, people. Its logarithm is the offset")
       ->excludes(offset);
+  command
+      .add_option_function<std::string>(
+          "--trials", [&o](const std::string& column) { o.trials = column; },
+          "A column of how many trials the target, a count of successes, is of; no feature")
+      ->excludes(offset);
   command.add_option_function<std::string>(
       "--weight", [&o](const std::string& column) { o.weight = column; },
       "A column that says how many equal rows its row counts as, 1e-6 to 1e6; no feature");

@@ -14,7 +14,8 @@ using nlohmann::ordered_json;
 namespace {
 
 bool counts(v1::ModelKind model) {
-  return model == v1::MODEL_KIND_POISSON || model == v1::MODEL_KIND_NEGATIVE_BINOMIAL;
+  return model == v1::MODEL_KIND_POISSON || model == v1::MODEL_KIND_NEGATIVE_BINOMIAL ||
+         model == v1::MODEL_KIND_BINOMIAL;
 }
 
 }  // namespace

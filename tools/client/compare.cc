@@ -202,6 +202,7 @@ Dataset encoded_rows(const std::string& path, const Schema& schema, std::uint64_
     data.targets.push_back(row.target);
     if (schema.has_offset()) data.offsets.push_back(row.offset);
     if (schema.has_weight()) data.weights.push_back(row.weight);
+    if (schema.has_trials()) data.trials.push_back(row.trials);
   }
   return data;
 }

@@ -16,6 +16,7 @@ void QuestionRows::add(const EncodedRow& row, const Schema& schema) {
   ++rows;
   features.insert(features.end(), row.values.begin(), row.values.end());
   if (schema.has_offset()) offsets.push_back(row.offset);
+  if (schema.has_trials()) trials.push_back(row.trials);
   if (!schema.sparse()) return;
   indices.insert(indices.end(), row.indices.begin(), row.indices.end());
   row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
@@ -27,6 +28,7 @@ void QuestionRows::clear() {
   indices.clear();
   row_ends.clear();
   offsets.clear();
+  trials.clear();
 }
 
 void QuestionRows::put_into(PredictRequest& request) const {
@@ -35,6 +37,7 @@ void QuestionRows::put_into(PredictRequest& request) const {
   request.indices = indices;
   request.row_ends = row_ends;
   request.offsets = offsets;
+  request.trials = trials;
 }
 
 // --- What-ifs
@@ -184,7 +187,7 @@ class Answerer {
     // Of a sparse row each value has an index, and the row an end, of 5 bytes at most.
     const std::size_t row =
         (schema_.sparse() ? 13 * std::size_t{schema_.max_nonzeros()} + 5 : 8 * schema_.features()) +
-        (schema_.has_offset() ? 8 : 0);
+        (schema_.has_offset() || schema_.has_trials() ? 8 : 0);
     const std::size_t room = welcome.frame_cap() > besides ? welcome.frame_cap() - besides : 0;
     return std::clamp<std::size_t>(room / std::max<std::size_t>(row, 1), 1,
                                    std::max(welcome.max_query_rows(), 1U));

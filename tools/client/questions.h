@@ -24,6 +24,7 @@ struct QuestionRows {
   std::vector<std::uint32_t> indices;
   std::vector<std::uint32_t> row_ends;  // of sparse rows
   std::vector<double> offsets;          // empty: the schema has none
+  std::vector<double> trials;           // likewise
 
   void add(const EncodedRow& row, const Schema& schema);
   void clear();

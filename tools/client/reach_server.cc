@@ -81,6 +81,15 @@ void check_schema(const Client& client, const Schema& schema) {
                     "every row once: start it with this schema, or with model.weight = true",
                     *schema.parts().weight));
   }
+  if (schema.has_trials() != welcome.takes_trials()) {
+    throw UserError(
+        schema.has_trials()
+            ? fmt::format("rows of the schema have trials from the field {}, the server's model "
+                          "takes none: start it with this schema, or with model.name = binomial",
+                          *schema.target_rule().trials)
+            : "the server's model is binomial, and the schema says no trials: add trials = "
+              "\"FIELD\" to it");
+  }
   if (!same_meaning(welcome, schema)) {
     throw UserError(
         "the schema has other feature names or encodings than the one the server was started with");

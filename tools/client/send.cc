@@ -188,6 +188,7 @@ class Sender {
         request.row_ends = {&end, 1};
       }
       if (schema_.has_offset()) request.offsets = {&row.offset, 1};
+      if (schema_.has_trials()) request.trials = {&row.trials, 1};
       Provenance provenance;
       Status status = questions_.predict(request, summaries_, provenance);
       const bool gone = status == Status::kClosed || status == Status::kTimeout;

@@ -7,6 +7,7 @@ void SendBatch::add(const EncodedRow& row, const Schema& schema) {
   targets.push_back(row.target);
   if (schema.has_offset()) offsets.push_back(row.offset);
   if (schema.has_weight()) weights.push_back(row.weight);
+  if (schema.has_trials()) trials.push_back(row.trials);
   if (!schema.sparse()) return;
   indices.insert(indices.end(), row.indices.begin(), row.indices.end());
   row_ends.push_back(static_cast<std::uint32_t>(indices.size()));
@@ -21,6 +22,7 @@ void SendBatch::drop(std::size_t count) {
   targets.erase(targets.begin(), targets.begin() + at(count));
   if (!offsets.empty()) offsets.erase(offsets.begin(), offsets.begin() + at(count));
   if (!weights.empty()) weights.erase(weights.begin(), weights.begin() + at(count));
+  if (!trials.empty()) trials.erase(trials.begin(), trials.begin() + at(count));
   if (row_ends.empty()) return;
   indices.erase(indices.begin(), indices.begin() + at(begin));
   row_ends.erase(row_ends.begin(), row_ends.begin() + at(count));

@@ -18,10 +18,13 @@ struct SendBatch {
   std::vector<std::uint32_t> row_ends;
   std::vector<double> offsets;  // empty: the schema has none
   std::vector<double> weights;  // likewise
+  std::vector<double> trials;   // likewise
 
   bool empty() const { return targets.empty(); }
   std::size_t size() const { return targets.size(); }
-  ObserveRows rows() const { return {features, targets, indices, row_ends, offsets, weights}; }
+  ObserveRows rows() const {
+    return {features, targets, indices, row_ends, offsets, weights, trials};
+  }
   void add(const EncodedRow& row, const Schema& schema);
   // Forgets the first rows.
   void drop(std::size_t count);

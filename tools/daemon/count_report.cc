@@ -25,6 +25,7 @@ constexpr Counted kRowCounts[] = {
     {.key = "unknown_key", .runtime = RuntimeCounter::kLabelsUnknown},
     {.key = "late_key", .runtime = RuntimeCounter::kLabelsLate},
     {.key = "weight", .runtime = RuntimeCounter::kRowsRefusedWeight},
+    {.key = "trials", .runtime = RuntimeCounter::kRowsRefusedTrials},
     {.key = "frames_gap", .io = IoCounter::kFramesRefusedGap},
     {.key = "frames_producer", .io = IoCounter::kFramesRefusedProducer},
     {.key = "frames_table_full", .io = IoCounter::kFramesRefusedTableFull},

@@ -27,7 +27,7 @@ void DaemonConfig::describe_options() {
     std::ranges::move(more, std::back_inserter(options_));
   };
   options_ = {
-      text("model.schema", "schema of the rows: sets features, max_nonzeros, offset and weight",
+      text("model.schema", "schema of the rows: sets features, max_nonzeros, offset, weight",
            v.schema),
       choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
              v.model, model_names()),

@@ -101,6 +101,7 @@ Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sp
     data.targets.push_back(row.target);
     if (schema.has_offset()) data.offsets.push_back(row.offset);
     if (schema.has_weight()) data.weights.push_back(row.weight);
+    if (schema.has_trials()) data.trials.push_back(row.trials);
   }
   if (data.rows() == 0) throw UserError(fmt::format("{} has no usable row", path));
   const auto& positive = schema.target_rule().positive;

@@ -36,6 +36,7 @@ struct Dataset {
   std::vector<double> targets;  // rows
   std::vector<double> offsets;  // likewise, where the schema has an offset; otherwise empty
   std::vector<double> weights;  // likewise, where it has a weight
+  std::vector<double> trials;   // likewise, where its target is of trials
   std::vector<double> mean;     // of each feature
   std::vector<double> sd;       // of the population: divided by the rows, not by rows - 1
   // Rows without a target, or that the schema skips; the lines of the first ones.

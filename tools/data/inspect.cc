@@ -115,6 +115,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   // What an exposure is for.
   const bool exposure = options.offset && options.offset->exposure;
   if (exposure && !model) model = find_model("negative-binomial");
+  if (options.trials && !model) model = find_model("binomial");
   const auto wants = [&](Response response) { return model && model->response == response; };
   const bool wants_number = model && has_dispersion(model->response);
   const auto fail = [&](const std::string& why) {
@@ -122,6 +123,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   };
   TargetRule rule;
   rule.positive = options.positive;
+  rule.trials = options.trials;
   if (column.constant()) fail("is the same in every row; there is nothing to learn");
   const std::size_t different = facts.target_texts.sorted().size();
   const bool two = !facts.target_texts.too_many() && different == 2;
@@ -154,13 +156,16 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
         fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave --model out to have "
                     "categories",
                     column.first_no_number().line, column.first_no_number().text, options.model));
-  } else if (model && is_count(model->response)) {
+  } else if (model && is_whole_number(model->response)) {
     rule.kind = Kind::kCount;
     if (const ColumnFacts::Cell& cell = column.first_no_count(); cell.line > 0) {
       fail(
           fmt::format("is \"{}\" in line {}, and {} wants counts, whole numbers of at least 0; "
                       "say --model linear",
-                      cell.text, cell.line, exposure ? "an exposure" : options.model));
+                      cell.text, cell.line,
+                      exposure         ? "an exposure"
+                      : options.trials ? "a number of trials"
+                                       : options.model));
     }
   } else if (wants(Response::kLogNormal)) {
     rule.kind = Kind::kPositive;
@@ -196,7 +201,7 @@ std::string target_note(const SchemaParts& parts, const std::string& hint) {
       note = "classes from 0: " + fmt::format("{}", fmt::join(rule.classes, ", "));
       break;
     case Kind::kCount:
-      note = "a count";
+      note = rule.trials ? "a count of trials" : "a count";
       break;
     case Kind::kPositive:
       note = "a number greater than 0";
@@ -241,10 +246,23 @@ std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {
   return note;
 }
 
+std::string trials_note(const ColumnFacts& facts) {
+  std::string note = "how many trials the target of its row is of; rows where it is 0";
+  if (facts.missing() > 0) note += " or empty";
+  return note + " are left out";
+}
+
 std::string weight_note(const ColumnFacts& facts) {
   std::string note = "how many equal rows its row counts as; rows where it is 0";
   if (facts.missing() > 0) note += " or empty";
   return note + " are left out";
+}
+
+// Throws what is wrong with a row: trials that are none, or fewer than the target.
+void check_trials(const std::string& path, const Schema& schema) {
+  Table table(path, schema.table_options());
+  const RowEncoder encoder(schema, table);
+  for (EncodedRow row; table.next();) (void)encoder.encode(table, row);
 }
 
 }  // namespace
@@ -282,6 +300,16 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     parts.offset = {facts.names[*offset], options.offset->exposure};
     leave_out[*offset] = true;
   }
+  std::optional<std::size_t> trials;
+  if (options.trials) {
+    trials = table.column(*options.trials);
+    if (*trials == facts.target)
+      throw UserError(fmt::format("{}: {} is the target, and not its trials", path, parts.target));
+    if (options.offset)
+      throw UserError(fmt::format("{}: a target of trials takes no offset and no exposure", path));
+    parts.target_rule.trials = facts.names[*trials];
+    leave_out[*trials] = true;
+  }
   std::optional<std::size_t> weight;
   if (options.weight) {
     weight = table.column(*options.weight);
@@ -290,6 +318,10 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     if (weight == offset) {
       throw UserError(
           fmt::format("{}: {} is the offset, and no weight", path, facts.names[*weight]));
+    }
+    if (weight == trials) {
+      throw UserError(
+          fmt::format("{}: {} is the trials, and no weight", path, facts.names[*weight]));
     }
     parts.weight = facts.names[*weight];
     leave_out[*weight] = true;
@@ -317,6 +349,11 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
                          facts.columns[j].missing(), offset_note(parts, facts.columns[j])});
       continue;
     }
+    if (trials == j) {
+      reports.push_back(
+          {name, "trials", 0, facts.columns[j].missing(), trials_note(facts.columns[j])});
+      continue;
+    }
     if (weight == j) {
       reports.push_back(
           {name, "weight", 0, facts.columns[j].missing(), weight_note(facts.columns[j])});
@@ -335,6 +372,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
   SchemaParts filled = Schema(std::move(parts)).collected_from(path).parts();
   keep_model(filled.target_rule, options.model);
   Inspection inspection{Schema(std::move(filled)), "", std::move(reports)};
+  if (trials) check_trials(path, inspection.schema);
   const SchemaParts& done = inspection.schema.parts();
   for (const FeatureRule& rule : done.rules) {
     for (const std::string& category : rule.categories) check_encoding(path, category);

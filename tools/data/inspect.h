@@ -23,6 +23,7 @@ struct InspectOptions {
   std::optional<std::string> positive = std::nullopt;  // the target's text that means 1
   std::optional<OffsetRule> offset = std::nullopt;     // its column is no feature
   std::optional<std::string> weight = std::nullopt;    // likewise
+  std::optional<std::string> trials = std::nullopt;    // likewise: how many the target is of
   std::string model = {};                              // empty: any for the target
   bool skip_missing = false;                           // rows with an empty cell are left out
   std::vector<std::string> missing_texts = {};

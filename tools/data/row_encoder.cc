@@ -23,6 +23,11 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
   if (schema.has_weight() && use == RowUse::kObservation) {
     weight_column_ = table.column(*schema.parts().weight);
   }
+  if (schema.has_trials()) {
+    const std::string& field = *schema.target_rule().trials;
+    const bool there = std::ranges::find(table.columns(), field) != table.columns().end();
+    if (there || use == RowUse::kObservation) trials_column_ = table.column(field);
+  }
   const auto source_of = [&](const std::string& field) -> Source {
     const DerivedField* derived = schema.derived_field(field);
     const auto& columns = table.columns();
@@ -97,18 +102,43 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     row.offset = *offset;
   }
   if (weight_column_ && !encode_weight(table, row)) return false;
-  if (!target_column_) return true;
+  row.trials = 1;
+  if (trials_column_ && !encode_trials(table, row)) return false;
+  return !target_column_ || encode_target(table, row);
+}
+
+bool RowEncoder::encode_target(const Table& table, EncodedRow& row) const {
+  const TargetRule& rule = schema_.target_rule();
   const std::string_view text = table.text(*target_column_);
-  const bool missing = schema_.is_missing(text) && !parts.target_rule.lists(text);
+  const bool missing = schema_.is_missing(text) && !rule.lists(text);
   const std::optional<double> target =
-      missing ? std::nullopt : parts.target_rule.encode(text, parts.decimal);
+      missing ? std::nullopt : rule.encode(text, schema_.parts().decimal);
   if (!target) {
-    const std::string why =
-        fmt::format("\"{}\" where {} is expected", text, parts.target_rule.allowed());
-    if (missing || !parts.target_rule.lists_all()) return skip(table, *target_column_, row, why);
+    const std::string why = fmt::format("\"{}\" where {} is expected", text, rule.allowed());
+    if (missing || !rule.lists_all()) return skip(table, *target_column_, row, why);
     throw RowError(table.place(*target_column_) + ": " + why);
   }
+  if (trials_column_ && *target > row.trials) {
+    throw RowError(table.place(*target_column_) +
+                   fmt::format(": {} is more than its trials, {}: {}", text, *rule.trials,
+                               table.text(*trials_column_)));
+  }
   row.target = *target;
+  if (row.trials > 0) return true;
+  row.skipped = {table.place(*trials_column_) + ": the row has 0 trials", true};
+  return false;
+}
+
+// Of an observation there may be 0: then y is 0 too, and the row says nothing.
+bool RowEncoder::encode_trials(const Table& table, EncodedRow& row) const {
+  const std::string_view text = table.text(*trials_column_);
+  const std::optional<double> trials = schema_.trials_of(text);
+  if (!trials || (*trials == 0 && !target_column_)) {
+    const std::string why = fmt::format("\"{}\" where {} is expected", text, kTrialsExpected);
+    if (schema_.is_missing(text)) return skip(table, *trials_column_, row, why);
+    throw RowError(table.place(*trials_column_) + ": " + why);
+  }
+  row.trials = *trials;
   return true;
 }
 

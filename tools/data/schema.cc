@@ -86,6 +86,7 @@ std::string Schema::target_description() const {
   const TargetRule& rule = parts_.target_rule;
   if (rule.positive_above) return fmt::format("{} > {}", parts_.target, *rule.positive_above);
   if (rule.positive) return fmt::format("{} is {}", parts_.target, *rule.positive);
+  if (rule.trials) return fmt::format("{} of {}", parts_.target, *rule.trials);
   return parts_.target;
 }
 
@@ -176,6 +177,11 @@ std::optional<double> Schema::weight_of(std::string_view text) const {
   return usable ? value : std::nullopt;
 }
 
+std::optional<double> Schema::trials_of(std::string_view text) const {
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  return value && (*value == 0 || is_number_of_trials(*value)) ? value : std::nullopt;
+}
+
 std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) const {
   const FeatureRule& r = parts_.rules[rule];
   if (cell != Cell::kUnlisted && r.kind == FeatureRule::Kind::kCategory)
@@ -255,6 +261,17 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
                                     given->second, offset_text()));
       }
       row.offset = *offset;
+    }
+  }
+  if (has_trials()) {
+    const std::string& field = *parts_.target_rule.trials;
+    known.push_back(field);
+    if (const auto given = fields.find(field); given != fields.end()) {
+      row.trials = trials_of(given->second).value_or(0);
+      if (row.trials == 0) {
+        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
+                                    given->second, kTrialsExpected));
+      }
     }
   }
   if (has_weight()) known.push_back(*parts_.weight);

@@ -84,12 +84,15 @@ struct SchemaParts {
 
 // One encoded record. Dense: `values` holds every feature. Sparse: `values` holds those that are
 // not 0 and `indices` their places, increasing.
+inline constexpr const char* kTrialsExpected = "a number of trials, a whole one of 1 to 1e9,";
+
 struct EncodedRow {
   std::vector<double> values;
   std::vector<std::uint32_t> indices;
   double target = 0;
   double offset = 0;  // also of a question that does not give its field
   double weight = 1;  // of questions always
+  double trials = 1;  // also of a question that does not give its field
   // Of a question: the fields whose category is not listed, so that it is taken as any other.
   std::vector<std::string> unlisted;
   // Of hashed features: what has a bucket, each time it is there, and by rule the words beyond the
@@ -130,7 +133,8 @@ class Schema {
   const TargetRule& target_rule() const { return parts_.target_rule; }
   bool has_offset() const { return parts_.offset.has_value(); }
   bool has_weight() const { return parts_.weight.has_value(); }
-  // What y is, for display: "delay > 15".
+  bool has_trials() const { return parts_.target_rule.trials.has_value(); }
+  // What y is, for display: "delay > 15", "bought of visits".
   std::string target_description() const;
 
   const std::vector<FeatureRule>& rules() const { return parts_.rules; }
@@ -144,8 +148,8 @@ class Schema {
   std::string to_toml() const;
 
   // A question: fields by name, derived ones by their own name or through what they come from.
-  // Every feature must be given, an offset or exposure need not, and a weight says nothing; fields
-  // the schema does not know are refused.
+  // Every feature must be given, an offset, exposure or trials need not, and a weight says nothing;
+  // fields the schema does not know are refused.
   EncodedRow encode(const std::map<std::string, std::string>& fields) const;
 
   // The text says that there is no value.
@@ -187,6 +191,8 @@ class Schema {
   const char* offset_text() const;  // what is expected there
   // Nothing: the text is no weight that a model takes. 0: the row counts for nothing.
   std::optional<double> weight_of(std::string_view text) const;
+  // Nothing: the text is no number of trials. 0: the row says nothing.
+  std::optional<double> trials_of(std::string_view text) const;
   // False for a category that is taken as any other.
   bool lists(std::size_t rule, std::string_view text) const;
   // Why encode_cell() did not encode it.
@@ -199,8 +205,8 @@ class Schema {
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
 };
 
-// What the rows of a file are for. A question needs neither target, offset nor weight, and a
-// derived field may stand in it under its own name.
+// What the rows of a file are for. A question needs neither target, offset, trials nor weight, and
+// a derived field may stand in it under its own name.
 enum class RowUse : std::uint8_t { kObservation, kQuestion };
 
 // Encodes the rows of one file. The table's columns are looked up once.
@@ -222,6 +228,8 @@ class RowEncoder {
   };
   // False, or RowError where rows are not skipped.
   bool encode_weight(const Table& table, EncodedRow& row) const;
+  bool encode_trials(const Table& table, EncodedRow& row) const;
+  bool encode_target(const Table& table, EncodedRow& row) const;
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
   // A rule of several fields, or of one.
   bool encode_hash(const Table& table, std::size_t rule, EncodedRow& row) const;
@@ -232,6 +240,7 @@ class RowEncoder {
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::optional<std::size_t> offset_column_;  // nothing: there is none
   std::optional<std::size_t> weight_column_;  // likewise, or a question
+  std::optional<std::size_t> trials_column_;  // nothing: there is none
   std::vector<std::vector<Source>> sources_;  // of each rule: one, of a hash one a field
 };
 

@@ -104,6 +104,7 @@ std::string to_json_text(const Schema& schema) {
     const OffsetRule& offset = *schema.parts().offset;
     json[offset.exposure ? "exposure" : "offset"] = offset.field;
   }
+  if (schema.has_trials()) json["trials"] = *schema.target_rule().trials;
   if (schema.has_weight()) json["weight"] = *schema.parts().weight;
   json["features"] = ordered_json::array();
   for (std::size_t i = 0; i < schema.rules().size(); ++i) {

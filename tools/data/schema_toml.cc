@@ -220,6 +220,19 @@ std::optional<OffsetRule> read_offset(Keys& keys, TargetRule& target) {
   return rule;
 }
 
+// Trials are those that a count is of.
+std::optional<std::string> read_trials(Keys& keys, TargetRule& target, bool has_offset) {
+  const std::optional<std::string> trials = keys.text("trials");
+  if (!trials) return std::nullopt;
+  if (trials->empty()) keys.fail("trials is the name of a field");
+  using Kind = TargetRule::Kind;
+  if (target.kind == Kind::kUnstated && !target.shift) target.kind = Kind::kCount;
+  if (target.kind != Kind::kCount)
+    keys.fail("trials are of a count, target_kind = \"count\": how many of them succeeded");
+  if (has_offset) keys.fail("a target of trials takes no offset and no exposure");
+  return trials;
+}
+
 std::string toml_texts(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -256,6 +269,7 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   parts.target = keys.required_text("target");
   parts.target_rule = read_target(keys);
   parts.offset = read_offset(keys, parts.target_rule);
+  parts.target_rule.trials = read_trials(keys, parts.target_rule, parts.offset.has_value());
   parts.weight = keys.text("weight");
   if (parts.weight && parts.weight->empty()) keys.fail("weight is the name of a field");
   read_model(keys, parts.target_rule, parts.target, path);
@@ -329,6 +343,7 @@ std::string Schema::to_toml() const {
     out += fmt::format("{} = {}\n", parts_.offset->exposure ? "exposure" : "offset",
                        toml_text(parts_.offset->field));
   }
+  if (target.trials) out += fmt::format("trials = {}\n", toml_text(*target.trials));
   if (parts_.weight) out += fmt::format("weight = {}\n", toml_text(*parts_.weight));
   const char separator = parts_.table.separator;
   out += fmt::format("separator = {}\nheader = {}\n",

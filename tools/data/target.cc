@@ -17,6 +17,8 @@ namespace windhover {
 namespace {
 
 bool is_for(Response response, const TargetRule& target) {
+  if (target.trials || response == Response::kBinomial)
+    return target.trials && response == Response::kBinomial;
   const bool continuous = has_dispersion(response);
   switch (target.kind) {
     case TargetRule::Kind::kUnstated:
@@ -46,7 +48,7 @@ std::string kind_text(const TargetRule& target) {
     case TargetRule::Kind::kClasses:
       return fmt::format("has the categories {}", fmt::join(target.classes, ", "));
     case TargetRule::Kind::kCount:
-      return "is a count";
+      return target.trials ? "is a count of trials" : "is a count";
     case TargetRule::Kind::kPositive:
       return "is a number greater than 0";
     default:
@@ -77,7 +79,7 @@ std::string_view TargetRule::default_model() const {
   if (!model.empty()) return model;
   switch (kind) {
     case Kind::kCount:
-      return "negative-binomial";
+      return trials ? "binomial" : "negative-binomial";
     case Kind::kPositive:
       return "log-normal";
     case Kind::kBinary:
@@ -140,6 +142,12 @@ void check_model(const TargetRule& target, std::string_view model, std::string_v
                  std::string_view path) {
   const ModelEntry* entry = find_model(model);
   if (entry == nullptr || is_for(entry->response, target)) return;
+  if (entry->response == Response::kBinomial) {
+    throw UserError(fmt::format(
+        "the model {} needs the field that says how many trials {} of {} is of: trials = \"FIELD\" "
+        "in a schema, --trials COLUMN on the command line",
+        model, field, path));
+  }
   std::vector<std::string_view> fitting;
   for (const ModelEntry& other : model_registry()) {
     if (is_for(other.response, target)) fitting.push_back(other.name);

@@ -29,6 +29,8 @@ struct TargetRule {
   // Of a number: where it lies and how it scatters, as far as known; of its logarithm with the
   // model log-normal. Both or neither.
   std::optional<double> shift, scale;
+  // Of a count: the field that says how many trials it is of.
+  std::optional<std::string> trials;
   // The model that the schema names, of the registry's own names; empty: what the kind asks for.
   std::string_view model;
 

@@ -138,6 +138,8 @@ class Stream {
       batch.offsets = reinterpret_cast<const std::byte*>(data_.offsets.data() + first);
     if (!data_.weights.empty())
       batch.weights = reinterpret_cast<const std::byte*>(data_.weights.data() + first);
+    if (!data_.trials.empty())
+      batch.trials = reinterpret_cast<const std::byte*>(data_.trials.data() + first);
     std::array<RefusedRow, 1> refused;
     const ObserveResult result = engine_->observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));

@@ -58,13 +58,14 @@ std::optional<ReferencePosterior> reference_of(const FitOptions& options, const 
                                                std::optional<double> noise_variance,
                                                std::vector<double> prior_precisions) {
   const bool logarithm = options.model == "log-normal";
-  if (options.model != "linear" && options.model != "logistic" && !logarithm) return std::nullopt;
+  const bool logistic = options.model == "logistic" || options.model == "binomial";
+  if (options.model != "linear" && !logistic && !logarithm) return std::nullopt;
   const ModelConfig model = ModelConfig{.name = options.model,
                                         .prior_precision = options.prior_precision,
                                         .intercept_precision = options.intercept_precision}
                                 .with_prior();
   return exact_posterior(data,
-                         {.logistic = options.model == "logistic",
+                         {.logistic = logistic,
                           .logarithm = logarithm,
                           .intercept = options.intercept,
                           .prior_precision = model.prior_precision,

@@ -29,6 +29,7 @@ std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
     std::copy_n(data.row(i), data.columns(), row);
     row[layout.target_index()] = data.targets[i];
     if (layout.has_offset()) row[layout.offset_index()] = data.offsets[i];
+    if (layout.has_trials()) row[layout.trials_index()] = data.trials[i];
     if (layout.has_weight()) row[layout.weight_index()] = data.weights[i];
   }
   return rows;

@@ -102,7 +102,8 @@ class Design {
                                  : std::accumulate(data_.weights.begin(), data_.weights.end(), 0.0);
   }
 
-  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights.
+  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights. Of successes
+  // of trials y is their share and w has the trials in it: of log-odds the sums are the same.
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());
@@ -128,6 +129,12 @@ class Design {
       }
       if (!data_.weights.empty()) {
         weight.head(count) = Eigen::Map<const VectorXd>(data_.weights.data() + begin, count);
+      }
+      if (!data_.trials.empty()) {
+        const Eigen::Map<const VectorXd> trials(data_.trials.data() + begin, count);
+        if (data_.weights.empty()) weight.setOnes();
+        weight.head(count) = weight.head(count).cwiseProduct(trials);
+        y.head(count) = y.head(count).cwiseQuotient(trials);
       }
       visit(x.topRows(count), y.head(count), offset.head(count), weight.head(count));
     }

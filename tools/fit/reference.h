@@ -30,7 +30,7 @@ struct ReferencePosterior {
 ReferencePosterior read_reference(const std::string& path);
 
 struct ReferenceModel {
-  bool logistic = false;   // otherwise linear
+  bool logistic = false;   // or binomial; otherwise linear
   bool logarithm = false;  // linear: in log y, as all that is said of y below
   bool intercept = true;   // a constant 1, the last coefficient
   double prior_precision = 1.0;

@@ -35,6 +35,8 @@ void observe_all(Engine& engine, const Dataset& data) {
       batch.offsets = reinterpret_cast<const std::byte*>(data.offsets.data() + first);
     if (!data.weights.empty())
       batch.weights = reinterpret_cast<const std::byte*>(data.weights.data() + first);
+    if (!data.trials.empty())
+      batch.trials = reinterpret_cast<const std::byte*>(data.trials.data() + first);
     const ObserveResult result = engine.observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
     if (result.refused > 0) {

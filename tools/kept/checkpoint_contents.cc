@@ -8,8 +8,10 @@
 
 #include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/log_format.h"
+#include "windhover/platform/checksum.h"
 #include "windhover/runtime/checkpoint/config_fields.h"
 #include "windhover/runtime/checkpoint/stream.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/kept/kept_folder.h"
 #include "windhover/tools/kept/kept_text.h"
@@ -79,6 +81,11 @@ std::uint64_t CheckpointContents::field(const std::string& name) const {
 
 RowLayout CheckpointContents::layout() const {
   ModelConfig model;
+  for (const ModelEntry& entry : model_registry()) {
+    const std::string_view name = entry.name;
+    const std::uint64_t hash = checksum(std::as_bytes(std::span(name.data(), name.size())));
+    if (hash == field("model.name")) model.name = name;
+  }
   model.features = static_cast<std::uint32_t>(field("model.features"));
   model.max_nonzeros = static_cast<std::uint32_t>(field("model.max_nonzeros"));
   model.offset = field("model.offset") != 0;

@@ -60,6 +60,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
     for (std::uint32_t j = 1; j <= layout.features(); ++j) names.push_back(fmt::format("x{}", j));
     names.emplace_back("y");
     if (layout.has_offset()) names.emplace_back("offset");
+    if (layout.has_trials()) names.emplace_back("trials");
     if (layout.has_weight()) names.emplace_back("weight");
     return names;
   }
@@ -74,6 +75,7 @@ std::vector<std::string> column_names(const std::string& path, const CheckpointC
   names = schema.feature_names();
   names.push_back(schema.target());
   if (layout.has_offset()) names.emplace_back("offset");
+  if (layout.has_trials()) names.push_back(schema.target_rule().trials.value_or("trials"));
   if (layout.has_weight()) names.emplace_back("weight");
   return names;
 }
@@ -139,6 +141,7 @@ class CsvWriter {
     }
     put(row_[layout_.target_index()]);
     if (layout_.has_offset()) put(layout_.offset(row_.data()));
+    if (layout_.has_trials()) put(layout_.trials(row_.data()));
     if (layout_.has_weight()) put(layout_.weight(row_.data()));
     text_ += '\n';
   }

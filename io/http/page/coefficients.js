@@ -8,6 +8,8 @@ function outcome(columns) {
   switch (columns.welcome.model) {
     case "MODEL_KIND_LOGISTIC":
       return `the log-odds of ${columns.schema ? columns.target : "y = 1"}`;
+    case "MODEL_KIND_BINOMIAL":
+      return `the log-odds of one trial of ${columns.schema?.target_description ?? "y"}`;
     case "MODEL_KIND_POISSON":
     case "MODEL_KIND_NEGATIVE_BINOMIAL":
       return `the logarithm of the expected ${columns.target}`;

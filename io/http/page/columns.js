@@ -5,6 +5,8 @@ const range = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 // Answers tell no more parameters one by one.
 const kMostDescribed = 65537;
+// Trials that questions of a binomial model are about.
+const kTrials = 100;
 
 const countOf = (feature) =>
   feature.kind === "hash" ? feature.buckets + (feature.missing === "column" ? 1 : 0) : feature.columns.length;
@@ -73,8 +75,9 @@ export class Columns {
     // fields then.
     this.hashed = schema?.features.some((feature) => feature.kind === "hash") ?? false;
     this.fields = this.hashed ? [] : fieldsOf(welcome, schema);
-    // Questions of the page give no exposure: it is 1.
-    const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : "";
+    // Questions of the page give no exposure: it is 1. They are about so many trials.
+    const trials = welcome.takes_trials ? ` (${schema?.trials ?? "trials"} = ${kTrials})` : "";
+    const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : trials;
     this.target = (schema?.target_description ?? "y") + unit;
     const names = schema?.classes ?? [];
     this.classNames = range(this.classes, (i) => names[i] ?? `class ${i}`);
@@ -104,6 +107,7 @@ export class Columns {
   // Rows (of encode()) -> the body of a Predict.
   question(rows) {
     const body = { rows: rows.length, features_f64: [] };
+    if (this.welcome.takes_trials) body.trials = rows.map(() => kTrials);
     if (this.welcome.max_nonzeros > 0) {
       body.indices = [];
       body.row_ends = [];

@@ -5,10 +5,10 @@
 #include "windhover/tests/io/c/small_engine.h"
 
 static void texts(void) {
-  for (int i = 0; i <= WINDHOVER_WEIGHT_NOT_TAKEN; ++i) {
+  for (int i = 0; i <= WINDHOVER_TRIALS_MISSING; ++i) {
     CHECK(strcmp(windhover_status_text((windhover_status)i), "unknown status") != 0);
   }
-  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_WEIGHT_NOT_TAKEN + 1)),
+  CHECK(strcmp(windhover_status_text((windhover_status)(WINDHOVER_TRIALS_MISSING + 1)),
                "unknown status") == 0);
   CHECK(strcmp(windhover_status_text(WINDHOVER_OK), "ok") == 0);
   CHECK(strlen(windhover_status_text(WINDHOVER_NO_MEMORY)) > 10);
@@ -130,6 +130,66 @@ static void weights(void) {
     windhover_engine_destroy(engine);
   }
   CHECK(fabs(sd[1] / sd[0] - 0.5) < 0.01);
+}
+
+/* Half of 20 trials succeed, and so does half of whatever is asked about. */
+static void trials(void) {
+  windhover_engine_options options = small_options();
+  options.model = "binomial";
+  windhover_engine* engine = engine_of(&options);
+  double x[64];
+  double y[64];
+  double twenty[64];
+  for (int i = 0; i < 64; ++i) {
+    x[i] = i % 8 - 3.5;
+    y[i] = 9 + i % 3;
+    twenty[i] = 20;
+  }
+  windhover_rows rows;
+  windhover_rows_init(&rows, sizeof rows);
+  rows.rows = rows.feature_values = 64;
+  rows.features = x;
+  rows.targets = y;
+  CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+               WINDHOVER_TRIALS_MISSING);
+  rows.trials = twenty;
+  size_t accepted = 0;
+  size_t refused = 0;
+  for (int frame = 0; frame < 8; ++frame) {
+    CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+    CHECK(accepted == 64 && refused == 0);
+    learn_all(engine);
+  }
+  windhover_reader* reader = reader_of(engine);
+  windhover_question question;
+  windhover_question_init(&question, sizeof question);
+  const double asked[2] = {1, 1e6};
+  const double outcomes[2] = {1, 5e5};
+  question.rows = question.feature_values = 2;
+  question.features = x;
+  question.trials = asked;
+  question.outcomes = outcomes;
+  windhover_prediction predictions[2];
+  windhover_answer answer;
+  windhover_answer_init(&answer, sizeof answer);
+  answer.predictions = predictions;
+  answer.prediction_size = sizeof predictions[0];
+  CHECK_OK(windhover_reader_predict(reader, &question, &answer));
+  CHECK(fabs(predictions[0].mean - 0.5) < 0.03);
+  CHECK(fabs(predictions[1].mean / 1e6 - 0.5) < 0.03);
+  CHECK(predictions[1].interval_lower > 4e5 && predictions[1].interval_upper < 6e5);
+  const double wrong[2] = {0.5, 2e9};
+  question.trials = wrong;
+  CHECK_STATUS(windhover_reader_predict(reader, &question, &answer), WINDHOVER_TRIALS_OUT_OF_RANGE);
+  /* A struct of before there were trials has none, whatever stands behind it. */
+  question.struct_size = offsetof(windhover_question, trials);
+  question.outcomes = NULL;
+  CHECK_OK(windhover_reader_predict(reader, &question, &answer));
+  rows.struct_size = offsetof(windhover_rows, trials);
+  CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+               WINDHOVER_TRIALS_MISSING);
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
 }
 
 static void classes(void) {
@@ -339,6 +399,7 @@ int main(void) {
   texts();
   learns_and_answers();
   weights();
+  trials();
   classes();
   outcomes_that_come_late();
   threads();

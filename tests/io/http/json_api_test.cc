@@ -240,6 +240,32 @@ TEST(JsonApi, RowsAreTakenOnceAndToldApart) {
   EXPECT_EQ(served.server.counter(IoCounter::kRowsReceived), 37U);
 }
 
+TEST(JsonApi, RowsAndQuestionsOfABinomialModelHaveTrials) {
+  EngineConfig engine = http_engine();
+  engine.model.name = "binomial";
+  Served served(http_server(), engine);
+  EXPECT_EQ(json::parse(served.peer.get("/v1/hello").body)["takes_trials"], true);
+  json rows = rows_of(10);
+  rows["targets_f64"] = json::array({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  json ack = json::parse(served.post("/v1/observe", rows).body);
+  EXPECT_EQ(ack["refused_reason"], json::array({v1::REASON_TRIALS_MISSING}));
+  rows["trials"] = json::array({1, 1, 2, 5, 5, 5, 2.5, 7, 7, 1e9});
+  ack = json::parse(served.post("/v1/observe", rows).body);
+  EXPECT_EQ(ack["accepted"], "8");
+  EXPECT_EQ(ack["refused_row"], json::array({6, 8}));
+  EXPECT_EQ(ack["refused_reason"],
+            json::array({v1::REASON_TRIALS_OUT_OF_RANGE, v1::REASON_TARGET_OUT_OF_DOMAIN}));
+  const std::vector<double> x = {0.5, 0.25, 0.5, 0.5, 0.25, 0.5};
+  json question = {{"rows", 2}, {"features_f64", x}, {"trials", {1, 500}}};
+  HttpResponse response = served.post("/v1/predict", question);
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json answers = json::parse(response.body)["predictions"];
+  EXPECT_NEAR(number(answers[1]["mean"]), 500 * number(answers[0]["mean"]), 1e-9);
+  question["trials"] = {1, -1};
+  response = served.post("/v1/predict", question);
+  EXPECT_EQ(json::parse(response.body)["reason"], "REASON_TRIALS_OUT_OF_RANGE");
+}
+
 TEST(JsonApi, WrongRowsAreRefusedBeforeTheyReachTheEndpoint) {
   Served served;
   EXPECT_EQ(served.post("/v1/observe", {{"rows", 2}, {"targets_f64", {1}}}).status, 400);

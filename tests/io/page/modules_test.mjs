@@ -59,6 +59,17 @@ test("fields become columns, dense and sparse", () => {
   assert.deepEqual(sparse.question(rows), { rows: 2, features_f64: [2, 1, 1], indices: [0, 3, 2], row_ends: [2, 3] });
 });
 
+test("questions of a binomial model are about a hundred trials", () => {
+  const counted = { ...schema, target_kind: "count", target_description: "y of n", classes: [], trials: "n" };
+  const welcome = { features: 4, dimension: 5, max_nonzeros: 0, takes_trials: true };
+  const columns = new Columns(welcome, counted);
+  const row = columns.encode(columns.typical());
+  assert.deepEqual(columns.question([row, row]).trials, [100, 100]);
+  assert.equal(columns.target, "y of n (n = 100)");
+  assert.equal(new Columns(welcome, null).target, "y (trials = 100)");
+  assert.equal("trials" in new Columns({ ...welcome, takes_trials: false }, schema).question([row]), false);
+});
+
 test("parameters have the names and units of their columns", () => {
   const columns = new Columns({ features: 4, dimension: 10, classes: 3 }, schema);
   assert.equal(columns.parameters.length, 10);

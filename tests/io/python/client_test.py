@@ -210,6 +210,38 @@ def test_weights_are_so_many_equal_rows(daemon, rows, settled):
     assert np.allclose(weighted.sd, equal.sd, rtol=1e-3)
 
 
+def test_trials_are_of_each_row(daemon, rows, settled):
+    X, _ = rows(2000)
+    generator = np.random.default_rng(8)
+    trials = generator.integers(1, 30, 2000)
+    y = generator.binomial(trials, 1 / (1 + np.exp(-0.5 * X[:, 0])))
+    with connect(daemon(**{"model.name": "binomial"})) as m:
+        assert m.kind == windhover.ModelKind.BINOMIAL
+        with pytest.raises(windhover.InvalidInput, match="give trials"):
+            m.observe(X, y)
+        m.observe(X, y, trials=trials)
+        m.wait()
+        settled(m)
+        answer = m.predict(X[:2], trials=[1, 1000], outcomes=[1, 500])
+        one = m.predict(X[:2])
+        assert np.allclose(answer.mean, one.mean * [1, 1000])
+        lower, upper = answer.interval()
+        assert lower[1] < answer.mean[1] < upper[1] <= 1000
+        assert np.all(answer.interval(0.5)[1] <= upper)
+        coefficient = m.posterior().mean[0]
+        assert abs(coefficient - 0.5) < 5 * m.posterior().sd[0]
+        with pytest.raises(windhover.InvalidInput, match="trials has shape"):
+            m.observe(X, y, trials=[1.0])
+        m.observe(X[:4], [0, 0, 0, 3], trials=[0, 1.5, np.nan, 2])
+        with pytest.raises(windhover.RowsRefused, match="a whole number of 1 to 1e9"):
+            m.wait()
+    with connect(daemon()) as m:
+        with pytest.raises(windhover.InvalidInput, match="it is not binomial"):
+            m.observe(X, y, trials=trials)
+        with pytest.raises(windhover.InvalidInput, match="it is not binomial"):
+            m.predict(X, trials=trials)
+
+
 def test_leaving_the_block_waits_and_says_what_was_refused(daemon):
     with pytest.raises(windhover.RowsRefused):
         with connect(daemon()) as m:

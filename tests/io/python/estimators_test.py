@@ -80,6 +80,19 @@ def test_sample_weights_are_so_many_equal_rows(rows):
         with_weights.predict(X[:1])
 
 
+def test_a_regressor_of_trials_predicts_so_many(rows):
+    X, _ = rows(600)
+    trials = np.full(600, 10)
+    y = np.random.default_rng(9).binomial(10, 0.3, 600)
+    model = StreamingRegressor(likelihood="binomial").fit(
+        X, y, sample_weight=np.arange(600) % 3, trials=trials
+    )
+    model.partial_fit(X[:5], y[:5], trials=trials[:5])
+    assert np.all(np.abs(model.predict(X[:3], trials=[100] * 3) - 30) < 10)
+    assert np.all(np.abs(model.predict(X[:3]) - 0.3) < 0.1)
+    model.close()
+
+
 def test_the_same_rows_lead_to_the_same_bits(rows):
     X, y = rows(3000)
     one, other = (StreamingRegressor(random_state=3).fit(X, y) for _ in range(2))

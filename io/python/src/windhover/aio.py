@@ -128,10 +128,12 @@ class Client(Shared):
         """Closes the connections at once; rows on their way may or may not be learned."""
         self._close_all()
 
-    async def observe(self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None) -> int:
+    async def observe(
+        self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None, trials: Any = None
+    ) -> int:
         """Sends rows, pipelined; the number of the first of them. Lets other tasks run in
         between."""
-        first = await self._run(self._rows, self._observe_steps(X, y, offsets, weights))
+        first = await self._run(self._rows, self._observe_steps(X, y, offsets, weights, trials))
         await asyncio.sleep(0)
         return first
 
@@ -162,11 +164,12 @@ class Client(Shared):
         thompson_id: int = 0,
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
+        trials: Any = None,
     ) -> Predictions:
         """What the model predicts for each row of X. Only the interval and the quantiles given here
         can be had of the answer."""
         steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, trials
         )
         results = await self._run(self._questions, steps)
         return self._predictions(results, interval, quantiles, None, stacklevel=2)

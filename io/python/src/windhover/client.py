@@ -134,7 +134,9 @@ class Client(Shared):
         """Closes the connections at once; whether rows on their way are learned is open."""
         self._close_all()
 
-    def observe(self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None) -> int:
+    def observe(
+        self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None, trials: Any = None
+    ) -> int:
         """Sends rows, pipelined: returns once they are handed over, not once they are learned.
 
         Args:
@@ -144,6 +146,8 @@ class Client(Shared):
                 predictor, of counts the logarithm of the exposure. None: 0.
             weights: shape (n,), of a model with `model.weight`: how many equal rows each counts as,
                 1e-6 to 1e6. None: 1.
+            trials: shape (n,), of a binomial model, which needs them: how many each y is of, whole
+                numbers of 1 to 1e9.
 
         Returns:
             The number of the first of these rows, counted over all rows this client has sent.
@@ -156,7 +160,7 @@ class Client(Shared):
                 handed over.
             TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
         """
-        return self._run(self._rows, self._observe_steps(X, y, offsets, weights))
+        return self._run(self._rows, self._observe_steps(X, y, offsets, weights, trials))
 
     def wait(self) -> Totals:
         """Waits until all rows are acknowledged: durable ones are on the server's disk then.
@@ -202,6 +206,7 @@ class Client(Shared):
         thompson_id: int = 0,
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
+        trials: Any = None,
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
@@ -217,6 +222,7 @@ class Client(Shared):
             offsets: shape (n,), as for observe().
             key: the outcome is told later, by outcome() with this key: of one row a text, of
                 several one each, "" for those that are not kept; ASCII, at most 64 characters.
+            trials: shape (n,), of a binomial model: the answer is about so many. None: 1.
 
         Raises:
             InvalidInput: X does not belong to the model, or there are too many quantiles.
@@ -224,7 +230,16 @@ class Client(Shared):
             Unreachable, Disconnected, TimedOut: no answer.
         """
         return self._asked(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, stacklevel=3
+            X,
+            interval,
+            quantiles,
+            thresholds,
+            outcomes,
+            thompson_id,
+            offsets,
+            key,
+            trials,
+            stacklevel=3,
         )
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
@@ -255,16 +270,17 @@ class Client(Shared):
         thompson_id: int = 0,
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
+        trials: Any = None,
         *,
         stacklevel: int,
     ) -> Predictions:
         steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key
+            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, trials
         )
         results = self._run(self._questions, steps)
 
         def another(interval: float, quantiles: Sequence[float]) -> Predictions:
-            steps = self._predict_steps(X, interval, quantiles, (), None, 0, offsets)
+            steps = self._predict_steps(X, interval, quantiles, (), None, 0, offsets, None, trials)
             results = self._run(self._questions, steps)
             return self._predictions(results, interval, quantiles, another, stacklevel=4)
 

@@ -46,6 +46,9 @@ class Reason(enum.IntEnum):
     KEY_TIMED_OUT = 28
     WEIGHT_OUT_OF_RANGE = 29
     WEIGHT_NOT_TAKEN = 30
+    TRIALS_OUT_OF_RANGE = 31
+    TRIALS_NOT_TAKEN = 32
+    TRIALS_MISSING = 33
     SEQUENCE_GAP = 64
     PRODUCER_BUSY = 65
     TABLE_FULL = 66
@@ -98,6 +101,9 @@ _WORDS = {
     Reason.KEY_TIMED_OUT: "the outcome came later than labels.timeout_seconds",
     Reason.WEIGHT_OUT_OF_RANGE: "the weight is not between 1e-6 and 1e6",
     Reason.WEIGHT_NOT_TAKEN: "the model counts every row once: model.weight is false",
+    Reason.TRIALS_OUT_OF_RANGE: "the number of trials is not a whole number of 1 to 1e9",
+    Reason.TRIALS_NOT_TAKEN: "the model's rows have no trials: it is not binomial",
+    Reason.TRIALS_MISSING: "the model is binomial: each row needs the number of its trials",
     Reason.SEQUENCE_GAP: "rows of this producer are missing before these",
     Reason.PRODUCER_BUSY: "another connection speaks for this producer",
     Reason.TABLE_FULL: "the server knows as many producers as it can",

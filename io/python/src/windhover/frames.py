@@ -23,6 +23,7 @@ OBSERVE, PREDICT = 3, 4  # fields of Request
 OFFSETS = 11  # of Observe and of Predict
 WEIGHTS = 12  # of Observe
 KEYS = 12  # of Predict
+TRIALS = 13  # of Observe and of Predict
 MOST_KEY_BYTES = 64
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
@@ -127,8 +128,8 @@ class Rows:
     """Rows ready for the wire: features and targets of one type, `<f8` or `<f4`.
 
     Dense: `features` has shape (n, columns). Sparse: `features` has the nonzero values, `indices`
-    their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets` and
-    `weights` (`<f8`) and `keys`, where there are any, have one a row.
+    their columns (uint32), and `row_ends` (int64) says where each row's values end. `offsets`,
+    `weights` and `trials` (`<f8`) and `keys`, where there are any, have one a row.
     """
 
     features: NDArray[Any]
@@ -139,6 +140,7 @@ class Rows:
     offsets: NDArray[np.float64] | None = None
     keys: Sequence[bytes] | None = None
     weights: NDArray[np.float64] | None = None
+    trials: NDArray[np.float64] | None = None
 
     def values_before(self, row: int) -> int:
         assert self.row_ends is not None
@@ -160,7 +162,7 @@ class Rows:
 
     def _fitting(self, begin: int, most_bytes: int) -> int:
         item = self.features.itemsize
-        extras = 8 * ((self.offsets is not None) + (self.weights is not None))
+        extras = 8 * sum(a is not None for a in (self.offsets, self.weights, self.trials))
         extras += 0 if self.keys is None else MOST_KEY_BYTES + 2
         if self.row_ends is None:
             return int(most_bytes // ((self.features.shape[1] + 1) * item + extras))
@@ -177,7 +179,7 @@ class Rows:
 
         `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that
         of the 64-bit one; `indices` is followed by the row ends. Offsets are field 11 of both
-        messages, weights field 12 of an Observe.
+        messages, trials field 13, weights field 12 of an Observe.
         """
         wide = self.features.itemsize == 8
         out: list[Buffer] = []
@@ -197,6 +199,8 @@ class Rows:
             out.append(texts(KEYS, self.keys[begin:end]))
         if self.weights is not None:
             out += packed(WEIGHTS, self.weights[begin:end])
+        if self.trials is not None:
+            out += packed(TRIALS, self.trials[begin:end])
         return out
 
 

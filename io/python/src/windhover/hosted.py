@@ -111,17 +111,18 @@ class Hosted:
         *,
         offsets: Any = None,
         weights: Any = None,
+        trials: Any = None,
         afresh: bool = False,
     ) -> None:
         """Sends rows. `afresh`: the first ones: they are learned from all at once, so that the same
         rows lead to the same posterior."""
         self._dirty = True
         if not (afresh and self._daemon is not None and 1 < len(y) <= PAUSED_AT_MOST):
-            self.client.observe(X, y, offsets=offsets, weights=weights)
+            self.client.observe(X, y, offsets=offsets, weights=weights, trials=trials)
             return
         self.client.pause()
         try:
-            self.client.observe(X, y, offsets=offsets, weights=weights)
+            self.client.observe(X, y, offsets=offsets, weights=weights, trials=trials)
             self.client.wait()
         finally:
             self.client.resume()

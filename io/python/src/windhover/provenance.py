@@ -70,6 +70,7 @@ class ModelKind(str, enum.Enum):
     SOFTMAX = "softmax"
     NEGATIVE_BINOMIAL = "negative-binomial"
     LOG_NORMAL = "log-normal"
+    BINOMIAL = "binomial"
 
     def __str__(self) -> str:
         return self.value

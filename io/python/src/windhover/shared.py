@@ -152,10 +152,14 @@ class Shared:
         self._rows.close()
         self._questions.close()
 
-    def _taken(self, x: Any, y: Any, single_precision: bool | None, offsets: Any) -> wire.Rows:
+    def _taken(
+        self, x: Any, y: Any, single_precision: bool | None, offsets: Any, trials: Any
+    ) -> wire.Rows:
         welcome = self._rows.welcome
         if offsets is not None and not welcome.takes_offsets:
             raise InvalidInput("the model's rows have no offset: model.offset is false")
+        if trials is not None and not welcome.takes_trials:
+            raise InvalidInput("the model's rows have no trials: it is not binomial")
         rows = wire.rows_of(
             x,
             y,
@@ -163,16 +167,22 @@ class Shared:
             sparse=welcome.max_nonzeros > 0,
             single_precision=single_precision,
         )
-        if offsets is None:
-            return rows
-        return dataclasses.replace(rows, offsets=wire.column_of("offsets", offsets, rows.count))
+        if offsets is not None:
+            column = wire.column_of("offsets", offsets, rows.count)
+            rows = dataclasses.replace(rows, offsets=column)
+        if trials is not None:
+            column = wire.column_of("trials", trials, rows.count)
+            rows = dataclasses.replace(rows, trials=column)
+        return rows
 
-    def _observe_steps(self, x: Any, y: Any, offsets: Any, weights: Any) -> Steps[int]:
+    def _observe_steps(self, x: Any, y: Any, offsets: Any, weights: Any, trials: Any) -> Steps[int]:
         if not self._rows.welcome.observes:
             raise InvalidInput("this endpoint answers questions and takes no rows")
         if weights is not None and not self._rows.welcome.takes_weights:
             raise InvalidInput("the model counts every row once: model.weight is false")
-        rows = self._taken(x, y, self._rows.options.single_precision, offsets)
+        if trials is None and self._rows.welcome.takes_trials:
+            raise InvalidInput("the model is binomial: give trials, how many each y is of")
+        rows = self._taken(x, y, self._rows.options.single_precision, offsets, trials)
         if weights is not None:
             column = wire.column_of("weights", weights, rows.count)
             rows = dataclasses.replace(rows, weights=column)
@@ -206,7 +216,8 @@ class Shared:
         outcomes: Any,
         thompson_id: int,
         offsets: Any,
-        key: str | Sequence[str] | None = None,
+        key: str | Sequence[str] | None,
+        trials: Any,
     ) -> Steps[list[Any]]:
         for name, values in (("interval", [interval]), ("quantiles", quantiles)):
             if not all(0 < value < 1 for value in values):
@@ -220,7 +231,7 @@ class Shared:
             if len(values) > most:
                 raise InvalidInput(f"{len(values)} {name}; the server takes {most}")
         precision = False if outcomes is not None else place.options.single_precision
-        rows = self._taken(x, outcomes, precision, offsets)
+        rows = self._taken(x, outcomes, precision, offsets, trials)
         if rows.count == 0:
             raise InvalidInput("X has no rows")
         if key is not None:

@@ -145,8 +145,8 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
     to this estimator. `close()`, or the end of the process, ends the daemon.
 
     Args:
-        likelihood: "linear", "student-t", "log-normal", "poisson" or "negative-binomial"; or
-            "mlp-linear".
+        likelihood: "linear", "student-t", "log-normal", "poisson", "negative-binomial" or
+            "binomial"; or "mlp-linear".
         address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
             address None: a daemon of its own. fit() cannot empty a server: its rows come after
             those that the server has.
@@ -189,7 +189,13 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         self.settle = settle
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
     ) -> StreamingRegressor:
         """Starts anew and learns from X, shape (n, features), and y, shape (n,).
 
@@ -198,35 +204,46 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
                 model has weights from then on, 1 where none is given.
             offset: shape (n,): what is added to each row's linear predictor, of counts the
                 logarithm of the exposure. The model has one from then on, 0 where none is given.
+            trials: shape (n,), with likelihood "binomial": how many each y is of.
         """
         X, y = self._validated(X, y, first=True)
-        self._learn(X, y, sample_weight, offset, first=True)
+        self._learn(X, y, sample_weight, offset, trials, first=True)
         self.hosted_.settle()
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
     ) -> StreamingRegressor:
         """Learns from more rows, as fit(). Returns once they are handed over."""
         first = not self.__sklearn_is_fitted__()
         X, y = self._validated(X, y, first)
-        self._learn(X, y, sample_weight, offset, first)
+        self._learn(X, y, sample_weight, offset, trials, first)
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, offset: Any, first: bool) -> None:
-        weights, X, y, offset = weighed(sample_weight, X, y, offset)
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, trials: Any, first: bool
+    ) -> None:
+        weights, X, y, offset, trials = weighed(sample_weight, X, y, offset, trials)
         if first:
             self._start(self.likelihood, 0, offset is not None, weights is not None)
-        self._hosted().learn(X, y, offsets=offset, weights=weights, afresh=first)
+        self._hosted().learn(X, y, offsets=offset, weights=weights, trials=trials, afresh=first)
 
     def _validated(self, X: Any, y: Any, first: bool) -> tuple[NDArray[Any], NDArray[Any]]:
         kinds = [np.float64, np.float32]
         X, y = validate_data(self, X, y, reset=first, dtype=kinds, y_numeric=True)
         return X, y
 
-    def predict(self, X: Any, return_std: bool = False, *, offset: Any = None) -> Any:
+    def predict(
+        self, X: Any, return_std: bool = False, *, offset: Any = None, trials: Any = None
+    ) -> Any:
         """Means of y, shape (n,); with `return_std` also its standard deviations."""
-        answer = self._ask(X, offsets=offset)
+        answer = self._ask(X, offsets=offset, trials=trials)
         return (answer.mean, answer.sd) if return_std else answer.mean
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
