@@ -26,6 +26,11 @@ bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indic
   return rows == 0 ? values == 0 : values % rows == 0;
 }
 
+// Or none.
+bool one_a_row(const PackedArray& array, std::size_t rows) noexcept {
+  return array.count == 0 || array.count == rows;
+}
+
 bool read_key(WireWalker& in, std::uint32_t wire, KeyList& keys) noexcept {
   std::string_view key;
   if (!in.ascii(wire, key)) return false;
@@ -79,9 +84,9 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
     return false;
   }
   if (features.count > 0 && of_features != observe.batch.scalar) return false;
-  if (offsets.count != 0 && offsets.count != rows) return false;
-  if (weights.count != 0 && weights.count != rows) return false;
-  if (trials.count != 0 && trials.count != rows) return false;
+  const bool extras = (offsets.count | weights.count | trials.count) != 0;
+  if (extras && !(one_a_row(offsets, rows) && one_a_row(weights, rows) && one_a_row(trials, rows)))
+    return false;
   if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
 
   // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
@@ -91,9 +96,11 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
   observe.batch.rows = rows;
   observe.batch.features = features.data != nullptr ? features.data : somewhere;
   observe.batch.targets = targets.data;
-  observe.batch.offsets = offsets.count > 0 ? offsets.data : nullptr;
-  observe.batch.weights = weights.count > 0 ? weights.data : nullptr;
-  observe.batch.trials = trials.count > 0 ? trials.data : nullptr;
+  if (extras) {
+    observe.batch.offsets = offsets.count > 0 ? offsets.data : nullptr;
+    observe.batch.weights = weights.count > 0 ? weights.data : nullptr;
+    observe.batch.trials = trials.count > 0 ? trials.data : nullptr;
+  }
   observe.batch.feature_values = features.count;
   observe.batch.indices = !sparse ? nullptr : indices.data != nullptr ? indices.data : somewhere;
   observe.batch.row_ends = sparse ? row_ends.data : nullptr;
@@ -138,9 +145,10 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
   if (!read || !choose(features_f32, features_f64, predict.features, predict.scalar)) return false;
   const double probability = std::bit_cast<double>(interval);
   if (probability != 0.0) predict.interval_probability = probability;
-  if (predict.outcomes.count != 0 && predict.outcomes.count != predict.rows) return false;
-  if (predict.offsets.count != 0 && predict.offsets.count != predict.rows) return false;
-  if (predict.trials.count != 0 && predict.trials.count != predict.rows) return false;
+  if (!one_a_row(predict.outcomes, predict.rows) || !one_a_row(predict.offsets, predict.rows) ||
+      !one_a_row(predict.trials, predict.rows)) {
+    return false;
+  }
   if (predict.keys.count != 0 && predict.keys.count != predict.rows) return false;
   return shape_agrees(predict.rows, predict.features.count, predict.indices, predict.row_ends);
 }

@@ -102,10 +102,10 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(18, r.durable_through);
     sink.u64(19, r.max_producers);
     sink.text(20, r.model_name);
-    sink.u64(21, r.takes_offsets ? 1 : 0);
-    sink.u64(22, r.takes_weights ? 1 : 0);
-    sink.u64(23, r.takes_keys ? 1 : 0);
-    sink.u64(24, r.takes_trials ? 1 : 0);
+    int field = 21;
+    for (const bool takes : {r.takes_offsets, r.takes_weights, r.takes_keys, r.takes_trials}) {
+      sink.u64(field++, takes ? 1 : 0);
+    }
   });
 }
 

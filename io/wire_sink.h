@@ -79,7 +79,8 @@ class ByteSink {
   void sint64(int field, std::int64_t value) noexcept {
     if (value != 0) out_ = Lite::WriteSInt64ToArray(field, value, out_);
   }
-  void fixed64(int field, std::uint64_t value) noexcept {
+  // Of a prediction some thirty: as calls they make a reply 6 % dearer.
+  [[gnu::always_inline]] void fixed64(int field, std::uint64_t value) noexcept {
     if (value != 0) out_ = Lite::WriteFixed64ToArray(field, value, out_);
   }
   void real(int field, double value) noexcept {

@@ -53,7 +53,8 @@ double ReferenceForecast::binomial_log_score(double y, double trials) const noex
   const double choices = log_gamma(trials + 1) - log_gamma(y + 1) - log_gamma(trials - y + 1);
   const double excess = variance_ - exposure_ * p * q;
   const double pairs = (squared_exposure_ - exposure_) * p * q;
-  if (excess <= 1e-9 * pairs) return choices + y * std::log(p) + (trials - y) * std::log(q);
+  if (pairs <= 0 || excess <= 1e-9 * pairs)
+    return choices + y * std::log(p) + (trials - y) * std::log(q);
   const double rho = std::min(excess / pairs, kMostCorrelated);
   const double size = (1 - rho) / rho;
   const auto log_beta = [](double a, double b) {

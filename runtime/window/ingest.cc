@@ -50,8 +50,9 @@ Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
   if (batch.targets == nullptr) return Status::kMalformed;
   if (batch.offsets != nullptr && !layout.has_offset()) return Status::kOffsetNotTaken;
   if (batch.weights != nullptr && !layout.has_weight()) return Status::kWeightNotTaken;
-  if (batch.trials != nullptr && !layout.has_trials()) return Status::kTrialsNotTaken;
-  if (batch.trials == nullptr && layout.has_trials()) return Status::kTrialsMissing;
+  if ((batch.trials != nullptr) != layout.has_trials()) {
+    return layout.has_trials() ? Status::kTrialsMissing : Status::kTrialsNotTaken;
+  }
   if (!layout.sparse()) {
     if (batch.indices != nullptr || batch.row_ends != nullptr) return Status::kMalformed;
     return batch.feature_values == batch.rows * layout.features() ? Status::kOk
