@@ -51,6 +51,22 @@ class Evaluate : public ::testing::Test {
     return path;
   }
 
+  std::string bought_of_visits() {
+    std::mt19937_64 random(4);
+    std::uniform_int_distribution<int> of(1, 60);
+    std::normal_distribution<double> normal;
+    const std::string path = folder_.path() / "bought.csv";
+    std::ofstream file(path);
+    file << "x,visits,bought\n";
+    for (int i = 0; i < 3'000; ++i) {
+      const double x = normal(random);
+      const int visits = of(random);
+      std::binomial_distribution<int> bought(visits, 1 / (1 + std::exp(1 - x)));
+      file << x << ',' << visits << ',' << bought(random) << '\n';
+    }
+    return path;
+  }
+
   // Its target is in the crossing of its fields alone, but for one row in ten; and a schema.
   std::string crossed(const std::string& buckets) {
     std::mt19937_64 random(3);
@@ -121,6 +137,15 @@ TEST_F(Evaluate, WithoutAWindowToo) {
 }
 
 // More columns than a matrix of them could have, and all that is known is in the crossing.
+TEST_F(Evaluate, SuccessesOfTrialsArePredictedOfAsMany) {
+  EvaluateOptions o = options(bought_of_visits(), "bought");
+  o.data.trials = "visits";
+  const ordered_json result = evaluate(o);
+  EXPECT_EQ(result["model"], "binomial");
+  EXPECT_GT(number(result["log_score"]), number(result["reference"]) + 0.5);
+  EXPECT_NEAR(number(result["coverage"][2]["held"]), 0.9, 4 * std::sqrt(0.09 / 3'000));
+}
+
 TEST_F(Evaluate, AStreamOfHashedFeaturesIsScored) {
   EvaluateOptions o = options(crossed("262144"), "");
   o.schema = o.path + ".toml";

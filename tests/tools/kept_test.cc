@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tests/tools/support.h"
@@ -143,6 +144,31 @@ TEST(ExportRows, NamesOfTheSchema) {
   const std::string other = schema_with("other.toml", 2);
   EXPECT_TRUE(says(refusal_of([&] { exported(history(), {.from = 0, .to = 1, .schema = other}); }),
                    "is another schema than that of the log"));
+}
+
+// Beside the target, and learned again after a restart.
+TEST(ExportRows, TrialsOfABinomialModel) {
+  const std::string path = temporary_path("trials");
+  EngineConfig engine = engine_on_disk();
+  engine.model.name = "binomial";
+  {
+    ServerLife life(server_on_disk(path), engine);
+    ASSERT_TRUE(life.opens()) << life.error();
+    Client client;
+    ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk) << client.error_text();
+    const std::vector<double> x = {0.5, 1, -2, 4, 0, 8};
+    const std::vector<double> y = {3, 0};
+    const std::vector<double> trials = {5, 1e9};
+    ASSERT_EQ(client.observe({x, y, {}, {}, {}, {}, trials}), Status::kOk) << client.error_text();
+    EXPECT_TRUE(life.checkpoint());
+    EXPECT_EQ(client.send_observe({x, y, {}, {}}), Status::kTrialsMissing);
+  }
+  EXPECT_EQ(
+      exported(path),
+      "row,producer,sequence,x1,x2,x3,y,trials\n0,7,0,0.5,1,-2,3,5\n1,7,1,4,0,8,0,1000000000\n");
+  ServerLife life(server_on_disk(path), engine);
+  ASSERT_TRUE(life.opens()) << life.error();
+  EXPECT_TRUE(eventually([&] { return life.engine().head() == 2; }));
 }
 
 TEST(Backup, IsServedAsTheOriginalWas) {

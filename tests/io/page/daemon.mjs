@@ -60,12 +60,13 @@ export class Daemon {
   }
 
   // `rows` of [features..., target].
-  async observe(rows, { model = "", token } = {}) {
+  async observe(rows, { model = "", token, trials } = {}) {
     const kFrame = 400;
     for (let first = 0; first < rows.length; first += kFrame) {
       const some = rows.slice(first, first + kFrame);
       await this.ask(`v1/observe?model=${model}`, {
         rows: some.length, features_f64: some.flatMap((row) => row.slice(0, -1)), targets_f64: some.map((row) => row.at(-1)),
+        ...(trials === undefined ? {} : { trials: some.map(() => trials) }),
       }, token);
     }
   }

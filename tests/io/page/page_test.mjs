@@ -145,13 +145,15 @@ test("shows the model that is chosen, and the one that the address names", async
   write(here, "c.toml", "[model]\nname = \"softmax\"\nclasses = 3\nfeatures = 1\n");
   write(here, "d.toml", "[model]\nname = \"negative-binomial\"\nfeatures = 2\n");
   write(here, "e.toml", "[model]\nname = \"log-normal\"\nfeatures = 2\n");
-  const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nprices = "e.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
+  write(here, "f.toml", "[model]\nname = \"binomial\"\nfeatures = 2\n");
+  const all = write(here, "all.toml", '[models]\nlines = "a.toml"\nclicks = "b.toml"\nkinds = "c.toml"\ncounts = "d.toml"\nprices = "e.toml"\nsales = "f.toml"\nrival = {file = "a.toml", follows = "lines"}\n[engine]\nwindow_size = 1000\n');
   const daemon = await Daemon.start(["--config", all]);
   await daemon.observe(lines(800), { model: "lines" });
   await daemon.observe(lines(800).map(([a, , y]) => [a, Number(y > 0)]), { model: "clicks" });
   await daemon.observe(lines(800).map(([a, , y]) => [a, y > 1 ? 2 : Number(y > -1)]), { model: "kinds" });
   await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.max(0, Math.round(y + 3))]), { model: "counts" });
   await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.exp(y)]), { model: "prices" });
+  await daemon.observe(lines(800).map(([a, b, y]) => [a, b, Math.round(20 / (1 + Math.exp(-y)))]), { model: "sales", trials: 20 });
   const page = await open(browser, `${daemon.url}?model=clicks`);
   await text(page, "#prediction-now", /The chance that y = 1/);
   await text(page, "#models-table", /rival.*challenges lines/);
@@ -172,6 +174,10 @@ test("shows the model that is chosen, and the one that the address names", async
   await page.selectOption("#model", "prices");
   await text(page, "#coefficients-note", /the logarithm of y .*0.1 is about 10 % more/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
+  await page.selectOption("#model", "sales");
+  await text(page, "#models-table", /counts of trials/);
+  await text(page, "#coefficients-note", /the log-odds of one trial of y/);
+  await text(page, "#whatif-now", /y \(trials = 100\): .* expected/);
   await close(page);
   await daemon.stop();
 });
