@@ -21,6 +21,8 @@ Prices prices_of(Response response, bool network) noexcept {
       return {18'000, 2'000};
     case Response::kCount:
       return {7'000, 1'500};
+    case Response::kZeroInflatedCount:
+      return {7'000, 1'500};
     case Response::kOverdispersedCount:
       return {14'000, 4'000};
     case Response::kBinomial:

@@ -27,6 +27,7 @@ enum class ModelKind : std::uint8_t {
   kNegativeBinomial = 6,
   kLogNormal = 7,
   kBinomial = 8,
+  kZeroInflatedPoisson = 9,
 };
 
 struct WelcomeReply {

@@ -24,6 +24,7 @@
 #include "windhover/samplers/models/negative_binomial.h"
 #include "windhover/samplers/models/network.h"
 #include "windhover/samplers/models/softmax.h"
+#include "windhover/samplers/models/zero_inflated_poisson.h"
 #include "windhover/samplers/sampler_entry.h"
 #include "windhover/samplers/thermostats/hamiltonian.h"
 #include "windhover/samplers/thermostats/nose_hoover.h"
@@ -186,6 +187,8 @@ constexpr std::array kModels = {
                                                 "McCullagh and Nelder 1989, chapter 6"),
     generalized_linear_entry<NegativeBinomialLikelihood>(
         "y ~ neg_binomial_2_log(x theta, 1 / alpha)", "Cameron and Trivedi 2013, section 3.3"),
+    generalized_linear_entry<ZeroInflatedPoissonLikelihood>(
+        "y is 0 with probability pi, otherwise y ~ poisson_log(x theta)", "Lambert 1992"),
     generalized_linear_entry<LogNormalLikelihood>("y ~ lognormal(x theta, sigma)",
                                                   "Aitchison and Brown 1957"),
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",

@@ -40,10 +40,10 @@ class GradientSource {
   GradientSource(Model* model, std::uint32_t dimension, const double* prior_precision) noexcept
       : model_(model), dimension_(dimension), prior_precision_(prior_precision) {}
 
-  // `dispersion` or overdispersion.
+  // `dispersion` or shape.
   void set_scale(double n, double dispersion) noexcept {
     inverse_n_ = 1.0 / n;
-    inverse_dispersion_ = has_overdispersion(model_->response()) ? 1.0 : 1.0 / dispersion;
+    inverse_dispersion_ = has_shape(model_->response()) ? 1.0 : 1.0 / dispersion;
     model_->set_dispersion(dispersion);
   }
   void set_minibatch(const RowBatch& batch) noexcept { batch_ = batch; }

@@ -11,21 +11,21 @@ using Eigen::Index;
 
 Dispersion::Kind Dispersion::kind_of(const ModelConfig& model) noexcept {
   const Response response = find_model(model.name)->response;
-  return has_dispersion(response)       ? Kind::kDivides
-         : has_overdispersion(response) ? Kind::kShapes
-                                        : Kind::kNone;
+  if (has_dispersion(response)) return Kind::kDivides;
+  if (!has_shape(response)) return Kind::kNone;
+  return response == Response::kZeroInflatedCount ? Kind::kOdds : Kind::kOverdispersion;
 }
 
 Dispersion::Dispersion(const ModelConfig& model) noexcept : kind_(kind_of(model)) {}
 
 void Dispersion::reset(const ModelConfig& model) noexcept {
   given_ = model.noise_variance;
-  learned_ = is_overdispersion() || (kind_ == Kind::kDivides && given_ == 0);
-  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B). Of an
-  // overdispersion the rows say it.
+  learned_ = is_shape() || (kind_ == Kind::kDivides && given_ == 0);
+  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B). Of a
+  // shape the rows say it.
   const double nu = model.degrees_of_freedom;
   const bool student = find_model(model.name)->response == Response::kStudent;
-  information_ = is_overdispersion() ? 0.0 : student ? 0.5 * nu / (nu + 3) : 0.5;
+  information_ = is_shape() ? 0.0 : student ? 0.5 * nu / (nu + 3) : 0.5;
 }
 
 void Dispersion::set_target_scale(double scale) noexcept {
@@ -38,28 +38,32 @@ double Dispersion::update(const AnchorSums& rows, const double* newton_step, con
                           Interlude* interlude) noexcept {
   if (rows.rows() == 0) return 0;
   const double before = value_;
-  const double found = is_overdispersion() ? update_overdispersion(rows)
-                                           : update_dispersion(rows, newton_step, prior, variances,
-                                                               target_variance, interlude);
+  const double found = is_shape() ? update_shape(rows)
+                                  : update_dispersion(rows, newton_step, prior, variances,
+                                                      target_variance, interlude);
   if (found > 0 && std::isfinite(found)) value_ = found;
   return std::abs(value_ - before) / before;
 }
 
-// Newton's method in u = log alpha on minus the log posterior. Its curvature is that of the rows,
-// or the sum of their squared derivatives where that is more: far below the top the first is
-// negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the second
-// alone). The prior is a half-normal one for sqrt(alpha), of scale 1: it decides where the rows do
-// not, as when they scatter less than Poisson's.
-double Dispersion::update_overdispersion(const AnchorSums& rows) noexcept {
+// Newton's method in the logarithm of the shape on minus the log posterior. Its curvature is that
+// of the rows, or the sum of their squared derivatives where that is more: far below the top the
+// first is negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the
+// second alone). The prior decides where the rows do not, as when they scatter less than Poisson's:
+// a half-normal one for sqrt(alpha), of scale 1; of odds a uniform one for the probability.
+double Dispersion::update_shape(const AnchorSums& rows) noexcept {
   constexpr double kLongest = 1;
   constexpr double kLeast = 1e-9;
   constexpr double kMost = 1e4;
   const CurvatureSums& sums = rows.sums();
-  const double alpha = rows.dispersion();
-  const double gradient = sums.shape_gradient + 0.5 * alpha - 0.5;
-  const double information = std::max(sums.shape_curvature, sums.squares) + 0.5 * alpha;
+  const double shape = rows.dispersion();
+  const double structural = shape / (1 + shape);
+  const bool odds = kind_ == Kind::kOdds;
+  const double gradient =
+      odds ? sums.shape_gradient + (2 * structural - 1) : sums.shape_gradient + 0.5 * shape - 0.5;
+  const double information = std::max(sums.shape_curvature, sums.squares) +
+                             (odds ? 2 * structural * (1 - structural) : 0.5 * shape);
   information_ = information / rows.weight();
-  return std::clamp(alpha * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
+  return std::clamp(shape * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
                     kLeast, kMost);
 }
 

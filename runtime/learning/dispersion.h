@@ -1,6 +1,6 @@
 // The dispersion of the likelihood: the noise variance of y given x, or the square of Student's
-// scale; or the overdispersion of counts. Given, or learned from the rows;
-// an overdispersion is learned always.
+// scale; or the shape of a likelihood of counts, an overdispersion or the odds of a structural
+// zero. Given, or learned from the rows; a shape is learned always.
 #ifndef WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 #define WINDHOVER_RUNTIME_LEARNING_DISPERSION_H_
 
@@ -16,7 +16,7 @@
 namespace windhover {
 
 // Invariant: value() is positive; 1 for models that have none. A dispersion is in units of y^2 as
-// the model sees y, an overdispersion has none. One thread.
+// the model sees y, a shape has none. One thread.
 class Dispersion {
  public:
   explicit Dispersion(const ModelConfig& model) noexcept;
@@ -32,7 +32,7 @@ class Dispersion {
   double value() const noexcept { return value_; }
   // What minus the log-likelihood of unit dispersion is divided by.
   double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
-  bool is_overdispersion() const noexcept { return kind_ == Kind::kShapes; }
+  bool is_shape() const noexcept { return kind_ >= Kind::kOverdispersion; }
   bool learned() const noexcept { return learned_; }
   // What a learned one is at least: rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
@@ -42,14 +42,14 @@ class Dispersion {
   double change(const AnchorSums& rows) const noexcept {
     return std::log(value_ / rows.dispersion());
   }
-  // sd(log value) of the posterior of rows that count as n; 0 when it is given, and of an
-  // overdispersion before the first rows.
+  // sd(log value) of the posterior of rows that count as n; 0 when it is given, and of a
+  // shape before the first rows.
   double relative_sd(double n) const noexcept {
     return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
   }
 
   // One step towards the value that the rows call for. A dispersion: of the fixed point at which it
-  // is the expected squared residual over the posterior that it leads to. An overdispersion:
+  // is the expected squared residual over the posterior that it leads to. A shape:
   // Newton's from where the sums began, so that a second call with the same sums changes nothing.
   // `newton_step`: from the anchor of `rows` to the mode, subtracted;
   // `prior`, `variances`: Lambda and P_jj. Returns the relative change. Complexity O(D^2).
@@ -61,17 +61,17 @@ class Dispersion {
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(initial_, value_, least_, step_);
-    if (is_overdispersion()) visitor.value(information_);
+    if (is_shape()) visitor.value(information_);
   }
 
  private:
-  enum class Kind : std::uint8_t { kNone, kDivides, kShapes };
+  enum class Kind : std::uint8_t { kNone, kDivides, kOverdispersion, kOdds };  // shapes last
 
   static Kind kind_of(const ModelConfig& model) noexcept;
   double update_dispersion(const AnchorSums& rows, const double* newton_step, const double* prior,
                            const double* variances, double target_variance,
                            Interlude* interlude) const noexcept;
-  double update_overdispersion(const AnchorSums& rows) noexcept;
+  double update_shape(const AnchorSums& rows) noexcept;
 
   Kind kind_;
   bool learned_ = false;

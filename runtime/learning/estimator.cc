@@ -8,16 +8,16 @@ namespace windhover {
 
 namespace {
 
-bool is_overdispersed(const ModelConfig& model) noexcept {
-  return has_overdispersion(find_model(model.name)->response);
+bool is_shaped(const ModelConfig& model) noexcept {
+  return has_shape(find_model(model.name)->response);
 }
 
 }  // namespace
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), is_overdispersed(config.model), config.model.weight),
-      done_(arena, config.model.dimension(), is_overdispersed(config.model), config.model.weight),
+      pass_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight),
+      done_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),

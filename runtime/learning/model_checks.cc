@@ -137,7 +137,7 @@ void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* inte
     residual -= step * information * product;
   }
   statistic += gains;
-  if (dispersion_.learned() && !dispersion_.is_overdispersion()) {
+  if (dispersion_.learned() && !dispersion_.is_shape()) {
     statistic = with_learned_dispersion(statistic, laplace_.weight(), static_cast<double>(d));
   }
   const double conflict = statistic / prior_conflict_bound(static_cast<double>(d));

@@ -127,9 +127,14 @@ void Publisher::describe_provenance(Posterior& posterior, const Estimator& estim
   p.prior_conflict = estimator.checks().prior_conflict();
   p.score_autocorrelation = scores.autocorrelation();
   p.drift_score = scores.drift();
-  const bool any = has_dispersion(model.response()) || has_overdispersion(model.response());
+  const bool any = has_dispersion(model.response()) || has_shape(model.response());
   p.noise_variance = any ? estimator.dispersion().value() : 0.0;
   p.noise_variance_sd = p.noise_variance * posterior.dispersion_relative_sd;
+  if (model.response() == Response::kZeroInflatedCount) {  // of the odds the probability
+    const double counted = 1 / (1 + p.noise_variance);
+    p.noise_variance *= counted;
+    p.noise_variance_sd *= counted * counted;
+  }
 }
 
 void describe_worst(Posterior& posterior) noexcept {

@@ -227,6 +227,8 @@ void Predictor::predict_y(Response response, const PredictRequest& r, std::size_
       return predict_overdispersed(r, row, s);
     case Response::kBinomial:
       return predict_binomial(r, row, s);
+    case Response::kZeroInflatedCount:
+      return predict_zero_inflated(r, row, s);
     default:
       predict_bernoulli(r, row, s);
       fill_class_set(response, s);
@@ -295,7 +297,8 @@ double Predictor::expected(Response response, double eta) const noexcept {
   if (response == Response::kBernoulli || response == Response::kBinomial) return sigmoid(eta);
   if (!predicts_logarithm(response)) return eta;
   const double noise = response == Response::kLogNormal ? log_normal_noise_.log_mean : 0.0;
-  return std::exp(std::min(eta + noise, 690.0));
+  const double mean = std::exp(std::min(eta + noise, 690.0));
+  return response == Response::kZeroInflatedCount ? mean / (1 + noise_.dispersion) : mean;
 }
 
 // One x on the draws that all of the request share: the fresh draw, and whether it is the best yet.

@@ -137,6 +137,8 @@ class Predictor {
                              PredictiveSummary& summary) noexcept;
   void predict_binomial(const PredictRequest& request, std::size_t row,
                         PredictiveSummary& summary) noexcept;
+  void predict_zero_inflated(const PredictRequest& request, std::size_t row,
+                             PredictiveSummary& summary) noexcept;
   template <class Distribution>
   void fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& request,
                   std::size_t row, PredictiveSummary& summary) noexcept;

@@ -9,6 +9,7 @@
 #include "windhover/runtime/prediction/negative_binomial_mixture.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/prediction/zero_inflated_mixture.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
@@ -139,6 +140,12 @@ void Predictor::predict_binomial(const PredictRequest& r, std::size_t row,
     s.conformal_lower = std::min(s.conformal_lower, trials);
     s.conformal_upper = std::min(s.conformal_upper, trials);
   }
+}
+
+void Predictor::predict_zero_inflated(const PredictRequest& r, std::size_t row,
+                                      PredictiveSummary& s) noexcept {
+  const ZeroInflatedMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion);
+  fill_count(y, y.var_aleatoric(), r, row, s);
 }
 
 void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,

@@ -107,7 +107,8 @@ struct Provenance {
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Of y: linear, student-t (squared scale); of log y: log-normal; negative-binomial: its
-  // overdispersion alpha (y has the variance mu + alpha mu^2); otherwise 0.
+  // overdispersion alpha (y has the variance mu + alpha mu^2); zero-inflated-poisson: the
+  // probability pi of a structural zero; otherwise 0.
   double noise_variance = 0;
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };

@@ -113,6 +113,7 @@ double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
     case Response::kCount:
     case Response::kOverdispersedCount:
     case Response::kBinomial:
+    case Response::kZeroInflatedCount:
       return std::clamp(s.pit - tie * probability, 0.0, 1.0);
     case Response::kCategorical: {
       // From the middle outwards: its central intervals are the sets of the most probable classes.

@@ -34,10 +34,9 @@ void AnchorSums::move_anchor(const double* anchor, double dispersion, double thi
   const double slope = move.dot(gradient);
   gradient.noalias() += lower.topLeftCorner(d, d).selfadjointView<Eigen::Lower>() * move;
   const double rise = move.dot(gradient) - slope;  // move^T curvature move
-  if (!overdispersed_) sums_.squares += 2 * slope + rise;
+  if (!shaped_) sums_.squares += 2 * slope + rise;
   for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
-  if (overdispersed_)
-    sums_.shape_gradient += sums_.shape_curvature * std::log(dispersion / dispersion_);
+  if (shaped_) sums_.shape_gradient += sums_.shape_curvature * std::log(dispersion / dispersion_);
   std::copy_n(anchor, dimension_, anchor_);
   dispersion_ = dispersion;
 }

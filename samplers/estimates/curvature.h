@@ -12,14 +12,14 @@
 namespace windhover {
 
 // Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
-// exactly for a quadratic loss. The dispersion, or overdispersion, that a model was told belongs to
+// exactly for a quadratic loss. The dispersion, or shape, that a model was told belongs to
 // the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
-  AnchorSums(Arena& arena, std::uint32_t dimension, bool overdispersed = false,
+  AnchorSums(Arena& arena, std::uint32_t dimension, bool shaped = false,
              bool weighted = false) noexcept
       : dimension_(dimension),
-        overdispersed_(overdispersed),
+        shaped_(shaped),
         weighted_(weighted),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
@@ -77,7 +77,7 @@ class AnchorSums {
     const auto swallowed = [](double largest, double left) {
       return kRounding * largest > kTolerance * std::max(left, 0.0);
     };
-    const double divisor = overdispersed_ ? 1.0 : dispersion_;
+    const double divisor = shaped_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -1.0, sums_);
     bool any = swallowed(largest_squares_, sums_.squares) ||
@@ -130,7 +130,7 @@ class AnchorSums {
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(dispersion_, third_, largest_squares_, sums_.rows, sums_.squares);
-    if (overdispersed_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
+    if (shaped_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
     if (weighted_) visitor.values(sums_.weight, sums_.squared_weight, largest_weight_);
     for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
       visitor.visit(of_each, dimension_);
@@ -146,7 +146,7 @@ class AnchorSums {
   double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
 
   std::uint32_t dimension_;
-  bool overdispersed_;
+  bool shaped_;
   bool weighted_;
   bool third_ = false;
   std::size_t width_;

@@ -191,7 +191,7 @@ class GeneralizedLinearModel final : public Model {
     }
   }
 
-  // What the rows of the chunk say of an overdispersion, at the linear predictors in `eta`.
+  // What the rows of the chunk say of the shape, at the linear predictors in `eta`.
   void add_shape(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
     likelihood_.shape_derivatives(rows_.eta, rows_.targets, chunk.count, rows_.residuals,
                                   rows_.weights);

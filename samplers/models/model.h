@@ -66,10 +66,10 @@ struct CurvatureSums {
   double weight = 0;
   double squared_weight = 0;
   // Models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i what a row counts as, of Student's t
-  // times its likelihood's own weight. With an overdispersion alpha: sum of the squared derivatives
-  // of -log p by log alpha, each times w_i.
+  // times its likelihood's own weight. With a shape: sum of the squared derivatives of -log p by
+  // its logarithm, each times w_i.
   double squares = 0;
-  double shape_gradient = 0;   // with an overdispersion: derivative of -log p by log alpha, ...
+  double shape_gradient = 0;   // with a shape: derivative of -log p by its logarithm, ...
   double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
                                // N(theta, P), to second order
   bool with_loss = true;       // false: `loss` may stay as it is
@@ -114,10 +114,14 @@ enum class Response : std::uint8_t {
   kOverdispersedCount,
   kLogNormal,  // y > 0, log y real, its variance = dispersion
   kBinomial,   // y is 0, 1, ... n, with n the row's trials
+  // y is 0, 1, 2, ...: 0 with a probability pi, otherwise Poisson, of a mean whose log is the
+  // linear predictor
+  kZeroInflatedCount,
 };
 
 constexpr bool is_count(Response response) {
-  return response == Response::kCount || response == Response::kOverdispersedCount;
+  return response == Response::kCount || response == Response::kOverdispersedCount ||
+         response == Response::kZeroInflatedCount;
 }
 
 // Whether y is how many there were.
@@ -153,6 +157,7 @@ inline bool in_domain(Response response, std::uint32_t classes, double y) {
     case Response::kCount:
     case Response::kOverdispersedCount:
     case Response::kBinomial:
+    case Response::kZeroInflatedCount:
       return y >= 0 && y <= kLargestCount && y == std::floor(y);
     case Response::kLogNormal:
       return y > 0 && std::isfinite(y);
@@ -170,9 +175,10 @@ inline bool has_classes(Response response) {
   return response == Response::kBernoulli || response == Response::kCategorical;
 }
 
-// Whether the likelihood has an overdispersion alpha that may be learned. Nothing is divided by it.
-inline bool has_overdispersion(Response response) {
-  return response == Response::kOverdispersedCount;
+// Whether the likelihood has a shape, a positive number that is learned and that nothing is divided
+// by: an overdispersion alpha, or the odds pi / (1 - pi) of a structural zero.
+inline bool has_shape(Response response) {
+  return response == Response::kOverdispersedCount || response == Response::kZeroInflatedCount;
 }
 
 // What add_curvature() sums for a row, where theta stands.
@@ -247,8 +253,8 @@ class Model {
   virtual Curvature curvature() const noexcept { return Curvature::kHessian; }
 
   // A model whose loss is not a multiple of 1 / dispersion must know the dispersion: its sums are
-  // then those of dispersion x (-log p) and stand for this one. A model with an overdispersion is
-  // told that one, and its sums are those of -log p.
+  // then those of dispersion x (-log p) and stand for this one. A model with a shape is told that
+  // one, and its sums are those of -log p.
   virtual void set_dispersion(double) noexcept {}
 
   // False where the posterior may have several modes: Newton's method then descends from initial()

@@ -257,6 +257,7 @@ double outcome(Response response, double eta, double u, double trials) {
       return u < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0;
     case Response::kCount:
     case Response::kOverdispersedCount:
+    case Response::kZeroInflatedCount:
       return std::floor(2 * u * std::exp(std::clamp(eta, -4.0, 4.0)));
     case Response::kCategorical:
       return u < 1 / (1 + std::exp(-eta)) ? 0.0 : (2 * u * u < 1 ? 1.0 : 2.0);

@@ -243,7 +243,7 @@ TEST(Conformal, CountsThatScatterMore) {
   const Data data = inverted_data(kRows, 2, 3, 7, [](double eta, double v) {
     return std::floor(-std::exp(eta) * std::log(v));
   });
-  for (const char* model : {"poisson", "negative-binomial"}) {
+  for (const char* model : {"poisson", "negative-binomial", "zero-inflated-poisson"}) {
     const Counted counted = stream(scored(model), data);
     expect_served(counted, kRows);
     EXPECT_NEAR(counted.held, 0.9, 0.012) << model;

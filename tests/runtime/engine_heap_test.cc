@@ -209,6 +209,10 @@ TEST(EngineHeap, BinomialNeverCalls) {
     run_whole_life("binomial", 4, false, {}, false, horizon);
   }
 }
+
+TEST(EngineHeap, ZeroInflatedPoissonNeverCalls) {
+  run_whole_life("zero-inflated-poisson", 4, true);
+}
 TEST(EngineHeap, LogNormalNeverCalls) { run_whole_life("log-normal", 4, true); }
 TEST(EngineHeap, StudentNeverCalls) { run_whole_life("student-t", 4, false); }
 TEST(EngineHeap, SoftmaxNeverCalls) { run_whole_life("softmax", 4, false); }

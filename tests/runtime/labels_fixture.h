@@ -29,7 +29,7 @@ inline Data data_for(std::string_view model, Index rows, std::uint64_t seed) {
   for (double& y : data.y) {
     if (model == "log-normal") y = std::exp(y);
     if (model == "logistic" || model == "mlp-logistic") y = y > 0.3 ? 1 : 0;
-    if (model == "poisson" || model == "negative-binomial") y = std::floor(std::exp(0.5 * y));
+    if (is_count(find_model(model)->response)) y = std::floor(std::exp(0.5 * y));
     if (model == "softmax" || model == "mlp-softmax") y = y < -0.5 ? 0 : (y < 0.5 ? 1 : 2);
   }
   if (model == "binomial") {

@@ -99,7 +99,8 @@ class PredictBatch : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(Models, PredictBatch,
                          testing::Values(Case{"linear", 3}, Case{"linear", 37},
                                          Case{"logistic", 12}, Case{"poisson", 5},
-                                         Case{"negative-binomial", 5}, Case{"student-t", 5},
+                                         Case{"negative-binomial", 5},
+                                         Case{"zero-inflated-poisson", 5}, Case{"student-t", 5},
                                          Case{"log-normal", 5}, Case{"softmax", 6},
                                          Case{"mlp-linear", 4}),
                          [](const auto& c) {

@@ -41,7 +41,8 @@ TEST(SinglePassRecovery, ConstantTargetsAtTheStartAreForgotten) {
 }
 
 TEST(SinglePassRecovery, ConstantTargetsLaterOnAreRowsAmongOthers) {
-  for (const char* model : {"linear", "student-t", "logistic", "poisson", "negative-binomial"}) {
+  for (const char* model : {"linear", "student-t", "logistic", "poisson", "negative-binomial",
+                            "zero-inflated-poisson"}) {
     Data data = data_of(model, 4000, 202);
     data.y.segment(2000, 100).setZero();
     TestEngine engine(default_config(model, Horizon::kForgetting));
@@ -54,7 +55,7 @@ TEST(SinglePassRecovery, ConstantTargetsLaterOnAreRowsAmongOthers) {
 
 TEST(SinglePassRecovery, CountsThatBeginWithNoughtsAreLearned) {
   constexpr Index kNoughts = 200;
-  for (const char* model : {"poisson", "negative-binomial", "logistic"}) {
+  for (const char* model : {"poisson", "negative-binomial", "zero-inflated-poisson", "logistic"}) {
     for (const Horizon horizon : kHorizons) {
       const std::string what = at(model, horizon);
       Data data = data_of(model, 10 * kNoughts, 203);

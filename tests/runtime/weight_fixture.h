@@ -14,8 +14,15 @@
 
 namespace windhover::test::weight_test {
 
-inline constexpr std::array kModels = {"linear",     "logistic",          "poisson", "student-t",
-                                       "log-normal", "negative-binomial", "softmax", "binomial"};
+inline constexpr std::array kModels = {"linear",
+                                       "logistic",
+                                       "poisson",
+                                       "student-t",
+                                       "log-normal",
+                                       "negative-binomial",
+                                       "zero-inflated-poisson",
+                                       "softmax",
+                                       "binomial"};
 
 // By inversion.
 inline double poisson_count(double rate, double u) {

@@ -83,6 +83,7 @@ class MicroRows {
         return std::round(kTrials / (1 + std::exp(-eta - 0.3 * noise)));
       case Response::kCount:
       case Response::kOverdispersedCount:
+      case Response::kZeroInflatedCount:
         return std::floor(std::exp(eta) * std::abs(noise));
       case Response::kCategorical:
         return std::fmin(std::floor(2 * std::abs(eta + noise)), classes - 1.0);

@@ -121,6 +121,7 @@ double SamplerRig::target(double normal) const {
       return normal > 0 ? 1 : 0;
     case Response::kCount:
     case Response::kOverdispersedCount:
+    case Response::kZeroInflatedCount:
       return std::floor(std::abs(normal));
     case Response::kCategorical:
       return std::min(std::floor(2 * std::abs(normal)), kClasses - 1.0);

@@ -15,7 +15,7 @@ namespace {
 
 bool counts(v1::ModelKind model) {
   return model == v1::MODEL_KIND_POISSON || model == v1::MODEL_KIND_NEGATIVE_BINOMIAL ||
-         model == v1::MODEL_KIND_BINOMIAL;
+         model == v1::MODEL_KIND_BINOMIAL || model == v1::MODEL_KIND_ZERO_INFLATED_POISSON;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ function outcome(columns) {
       return `the log-odds of one trial of ${columns.schema?.target_description ?? "y"}`;
     case "MODEL_KIND_POISSON":
     case "MODEL_KIND_NEGATIVE_BINOMIAL":
+    case "MODEL_KIND_ZERO_INFLATED_POISSON":
       return `the logarithm of the expected ${columns.target}`;
     case "MODEL_KIND_LOG_NORMAL":
       return `the logarithm of ${columns.target}`;
@@ -23,7 +24,9 @@ function outcome(columns) {
 }
 
 // Of a logarithm: what a change of it does to what it is of.
-const kLogarithms = ["MODEL_KIND_LOG_NORMAL", "MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL"];
+const kLogarithms = [
+  "MODEL_KIND_LOG_NORMAL", "MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL", "MODEL_KIND_ZERO_INFLATED_POISSON",
+];
 const factor = (columns) => (kLogarithms.includes(columns.welcome.model) ? " A change of 0.1 is about 10 % more." : "");
 
 // Of one parameter; `at` its place. Values are per unit of the field; the picture is of the column

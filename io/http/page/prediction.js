@@ -6,7 +6,9 @@ const kMostClasses = 5;
 const kLineColours = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5"];
 const kTwoSided90 = 1.645;  // standard deviations of a normal
 
-const kCounts = ["MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL", "MODEL_KIND_BINOMIAL"];
+const kCounts = [
+  "MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL", "MODEL_KIND_BINOMIAL", "MODEL_KIND_ZERO_INFLATED_POISSON",
+];
 export const isCount = (columns) => kCounts.includes(columns.welcome.model);
 export const isPositive = (columns) => isCount(columns) || columns.welcome.model === "MODEL_KIND_LOG_NORMAL";
 export const isBinary = (columns) => columns.welcome.model === "MODEL_KIND_LOGISTIC";

@@ -71,6 +71,7 @@ class ModelKind(str, enum.Enum):
     NEGATIVE_BINOMIAL = "negative-binomial"
     LOG_NORMAL = "log-normal"
     BINOMIAL = "binomial"
+    ZERO_INFLATED_POISSON = "zero-inflated-poisson"
 
     def __str__(self) -> str:
         return self.value

@@ -1,0 +1,195 @@
+// Zero-inflated Poisson regression in the engine: mode and mean under the probability of a
+// structural zero that it learned against the exact ones, that probability against the truth, and
+// whether intervals hold.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "windhover/samplers/models/zero_inflated_poisson.h"
+#include "windhover/tests/runtime/glm_reference.h"
+#include "windhover/tests/runtime/single_pass_streams.h"
+
+namespace windhover::test::zero_inflated_posterior_test {
+namespace {
+
+Data inflated(Index rows, Index features, double intercept, double structural, std::uint64_t seed) {
+  Data data = inverted_data(rows, features, intercept, seed, [](double, double u) { return u; });
+  const VectorXd eta = data.design() * data.truth;
+  for (Index i = 0; i < rows; ++i) {
+    const double rest = (data.y[i] - structural) / (1 - structural);
+    data.y[i] = rest > 0 ? count_of(eta[i], rest) : 0.0;
+  }
+  return data;
+}
+
+RowLossFunction loss_at(double structural) {
+  return [odds = structural / (1 - structural)](double eta, double y) {
+    ZeroInflatedPoissonLikelihood likelihood{ModelConfig{}};
+    likelihood.set_dispersion(odds);
+    RowLoss loss;
+    loss.value = likelihood.loss(&eta, &y, 1);
+    likelihood.derivatives(&eta, &y, 1, &loss.first);
+    constexpr double kStep = 1e-5;
+    double above = 0;
+    double below = 0;
+    const double right = eta + kStep;
+    const double left = eta - kStep;
+    likelihood.derivatives(&right, &y, 1, &above);
+    likelihood.derivatives(&left, &y, 1, &below);
+    loss.second = (above - below) / (2 * kStep);
+    return loss;
+  };
+}
+
+EngineConfig learning(std::uint32_t features, std::uint64_t window) {
+  EngineConfig config = small_config("zero-inflated-poisson", features, window);
+  config.model.noise_variance = 0;
+  return config;
+}
+
+TEST(ZeroInflatedPosterior, ModeAndMeanAreTheExactOnesUnderWhatIsLearned) {
+  const EngineConfig config = learning(3, 1000);
+  const Data data = inflated(600, 3, 1.0, 0.4, 81);
+  TestEngine engine(config);
+  engine.feed(data);
+  engine.poll_until_idle();
+  const double structural = engine.provenance().noise_variance;
+  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural),
+                               data.truth);
+  const auto parameters = engine.parameters();
+  for (Index j = 0; j < 4; ++j) {
+    const double sd = std::sqrt(reference.laplace().covariance(j, j));
+    EXPECT_NEAR(parameters[static_cast<std::size_t>(j)].mode, reference.laplace().mean[j],
+                1e-3 * sd);
+  }
+  // The Fisher information is another one than the Hessian's: off by about 1 / sqrt(n).
+  const Gaussian exact = reference.moments(100'000, 82);
+  for (Index j = 0; j < 4; ++j) {
+    const auto p = parameters[static_cast<std::size_t>(j)];
+    const double sd = std::sqrt(exact.covariance(j, j));
+    EXPECT_NEAR(p.mean, exact.mean[j], 0.05 * sd) << j;
+    EXPECT_NEAR(p.sd / sd, 1, 4 / std::sqrt(600.0)) << j;
+  }
+  EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0U);
+}
+
+TEST(ZeroInflatedPosterior, TheShareOfStructuralZerosIsLearned) {
+  for (const double truth : {0.05, 0.4, 0.9}) {
+    TestEngine engine(learning(3, 6'000));
+    const Data data = inflated(5'000, 3, 1.5, truth, 83);
+    engine.feed(data);
+    engine.poll_until_idle();
+    const Provenance p = engine.provenance();
+    EXPECT_NEAR(p.noise_variance, truth, 4 * p.noise_variance_sd) << truth;
+    // No better known than from as many tosses of a coin, and little worse: a zero of a mean of 4.5
+    // is seldom another's.
+    const double coin = std::sqrt(truth * (1 - truth) / 5'000);
+    EXPECT_GT(p.noise_variance_sd, 0.99 * coin) << truth;
+    EXPECT_LT(p.noise_variance_sd, 1.7 * coin) << truth;
+    EXPECT_EQ(p.status, PosteriorStatus::kOk) << truth << " " << to_string(p.reason);
+    for (Index j = 0; j < 4; ++j) {
+      const auto s = engine.parameters()[static_cast<std::size_t>(j)];
+      EXPECT_NEAR(s.mean, data.truth[j], 4.5 * s.sd) << truth << " " << j;
+    }
+  }
+}
+
+TEST(ZeroInflatedPosterior, PoissonCountsAreNoHarm) {
+  const Data data = inflated(3'000, 2, 1.0, 0, 84);
+  TestEngine engine(learning(2, 4'000));
+  engine.feed(data);
+  engine.poll_until_idle();
+  EXPECT_LT(engine.provenance().noise_variance, 0.03);
+  EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
+  for (Index j = 0; j < 3; ++j) {
+    const auto p = engine.parameters()[static_cast<std::size_t>(j)];
+    EXPECT_NEAR(p.mean, data.truth[j], 4.5 * p.sd) << j;
+  }
+}
+
+TEST(ZeroInflatedPosterior, IntervalsHoldWherePoissonsDoNot) {
+  const Data data = inflated(12'000, 3, 1.5, 0.3, 85);
+  for (const char* model : {"poisson", "zero-inflated-poisson"}) {
+    EngineConfig config = learning(3, 4'000);
+    config.model.name = model;
+    config.score_predictions = true;
+    ManualClock clock(1);
+    TestEngine engine(config, &clock);
+    for (Index i = 0; i < data.rows(); i += 100) {
+      engine.feed(data, i, i + 100);
+      engine.poll_until_idle();
+      clock.advance_ns(1'000'000'000);
+    }
+    const double coverage = engine.provenance().coverage_90;
+    if (std::string_view(model) == "poisson") {
+      EXPECT_LT(coverage, 0.75);
+      EXPECT_NE(engine.provenance().status, PosteriorStatus::kOk);
+    } else {
+      EXPECT_NEAR(coverage, 0.9, 4 * std::sqrt(0.09 / 500));
+      EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk)
+          << to_string(engine.provenance().reason);
+    }
+  }
+}
+
+TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
+  EngineConfig config = learning(3, 800);
+  config.draws_per_observation = 0;
+  const Data data = inflated(800, 3, 1.0, 0.4, 86);
+  TestEngine engine(config);
+  const Gaussian drawn = drawn_of(engine, data, 30'000);
+  const double structural = engine.provenance().noise_variance;
+  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural),
+                               data.truth);
+  const Gaussian exact = reference.moments(100'000, 87);
+  for (Index j = 0; j < 4; ++j) {
+    const double sd = std::sqrt(exact.covariance(j, j));
+    EXPECT_NEAR((drawn.mean[j] - exact.mean[j]) / sd, 0, 0.1) << j;
+    EXPECT_NEAR(std::sqrt(drawn.covariance(j, j)) / sd, 1.0, 0.06 + 2 / std::sqrt(800.0)) << j;
+  }
+}
+
+TEST(ZeroInflatedPosterior, IsLearnedInOnePassToo) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+    EngineConfig config = learning(3, 4'000);
+    config.horizon = horizon;
+    TestEngine engine(config);
+    const Data data = inflated(20'000, 3, 1.5, 0.3, 88);
+    for (Index i = 0; i < data.rows(); i += 200) {
+      engine.feed(data, i, i + 200);
+      engine.poll_until_idle();
+    }
+    const Provenance p = engine.provenance();
+    EXPECT_NEAR(p.noise_variance, 0.3, 5 * p.noise_variance_sd) << to_string(horizon);
+    for (Index j = 0; j < 4; ++j) {
+      const auto s = engine.parameters()[static_cast<std::size_t>(j)];
+      EXPECT_NEAR(s.mean, data.truth[j], 4.5 * s.sd) << to_string(horizon) << " " << j;
+    }
+  }
+}
+
+TEST(ZeroInflatedPosterior, EveryAnswerFromNoRowOnIsFinite) {
+  TestEngine engine(learning(2, 100));
+  const Data data = inflated(60, 2, 1.0, 0.5, 89);
+  const std::array<double, 4> x = {1, 2, 100, -100};
+  const std::array<double, 2> outcomes = {0, 1e6};
+  PredictRequest request;
+  request.rows = 2;
+  request.features = x;
+  request.outcomes = outcomes;
+  std::array<PredictiveSummary, 2> answers;
+  Provenance provenance;
+  for (Index n = 0; n < 60; ++n) {
+    ASSERT_EQ(engine.reader().predict(request, answers, provenance), Status::kOk);
+    for (const PredictiveSummary& s : answers) {
+      EXPECT_TRUE(std::isfinite(s.mean + s.sd + s.epred_sd + s.log_score + s.pit)) << n;
+      EXPECT_LE(s.interval_lower, s.interval_upper);
+    }
+    engine.feed(data, n, n + 1);
+    engine.poll_until_idle();
+  }
+}
+
+}  // namespace
+}  // namespace windhover::test::zero_inflated_posterior_test
