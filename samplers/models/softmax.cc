@@ -6,14 +6,13 @@
 namespace windhover {
 
 SoftmaxModel::SoftmaxModel(Arena& arena, const ModelConfig& config) noexcept
-    : rows_(arena, config),
+    : blocks_(arena, config, config.classes - 1),
+      rows_(blocks_.rows),
       outputs_(config.classes - 1),
       columns_(config.columns()),
       dimension_(dimension(config)) {
-  const std::size_t width = matrix_width(columns_);
   probabilities_ = arena.allocate<double>(outputs_ * kChunk).data();
   leverages_ = arena.allocate<double>(outputs_ * (outputs_ + 1) / 2 * kChunk).data();
-  block_ = arena.allocate<double>(width * width).data();
   spread_ = arena.allocate<double>(2 * outputs_).data();
 }
 
@@ -41,7 +40,7 @@ double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexce
       total += p;
     }
     for (std::size_t c = 0; c < outputs_; ++c) probability(c)[i] /= total;
-    loss += row_weight(i) * (largest + std::log(total) - chosen);
+    loss += blocks_.row_weight(i) * (largest + std::log(total) - chosen);
   }
   return loss;
 }
@@ -57,27 +56,6 @@ void SoftmaxModel::subtract_targets(std::size_t rows) noexcept {
   }
 }
 
-void SoftmaxModel::add_vector(const RowBatch& chunk, const double* weights, std::size_t output,
-                              double* sum) noexcept {
-  rows_.clear_sum();
-  rows_.add_weighted(chunk, weights);
-  rows_.finish_sum(sum + output * columns_, true);
-}
-
-void SoftmaxModel::add_block(const RowBatch& chunk, const double* weights, std::size_t a,
-                             std::size_t b, double* matrix) noexcept {
-  const std::size_t width = matrix_width(columns_);
-  const std::size_t whole = matrix_width(dimension_);
-  std::fill_n(block_, width * width, 0.0);
-  rows_.add_outer(chunk, weights, block_);
-  for (std::size_t j = 0; j < columns_; ++j) {
-    double* out = matrix + (b * columns_ + j) * whole + a * columns_;
-    for (std::size_t i = a == b ? j : 0; i < columns_; ++i) {
-      out[i] += block_[std::min(i, j) * width + std::max(i, j)];
-    }
-  }
-}
-
 void SoftmaxModel::gradient_sum(const RowBatch& batch, const double* theta,
                                 double* gradient) noexcept {
   std::fill_n(gradient, dimension_, 0.0);
@@ -85,7 +63,9 @@ void SoftmaxModel::gradient_sum(const RowBatch& batch, const double* theta,
     const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
     (void)classify(chunk, theta);
     subtract_targets(chunk.count);
-    for (std::size_t c = 0; c < outputs_; ++c) add_vector(chunk, probability(c), c, gradient);
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      blocks_.add_vector(chunk, probability(c), c, gradient);
+    }
   }
 }
 
@@ -116,12 +96,12 @@ void SoftmaxModel::add_noise(const RowBatch& batch, const double* theta, NoiseSu
     (void)classify(chunk, theta);
     subtract_targets(chunk.count);
     for (std::size_t b = 0; b < outputs_; ++b) {
-      add_vector(chunk, probability(b), b, sums.gradient);
+      blocks_.add_vector(chunk, probability(b), b, sums.gradient);
       for (std::size_t a = b; a < outputs_; ++a) {
         for (std::size_t i = 0; i < chunk.count; ++i) {
           rows_.weights[i] = probability(a)[i] * probability(b)[i];
         }
-        add_block(chunk, rows_.weights, a, b, sums.outer);
+        blocks_.add_outer(chunk, rows_.weights, a, b, sums.outer);
       }
     }
   }
@@ -135,13 +115,11 @@ void SoftmaxModel::add_noise_variances(const RowBatch& batch, const double* thet
     (void)classify(chunk, theta);
     subtract_targets(chunk.count);
     for (std::size_t c = 0; c < outputs_; ++c) {
-      add_vector(chunk, probability(c), c, sums.gradient);
+      blocks_.add_vector(chunk, probability(c), c, sums.gradient);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.weights[i] = probability(c)[i] * probability(c)[i];
       }
-      rows_.clear_squares();
-      rows_.add_squares(chunk, rows_.weights);
-      rows_.finish_squares(sums.squares + c * columns_);
+      blocks_.add_squares(chunk, rows_.weights, c, sums.squares);
     }
   }
   sums.rows += static_cast<double>(batch.count);
@@ -153,10 +131,7 @@ void SoftmaxModel::add_curvature(const RowBatch& batch, const double* anchor,
   for (std::size_t first = 0; first < batch.count; first += kChunk) {
     const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
     sums.loss += weight * classify(chunk, anchor);
-    for (std::size_t i = 0; rows_.weighted() && i < chunk.count; ++i) {
-      sums.weight += weight * rows_.row_weights[i];
-      sums.squared_weight += weight * rows_.row_weights[i] * rows_.row_weights[i];
-    }
+    blocks_.add_row_weights(chunk, weight, sums);
     for (std::size_t b = 0; b < outputs_; ++b) {
       for (std::size_t a = b; a < outputs_; ++a) {
         for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -166,14 +141,14 @@ void SoftmaxModel::add_curvature(const RowBatch& batch, const double* anchor,
         for (std::size_t i = 0; rows_.weighted() && i < chunk.count; ++i) {
           rows_.weights[i] *= rows_.row_weights[i];
         }
-        add_block(chunk, rows_.weights, a, b, sums.curvature);
+        blocks_.add_outer(chunk, rows_.weights, a, b, sums.curvature);
       }
     }
     if (covariance != nullptr) add_third(chunk, covariance, weight, sums.third);
     subtract_targets(chunk.count);
     for (std::size_t c = 0; c < outputs_; ++c) {
       for (std::size_t i = 0; i < chunk.count; ++i) rows_.weights[i] = weight * probability(c)[i];
-      add_vector(chunk, rows_.weights, c, sums.gradient);
+      blocks_.add_vector(chunk, rows_.weights, c, sums.gradient);
     }
   }
   sums.rows += weight * static_cast<double>(batch.count);
@@ -187,14 +162,7 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
   std::size_t pair = 0;
   for (std::size_t a = 0; a < outputs_; ++a) {
     for (std::size_t b = 0; b <= a; ++b, ++pair) {
-      const double* from = covariance + b * columns_ * dimension_ + a * columns_;
-      // Its symmetric part, which is all that x^T P_ab x sees.
-      for (std::size_t j = 0; j < columns_; ++j) {
-        for (std::size_t i = 0; i < columns_; ++i) {
-          block_[j * columns_ + i] = 0.5 * (from[j * dimension_ + i] + from[i * dimension_ + j]);
-        }
-      }
-      rows_.leverages(chunk, block_, leverages_ + pair * kChunk);  // of add_block()'s rows
+      blocks_.leverages(chunk, covariance, a, b, leverages_ + pair * kChunk);
     }
   }
   double* product = spread_;  // M p
@@ -217,10 +185,11 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
       derivative[a] = probability(a)[i] * (leverage(a, a) - 2 * product[a] + quadratic - expected);
     }
     // M is not needed for this row any more: its place takes the result.
-    const double of_row = weight * row_weight(i);
+    const double of_row = weight * blocks_.row_weight(i);
     for (std::size_t a = 0; a < outputs_; ++a) leverages_[a * kChunk + i] = of_row * derivative[a];
   }
-  for (std::size_t a = 0; a < outputs_; ++a) add_vector(chunk, leverages_ + a * kChunk, a, third);
+  for (std::size_t a = 0; a < outputs_; ++a)
+    blocks_.add_vector(chunk, leverages_ + a * kChunk, a, third);
 }
 
 bool SoftmaxModel::row_effects(const RowBatch& batch, const RowJudge& judge,

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "windhover/platform/arena.h"
-#include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/model.h"
+#include "windhover/samplers/models/predictor_blocks.h"
 
 namespace windhover {
 
@@ -27,7 +27,7 @@ class SoftmaxModel final : public Model {
   }
 
   SoftmaxModel(Arena& arena, const ModelConfig& config) noexcept;
-  void reset() noexcept { rows_.reset(); }
+  void reset() noexcept { blocks_.reset(); }
 
   std::string_view name() const noexcept override { return kName; }
   Response response() const noexcept override { return kResponse; }
@@ -54,29 +54,20 @@ class SoftmaxModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
 
   double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
-  double row_weight(std::size_t i) const noexcept {
-    return rows_.weighted() ? rows_.row_weights[i] : 1.0;
-  }
   // Probabilities of classes 1 to C - 1, and the rows' weights; returns the sum of -log p(y).
   double classify(const RowBatch& chunk, const double* theta) noexcept;
   // Turns probabilities into p - [y = class], times the row's weight.
   void subtract_targets(std::size_t rows) noexcept;
-  // sum block `output` += sum_i weights[i] x_i.
-  void add_vector(const RowBatch& chunk, const double* weights, std::size_t output,
-                  double* sum) noexcept;
-  // Block (a, b), a >= b, of the D x D sum += sum_i weights[i] x_i x_i^T.
-  void add_block(const RowBatch& chunk, const double* weights, std::size_t a, std::size_t b,
-                 double* matrix) noexcept;
   void add_third(const RowBatch& chunk, const double* covariance, double weight,
                  double* third) noexcept;
 
-  LinearRows rows_;
+  PredictorBlocks blocks_;
+  LinearRows& rows_;     // of these
   std::size_t outputs_;  // C - 1
   std::size_t columns_;
   std::size_t dimension_;
   double* probabilities_;  // outputs x kChunk: linear predictors, then probabilities
   double* leverages_;      // outputs (outputs + 1) / 2 x kChunk
-  double* block_;          // one block, with the width of LinearRows
   double* spread_;         // 2 x outputs, of one row
 };
 
