@@ -14,6 +14,7 @@ struct Prices {
 Prices prices_of(Response response, bool network) noexcept {
   switch (response) {
     case Response::kGaussian:
+    case Response::kHeteroscedastic:
       return network ? Prices{23'000, 2'000} : Prices{1'600, 400};
     case Response::kLogNormal:
       return {1'600, 400};
@@ -46,7 +47,9 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   const std::int64_t dimension = engine.model.dimension();
   const std::int64_t draws = engine.retained_draws;
   const bool categorical = model.response == Response::kCategorical;
-  const std::int64_t classes = categorical ? engine.model.classes : 1;
+  const std::int64_t classes = categorical                                    ? engine.model.classes
+                               : model.response == Response::kHeteroscedastic ? 2
+                                                                              : 1;
   const std::int64_t factor = dimension * dimension / 2;
   const Prices prices = prices_of(model.response, model.network);
   QuestionCost cost;

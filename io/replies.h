@@ -28,6 +28,7 @@ enum class ModelKind : std::uint8_t {
   kLogNormal = 7,
   kBinomial = 8,
   kZeroInflatedPoisson = 9,
+  kHeteroscedastic = 10,
 };
 
 struct WelcomeReply {

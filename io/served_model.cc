@@ -9,6 +9,7 @@ ModelKind model_kind(std::string_view model) noexcept {
   if (model == "poisson") return ModelKind::kPoisson;
   if (model == "negative-binomial") return ModelKind::kNegativeBinomial;
   if (model == "zero-inflated-poisson") return ModelKind::kZeroInflatedPoisson;
+  if (model == "heteroscedastic") return ModelKind::kHeteroscedastic;
   if (model == "log-normal") return ModelKind::kLogNormal;
   if (model == "student-t") return ModelKind::kStudentT;
   if (model == "softmax") return ModelKind::kSoftmax;

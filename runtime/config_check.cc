@@ -69,6 +69,9 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   if (m.offset && m.has_trials()) {
     return invalid("model.offset must be false for binomial: its rows have trials in its place", 1);
   }
+  if (!m.intercept && model.response == Response::kHeteroscedastic) {
+    return invalid("model.intercept must be true for heteroscedastic: a variance needs one", 0);
+  }
   if (m.weight && model.network) {
     return invalid("model.weight must be false for networks: they count every row once", 1);
   }
@@ -188,7 +191,7 @@ Result<bool> check_target_units(const EngineConfig& c) noexcept {
   if (!std::isfinite(c.target_shift) || (c.target_shift != 0 && !c.model.intercept)) {
     return invalid("target_shift must be finite, and 0 without an intercept", c.target_shift);
   }
-  if (!positive(c.target_scale) || (c.target_scale != 1 && !has_dispersion(response))) {
+  if (!positive(c.target_scale) || (c.target_scale != 1 && !is_number(response))) {
     return invalid("target_scale must be positive, and 1 for counts", c.target_scale);
   }
   return true;

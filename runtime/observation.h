@@ -18,7 +18,7 @@ namespace windhover {
 inline constexpr double kLargestNumber = 1e35;
 // Likewise an offset of a number; a logarithm or log-odds beyond 100 is taken for a mistake.
 inline double largest_offset(Response response) noexcept {
-  const bool number = has_dispersion(response) && response != Response::kLogNormal;
+  const bool number = is_number(response) && response != Response::kLogNormal;
   return number ? kLargestNumber : 100.0;
 }
 

@@ -21,6 +21,7 @@
 #include "windhover/samplers/langevin/rmsprop_sgld.h"
 #include "windhover/samplers/langevin/sgld.h"
 #include "windhover/samplers/models/generalized_linear.h"
+#include "windhover/samplers/models/heteroscedastic.h"
 #include "windhover/samplers/models/negative_binomial.h"
 #include "windhover/samplers/models/network.h"
 #include "windhover/samplers/models/softmax.h"
@@ -47,6 +48,13 @@ void block_precision(const ModelConfig& config, double* precision) noexcept {
 ParameterLayout block_layout(const ModelConfig& config) noexcept {
   const std::uint32_t columns = config.columns();
   return {config.dimension(), config.dimension() / columns, columns, config.intercept, 0};
+}
+
+ParameterLayout heteroscedastic_layout(const ModelConfig& config) noexcept {
+  ParameterLayout layout = block_layout(config);
+  layout.first_of_target = config.columns();
+  layout.log_variance = true;
+  return layout;
 }
 
 ParameterLayout network_layout(const NetworkShape& shape) noexcept {
@@ -193,6 +201,11 @@ constexpr std::array kModels = {
                                                   "Aitchison and Brown 1957"),
     generalized_linear_entry<StudentLikelihood>("y ~ student_t(nu, x theta, sigma)",
                                                 "Lange, Little and Taylor 1989, appendix B"),
+    ModelEntry{HeteroscedasticModel::kName, "y ~ normal(x beta, exp(x gamma / 2))",
+               "S F; curvature S D^2 / 2", "F^2 + 256 F", "Harvey 1976",
+               HeteroscedasticModel::kResponse, false, HeteroscedasticModel::dimension,
+               block_precision, heteroscedastic_layout, make_model<HeteroscedasticModel>,
+               reset_model<HeteroscedasticModel>},
     ModelEntry{SoftmaxModel::kName, "y ~ categorical_logit(x theta)", "S F C; curvature S D^2 / 2",
                "256 F + 64 C^2", "Bishop 2006, section 4.3.4", SoftmaxModel::kResponse, false,
                SoftmaxModel::dimension, block_precision, block_layout, make_model<SoftmaxModel>,

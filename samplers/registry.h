@@ -54,6 +54,8 @@ struct ParameterLayout {
   bool constant;
   // Parameters from here on, the last of them added to the linear predictor as it is.
   std::uint32_t first_of_target;
+  // The block before them is of the logarithm of y's variance.
+  bool log_variance = false;
 };
 
 struct ModelEntry {

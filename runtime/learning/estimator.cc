@@ -11,13 +11,18 @@ namespace {
 bool is_shaped(const ModelConfig& model) noexcept {
   return has_shape(find_model(model.name)->response);
 }
+bool is_crossed(const ModelConfig& model) noexcept {
+  return shape_crosses(find_model(model.name)->response);
+}
 
 }  // namespace
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight),
-      done_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight),
+      pass_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight,
+            is_crossed(config.model)),
+      done_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight,
+            is_crossed(config.model)),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),

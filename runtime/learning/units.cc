@@ -81,6 +81,10 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
     p.mean[p.dimension - 1] += target.shift;
     of.mode[p.dimension - 1] += target.shift;
   }
+  if (layout.log_variance) {
+    p.mean[layout.first_of_target - 1] += 2 * std::log(scale);
+    of.mode[layout.first_of_target - 1] += 2 * std::log(scale);
+  }
   p.target_scale = scale;
   p.dispersion *= scale * scale;
   p.provenance.noise_variance *= scale * scale;
@@ -140,6 +144,7 @@ void to_model_units(const ParameterLayout& layout, const FeatureTransform& trans
     }
   }
   if (layout.constant) theta[layout.dimension - 1] -= target.shift;
+  if (layout.log_variance) theta[layout.first_of_target - 1] -= 2 * std::log(target.scale);
   for (std::uint32_t j = layout.first_of_target; j < layout.dimension; ++j) {
     theta[j] /= target.scale;
   }

@@ -53,14 +53,16 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       draws_(config.retained_draws),
       class_probabilities_(arena, config.model),
       network_predictor_(arena, config),
+      noise_of_rows_(find_model(model_.name)->response == Response::kHeteroscedastic),
       block_(std::min<std::size_t>(kBlock, max_rows_)),
       stride_(config.structure == Structure::kDiagonal
                   ? 0
-                  : InverseFactor::stride_for(config.model.columns())),
+                  : InverseFactor::stride_for((noise_of_rows_ ? 2 : 1) * config.model.columns())),
       x_(arena.allocate<double>(block_ * stride_).data()),
       whitened_(arena.allocate<double>(block_ * stride_).data()),
       predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
       normals_(arena.allocate<double>(draws_).data()),
+      noises_(arena.allocate<Noise>(noise_of_rows_ ? block_ : 0)),
       contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()},
       takes_keys_(config.labels.pending > 0),
       given_numbers_(given_numbers(config)) {
@@ -216,6 +218,7 @@ void Predictor::predict_y(Response response, const PredictRequest& r, std::size_
                           PredictiveSummary& s) noexcept {
   switch (response) {
     case Response::kGaussian:
+    case Response::kHeteroscedastic:
       return predict_gaussian(r, row, s);
     case Response::kStudent:
       return predict_student(r, row, s);
@@ -235,11 +238,34 @@ void Predictor::predict_y(Response response, const PredictRequest& r, std::size_
   }
 }
 
+// Their log-variances are normal as well, of parameters that come before the mean's.
+void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
+  constexpr double kMostLog = 690;
+  const std::size_t columns = model_.columns();
+  const PredictionKernels& kernel = prediction_kernels();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::fill_n(x_ + i * stride_ + columns, columns, 0.0);
+  }
+  p.inverse_factor.whiten(x_, count, whitened_);
+  const double scale = p.temperature / p.n;
+  for (std::size_t i = 0; i < count; ++i) {
+    double* x = x_ + i * stride_;
+    const double* whitened = whitened_ + i * stride_;
+    const double mean = kernel.dot(x, p.mean, columns);
+    const double variance = scale * kernel.dot(whitened, whitened, p.dimension);
+    noises_[i] = {std::exp(std::clamp(mean + 0.5 * variance, -kMostLog, kMostLog)),
+                  std::sqrt(std::min(variance, kMostLog))};
+    std::copy_n(x, columns, x + columns);
+    std::fill_n(x, columns, 0.0);
+  }
+}
+
 // The rows of one block, whose x are loaded.
 void Predictor::predict_linear(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t first, std::size_t count,
                                std::span<PredictiveSummary> summaries) noexcept {
   const PredictionKernels& kernel = prediction_kernels();
+  if (noise_of_rows_) find_noise(p, count);
   p.inverse_factor.whiten(x_, count, whitened_);
   if (request.rows > 1 || request.thompson_id != 0) {
     double* predictors = predictors_ + first * draws_;
@@ -256,11 +282,11 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
     if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
     s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
+    if (noise_of_rows_) set_noise(response, noises_[row - first]);
     predict_y(response, request, row, s);
+    if (!request.keys.empty()) note_given(response, row, s);
     compare_row(response, request, row, s);
   }
-  if (request.keys.empty()) return;
-  for (std::size_t i = first; i < first + count; ++i) note_given(response, i, summaries[i]);
 }
 
 // One sparse row by the draws alone: mean and spread of the linear predictor are theirs. Chains are

@@ -72,7 +72,8 @@ class Predictor {
   }
 
  private:
-  // Of y about its expected value, by the answer at hand (posterior.h: dispersion).
+  // Of y about its expected value, by the answer at hand (posterior.h: dispersion); where its
+  // logarithm is linear in x, by the row.
   struct Noise {
     double dispersion = 0;
     double relative_sd = 0;
@@ -118,6 +119,8 @@ class Predictor {
   void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
+  // Of a block of rows whose x are loaded, which then move to the mean's place.
+  void find_noise(const Posterior& posterior, std::size_t count) noexcept;
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
                       std::size_t first, std::size_t count,
                       std::span<PredictiveSummary> summaries) noexcept;
@@ -169,12 +172,14 @@ class Predictor {
   Noise noise_;  // of the posterior at hand
   StudentNoise student_;
   LogNormalNoise log_normal_noise_;  // of the posterior at hand
+  bool noise_of_rows_;               // the log-variance of y is linear in x
   std::size_t block_;                // rows at a time
   std::size_t stride_;               // of the rows in the next two
   double* x_;                        // block x columns: rows in transformed features
   double* whitened_;                 // block x columns
   double* predictors_;               // max_query_rows x draws: linear predictors on common draws
   double* normals_;                  // draws
+  std::span<Noise> noises_;          // block; none unless noise_of_rows_
   Contest contest_;                  // of the rows of a request
   bool takes_keys_;
   std::size_t given_numbers_;

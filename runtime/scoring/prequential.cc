@@ -44,9 +44,8 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
       averages_{ScoreAverage(PredictionScores::kMemories[0]),
                 ScoreAverage(PredictionScores::kMemories[1]),
                 ScoreAverage(PredictionScores::kMemories[2])},
-      conformal_(has_dispersion(find_model(config.model.name)->response)
-                     ? Conformal::Ends::kApart
-                     : Conformal::Ends::kTogether) {}
+      conformal_(is_number(find_model(config.model.name)->response) ? Conformal::Ends::kApart
+                                                                    : Conformal::Ends::kTogether) {}
 
 void Prequential::reset() noexcept { reference_.reset(); }
 

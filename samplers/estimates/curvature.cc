@@ -1,5 +1,6 @@
 #include "windhover/samplers/estimates/curvature.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
@@ -18,6 +19,7 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   sums_.squares = other.sums_.squares;
   sums_.shape_gradient = other.sums_.shape_gradient;
   sums_.shape_curvature = other.sums_.shape_curvature;
+  std::ranges::copy(other.cross_, cross_.begin());
   third_ = other.third_;
   dispersion_ = other.dispersion_;
   largest_squares_ = other.largest_squares_;
@@ -36,7 +38,15 @@ void AnchorSums::move_anchor(const double* anchor, double dispersion, double thi
   const double rise = move.dot(gradient) - slope;  // move^T curvature move
   if (!shaped_) sums_.squares += 2 * slope + rise;
   for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
-  if (shaped_) sums_.shape_gradient += sums_.shape_curvature * std::log(dispersion / dispersion_);
+  if (shaped_) {
+    const double change = std::log(dispersion / dispersion_);
+    sums_.shape_gradient += sums_.shape_curvature * change;
+    if (!cross_.empty()) {
+      const ConstVectorMap cross(cross_.data(), d);
+      sums_.shape_gradient += cross.dot(move);
+      gradient += change * cross;
+    }
+  }
   std::copy_n(anchor, dimension_, anchor_);
   dispersion_ = dispersion;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
@@ -16,8 +17,8 @@ namespace windhover {
 // the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
-  AnchorSums(Arena& arena, std::uint32_t dimension, bool shaped = false,
-             bool weighted = false) noexcept
+  AnchorSums(Arena& arena, std::uint32_t dimension, bool shaped = false, bool weighted = false,
+             bool crossed = false) noexcept
       : dimension_(dimension),
         shaped_(shaped),
         weighted_(weighted),
@@ -29,6 +30,8 @@ class AnchorSums {
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
+    if (crossed) cross_ = arena.allocate<double>(dimension);
+    sums_.shape_cross = crossed ? cross_.data() : nullptr;
   }
 
   void begin(const double* anchor, double dispersion = 1.0) noexcept {
@@ -49,6 +52,7 @@ class AnchorSums {
     sums_.squares = 0;
     sums_.shape_gradient = 0;
     sums_.shape_curvature = 0;
+    std::ranges::fill(cross_, 0.0);
   }
   // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
   void add_start(Model& model, const RowBatch& rows) noexcept {
@@ -98,6 +102,7 @@ class AnchorSums {
     sums_.squares *= keep;
     sums_.shape_gradient *= keep;
     sums_.shape_curvature *= keep;
+    for (double& sum : cross_) sum *= keep;
   }
   // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
   // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.
@@ -136,6 +141,7 @@ class AnchorSums {
       visitor.visit(of_each, dimension_);
     }
     visitor.visit(sums_.curvature, width_ * width_);
+    if (!cross_.empty()) visitor.visit(cross_);
   }
 
  private:
@@ -156,6 +162,7 @@ class AnchorSums {
   double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
   double largest_squares_ = 0;
   double largest_weight_ = 0;  // sum of squared weights, likewise
+  std::span<double> cross_;    // dimension: shape_cross; otherwise none
   CurvatureSums sums_{};
 };
 

@@ -201,6 +201,13 @@ class GeneralizedLinearModel final : public Model {
       sums.shape_curvature += of_row * rows_.weights[i];
       sums.squares += of_row * rows_.residuals[i] * rows_.residuals[i];
     }
+    if constexpr (shape_crosses(Likelihood::kResponse)) {
+      if (sums.shape_cross == nullptr) return;
+      likelihood_.derivatives_by_shape(rows_.eta, rows_.targets, chunk.count, rows_.residuals);
+      weigh(chunk, rows_.residuals);
+      for (std::size_t i = 0; i < chunk.count; ++i) rows_.residuals[i] *= weight;
+      rows_.add_to(chunk, rows_.residuals, sums.shape_cross);
+    }
   }
   // And what more on average over the posterior, whose variances of eta are in `weights`.
   void add_shape_over_posterior(const RowBatch& chunk, double weight,

@@ -8,9 +8,10 @@
 //   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
 //   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
 //   predictors near the best ones. With kHasShape: shape_derivatives() and
-//   curvatures_by_shape() of negative_binomial.h. kHeavyTailed: a row moves little, however far off
-//   it is; otherwise -log p is convex in eta. kLogarithmic: y is log y. kHasTrials: derivatives(),
-//   curvatures(), loss() and start() take, after y, how many trials it is of.
+//   curvatures_by_shape() of negative_binomial.h; where that shape_crosses(),
+//   derivatives_by_shape() of zero_inflated_poisson.h. kHeavyTailed: a row moves little, however
+//   far off it is; otherwise -log p is convex in eta. kLogarithmic: y is log y. kHasTrials:
+//   derivatives(), curvatures(), loss() and start() take, after y, how many trials it is of.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 

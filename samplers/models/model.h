@@ -72,7 +72,10 @@ struct CurvatureSums {
   double shape_gradient = 0;   // with a shape: derivative of -log p by its logarithm, ...
   double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
                                // N(theta, P), to second order
-  bool with_loss = true;       // false: `loss` may stay as it is
+  // With a shape that shape_crosses(): derivative of `gradient` by its logarithm, dimension; or
+  // null.
+  double* shape_cross = nullptr;
+  bool with_loss = true;  // false: `loss` may stay as it is
 };
 
 // A Gaussian posterior as rows are judged by it: what Model::row_effects() is asked about.
@@ -117,6 +120,7 @@ enum class Response : std::uint8_t {
   // y is 0, 1, 2, ...: 0 with a probability pi, otherwise Poisson, of a mean whose log is the
   // linear predictor
   kZeroInflatedCount,
+  kHeteroscedastic,  // y real, the logarithm of its variance linear in x
 };
 
 constexpr bool is_count(Response response) {
@@ -137,6 +141,11 @@ constexpr bool is_normal(Response response) {
 // Whether -log p(y) is divided by a dispersion that may be learned.
 constexpr bool has_dispersion(Response response) {
   return is_normal(response) || response == Response::kStudent;
+}
+
+// Whether y, or its logarithm, is a number with a unit.
+constexpr bool is_number(Response response) {
+  return has_dispersion(response) || response == Response::kHeteroscedastic;
 }
 
 // Whether the linear predictor is on the scale of log y.
@@ -181,6 +190,10 @@ inline bool has_shape(Response response) {
   return response == Response::kOverdispersedCount || response == Response::kZeroInflatedCount;
 }
 
+// Whether rows say the same thing of the shape and of theta: the expectation over y of the mixed
+// second derivative is not 0, as it is of an overdispersion (Cox and Reid 1987: orthogonal).
+constexpr bool shape_crosses(Response response) { return response == Response::kZeroInflatedCount; }
+
 // What add_curvature() sums for a row, where theta stands.
 enum class Curvature : std::uint8_t {
   kHessian,      // of -log p(y | x, theta), never negative definite
@@ -190,7 +203,7 @@ enum class Curvature : std::uint8_t {
 
 // Whether y may be standardised.
 inline bool has_target_units(Response response) {
-  return has_dispersion(response) || is_count(response);
+  return is_number(response) || is_count(response);
 }
 
 // Single-threaded, noexcept, no allocation after construction. All rows lie in RowLayout(config).

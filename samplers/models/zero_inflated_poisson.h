@@ -73,6 +73,14 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
       second[i] -= z.structural * z.counted;
     }
   }
+  // Of each row the derivative by log phi of the first derivative of -log p by eta.
+  void derivatives_by_shape(const double* eta, const double* y, std::size_t n,
+                            double* derivative) const noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      const Zero z = zero(eta[i]);
+      derivative[i] = y[i] > 0 ? 0.0 : -z.structural * (z.counted * z.mu);
+    }
+  }
   // Of each row the derivative by log phi of the second derivative of -log p by eta.
   void curvatures_by_shape(const double* eta, const double* y, std::size_t n,
                            double* derivative) const noexcept {

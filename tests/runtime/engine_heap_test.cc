@@ -60,7 +60,8 @@ namespace {
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
                     const SamplerConfig& sampler = {}, bool learn_prior = false,
                     Horizon horizon = Horizon::kWindow, bool offset = false) {
-  EngineConfig config = small_config(model, features, 8 * (features + 1));
+  EngineConfig config = small_config(model, features, 0);
+  config.window_size = 8 * std::uint64_t{config.model.dimension()};
   config.sampler = sampler;
   if (learn_noise) config.model.noise_variance = 0;
   std::vector<std::uint32_t> groups(learn_prior ? features : 0);
@@ -74,8 +75,9 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   config.standardize = Standardize::kColdStart;
   const Index rows = static_cast<Index>(3 * config.window_size);
   const bool positive = config.model.name == "log-normal";
-  Data data = positive || config.model.name == "linear" ? linear_data(rows, features, 1.0, 3)
-                                                        : logistic_data(rows, features, -0.5, 3);
+  const bool real =
+      positive || config.model.name == "linear" || config.model.name == "heteroscedastic";
+  Data data = real ? linear_data(rows, features, 1.0, 3) : logistic_data(rows, features, -0.5, 3);
   if (positive) data.y = data.y.array().exp();
   config.model.offset = offset;
   if (offset) data.offset = 0.5 * normals(4, rows);
@@ -210,6 +212,7 @@ TEST(EngineHeap, BinomialNeverCalls) {
   }
 }
 
+TEST(EngineHeap, HeteroscedasticNeverCalls) { run_whole_life("heteroscedastic", 4, true); }
 TEST(EngineHeap, ZeroInflatedPoissonNeverCalls) {
   run_whole_life("zero-inflated-poisson", 4, true);
 }

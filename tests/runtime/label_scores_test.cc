@@ -121,7 +121,8 @@ TEST(LabelScores, AnAnswerInPiecesHoldsTheIntervalsItBeganWith) {
 INSTANTIATE_TEST_SUITE_P(Labels, EveryModel,
                          testing::Values("linear", "student-t", "log-normal", "logistic", "poisson",
                                          "negative-binomial", "binomial", "zero-inflated-poisson",
-                                         "softmax", "mlp-linear", "mlp-logistic", "mlp-softmax"),
+                                         "heteroscedastic", "softmax", "mlp-linear", "mlp-logistic",
+                                         "mlp-softmax"),
                          [](const auto& model) {
                            std::string name = model.param;
                            std::ranges::replace(name, '-', '_');

@@ -147,7 +147,7 @@ TEST(Offset, UnitsOfCountsAreThoseOfTheRate) {
 
 TEST(Offset, OfAQuestionIsAddedToItsLinearPredictor) {
   for (const char* model : {"linear", "logistic", "poisson", "student-t", "negative-binomial",
-                            "zero-inflated-poisson"}) {
+                            "zero-inflated-poisson", "heteroscedastic"}) {
     EngineConfig config = with_offset(small_config(model, 2, 300));
     TestEngine engine(config);
     Data data = exposed_counts(200, 2, 41);

@@ -96,18 +96,17 @@ class PredictBatch : public testing::TestWithParam<Case> {
   std::vector<double> outcomes_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Models, PredictBatch,
-                         testing::Values(Case{"linear", 3}, Case{"linear", 37},
-                                         Case{"logistic", 12}, Case{"poisson", 5},
-                                         Case{"negative-binomial", 5},
-                                         Case{"zero-inflated-poisson", 5}, Case{"student-t", 5},
-                                         Case{"log-normal", 5}, Case{"softmax", 6},
-                                         Case{"mlp-linear", 4}),
-                         [](const auto& c) {
-                           std::string name = c.param.model;
-                           for (char& letter : name) letter = letter == '-' ? '_' : letter;
-                           return name + "_" + std::to_string(c.param.features);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, PredictBatch,
+    testing::Values(Case{"linear", 3}, Case{"linear", 37}, Case{"logistic", 12}, Case{"poisson", 5},
+                    Case{"negative-binomial", 5}, Case{"zero-inflated-poisson", 5},
+                    Case{"heteroscedastic", 5}, Case{"student-t", 5}, Case{"log-normal", 5},
+                    Case{"softmax", 6}, Case{"mlp-linear", 4}),
+    [](const auto& c) {
+      std::string name = c.param.model;
+      for (char& letter : name) letter = letter == '-' ? '_' : letter;
+      return name + "_" + std::to_string(c.param.features);
+    });
 
 TEST_P(PredictBatch, EachAnswerHasTheBitsItHasAlone) {
   const auto together = ask(0, kRows);

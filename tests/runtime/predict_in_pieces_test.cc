@@ -65,8 +65,8 @@ std::vector<double> inputs(std::size_t rows) {
 TEST(PredictInPieces, EveryWayToCutTheRowsGivesTheSameBits) {
   const std::vector<double> x = inputs(70);
   for (const std::string model :
-       {"linear", "logistic", "poisson", "negative-binomial", "zero-inflated-poisson", "student-t",
-        "log-normal", "softmax", "mlp-linear", "mlp-softmax"}) {
+       {"linear", "logistic", "poisson", "negative-binomial", "zero-inflated-poisson",
+        "heteroscedastic", "student-t", "log-normal", "softmax", "mlp-linear", "mlp-softmax"}) {
     TestEngine engine(config_of(model));
     const PredictRequest request = request_of(model, x);
     const Answer whole = at_once(engine.reader(), request);

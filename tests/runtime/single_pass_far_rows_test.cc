@@ -19,9 +19,9 @@ struct FarRow {
 TEST(SinglePassFarRows, OneRowFarOutIsSetAside) {
   constexpr Index kAt = 700;
   constexpr FarRow kFar[] = {{1e6, NAN}, {-1e6, NAN}, {1e20, NAN}, {NAN, 1e12}};
-  for (const char* model : {"linear", "log-normal", "student-t", "logistic", "poisson",
-                            "negative-binomial", "zero-inflated-poisson"}) {
-    const bool real = has_dispersion(find_model(model)->response);
+  for (const char* model : {"linear", "log-normal", "student-t", "heteroscedastic", "logistic",
+                            "poisson", "negative-binomial", "zero-inflated-poisson"}) {
+    const bool real = is_number(find_model(model)->response);
     for (const Horizon horizon : kHorizons) {
       for (const FarRow& far : kFar) {
         if (!std::isnan(far.y) && std::string(model) == "logistic") continue;
@@ -72,8 +72,8 @@ TEST(SinglePassFarRows, OneRowOfClassesFarOutIsSetAside) {
 // Among the first rows it would be in the units that all others are seen in.
 TEST(SinglePassFarRows, ARowFarOutAmongTheFirstIsNotBegunWith) {
   constexpr FarRow kFar[] = {{1e6, NAN}, {NAN, 1e12}};
-  for (const char* model : {"linear", "log-normal", "student-t", "logistic", "poisson",
-                            "negative-binomial", "zero-inflated-poisson"}) {
+  for (const char* model : {"linear", "log-normal", "student-t", "heteroscedastic", "logistic",
+                            "poisson", "negative-binomial", "zero-inflated-poisson"}) {
     for (const FarRow& far : kFar) {
       if (!std::isnan(far.y) && std::string(model) == "logistic") continue;
       Data data = data_of(model, 1500, 205);
@@ -107,8 +107,8 @@ TEST(SinglePassFarRows, AStreamOfFarRowsIsBegunWith) {
 
 // Clean streams: nothing is set aside, whatever the model.
 TEST(SinglePassFarRows, NoRowOfACleanStreamIsSetAside) {
-  for (const char* model : {"linear", "log-normal", "logistic", "poisson", "negative-binomial",
-                            "zero-inflated-poisson"}) {
+  for (const char* model : {"linear", "log-normal", "heteroscedastic", "logistic", "poisson",
+                            "negative-binomial", "zero-inflated-poisson"}) {
     for (const Horizon horizon : kHorizons) {
       TestEngine engine(default_config(model, horizon));
       const Data data = data_of(model, 5000, 216);

@@ -21,6 +21,7 @@ inline constexpr std::array kModels = {"linear",
                                        "log-normal",
                                        "negative-binomial",
                                        "zero-inflated-poisson",
+                                       "heteroscedastic",
                                        "softmax",
                                        "binomial"};
 
@@ -45,12 +46,15 @@ inline Data weighted_rows(const std::string& model, Index rows, std::uint64_t se
     data.y[i] = model == "logistic" ? (u[i] < 1 / (1 + std::exp(-eta[i])))
                 : model == "binomial"
                     ? std::floor(data.trials[i] / (1 + std::exp(-eta[i] - 0.5 * z[i])) + u[i])
-                : model == "softmax"    ? std::floor(3 * u[i])
-                : model == "student-t"  ? eta[i] + wide
-                : model == "log-normal" ? std::exp(eta[i] + z[i])
-                : model == "linear"     ? eta[i] + z[i]
-                : model == "poisson"    ? poisson_count(2 * std::exp(eta[i]), u[i])
-                                        : std::floor(-2 * std::exp(eta[i]) * std::log1p(-u[i]));
+                : model == "softmax"         ? std::floor(3 * u[i])
+                : model == "student-t"       ? eta[i] + wide
+                : model == "log-normal"      ? std::exp(eta[i] + z[i])
+                : model == "heteroscedastic" ? eta[i] + z[i] * std::exp(0.5 * eta[i])
+                : model == "linear"          ? eta[i] + z[i]
+                : model == "zero-inflated-poisson"
+                    ? poisson_count(2 * std::exp(eta[i]), (u[i] - 0.3) / 0.7)
+                : model == "poisson" ? poisson_count(2 * std::exp(eta[i]), u[i])
+                                     : std::floor(-2 * std::exp(eta[i]) * std::log1p(-u[i]));
   }
   return data;
 }

@@ -32,6 +32,7 @@ Matrix without(const Matrix& m, Index at) {
 
 TEST_P(ModelContract, an_offset_is_a_feature_of_known_coefficient) {
   if (!takes_offsets(config.name)) GTEST_SKIP() << "takes none";
+  if (config.name == "heteroscedastic") GTEST_SKIP() << "of the mean alone: heteroscedastic_test";
   const Index features = config.features;
   const Vector offsets = 0.5 * normals(21, kRows, 1);
   ModelConfig with = config;
@@ -43,7 +44,7 @@ TEST_P(ModelContract, an_offset_is_a_feature_of_known_coefficient) {
   Model& wider = make(wide);
   TargetTransform target;
   if (has_target_units(model.response()) && config.intercept) target.shift = 0.3;
-  if (has_dispersion(model.response())) target.scale = 1.7;
+  if (is_number(model.response())) target.scale = 1.7;
   offset.target() = wider.target() = target;
   offset.set_dispersion(0.8);
   wider.set_dispersion(0.8);
@@ -140,7 +141,7 @@ TEST_P(ModelContract, a_weight_is_so_many_equal_rows) {
   const Table equal(without_weight, x(copies, Eigen::all), y(copies), 0.0, offsets(copies));
   TargetTransform target;
   if (has_target_units(model.response()) && config.intercept) target.shift = 0.3;
-  if (has_dispersion(model.response())) target.scale = 1.7;
+  if (is_number(model.response())) target.scale = 1.7;
   weighted.target() = plain.target() = target;
   weighted.set_dispersion(0.8);
   plain.set_dispersion(0.8);

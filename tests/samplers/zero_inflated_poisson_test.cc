@@ -63,6 +63,17 @@ TEST(ZeroInflatedPoisson, DerivativesAreTheLosss) {
         const double below = loss(odds * std::exp(-wide), eta, y);
         EXPECT_NEAR(first, (above - below) / (2 * wide), 1e-6);
         EXPECT_NEAR(second, (above - 2 * loss(odds, eta, y) + below) / (wide * wide), 1e-6);
+        double crossed = 0;
+        of.derivatives_by_shape(&eta, &y, 1, &crossed);
+        const auto slope_at = [&](double phi) {
+          double residual = 0;
+          likelihood(phi).derivatives(&eta, &y, 1, &residual);
+          return residual;
+        };
+        EXPECT_NEAR(
+            crossed,
+            (slope_at(odds * std::exp(wide)) - slope_at(odds * std::exp(-wide))) / (2 * wide),
+            1e-6);
         double by_shape = 0;
         of.curvatures_by_shape(&eta, &y, 1, &by_shape);
         const auto bend = [&](double phi) {

@@ -128,6 +128,7 @@ double SamplerRig::target(double normal) const {
     case Response::kLogNormal:
       return std::exp(normal);
     case Response::kGaussian:
+    case Response::kHeteroscedastic:
     case Response::kStudent:
       break;
   }

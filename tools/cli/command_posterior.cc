@@ -41,7 +41,8 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
   const v1::Welcome& welcome = client.welcome();
   Parameters parameters;
   std::vector<std::string>& names = parameters.names;
-  const std::uint32_t outputs = std::max(welcome.classes(), 2U) - 1;
+  const bool variances = welcome.model() == v1::MODEL_KIND_HETEROSCEDASTIC;
+  const std::uint32_t outputs = variances ? 2 : std::max(welcome.classes(), 2U) - 1;
   const bool intercept = welcome.dimension() > outputs * welcome.features();
   std::optional<Schema> schema;
   if (!o.schema.empty()) {
@@ -63,7 +64,8 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
   if (outputs == 1) return parameters;
   std::vector<std::string> all;
   for (std::uint32_t c = 1; c <= outputs; ++c) {
-    for (const std::string& name : names) all.push_back(fmt::format("{}: {}", c, name));
+    const std::string block = !variances ? fmt::format("{}: ", c) : c == 1 ? "log variance: " : "";
+    for (const std::string& name : names) all.push_back(block + name);
   }
   names = std::move(all);
   return parameters;

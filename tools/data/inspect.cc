@@ -117,7 +117,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   if (exposure && !model) model = find_model("negative-binomial");
   if (options.trials && !model) model = find_model("binomial");
   const auto wants = [&](Response response) { return model && model->response == response; };
-  const bool wants_number = model && has_dispersion(model->response);
+  const bool wants_number = model && is_number(model->response);
   const auto fail = [&](const std::string& why) {
     throw UserError(fmt::format("{}: the target {} {}", path, name, why));
   };

@@ -19,7 +19,7 @@ namespace {
 bool is_for(Response response, const TargetRule& target) {
   if (target.trials || response == Response::kBinomial)
     return target.trials && response == Response::kBinomial;
-  const bool continuous = has_dispersion(response);
+  const bool continuous = is_number(response);
   switch (target.kind) {
     case TargetRule::Kind::kUnstated:
       return true;

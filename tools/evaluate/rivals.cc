@@ -25,7 +25,7 @@ class Rows {
  public:
   Rows(const Dataset& data, Response response)
       : data_(data), response_(response), x_(static_cast<Index>(data.columns()) + 1) {
-    if (!has_dispersion(response)) return;
+    if (!is_number(response)) return;
     const auto rows = static_cast<double>(data.rows());
     double squares = 0;
     for (std::size_t i = 0; i < data.rows(); ++i) mean_ += number(i) / rows;
@@ -81,7 +81,7 @@ class Filter {
  public:
   Filter(const Dataset& data, Response response, double memory)
       : rows_(data, response),
-        number_(has_dispersion(response)),
+        number_(is_number(response)),
         keep_(1 - 1 / memory),
         covariance_(MatrixXd::Identity(rows_.dimension(), rows_.dimension()) * kMostVariance),
         mean_(VectorXd::Zero(rows_.dimension())),
@@ -147,7 +147,7 @@ class Descent {
  public:
   Descent(const Dataset& data, Response response, double rate)
       : rows_(data, response),
-        number_(has_dispersion(response)),
+        number_(is_number(response)),
         rate_(rate),
         theta_(VectorXd::Zero(rows_.dimension())),
         noise_(10'000) {}
@@ -201,7 +201,7 @@ double mean_score(Rival rival, std::span<const StreamChunk> chunks) {
 
 std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
                                      std::span<const StreamChunk> chunks) {
-  const bool number = has_dispersion(response);
+  const bool number = is_number(response);
   if (!number && response != Response::kBernoulli) return {};
   RivalScore filter{number ? "Kalman filter" : "extended Kalman filter", "", -1e300};
   for (const double memory : {1e9, 30'000.0, 10'000.0, 3'000.0, 1'000.0, 300.0, 100.0}) {

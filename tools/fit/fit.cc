@@ -348,7 +348,7 @@ ordered_json fit(const FitOptions& given) {
   if (inspection) out["file"] = to_json(*inspection);
   const bool whole_window = window && config.window_size >= data.rows();
   out["parameters"] = parameters_of(data, schema.target_rule().class_names(), options.intercept,
-                                    find_model(options.model)->network, summaries,
+                                    *find_model(options.model), summaries,
                                     whole_window ? draw_means(engine, reader, data) : DrawMeans{});
   return out;
 }

@@ -108,7 +108,7 @@ DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data) {
 }
 
 ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
-                           bool intercept, bool network,
+                           bool intercept, const ModelEntry& model,
                            std::span<const ParameterSummary> summaries, const DrawMeans& means) {
   ordered_json list = ordered_json::array();
   const auto entry = [](const std::vector<double>& values, std::size_t i) {
@@ -118,11 +118,13 @@ ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& 
     const std::size_t columns = data.columns() + (intercept ? 1 : 0);
     const std::size_t column = i % columns;
     std::string name = column == data.columns() ? "intercept" : data.names[column];
-    if (summaries.size() > columns) {
+    if (model.response == Response::kHeteroscedastic) {
+      if (i < columns) name = "log variance: " + name;
+    } else if (summaries.size() > columns) {
       const std::size_t c = i / columns + 1;
       name = fmt::format("{}: {}", c < classes.size() ? classes[c] : fmt::to_string(c), name);
     }
-    if (network) name = fmt::format("theta{}", i);
+    if (model.network) name = fmt::format("theta{}", i);
     ordered_json parameter = {{"name", name}};
     parameter.update(to_json(summaries[i]));
     parameter["mean_draws"] = entry(means.plain, i);

@@ -28,7 +28,7 @@ DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data);
 // Empty means are null. Softmax: parameters of every class but the first, by its name where there
 // are names, else by its number.
 nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
-                                     bool intercept, bool network,
+                                     bool intercept, const ModelEntry& model,
                                      std::span<const ParameterSummary> summaries,
                                      const DrawMeans& means);
 

@@ -131,7 +131,8 @@ export class Columns {
   #parameters() {
     const { features, dimension } = this.welcome;
     if (dimension > kMostDescribed) return [];
-    const outputs = Math.max(this.classes, 2) - 1;
+    const variances = this.welcome.model === "MODEL_KIND_HETEROSCEDASTIC";
+    const outputs = variances ? 2 : Math.max(this.classes, 2) - 1;
     const columns = (this.hashed ? fieldsOf(this.welcome, this.schema) : this.fields).flatMap((field) =>
       range(countOf(field), (i) => ({
         name: nameOf(field, i), scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
@@ -141,6 +142,9 @@ export class Columns {
       return range(dimension, (i) => ({ name: `theta${i}`, scale: 1 }));
     }
     if (outputs === 1) return columns;
+    if (variances) {
+      return [...columns.map((column) => ({ ...column, name: `log variance: ${column.name}` })), ...columns];
+    }
     return range(outputs, (c) => columns.map((column) => ({
       ...column, name: `${this.classNames[c + 1]}: ${column.name}`,
     }))).flat();

@@ -5,7 +5,8 @@ import { stateOf } from "./judgement.js";
 const kKinds = {
   MODEL_KIND_LINEAR: "linear", MODEL_KIND_LOGISTIC: "logistic", MODEL_KIND_POISSON: "counts",
   MODEL_KIND_NEGATIVE_BINOMIAL: "counts that scatter", MODEL_KIND_ZERO_INFLATED_POISSON: "counts with many zeros",
-  MODEL_KIND_BINOMIAL: "counts of trials", MODEL_KIND_LOG_NORMAL: "positive numbers", MODEL_KIND_STUDENT_T: "student-t", MODEL_KIND_SOFTMAX: "classes", MODEL_KIND_OTHER: "the host's own",
+  MODEL_KIND_BINOMIAL: "counts of trials", MODEL_KIND_HETEROSCEDASTIC: "heteroscedastic",
+  MODEL_KIND_LOG_NORMAL: "positive numbers", MODEL_KIND_STUDENT_T: "student-t", MODEL_KIND_SOFTMAX: "classes", MODEL_KIND_OTHER: "the host's own",
 };
 
 export class ModelsView {

@@ -72,6 +72,7 @@ class ModelKind(str, enum.Enum):
     LOG_NORMAL = "log-normal"
     BINOMIAL = "binomial"
     ZERO_INFLATED_POISSON = "zero-inflated-poisson"
+    HETEROSCEDASTIC = "heteroscedastic"
 
     def __str__(self) -> str:
         return self.value

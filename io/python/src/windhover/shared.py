@@ -139,6 +139,9 @@ class Shared:
             return tuple(columns)
         if self.dimension == self.features + 1:
             return (*columns, "intercept")
+        if self.kind is ModelKind.HETEROSCEDASTIC:
+            of_mean = (*columns, "intercept")
+            return (*(f"log variance: {name}" for name in of_mean), *of_mean)
         return tuple(f"theta{i}" for i in range(self.dimension))
 
     # --- Steps

@@ -145,8 +145,8 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
     to this estimator. `close()`, or the end of the process, ends the daemon.
 
     Args:
-        likelihood: "linear", "student-t", "log-normal", "poisson", "negative-binomial",
-            "binomial" or "zero-inflated-poisson"; or "mlp-linear".
+        likelihood: "linear", "student-t", "heteroscedastic", "log-normal", "poisson",
+            "negative-binomial", "binomial" or "zero-inflated-poisson"; or "mlp-linear".
         address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
             address None: a daemon of its own. fit() cannot empty a server: its rows come after
             those that the server has.
