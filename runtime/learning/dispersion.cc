@@ -34,11 +34,11 @@ void Dispersion::set_target_scale(double scale) noexcept {
 }
 
 double Dispersion::update(const AnchorSums& rows, const double* newton_step, const double* prior,
-                          const double* variances, double target_variance,
-                          Interlude* interlude) noexcept {
+                          const double* variances, const ShapeCoupling& coupling,
+                          double target_variance, Interlude* interlude) noexcept {
   if (rows.rows() == 0) return 0;
   const double before = value_;
-  const double found = is_shape() ? update_shape(rows)
+  const double found = is_shape() ? update_shape(rows, coupling)
                                   : update_dispersion(rows, newton_step, prior, variances,
                                                       target_variance, interlude);
   if (found > 0 && std::isfinite(found)) value_ = found;
@@ -49,8 +49,10 @@ double Dispersion::update(const AnchorSums& rows, const double* newton_step, con
 // of the rows, or the sum of their squared derivatives where that is more: far below the top the
 // first is negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the
 // second alone). The prior decides where the rows do not, as when they scatter less than Poisson's:
-// a half-normal one for sqrt(alpha), of scale 1; of odds a uniform one for the probability.
-double Dispersion::update_shape(const AnchorSums& rows) noexcept {
+// a half-normal one for sqrt(alpha), of scale 1; of odds a Beta one of 1/2
+// and 9/2 for the probability, which leaves few zeros to be structural. What is left of the
+// information when theta has had its share is that of the profile likelihood, or a hundredth.
+double Dispersion::update_shape(const AnchorSums& rows, const ShapeCoupling& coupling) noexcept {
   constexpr double kLongest = 1;
   constexpr double kLeast = 1e-9;
   constexpr double kMost = 1e4;
@@ -58,10 +60,11 @@ double Dispersion::update_shape(const AnchorSums& rows) noexcept {
   const double shape = rows.dispersion();
   const double structural = shape / (1 + shape);
   const bool odds = kind_ == Kind::kOdds;
-  const double gradient =
-      odds ? sums.shape_gradient + (2 * structural - 1) : sums.shape_gradient + 0.5 * shape - 0.5;
-  const double information = std::max(sums.shape_curvature, sums.squares) +
-                             (odds ? 2 * structural * (1 - structural) : 0.5 * shape);
+  const double gradient = odds ? sums.shape_gradient + coupling.slope + (5 * structural - 0.5)
+                               : sums.shape_gradient + 0.5 * shape - 0.5;
+  const double all = std::max(sums.shape_curvature, sums.squares);
+  const double left = odds ? std::max(all - coupling.information, 0.01 * all) : all;
+  const double information = left + (odds ? 5 * structural * (1 - structural) : 0.5 * shape);
   information_ = information / rows.weight();
   return std::clamp(shape * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
                     kLeast, kMost);

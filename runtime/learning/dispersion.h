@@ -15,6 +15,13 @@
 
 namespace windhover {
 
+// What theta takes of what rows say about the logarithm of a shape, with c the mixed derivatives of
+// minus the log likelihood: the slope along the way from the anchor to the mode, and c^T P c.
+struct ShapeCoupling {
+  double slope = 0;
+  double information = 0;
+};
+
 // Invariant: value() is positive; 1 for models that have none. A dispersion is in units of y^2 as
 // the model sees y, a shape has none. One thread.
 class Dispersion {
@@ -52,9 +59,11 @@ class Dispersion {
   // is the expected squared residual over the posterior that it leads to. A shape:
   // Newton's from where the sums began, so that a second call with the same sums changes nothing.
   // `newton_step`: from the anchor of `rows` to the mode, subtracted;
-  // `prior`, `variances`: Lambda and P_jj. Returns the relative change. Complexity O(D^2).
+  // `prior`, `variances`: Lambda and P_jj. `coupling`: of a shape and theta. Returns the relative
+  // change. Complexity O(D^2).
   double update(const AnchorSums& rows, const double* newton_step, const double* prior,
-                const double* variances, double target_variance, Interlude* interlude) noexcept;
+                const double* variances, const ShapeCoupling& coupling, double target_variance,
+                Interlude* interlude) noexcept;
   void set(double value) noexcept { value_ = value; }
   // A refresh ends that began at the value `previous`.
   void end_refresh(double previous) noexcept { step_ = std::abs(std::log(value_ / previous)); }
@@ -71,7 +80,7 @@ class Dispersion {
   double update_dispersion(const AnchorSums& rows, const double* newton_step, const double* prior,
                            const double* variances, double target_variance,
                            Interlude* interlude) const noexcept;
-  double update_shape(const AnchorSums& rows) noexcept;
+  double update_shape(const AnchorSums& rows, const ShapeCoupling& coupling) noexcept;
 
   Kind kind_;
   bool learned_ = false;

@@ -31,6 +31,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       checks_(arena, laplace_, noise_, prior_, dispersion_, config.model) {
   if (keeps_window(config.horizon)) {
     const std::size_t d = config.model.dimension();
+    if (is_crossed(config.model)) at_ = arena.allocate<double>(d).data();
     if (config.model.weight) assumed_noise_ = arena.allocate<double>(d * d).data();
     return;
   }
@@ -185,8 +186,9 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
       change = prior_.update(laplace_.mode(), laplace_.mean(), variances, prior_move);
     }
     if (dispersion_.learned()) {
-      change = std::max(change, dispersion_.update(done_, laplace_.newton_step(), prior_.values(),
-                                                   variances, target_variance, interlude));
+      change = std::max(
+          change, dispersion_.update(done_, laplace_.newton_step(), prior_.values(), variances,
+                                     shape_coupling(), target_variance, interlude));
     }
     const Status status = laplace_.compute_curvature(input(interlude));
     if (!ok(status)) {
@@ -208,7 +210,29 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
 }
 
 bool Estimator::curvature_is_known(const Model& model, double least) const noexcept {
-  return model.curvature() != Curvature::kFisher || !done_.weighted() || effective_rows() >= least;
+  constexpr double kLaw = 0.3;
+  if (model.curvature() != Curvature::kFisher) return true;
+  if (const double* cross = done_.sums().shape_cross; cross != nullptr) {
+    const double relative_sd = dispersion_.relative_sd(laplace_.weight());
+    const double taken = checks_.variance_along(cross).posterior;
+    if (!(taken * relative_sd * relative_sd < kLaw)) return false;
+  }
+  return !done_.weighted() || effective_rows() >= least;
+}
+
+// Where a step cannot be trusted theta is far from where the rows' mixed derivatives are of.
+ShapeCoupling Estimator::shape_coupling() noexcept {
+  const double* cross = done_.sums().shape_cross;
+  if (cross == nullptr || !laplace_.step_is_trusted()) return {};
+  const std::uint32_t d = done_.dimension();
+  ShapeCoupling coupling;
+  std::copy_n(cross, d, at_);
+  laplace_.factor().solve_root(at_);
+  for (std::uint32_t j = 0; j < d; ++j) {
+    coupling.slope -= cross[j] * laplace_.newton_step()[j];
+    coupling.information += at_[j] * at_[j] / laplace_.n();
+  }
+  return coupling;
 }
 
 Estimates Estimator::estimates(double minibatch_size, bool noise_known) const noexcept {

@@ -75,6 +75,8 @@ class Estimator {
   double effective_rows() const noexcept { return laplace_.weight() * checks_.noise_scale(); }
   // Whether A is known to be the Hessian at the mode. Where it is its expectation over y, the two
   // are as far apart as so many equal rows are from what they are drawn from: `least` are enough.
+  // And where rows that say something of a shape say it of theta too, whether P, which takes the
+  // shape as known, is within 1.3 of what it is along any direction when the shape is not.
   bool curvature_is_known(const Model& model, double least) const noexcept;
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // pass() is done() as it stands, for refresh_at_mode() to go back to.
@@ -93,6 +95,7 @@ class Estimator {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  ShapeCoupling shape_coupling() noexcept;
   Status compute(double target_variance, double longest, double prior_move,
                  Interlude* interlude) noexcept;
   Status find_mode(Model& model, const RowBatch& rows) noexcept;

@@ -193,8 +193,13 @@ void WindowLearner::follow_sums() noexcept {
 bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   schedule_.begin_refresh();
   dirty_ = true;
-  // Where the loss is not convex a step may not be trusted further than the posterior is wide.
-  const double longest = model().log_concave() ? 1e300 : 1.0;
+  // Where the loss is not convex a step may not be trusted further than the posterior is wide;
+  // where it is nearly so, further than a cold start would take it in one.
+  const LossShape& loss = estimator_.laplace().loss();
+  const bool convex = model().curvature() == Curvature::kHessian || loss.steps_are_safe;
+  const double longest = !model().log_concave() ? 1.0
+                         : convex               ? 1e300
+                                                : loss.trusted_step(estimator_.laplace().weight());
   if (!ok(estimator_.refresh(sums_.rows(), scan_.target_variance(), longest, ensemble_.prior_move(),
                              background_moves))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);

@@ -11,6 +11,8 @@ namespace {
 // Below this spread of the noise variance one Gaussian is within 0.001 sd of the mixture at the
 // 99.9 % quantile (the excess kurtosis is 3 relative_sd^2).
 constexpr double kSmallestSpread = 0.02;
+// From here on midpoints of equal probability are off by more than 3 % at the 95 % quantile.
+constexpr double kLargeSpread = 1.0;
 
 double normal_density(double z) noexcept {
   return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
@@ -82,6 +84,10 @@ StudentScale::StudentScale(double nu, double relative_sd) noexcept {
 GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,
                                  double relative_sd) noexcept
     : mean_(mean), components_(relative_sd > kSmallestSpread ? kComponents : 1) {
+  if (relative_sd > kLargeSpread) {
+    spread_wide(epistemic, dispersion, relative_sd);
+    return;
+  }
   std::fill_n(weight_.begin(), components_, 1.0 / static_cast<double>(components_));
   if (components_ == 1) {
     sd_[0] = std::sqrt(epistemic + dispersion);
@@ -98,6 +104,23 @@ GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersio
   }
   const double scale = dispersion * static_cast<double>(components_) / total;
   for (std::size_t i = 0; i < components_; ++i) sd_[i] = std::sqrt(epistemic + scale * sd_[i]);
+}
+
+// By a trapezoidal rule over log noise: midpoints of equal probability know too little of the
+// tails.
+void GaussianMixture::spread_wide(double epistemic, double dispersion,
+                                  double relative_sd) noexcept {
+  constexpr double kReach = 5;
+  components_ = kWideComponents;
+  double total = 0;
+  for (std::size_t i = 0; i < components_; ++i) {
+    const double z = kReach * (2.0 * static_cast<double>(i) / (kWideComponents - 1) - 1);
+    sd_[i] = std::sqrt(epistemic +
+                       dispersion * std::exp(relative_sd * z - 0.5 * relative_sd * relative_sd));
+    weight_[i] = std::exp(-0.5 * z * z);
+    total += weight_[i];
+  }
+  for (std::size_t i = 0; i < components_; ++i) weight_[i] /= total;
 }
 
 GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersion,

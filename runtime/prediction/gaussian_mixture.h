@@ -45,7 +45,8 @@ struct StudentScale {
 class GaussianMixture {
  public:
   // y ~ N(mean, epistemic + noise), log noise ~ N(log dispersion - c, relative_sd^2) discretised
-  // into kComponents equal-weight parts, with c such that E noise = dispersion.
+  // into kComponents equal-weight parts, with c such that E noise = dispersion; where relative_sd
+  // is large into kWideComponents parts.
   GaussianMixture(double mean, double epistemic, double dispersion, double relative_sd) noexcept;
   // y ~ N(mean, epistemic) + sqrt(dispersion) x Student's t.
   GaussianMixture(double mean, double epistemic, double dispersion,
@@ -66,7 +67,9 @@ class GaussianMixture {
 
  private:
   static constexpr std::size_t kComponents = 9;
+  static constexpr std::size_t kWideComponents = 41;
   static constexpr std::size_t kMaxComponents = StudentScale::kNodes;
+  void spread_wide(double epistemic, double dispersion, double relative_sd) noexcept;
   double density(double y) const noexcept;
 
   double mean_;

@@ -109,6 +109,7 @@ Status Predictor::check_rows(const PredictRequest& r, Response response) const n
   }
   if (!r.keys.empty()) {
     if (!takes_keys_) return Status::kKeyNotTaken;
+    if (r.trials.empty() && model_.has_trials()) return Status::kTrialsMissing;
     if (r.keys.size() != r.rows) return Status::kInvalidArgument;
     for (const std::string_view key : r.keys) {
       if (key.size() > kMaxKeyBytes) return Status::kInvalidArgument;

@@ -134,7 +134,9 @@ void HeteroscedasticModel::add_curvature(const RowBatch& batch, const double* an
       blocks_.add_vector(chunk, slopes_[b], b, sums.gradient, weight);
     }
     for (std::size_t i = 0; i < chunk.count; ++i) {
-      numbers[i] = weight * blocks_.row_weight(i) * 0.5;
+      const double precision = std::exp(-std::max(log_variances_[i], kLeast));
+      const double square = residuals_[i] * residuals_[i] * precision;
+      numbers[i] = weight * blocks_.row_weight(i) * 0.5 * std::max(1.0, square / kFar);
     }
     blocks_.add_outer(chunk, numbers, kLogVariance, kLogVariance, sums.curvature);
     for (std::size_t i = 0; i < chunk.count; ++i) {

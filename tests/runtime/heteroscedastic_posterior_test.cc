@@ -248,6 +248,37 @@ TEST(HeteroscedasticPosterior, BeginsWithTheFirstRowsThatSuffice) {
   }
 }
 
+// Where y is suddenly elsewhere, or in another unit, the variance there was is too small by factors
+// of thousands: it is learned anew, and one far row is no harm that lasts.
+TEST(HeteroscedasticPosterior, AnotherLevelAnotherUnitAndAFarRowAreFollowed) {
+  for (const int change : {0, 1, 2}) {
+    Data data = scattered(1'500, 2, 102);
+    for (Index i = 500; i < data.rows(); ++i) {
+      if (change == 0) data.y[i] += 300;
+      if (change == 1) data.y[i] *= 30;
+    }
+    if (change == 2) data.y[500] = 1e4;
+    TestEngine engine(units_test::default_prior("heteroscedastic", 2, 300));
+    for (Index i = 0; i < data.rows(); i += 20) {
+      engine.feed(data, i, i + 20);
+      engine.poll_until_idle();
+    }
+    EXPECT_NE(engine.provenance().status, PosteriorStatus::kWarmingUp) << change;
+    const std::array<double, 2> x = {0.5, -1};
+    const auto answer = engine.answers(question(1, x))[0];
+    const double mean = 0.5 * data.truth[3] - data.truth[4] + data.truth[5];
+    const double sd = std::exp(0.5 * (0.5 * data.truth[0] + data.truth[2]));
+    const double unit = change == 1 ? 30 : 1;
+    if (change == 0) {  // the units of before make of it an intercept beyond belief, and it says so
+      EXPECT_EQ(engine.provenance().reason, StatusReason::kPrior);
+      EXPECT_GT(answer.interval_upper, mean + 300);
+      continue;
+    }
+    EXPECT_NEAR(answer.mean, unit * mean, 0.5 * unit * sd + 0.5) << change;
+    EXPECT_NEAR(std::log(answer.sd / (unit * sd)), 0, 0.4) << change;
+  }
+}
+
 TEST(HeteroscedasticPosterior, WantsAnIntercept) {
   EngineConfig config = config_of(2, 100);
   config.model.intercept = false;

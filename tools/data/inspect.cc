@@ -124,7 +124,10 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   TargetRule rule;
   rule.positive = options.positive;
   rule.trials = options.trials;
-  if (column.constant()) fail("is the same in every row; there is nothing to learn");
+  if (options.trials && options.positive)
+    fail("is either a count of trials or has a --positive value");
+  if (column.constant() && !options.trials)
+    fail("is the same in every row; there is nothing to learn");
   const std::size_t different = facts.target_texts.sorted().size();
   const bool two = !facts.target_texts.too_many() && different == 2;
   const std::string how_many = facts.target_texts.too_many()
@@ -153,19 +156,22 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
   } else if (!numbers) {
     check_numbers(name, column, decimal, path, kCategoriesOfTarget);
     fail(
-        fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave --model out to have "
+        fmt::format("is text (line {}: \"{}\"), and {} wants numbers; leave {} out to have "
                     "categories",
-                    column.first_no_number().line, column.first_no_number().text, options.model));
+                    column.first_no_number().line, column.first_no_number().text,
+                    options.trials ? "a number of trials" : options.model,
+                    options.trials ? "--trials" : "--model"));
   } else if (model && is_whole_number(model->response)) {
     rule.kind = Kind::kCount;
     if (const ColumnFacts::Cell& cell = column.first_no_count(); cell.line > 0) {
       fail(
           fmt::format("is \"{}\" in line {}, and {} wants counts, whole numbers of at least 0; "
-                      "say --model linear",
+                      "{}",
                       cell.text, cell.line,
                       exposure         ? "an exposure"
                       : options.trials ? "a number of trials"
-                                       : options.model));
+                                       : options.model,
+                      options.trials ? "leave --trials out" : "say --model linear"));
     }
   } else if (wants(Response::kLogNormal)) {
     rule.kind = Kind::kPositive;

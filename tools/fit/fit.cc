@@ -328,10 +328,12 @@ ordered_json fit(const FitOptions& given) {
   out["score_autocorrelation"] = provenance.score_autocorrelation;
   out["drift_score"] = provenance.drift_score;
   out["repeated_rows"] = provenance.repeated_rows;
-  if (has_dispersion(find_model(options.model)->response)) {
+  const Response response = find_model(options.model)->response;
+  if (has_dispersion(response) || has_shape(response)) {
     out["noise_variance"] = provenance.noise_variance;
     out["noise_variance_sd"] = provenance.noise_variance_sd;
-    if (reference) out["noise_variance_reference"] = reference->noise_variance;
+    if (reference && has_dispersion(response))
+      out["noise_variance_reference"] = reference->noise_variance;
   }
   if (options.learn_prior_precision) {
     out["prior_precision"] =

@@ -14,6 +14,8 @@ function outcome(columns) {
     case "MODEL_KIND_NEGATIVE_BINOMIAL":
     case "MODEL_KIND_ZERO_INFLATED_POISSON":
       return `the logarithm of the expected ${columns.target}`;
+    case "MODEL_KIND_HETEROSCEDASTIC":
+      return `the expected ${columns.target}, and of the logarithm of its variance`;
     case "MODEL_KIND_LOG_NORMAL":
       return `the logarithm of ${columns.target}`;
     case "MODEL_KIND_SOFTMAX":
