@@ -272,7 +272,9 @@ TEST(Fit, SaysThatAModelHasNoReferenceAndFitsItAllTheSame) {
       EXPECT_EQ(out["parameters"][32]["name"], "theta32");
       continue;
     }
-    EXPECT_EQ(out.contains("noise_variance"), std::string(model) == "student-t");
+    const bool has_one =
+        std::string(model) == "student-t" || std::string(model) == "negative-binomial";
+    EXPECT_EQ(out.contains("noise_variance"), has_one);
     const bool softmax = std::string(model) == "softmax";
     ASSERT_EQ(out["parameters"].size(), softmax ? 6U : 3U) << model;
     EXPECT_EQ(out["parameters"][0]["name"], softmax ? "1: a" : "a");
