@@ -1,0 +1,66 @@
+#include "windhover/tools/data/inspect_notes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace windhover {
+
+std::string target_note(const SchemaParts& parts, const std::string& hint) {
+  const TargetRule& rule = parts.target_rule;
+  std::string note;
+  switch (rule.kind) {
+    case TargetRule::Kind::kBinary:
+      note = fmt::format("1 is \"{}\", 0 is {}", *rule.positive,
+                         rule.negative ? "\"" + *rule.negative + "\"" : "anything else");
+      break;
+    case TargetRule::Kind::kClasses:
+      note = "classes from 0: " + fmt::format("{}", fmt::join(rule.classes, ", "));
+      break;
+    case TargetRule::Kind::kCount:
+      note = rule.trials ? "a count of trials" : "a count";
+      break;
+    case TargetRule::Kind::kPositive:
+      note = "a number greater than 0";
+      break;
+    default:
+      note = "a number";
+  }
+  return note + (hint.empty() ? "" : "; ") + hint;
+}
+
+std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
+  using Missing = FeatureRule::Missing;
+  std::string lines = fmt::format("{}", fmt::join(facts.missing_lines(), ", "));
+  if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
+  const std::string what = rule.missing == Missing::kRow    ? "their rows are left out"
+                           : rule.missing == Missing::kZero ? "they are all 0"
+                           : rule.kind == FeatureRule::Kind::kCategory
+                               ? "a column of their own is 1"
+                               : fmt::format(
+                                     "they count as the mean, {:.6g}, and a column of "
+                                     "their own is 1",
+                                     *rule.shift);
+  return fmt::format("empty in lines {}: {}", lines, what);
+}
+
+std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {
+  std::string note = parts.offset->exposure
+                         ? "its logarithm is added to the linear predictor of its row"
+                         : "it is added to the linear predictor of its row";
+  if (facts.missing() > 0) note += "; rows where it is empty are left out";
+  return note;
+}
+
+std::string trials_note(const ColumnFacts& facts) {
+  std::string note = "how many trials the target of its row is of; rows where it is 0";
+  if (facts.missing() > 0) note += " or empty";
+  return note + " are left out";
+}
+
+std::string weight_note(const ColumnFacts& facts) {
+  std::string note = "how many equal rows its row counts as; rows where it is 0";
+  if (facts.missing() > 0) note += " or empty";
+  return note + " are left out";
+}
+
+}  // namespace windhover
