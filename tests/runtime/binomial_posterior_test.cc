@@ -7,6 +7,7 @@
 #include <string>
 
 #include "windhover/samplers/models/likelihoods.h"
+#include "windhover/tests/runtime/count_posteriors.h"
 #include "windhover/tests/runtime/glm_reference.h"
 
 namespace windhover::test::binomial_posterior_test {
@@ -220,24 +221,9 @@ TEST(BinomialPosterior, AnswersAreOfTheTrialsAskedFor) {
 }
 
 TEST(BinomialPosterior, EveryAnswerFromNoRowOnIsFinite) {
-  TestEngine engine(binomial(2, 100));
-  const Data data = trials_data(60, 2, 1.0, 8, 82);
-  const std::array<double, 4> x = {1, 2, 100, -100};
   const std::array<double, 2> trials = {3, 1e9};
   const std::array<double, 2> outcomes = {3, 1e6};
-  PredictRequest request = question(2, x, outcomes);
-  request.trials = trials;
-  std::array<PredictiveSummary, 2> answers;
-  Provenance provenance;
-  for (Index n = 0; n < 60; ++n) {
-    ASSERT_EQ(engine.reader().predict(request, answers, provenance), Status::kOk);
-    for (const PredictiveSummary& s : answers) {
-      EXPECT_TRUE(std::isfinite(s.mean + s.sd + s.epred_sd + s.log_score + s.pit)) << n;
-      EXPECT_LE(s.interval_lower, s.interval_upper);
-    }
-    engine.feed(data, n, n + 1);
-    engine.poll_until_idle();
-  }
+  expect_every_answer_is_finite(binomial(2, 100), trials_data(60, 2, 1.0, 8, 82), outcomes, trials);
 }
 
 }  // namespace

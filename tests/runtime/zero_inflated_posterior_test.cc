@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "windhover/samplers/models/zero_inflated_poisson.h"
+#include "windhover/tests/runtime/count_posteriors.h"
 #include "windhover/tests/runtime/glm_reference.h"
 #include "windhover/tests/runtime/single_pass_streams.h"
 
@@ -109,28 +110,8 @@ TEST(ZeroInflatedPosterior, PoissonCountsAreNoHarm) {
 }
 
 TEST(ZeroInflatedPosterior, IntervalsHoldWherePoissonsDoNot) {
-  const Data data = inflated(12'000, 3, 1.5, 0.3, 85);
-  for (const char* model : {"poisson", "zero-inflated-poisson"}) {
-    EngineConfig config = learning(3, 4'000);
-    config.model.name = model;
-    config.score_predictions = true;
-    ManualClock clock(1);
-    TestEngine engine(config, &clock);
-    for (Index i = 0; i < data.rows(); i += 100) {
-      engine.feed(data, i, i + 100);
-      engine.poll_until_idle();
-      clock.advance_ns(1'000'000'000);
-    }
-    const double coverage = engine.provenance().coverage_90;
-    if (std::string_view(model) == "poisson") {
-      EXPECT_LT(coverage, 0.75);
-      EXPECT_NE(engine.provenance().status, PosteriorStatus::kOk);
-    } else {
-      EXPECT_NEAR(coverage, 0.9, 4 * std::sqrt(0.09 / 500));
-      EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk)
-          << to_string(engine.provenance().reason);
-    }
-  }
+  expect_intervals_hold_where_poissons_do_not(learning(3, 4'000),
+                                              inflated(12'000, 3, 1.5, 0.3, 85));
 }
 
 TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
@@ -240,25 +221,8 @@ TEST(ZeroInflatedPosterior, OnePassComesToWhatAWindowHas) {
 }
 
 TEST(ZeroInflatedPosterior, EveryAnswerFromNoRowOnIsFinite) {
-  TestEngine engine(learning(2, 100));
-  const Data data = inflated(60, 2, 1.0, 0.5, 89);
-  const std::array<double, 4> x = {1, 2, 100, -100};
   const std::array<double, 2> outcomes = {0, 1e6};
-  PredictRequest request;
-  request.rows = 2;
-  request.features = x;
-  request.outcomes = outcomes;
-  std::array<PredictiveSummary, 2> answers;
-  Provenance provenance;
-  for (Index n = 0; n < 60; ++n) {
-    ASSERT_EQ(engine.reader().predict(request, answers, provenance), Status::kOk);
-    for (const PredictiveSummary& s : answers) {
-      EXPECT_TRUE(std::isfinite(s.mean + s.sd + s.epred_sd + s.log_score + s.pit)) << n;
-      EXPECT_LE(s.interval_lower, s.interval_upper);
-    }
-    engine.feed(data, n, n + 1);
-    engine.poll_until_idle();
-  }
+  expect_every_answer_is_finite(learning(2, 100), inflated(60, 2, 1.0, 0.5, 89), outcomes);
 }
 
 }  // namespace
