@@ -39,7 +39,7 @@ class Dispersion {
   double value() const noexcept { return value_; }
   // What minus the log-likelihood of unit dispersion is divided by.
   double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
-  bool is_shape() const noexcept { return kind_ >= Kind::kOverdispersion; }
+  bool is_shape() const noexcept { return kind_ == Kind::kOverdispersion || kind_ == Kind::kOdds; }
   bool learned() const noexcept { return learned_; }
   // What a learned one is at least: rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
@@ -74,7 +74,7 @@ class Dispersion {
   }
 
  private:
-  enum class Kind : std::uint8_t { kNone, kDivides, kOverdispersion, kOdds };  // shapes last
+  enum class Kind : std::uint8_t { kNone, kDivides, kOverdispersion, kOdds };
 
   static Kind kind_of(const ModelConfig& model) noexcept;
   double update_dispersion(const AnchorSums& rows, const double* newton_step, const double* prior,

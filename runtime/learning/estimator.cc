@@ -8,21 +8,14 @@ namespace windhover {
 
 namespace {
 
-bool is_shaped(const ModelConfig& model) noexcept {
-  return has_shape(find_model(model.name)->response);
-}
-bool is_crossed(const ModelConfig& model) noexcept {
-  return shape_crosses(find_model(model.name)->response);
-}
+Response response_of(const ModelConfig& model) noexcept { return find_model(model.name)->response; }
 
 }  // namespace
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight,
-            is_crossed(config.model)),
-      done_(arena, config.model.dimension(), is_shaped(config.model), config.model.weight,
-            is_crossed(config.model)),
+      pass_(arena, config.model.dimension(), response_of(config.model), config.model.weight),
+      done_(arena, config.model.dimension(), response_of(config.model), config.model.weight),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),
@@ -31,7 +24,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
       checks_(arena, laplace_, noise_, prior_, dispersion_, config.model) {
   if (keeps_window(config.horizon)) {
     const std::size_t d = config.model.dimension();
-    if (is_crossed(config.model)) at_ = arena.allocate<double>(d).data();
+    if (shape_crosses(response_of(config.model))) at_ = arena.allocate<double>(d).data();
     if (config.model.weight) assumed_noise_ = arena.allocate<double>(d * d).data();
     return;
   }

@@ -17,10 +17,10 @@ namespace windhover {
 // the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
-  AnchorSums(Arena& arena, std::uint32_t dimension, bool shaped = false, bool weighted = false,
-             bool crossed = false) noexcept
+  AnchorSums(Arena& arena, std::uint32_t dimension, Response response = Response::kGaussian,
+             bool weighted = false) noexcept
       : dimension_(dimension),
-        shaped_(shaped),
+        shaped_(has_shape(response)),
         weighted_(weighted),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
@@ -30,8 +30,10 @@ class AnchorSums {
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
-    if (crossed) cross_ = arena.allocate<double>(dimension);
-    sums_.shape_cross = crossed ? cross_.data() : nullptr;
+    if (shape_crosses(response)) {
+      cross_ = arena.allocate<double>(dimension);
+      sums_.shape_cross = cross_.data();
+    }
   }
 
   void begin(const double* anchor, double dispersion = 1.0) noexcept {

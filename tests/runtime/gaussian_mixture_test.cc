@@ -121,6 +121,22 @@ TEST(GaussianMixture, NineComponentsStandForTheContinuousMixture) {
 }
 
 // Student's t plus a normal, by quadrature over the normal of the density and, for its cdf, over y.
+// A variance that is known by a factor only, as of a category that no row has had.
+TEST(GaussianMixture, AWideMixtureStandsForTheContinuousOneToo) {
+  for (const double relative_sd : {1.2, 2.5, 4.0}) {
+    const GaussianMixture y(0, 0.1, 2, relative_sd);
+    for (const double at : {0.1, 0.7, 2.0, 10.0}) {
+      const double expected = integral(-9, 9, 4'000, [&](double z) {
+        const double noise = 2 * std::exp(relative_sd * z - 0.5 * relative_sd * relative_sd);
+        return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi) *
+               normal_cdf(at / std::sqrt(0.1 + noise));
+      });
+      // Beyond 5 sd of the logarithm, where the nodes end, are 6e-7 of it.
+      EXPECT_NEAR(y.cdf(at), expected, 1e-6) << relative_sd << " " << at;
+    }
+  }
+}
+
 TEST(StudentScale, MakesStudentsTPlusANormal) {
   for (const double nu : {3.0, 4.0, 10.0, 1000.0}) {
     const StudentScale scale(nu, 0.0);

@@ -1,5 +1,7 @@
 #include "windhover/tests/runtime/glm_reference.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <utility>
 
@@ -79,6 +81,16 @@ void GlmReference::find_mode(const VectorXd& start) {
     laplace_.mean += scale * step;
     value = log_posterior(laplace_.mean);
     if (std::abs(step.dot(gradient)) < 1e-20) break;
+  }
+}
+
+void expect_modes(TestEngine& engine, const GlmReference& reference, double tolerance) {
+  const auto parameters = engine.parameters();
+  const Gaussian& laplace = reference.laplace();
+  ASSERT_EQ(parameters.size(), static_cast<std::size_t>(laplace.mean.size()));
+  for (Index j = 0; j < laplace.mean.size(); ++j) {
+    const double sd = std::sqrt(laplace.covariance(j, j));
+    EXPECT_NEAR(parameters[static_cast<std::size_t>(j)].mode, laplace.mean[j], tolerance * sd) << j;
   }
 }
 

@@ -41,6 +41,9 @@ class GlmReference {
   Gaussian laplace_;
 };
 
+// Every mode that the engine serves is the reference's, to so many sd.
+void expect_modes(TestEngine& engine, const GlmReference& reference, double tolerance = 1e-3);
+
 }  // namespace windhover::test
 
 #endif  // WINDHOVER_TESTS_RUNTIME_GLM_REFERENCE_H_

@@ -33,12 +33,7 @@ TEST(PoissonPosterior, ModeAndMeanAreTheExactOnes) {
   engine.poll_until_idle();
   const GlmReference reference(data.design(), data.y, config.model, poisson_loss,
                                VectorXd::Zero(4));
-  const auto parameters = engine.parameters();
-  for (Index j = 0; j < 4; ++j) {
-    const double sd = std::sqrt(reference.laplace().covariance(j, j));
-    EXPECT_NEAR(parameters[static_cast<std::size_t>(j)].mode, reference.laplace().mean[j],
-                1e-4 * sd);
-  }
+  expect_modes(engine, reference, 1e-4);
   const Gaussian exact = reference.moments(100'000, 72);
   EXPECT_LT(offset(engine.summary(), exact).cwiseAbs().maxCoeff(), 0.02);
   EXPECT_LT(kl(engine.summary(), exact), 0.01);

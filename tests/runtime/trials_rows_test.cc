@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "windhover/runtime/window/row_follower.h"
 #include "windhover/tests/runtime/checkpoint_fixture.h"
@@ -102,6 +103,24 @@ Data counted(Index rows, std::uint64_t seed) {
     data.y[i] = std::round(data.trials[i] / (1 + std::exp(-data.y[i])));
   }
   return data;
+}
+
+// What is asked with a key will be a row, and a row says its trials.
+TEST(TrialsRows, AKeyWantsThem) {
+  EngineConfig config = small_config("binomial", 3, 200);
+  config.labels = {.pending = 4, .timeout_seconds = 60};
+  TestEngine engine(config);
+  const std::array<double, 3> x = {0.5, 1, -1};
+  const std::array<std::string_view, 1> keys = {"a"};
+  const std::array<double, 1> trials = {9};
+  PredictRequest request = question(1, x);
+  request.keys = keys;
+  PredictiveSummary answer;
+  Provenance provenance;
+  EXPECT_EQ(engine.reader().predict(request, {&answer, 1}, provenance), Status::kTrialsMissing);
+  request.trials = trials;
+  EXPECT_EQ(engine.reader().predict(request, {&answer, 1}, provenance), Status::kOk);
+  EXPECT_EQ(answer.pending, PendingKey::kKept);
 }
 
 TEST(TrialsRows, PackedRowsAndFollowersHaveThem) {

@@ -62,8 +62,10 @@ TEST_P(ModelContract, row_effects_are_what_the_row_alone_would_do) {
     }
     const double way = way_of_row(
         [&](const Vector& at) -> Vector { return gradient(model, row, at); }, theta, p, divisor);
-    // The way is the difference of two numbers near 1, squared.
-    EXPECT_NEAR(alone.moved, way, std::max(1e-6 * way, 1e-27)) << i;
+    // Of a zero far below its mean the gradient is next to nothing, and the way, the difference of
+    // two numbers near 1, squared, is one of roundings.
+    const double rounding = model.response() == Response::kZeroInflatedCount ? 1e-27 : 0.0;
+    EXPECT_NEAR(alone.moved, way, std::max(1e-6 * way, rounding)) << i;
   }
 }
 
