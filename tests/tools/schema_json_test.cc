@@ -45,6 +45,15 @@ field = "origin"
 kind = "category"
 categories = ["ATL", "O\"RD"]
 other = "column"
+
+[[feature]]
+field = "age"
+kind = "spline"
+knots = [0, 2.5, 7]
+missing = "zero"
+
+[[feature]]
+interaction = ["age", "origin"]
 )";
 
 json parsed(const std::string& toml) {
@@ -57,7 +66,7 @@ TEST(SchemaJson, SaysWhatColumnsAreCalledAndHowFieldsBecomeThem) {
   EXPECT_EQ(schema.at("target_description"), "delay > 15");
   EXPECT_EQ(schema.at("target_kind"), "binary");
   const json& features = schema.at("features");
-  ASSERT_EQ(features.size(), 4U);
+  ASSERT_EQ(features.size(), 6U);
   EXPECT_EQ(features[0], json::parse(R"({"field":"distance","missing":"column","kind":"number",
       "columns":["distance","distance missing"],"reads":"number","shift":700.0,"scale":500.0})"));
   EXPECT_EQ(features[1].at("reads"), "boolean");
@@ -69,6 +78,12 @@ TEST(SchemaJson, SaysWhatColumnsAreCalledAndHowFieldsBecomeThem) {
   EXPECT_EQ(features[3], json::parse(R"({"field":"origin","missing":"row","kind":"category",
       "columns":["origin=ATL","origin=O\"RD","origin=other"],
       "categories":["ATL","O\"RD"],"other":"column"})"));
+  EXPECT_EQ(features[4], json::parse(R"({"field":"age","missing":"zero","kind":"spline",
+      "columns":["age at 0","age at 7"],"reads":"number","knots":[0.0,2.5,7.0]})"));
+  EXPECT_EQ(features[5].at("kind"), "interaction");
+  EXPECT_EQ(features[5].at("fields"), json({"age", "origin"}));
+  EXPECT_EQ(features[5].at("columns").size(), 6U);
+  EXPECT_FALSE(features[5].contains("missing"));
 }
 
 TEST(SchemaJson, ColumnsAreThoseOfTheRowInTheirOrder) {

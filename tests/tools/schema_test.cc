@@ -217,7 +217,7 @@ TEST(Schema, RefusesWhatItCannotRead) {
   };
   EXPECT_TRUE(says(refusal("scale = 500", "scale = 0"), "feature 1: scale = 0 must be greater"));
   EXPECT_TRUE(says(refusal("kind = \"harmonic\"", "kind = \"wave\""),
-                   "\"wave\" must be one of number, harmonic, category"));
+                   "\"wave\" must be one of number, harmonic, spline, category"));
   EXPECT_TRUE(says(refusal("shift = 700", "shfit = 700"), "unknown key \"shfit\""));
   EXPECT_TRUE(says(refusal("part = \"hour\"", "part = \"year\""), "has no Y"));
   EXPECT_TRUE(says(refusal("target = \"delay\"", ""), "target is missing"));

@@ -69,6 +69,13 @@ void add_reading_options(CLI::App& command, InspectOptions& o) {
                   "A column of categories though they look like numbers; several times")
       ->allow_extra_args(false);
   command
+      .add_option("--spline", o.splines,
+                  "A column of numbers that is to be a curve, not a straight line; several times")
+      ->allow_extra_args(false);
+  command.add_option("--interaction", o.interactions,
+                     "Two columns whose features are multiplied too: --interaction sqm district; "
+                     "several times");
+  command
       .add_option("--most", o.most_categories,
                   "Categories of a column at most; the others are taken as one")
       ->transform(whole_number(1'000'000))

@@ -207,6 +207,29 @@ void check_encoding(const std::string& path, const std::string& text) {
   }
 }
 
+// The rules of the interactions asked for, and their lines of the report. Both columns must have
+// features.
+void add_interactions(const std::string& path, const InspectOptions& options, const Table& table,
+                      SchemaParts& parts) {
+  for (const auto& [first, second] : options.interactions) {
+    FeatureRule& rule = parts.rules.emplace_back();
+    rule.kind = FeatureRule::Kind::kInteraction;
+    for (const std::string& field : {first, second})
+      rule.fields.push_back(table.columns()[table.column(field)]);
+    rule.field = fmt::format("{}", fmt::join(rule.fields, " x "));
+    const auto factors = factors_of(parts.rules, parts.rules.size() - 1);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      if (!factors[i].empty()) continue;
+      throw UserError(fmt::format("{}: no interaction of {}: its column {} has no feature", path,
+                                  rule.field, rule.fields[i]));
+    }
+    if (rule.fields[0] == rule.fields[1]) {
+      throw UserError(fmt::format("{}: no interaction of {} with itself; --spline {} makes a curve",
+                                  path, first, first));
+    }
+  }
+}
+
 // Throws what is wrong with a row: trials that are none, or fewer than the target.
 void check_trials(const std::string& path, const Schema& schema) {
   Table table(path, schema.table_options());
@@ -276,6 +299,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     leave_out[*weight] = true;
   }
   const std::vector<bool> categories = are_listed(options.categories);
+  const std::vector<bool> splines = are_listed(options.splines);
   std::vector<ColumnReport> reports;
   std::vector<std::pair<std::size_t, std::size_t>> rules;  // first and end of each report's
   for (std::size_t j = 0; j < facts.names.size(); ++j) {
@@ -286,6 +310,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
                                         {.decimal = parts.decimal,
                                          .dates = options.dates,
                                          .category = categories[j],
+                                         .spline = splines[j],
                                          .leave_out = leave_out[j],
                                          .skip_missing = options.skip_missing,
                                          .most_categories = options.most_categories},
@@ -318,6 +343,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
         "{} has no column but the target that could be a feature; at least one is needed{}", path,
         why.empty() ? " (is the separator right?)" : " (" + why + ")"));
   }
+  add_interactions(path, options, table, parts);
   SchemaParts filled = Schema(std::move(parts)).collected_from(path).parts();
   keep_model(filled.target_rule, options.model);
   Inspection inspection{Schema(std::move(filled)), "", std::move(reports)};
@@ -334,13 +360,22 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     if (column == facts.target) ++column;
     for (std::size_t r = rules[i].first; r < rules[i].second; ++r) {
       const FeatureRule& rule = done.rules[r];
-      report.features +=
-          rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+      report.features += all_columns(done.rules, r);
+      if (rule.kind == FeatureRule::Kind::kSpline) {
+        report.note += fmt::format("{}a curve, {} knots from {:.6g} to {:.6g}",
+                                   report.note.empty() ? "" : "; ", rule.knots.size(),
+                                   rule.knots.front(), rule.knots.back());
+      }
     }
     if (report.missing > 0 && report.features > 0) {
       report.note += report.note.empty() ? "" : "; ";
       report.note += missing_note(facts.columns[column], done.rules[rules[i].first]);
     }
+  }
+  for (std::size_t r = 0; r < done.rules.size(); ++r) {
+    if (done.rules[r].kind != FeatureRule::Kind::kInteraction) continue;
+    inspection.columns.push_back(
+        {done.rules[r].field, "interaction", all_columns(done.rules, r), 0, ""});
   }
   return inspection;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "windhover/tools/data/schema.h"
@@ -29,6 +30,8 @@ struct InspectOptions {
   std::vector<std::string> missing_texts = {};
   std::vector<std::string> leave_out = {};   // columns
   std::vector<std::string> categories = {};  // columns that are categories though they are numbers
+  std::vector<std::string> splines = {};     // columns of numbers that are to be curves
+  std::vector<std::pair<std::string, std::string>> interactions = {};  // columns multiplied
   std::optional<Reads> dates = std::nullopt;
   std::uint32_t most_categories = 50;  // of a column; the others are taken as one
 };

@@ -54,9 +54,11 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
                        const ColumnChoices& choices, Reads reads) {
   using Missing = FeatureRule::Missing;
   ColumnPlan plan;
-  FeatureRule& rule = plan.rules.emplace_back(
-      rule_of(name, FeatureRule::Kind::kNumber, facts, choices, Missing::kColumn));
+  const auto kind = choices.spline ? FeatureRule::Kind::kSpline : FeatureRule::Kind::kNumber;
+  FeatureRule& rule =
+      plan.rules.emplace_back(rule_of(name, kind, facts, choices, Missing::kColumn));
   rule.reads = reads;
+  if (choices.spline) rule.most = FeatureRule::kUsualKnots;
   switch (reads) {
     case Reads::kNumber:
       plan.reads_as = "number";
@@ -290,8 +292,10 @@ void check_numbers(const std::string& name, const ColumnFacts& facts, char decim
   }
 }
 
-ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
-                       const ColumnChoices& choices, const std::string& path) {
+namespace {
+
+ColumnPlan usual_plan(const std::string& name, const ColumnFacts& facts,
+                      const ColumnChoices& choices, const std::string& path) {
   const auto left_out = [](const std::string& why) { return ColumnPlan{{}, "left out", why}; };
   if (choices.leave_out) return left_out("as asked for");
   if (facts.cells() == 0) return left_out("no cell holds anything");
@@ -313,6 +317,22 @@ ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
         toml_text(name)));
   }
   return category_plan(name, facts, choices);
+}
+
+}  // namespace
+
+ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
+                       const ColumnChoices& choices, const std::string& path) {
+  ColumnPlan plan = usual_plan(name, facts, choices, path);
+  if (!choices.spline) return plan;
+  const bool curve = !plan.rules.empty() && plan.rules.front().kind == FeatureRule::Kind::kSpline &&
+                     plan.rules.front().reads != Reads::kBoolean;
+  if (!curve || facts.different_texts() < FeatureRule::kFewestKnots) {
+    throw UserError(fmt::format("{}, column {}: it cannot be a spline: {}{}", path, name,
+                                plan.reads_as,
+                                curve ? " with fewer than 3 different values" : ", not numbers"));
+  }
+  return plan;
 }
 
 }  // namespace windhover

@@ -110,6 +110,7 @@ struct ColumnChoices {
   char decimal = '.';
   std::optional<Reads> dates;  // day or month first, where a date may be either
   bool category = false;       // as the user says
+  bool spline = false;         // likewise
   bool leave_out = false;
   bool skip_missing = false;
   std::uint32_t most_categories = 50;

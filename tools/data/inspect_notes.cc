@@ -34,7 +34,7 @@ std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
   if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
   const std::string what = rule.missing == Missing::kRow    ? "their rows are left out"
                            : rule.missing == Missing::kZero ? "they are all 0"
-                           : rule.kind == FeatureRule::Kind::kCategory
+                           : rule.kind != FeatureRule::Kind::kNumber
                                ? "a column of their own is 1"
                                : fmt::format(
                                      "they count as the mean, {:.6g}, and a column of "

@@ -38,8 +38,9 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
   };
   for (const FeatureRule& rule : schema.rules()) {
     std::vector<Source>& sources = sources_.emplace_back();
+    if (rule.kind == FeatureRule::Kind::kInteraction) continue;  // of columns, not of cells
     if (rule.kind != FeatureRule::Kind::kHash) sources.push_back(source_of(rule.field));
-    for (const std::string& field : rule.hashed) sources.push_back(source_of(field));
+    for (const std::string& field : rule.fields) sources.push_back(source_of(field));
   }
 }
 
@@ -64,6 +65,10 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     row.values.assign(schema_.features(), 0.0);
   }
   for (std::size_t r = 0; r < sources_.size(); ++r) {
+    if (parts.rules[r].kind == FeatureRule::Kind::kInteraction) {
+      schema_.append_interaction(r, row, scaled_);
+      continue;
+    }
     if (parts.rules[r].kind == FeatureRule::Kind::kHash) {
       if (!encode_hash(table, r, row)) return false;
       continue;

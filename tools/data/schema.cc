@@ -64,9 +64,14 @@ bool Schema::is_draft() const {
         return !rule.shift || !rule.scale;
       case FeatureRule::Kind::kCategory:
         return rule.categories.empty();
-      default:
-        return false;
+      case FeatureRule::Kind::kSpline:
+        return rule.knots.empty();
+      case FeatureRule::Kind::kHarmonic:
+      case FeatureRule::Kind::kHash:
+      case FeatureRule::Kind::kInteraction:
+        break;
     }
+    return false;
   };
   return parts_.target_rule.is_draft() || std::ranges::any_of(parts_.rules, unfilled);
 }
@@ -108,7 +113,7 @@ void Schema::append_missing(std::size_t rule, EncodedRow& row, bool scaled) cons
   const FeatureRule& r = parts_.rules[rule];
   if (r.kind == FeatureRule::Kind::kNumber) append_number(rule, *r.shift, row, scaled);
   if (r.missing == FeatureRule::Missing::kColumn)
-    append(first_columns_[rule] + r.value_columns(), 1.0, row);
+    append(first_columns_[rule] + value_columns(parts_.rules, rule), 1.0, row);
 }
 
 void Schema::append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const {
@@ -116,6 +121,14 @@ void Schema::append_number(std::size_t rule, double value, EncodedRow& row, bool
   const std::size_t first = first_columns_[rule];
   if (r.kind == FeatureRule::Kind::kNumber) {
     append(first, scaled ? (value - *r.shift) / *r.scale : value, row);
+    return;
+  }
+  if (r.kind == FeatureRule::Kind::kSpline) {
+    std::vector<double> weights(r.knots.size());
+    splines_[rule]->weights(value, weights);
+    weights.erase(weights.begin() +
+                  static_cast<std::ptrdiff_t>(NaturalSpline::reference_knot(weights.size())));
+    for (std::size_t k = 0; k < weights.size(); ++k) append(first + k, weights[k], row);
     return;
   }
   for (std::uint32_t k = 1; k <= r.harmonics; ++k) {
@@ -195,94 +208,6 @@ std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) 
   return fmt::format("\"{}\" is no {} of the schema {}; there are {} of them: {}{}", text, r.field,
                      parts_.path, r.categories.size(), fmt::join(listed, ", "),
                      r.categories.size() > kListed ? ", ..." : "");
-}
-
-Schema::Given Schema::given_in(const std::map<std::string, std::string>& fields,
-                               const std::string& field, std::vector<std::string>& known) const {
-  known.push_back(field);
-  const DerivedField* derived = derived_field(field);
-  if (derived != nullptr) known.push_back(derived->from);
-  if (const auto given = fields.find(field); given != fields.end())
-    return {given->second, std::nullopt};
-  const auto source = derived != nullptr ? fields.find(derived->from) : fields.end();
-  if (source == fields.end()) {
-    throw UserError(
-        fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path, field, field));
-  }
-  const std::optional<double> value = derive(*derived, source->second);
-  if (!value) {
-    throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from,
-                                source->second, derived->format));
-  }
-  return {number_text(*value), value};
-}
-
-EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) const {
-  require_complete();
-  EncodedRow row;
-  if (!parts_.sparse) row.values.assign(features_, 0.0);
-  std::vector<std::string> known;
-  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
-    const FeatureRule& rule = parts_.rules[r];
-    if (rule.kind == FeatureRule::Kind::kHash) {
-      std::vector<std::string> owned;
-      for (const std::string& field : rule.hashed)
-        owned.push_back(given_in(fields, field, known).text);
-      const std::vector<std::string_view> texts(owned.begin(), owned.end());
-      if (const Cell cell = encode_hash(r, texts, row); cell != Cell::kEncoded) {
-        throw UserError(fmt::format("hash({}): {}", rule.field,
-                                    refusal(r, cell, *std::ranges::find_if(texts, [this](auto t) {
-                                              return is_missing(t);
-                                            }))));
-      }
-      continue;
-    }
-    const Given given = given_in(fields, rule.field, known);
-    if (given.derived && rule.kind != FeatureRule::Kind::kCategory) {
-      append_number(r, *given.derived, row, true);
-      continue;
-    }
-    const std::string& text = given.text;
-    const Cell cell = encode_cell(r, text, row, true);
-    if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
-    if (cell != Cell::kEncoded) {
-      throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
-                                  reads_text(rule.reads, parts_.decimal)));
-    }
-    if (!lists(r, text)) row.unlisted.push_back(rule.field);
-  }
-  if (has_offset()) {
-    const std::string& field = parts_.offset->field;
-    known.push_back(field);
-    if (const auto given = fields.find(field); given != fields.end()) {
-      const std::optional<double> offset = offset_of(given->second);
-      if (!offset) {
-        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
-                                    given->second, offset_text()));
-      }
-      row.offset = *offset;
-    }
-  }
-  if (has_trials()) {
-    const std::string& field = *parts_.target_rule.trials;
-    known.push_back(field);
-    if (const auto given = fields.find(field); given != fields.end()) {
-      row.trials = trials_of(given->second).value_or(0);
-      if (row.trials == 0) {
-        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
-                                    given->second, kTrialsExpected));
-      }
-    }
-  }
-  if (has_weight()) known.push_back(*parts_.weight);
-  for (const auto& [name, value] : fields) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    throw UserError(fmt::format("\"{}\" is no field of the schema {}; its fields are {}", name,
-                                parts_.path, fmt::join(known, ", ")));
-  }
-  return row;
 }
 
 }  // namespace windhover

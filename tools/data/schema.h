@@ -17,6 +17,7 @@
 
 #include "windhover/tools/data/cell.h"
 #include "windhover/tools/data/hashed.h"
+#include "windhover/tools/data/natural_spline.h"
 #include "windhover/tools/data/table.h"
 #include "windhover/tools/data/target.h"
 
@@ -31,23 +32,28 @@ struct DerivedField {
 };
 
 struct FeatureRule {
-  enum class Kind : std::uint8_t { kNumber, kHarmonic, kCategory, kHash };
-  std::string field;  // of a hash for display: "origin x carrier"
+  enum class Kind : std::uint8_t { kNumber, kHarmonic, kSpline, kCategory, kHash, kInteraction };
+  std::string field;  // of a hash and an interaction for display: "origin x carrier"
   Kind kind = Kind::kNumber;
-  Reads reads = Reads::kNumber;        // number, harmonic: how the text becomes a number
+  Reads reads = Reads::kNumber;        // number, harmonic, spline: how the text becomes a number
   std::optional<double> shift, scale;  // number
   double period = 0;                   // harmonic
   std::uint32_t harmonics = 1;
+  static constexpr std::uint32_t kFewestKnots = 3, kUsualKnots = 5, kMostKnots = 32;
+  std::vector<double> knots;            // spline: increasing; empty in a draft
   std::vector<std::string> categories;  // category; empty in a draft: all
   enum class Other : std::uint8_t { kRefuse, kColumn, kZero };
   Other other = Other::kRefuse;
-  // Category of a draft: only so many of the most frequent; 0: all. Hash: words of a row at most.
+  // Category of a draft: only so many of the most frequent; 0: all. Spline of a draft: as many
+  // knots, at most. Hash: words of a row at most.
   std::uint32_t most = 0;
-  std::vector<std::string> hashed;  // hash: the fields, crossed where they are several
-  std::uint32_t buckets = 0;        // its columns
-  bool words = false;               // each word of the text has a 1, not the text as a whole
+  // Hash: the fields, crossed where they are several. Interaction: the fields of features before
+  // it, whose columns are multiplied.
+  std::vector<std::string> fields;
+  std::uint32_t buckets = 0;  // its columns
+  bool words = false;         // each word of the text has a 1, not the text as a whole
   // What a row without a value gets. kRow: what the schema says of rows. kColumn and kZero: a
-  // number counts as `shift`, waves and categories as all 0, and with kColumn one more column is 1.
+  // number counts as `shift`, the other kinds as all 0, and with kColumn one more column is 1.
   // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed, and
   // a hash, whose empty text is a text like others. A crossing lacks a value where a field does.
   enum class Missing : std::uint8_t { kUnsaid, kRow, kColumn, kZero };
@@ -55,10 +61,15 @@ struct FeatureRule {
   bool stands_for_missing() const {
     return missing == Missing::kColumn || missing == Missing::kZero;
   }
-
-  // Columns for the values, without the one for missing ones.
-  std::size_t value_columns() const;
 };
+
+// Columns for the values of a rule, without the one for missing ones.
+std::size_t value_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
+// All of its columns.
+std::size_t all_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
+// The rules whose columns an interaction multiplies, by field: those of the fields before it.
+std::vector<std::vector<std::size_t>> factors_of(const std::vector<FeatureRule>& rules,
+                                                 std::size_t interaction);
 
 // The field that says a row's offset, or its exposure: then the offset is the logarithm.
 struct OffsetRule {
@@ -164,6 +175,7 @@ class Schema {
   enum class Cell : std::uint8_t { kEncoded, kMissing, kUnreadable, kUnlisted };
 
   void index_features();
+  std::string product_name(std::size_t interaction, std::size_t place) const;
   const DerivedField* derived_field(std::string_view name) const;
   void append(std::size_t column, double value, EncodedRow& row) const;
   void append_missing(std::size_t rule, EncodedRow& row, bool scaled) const;
@@ -172,8 +184,14 @@ class Schema {
                    EncodedRow& row) const;
   void append_words(std::size_t rule, HashedKey& key, std::string_view text, EncodedRow& row) const;
   std::uint32_t bucket_column(std::size_t rule, std::uint64_t hash, EncodedRow& row) const;
-  // For numbers and harmonics.
+  // For numbers, harmonics and splines.
   void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
+  // Products of what the row has in the columns of rules before it, each scaled whatever `scaled`
+  // says of the row.
+  void append_interaction(std::size_t rule, EncodedRow& row, bool scaled) const;
+  using Products = std::vector<std::pair<std::size_t, double>>;  // place and value
+  Products factor_values(const std::vector<std::size_t>& factor, const EncodedRow& row,
+                         bool scaled) const;
   // False when the category is not listed and there is no column for others.
   bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
   // What a cell makes of a row, but for what it is derived from.
@@ -202,7 +220,9 @@ class Schema {
   SchemaParts parts_;
   std::uint32_t features_ = 0;
   std::vector<std::size_t> first_columns_;
-  std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;  // of each rule
+  // Of each rule.
+  std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;
+  std::vector<std::optional<NaturalSpline>> splines_;
 };
 
 // What the rows of a file are for. A question needs neither target, offset, trials nor weight, and

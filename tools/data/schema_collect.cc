@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "windhover/tools/data/byte_source.h"
@@ -13,6 +14,42 @@
 namespace windhover {
 namespace {
 
+// As many of the numbers as fit, each as probable as any other (Vitter's algorithm R): their
+// quantiles are within 0.6 % of those of all numbers.
+class SampleOfNumbers {
+ public:
+  void add(double value) {
+    ++seen_;
+    if (kept_.size() < kMost) {
+      kept_.push_back(value);
+      return;
+    }
+    const std::uint64_t place = std::uniform_int_distribution<std::uint64_t>(0, seen_ - 1)(random_);
+    if (place < kMost) kept_[place] = value;
+  }
+  // Numbers that split them into equal parts, a twentieth left beyond either end: fewer where
+  // several are the same.
+  std::vector<double> knots(std::uint32_t most) {
+    std::vector<double> found;
+    if (kept_.empty()) return found;
+    std::ranges::sort(kept_);
+    const auto last = static_cast<double>(kept_.size() - 1);
+    for (std::uint32_t k = 0; k < most; ++k) {
+      const double part = kBeyond + (1 - 2 * kBeyond) * k / (most - 1);
+      found.push_back(kept_[static_cast<std::size_t>(std::lround(part * last))]);
+    }
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 65'536;
+  static constexpr double kBeyond = 0.05;
+  std::uint64_t seen_ = 0;
+  std::vector<double> kept_;
+  std::mt19937_64 random_{1};
+};
+
 // What the passes find out about one rule.
 struct Seen {
   double count = 0;
@@ -20,6 +57,7 @@ struct Seen {
   double mean = 0;
   double squares = 0;  // of the distances from the mean
   std::map<std::string, std::uint64_t, std::less<>> categories;
+  SampleOfNumbers numbers;  // of a spline
 
   void add(std::string_view category) {
     const auto found = categories.find(category);
@@ -61,8 +99,12 @@ Schema Schema::collected_from(const std::string& data_path) const {
     const std::size_t target = table.column(parts_.target);
     std::vector<Source> sources;
     for (const FeatureRule& rule : parts_.rules) {
+      if (rule.kind == FeatureRule::Kind::kInteraction) {
+        sources.push_back({});
+        continue;
+      }
       if (rule.kind == FeatureRule::Kind::kHash) {  // has nothing to fill in
-        for (const std::string& field : rule.hashed) {
+        for (const std::string& field : rule.fields) {
           const DerivedField* derived = derived_field(field);
           (void)table.column(derived != nullptr ? derived->from : field);
         }
@@ -80,7 +122,10 @@ Schema Schema::collected_from(const std::string& data_path) const {
       for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
         const FeatureRule& rule = parts_.rules[r];
         const bool category = rule.kind == FeatureRule::Kind::kCategory;
-        if (rule.kind == FeatureRule::Kind::kHash || (second && category)) continue;
+        if (rule.kind == FeatureRule::Kind::kHash || rule.kind == FeatureRule::Kind::kInteraction ||
+            (second && category)) {
+          continue;
+        }
         const std::string_view text = table.text(sources[r].column);
         if (category && sources[r].derived == nullptr) {
           const bool counts =
@@ -97,6 +142,8 @@ Schema Schema::collected_from(const std::string& data_path) const {
         } else if (second) {
           seen[r].squares += (*value - seen[r].mean) * (*value - seen[r].mean);
         } else {
+          if (rule.kind == FeatureRule::Kind::kSpline && rule.knots.empty())
+            seen[r].numbers.add(*value);
           seen[r].count += 1;
           seen[r].sum += *value;
         }
@@ -112,6 +159,17 @@ Schema Schema::collected_from(const std::string& data_path) const {
       rule.categories = chosen(seen[r], rule.most);
       if (rule.categories.empty()) {
         throw UserError(fmt::format("{} has no value of {}", data_path, rule.field));
+      }
+    }
+    if (rule.kind == FeatureRule::Kind::kSpline && rule.knots.empty()) {
+      rule.knots = seen[r].numbers.knots(rule.most);
+      rule.most = 0;
+      if (rule.knots.size() < FeatureRule::kFewestKnots) {
+        throw UserError(
+            fmt::format("{}: too few different numbers of {} for a spline; take kind = \"number\", "
+                        "or say where "
+                        "its knots are",
+                        data_path, rule.field));
       }
     }
     if (rule.kind == FeatureRule::Kind::kNumber && (!rule.shift || !rule.scale)) {

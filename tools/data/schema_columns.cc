@@ -1,63 +1,132 @@
 // Which columns a schema has, and what they are called.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "windhover/runtime/config.h"
 #include "windhover/tools/data/schema.h"
 
 namespace windhover {
 
-std::size_t FeatureRule::value_columns() const {
-  switch (kind) {
+namespace {
+
+std::size_t value_columns(const std::vector<FeatureRule>& rules,
+                          const std::vector<std::size_t>& of) {
+  std::size_t sum = 0;
+  for (const std::size_t r : of) sum += value_columns(rules, r);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> factors_of(const std::vector<FeatureRule>& rules,
+                                                 std::size_t interaction) {
+  std::vector<std::vector<std::size_t>> factors;
+  for (const std::string& field : rules[interaction].fields) {
+    std::vector<std::size_t>& of_field = factors.emplace_back();
+    for (std::size_t r = 0; r < interaction; ++r) {
+      const bool of_one_field = rules[r].kind != FeatureRule::Kind::kHash &&
+                                rules[r].kind != FeatureRule::Kind::kInteraction;
+      if (of_one_field && rules[r].field == field) of_field.push_back(r);
+    }
+  }
+  return factors;
+}
+
+std::size_t value_columns(const std::vector<FeatureRule>& rules, std::size_t rule) {
+  using Kind = FeatureRule::Kind;
+  const FeatureRule& r = rules[rule];
+  switch (r.kind) {
     case Kind::kNumber:
       return 1;
     case Kind::kHarmonic:
-      return 2 * std::size_t{harmonics};
+      return 2 * std::size_t{r.harmonics};
+    case Kind::kSpline:
+      return r.knots.empty() ? 0 : r.knots.size() - 1;
     case Kind::kHash:
-      return buckets;
+      return r.buckets;
+    case Kind::kInteraction: {
+      std::size_t product = 1;
+      for (const auto& factor : factors_of(rules, rule)) {
+        // More than are allowed stay more, and no product overflows.
+        product = std::min(product, 2 * std::size_t{kMostColumns}) *
+                  std::min(value_columns(rules, factor), 2 * std::size_t{kMostColumns});
+      }
+      return product;
+    }
     case Kind::kCategory:
       break;
   }
-  return categories.size() + (other == Other::kColumn ? 1 : 0);
+  return r.categories.size() + (r.other == FeatureRule::Other::kColumn ? 1 : 0);
+}
+
+std::size_t all_columns(const std::vector<FeatureRule>& rules, std::size_t rule) {
+  const bool marked = rules[rule].missing == FeatureRule::Missing::kColumn;
+  return value_columns(rules, rule) + (marked ? 1 : 0);
 }
 
 void Schema::index_features() {
   first_columns_.clear();
   category_index_.assign(parts_.rules.size(), {});
+  splines_.assign(parts_.rules.size(), std::nullopt);
   std::size_t column = 0;
   for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
     const FeatureRule& rule = parts_.rules[r];
     first_columns_.push_back(column);
     for (std::size_t i = 0; i < rule.categories.size(); ++i)
       category_index_[r].emplace(rule.categories[i], static_cast<std::uint32_t>(column + i));
-    column += rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+    if (!rule.knots.empty()) splines_[r].emplace(rule.knots);
+    column += all_columns(parts_.rules, r);
   }
   features_ = static_cast<std::uint32_t>(column);
 }
 
 std::string Schema::feature_name(std::size_t column) const {
+  using Kind = FeatureRule::Kind;
   const auto after = std::ranges::upper_bound(first_columns_, column);
   const auto r = static_cast<std::size_t>(after - first_columns_.begin()) - 1;
   const FeatureRule& rule = parts_.rules[r];
-  const std::size_t place = column - first_columns_[r];
-  const bool hash = rule.kind == FeatureRule::Kind::kHash;
+  std::size_t place = column - first_columns_[r];
+  const bool hash = rule.kind == Kind::kHash;
   const std::string name = hash ? fmt::format("hash({})", rule.field) : rule.field;
-  if (place >= rule.value_columns()) return name + " missing";
+  if (place >= value_columns(parts_.rules, r)) return name + " missing";
   switch (rule.kind) {
-    case FeatureRule::Kind::kNumber:
+    case Kind::kNumber:
       break;
-    case FeatureRule::Kind::kHarmonic:
+    case Kind::kHarmonic:
       return fmt::format(
           "{}{} {} {}", name,
           rule.reads == Reads::kNumber ? std::string() : fmt::format(" period {:g}", rule.period),
           place % 2 == 0 ? "sin" : "cos", place / 2 + 1);
-    case FeatureRule::Kind::kCategory:
+    case Kind::kSpline:
+      if (place >= NaturalSpline::reference_knot(rule.knots.size())) ++place;
+      return fmt::format("{} at {}", name, rule.knots[place]);
+    case Kind::kCategory:
       return fmt::format("{}={}", name,
                          place < rule.categories.size() ? rule.categories[place] : "other");
-    case FeatureRule::Kind::kHash:
+    case Kind::kHash:
       return fmt::format("{} {}", name, place);
+    case Kind::kInteraction:
+      return product_name(r, place);
   }
   return name;
+}
+
+// The last field's columns run fastest.
+std::string Schema::product_name(std::size_t interaction, std::size_t place) const {
+  std::vector<std::string> names;
+  const auto factors = factors_of(parts_.rules, interaction);
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
+    const std::size_t columns = value_columns(parts_.rules, *factor);
+    std::size_t at = place % columns;
+    place /= columns;
+    auto rule = factor->begin();
+    while (at >= value_columns(parts_.rules, *rule)) at -= value_columns(parts_.rules, *rule++);
+    names.push_back(feature_name(first_columns_[*rule] + at));
+  }
+  std::ranges::reverse(names);
+  return fmt::format("{}", fmt::join(names, " x "));
 }
 
 std::vector<std::string> Schema::feature_names() const {
@@ -73,12 +142,32 @@ bool Schema::has_hashes() const {
 }
 
 std::uint32_t Schema::max_nonzeros() const {
-  std::uint32_t count = 0;
-  for (const FeatureRule& rule : parts_.rules) {
-    count += rule.kind == FeatureRule::Kind::kHarmonic ? 2 * rule.harmonics
-             : rule.words                              ? std::min(rule.most, rule.buckets)
-                                                       : 1;
+  std::vector<std::uint32_t> of_rules;
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    std::uint32_t& most = of_rules.emplace_back(1);
+    switch (rule.kind) {
+      case FeatureRule::Kind::kHarmonic:
+      case FeatureRule::Kind::kSpline:
+        most = static_cast<std::uint32_t>(value_columns(parts_.rules, r));
+        break;
+      case FeatureRule::Kind::kHash:
+        if (rule.words) most = std::min(rule.most, rule.buckets);
+        break;
+      case FeatureRule::Kind::kInteraction:
+        for (const auto& factor : factors_of(parts_.rules, r)) {
+          std::uint32_t sum = 0;
+          for (const std::size_t f : factor) sum += of_rules[f];
+          most *= sum;
+        }
+        break;
+      case FeatureRule::Kind::kNumber:
+      case FeatureRule::Kind::kCategory:
+        break;
+    }
   }
+  std::uint32_t count = 0;
+  for (const std::uint32_t most : of_rules) count += most;
   return count;
 }
 

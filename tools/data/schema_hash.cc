@@ -46,12 +46,12 @@ Schema::Cell Schema::encode_hash(std::size_t rule, const std::vector<std::string
   }
   HashedKey key;
   if (r.words) {
-    key.add(r.hashed[0]);
+    key.add(r.fields[0]);
     append_words(rule, key, texts[0], row);
     return Cell::kEncoded;
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    key.add(r.hashed[i]);
+    key.add(r.fields[i]);
     key.add(texts[i]);
   }
   append(bucket_column(rule, key.hash(), row), 1.0, row);

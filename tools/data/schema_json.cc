@@ -54,14 +54,14 @@ const char* missing_word(const FeatureRule& rule) {
 ordered_json feature(const Schema& schema, std::size_t place) {
   const FeatureRule& rule = schema.rules()[place];
   const std::size_t first = schema.first_column(place);
-  const std::size_t count =
-      rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+  const std::size_t count = all_columns(schema.rules(), place);
   ordered_json json = {{"field", rule.field}};
   const bool hash = rule.kind == FeatureRule::Kind::kHash;
-  if (!hash || rule.missing != FeatureRule::Missing::kUnsaid) json["missing"] = missing_word(rule);
+  const bool always = !hash && rule.kind != FeatureRule::Kind::kInteraction;
+  if (always || rule.missing != FeatureRule::Missing::kUnsaid) json["missing"] = missing_word(rule);
   if (hash) {  // its columns are too many to be named
     json["kind"] = "hash";
-    json["fields"] = rule.hashed;
+    json["fields"] = rule.fields;
     json["first_column"] = first;
     json["buckets"] = rule.buckets;
     if (rule.words) json["words"] = rule.most;
@@ -85,6 +85,15 @@ ordered_json feature(const Schema& schema, std::size_t place) {
       json["kind"] = "category";
       json["categories"] = rule.categories;
       json["other"] = other_word(rule.other);
+      break;
+    case FeatureRule::Kind::kSpline:
+      json["kind"] = "spline";
+      json["reads"] = reads_word(rule.reads);
+      json["knots"] = rule.knots;
+      break;
+    case FeatureRule::Kind::kInteraction:
+      json["kind"] = "interaction";
+      json["fields"] = rule.fields;
       break;
     case FeatureRule::Kind::kHash:
       break;  // above

@@ -17,9 +17,10 @@ inline constexpr std::array<std::pair<std::string_view, DerivedField::Part>, 5> 
     {"month", DerivedField::Part::kMonth},
     {"year", DerivedField::Part::kYear},
 }};
-inline constexpr std::array<std::pair<std::string_view, FeatureRule::Kind>, 3> kKinds = {{
+inline constexpr std::array<std::pair<std::string_view, FeatureRule::Kind>, 4> kKinds = {{
     {"number", FeatureRule::Kind::kNumber},
     {"harmonic", FeatureRule::Kind::kHarmonic},
+    {"spline", FeatureRule::Kind::kSpline},
     {"category", FeatureRule::Kind::kCategory},
 }};
 

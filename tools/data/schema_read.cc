@@ -16,6 +16,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_names.h"
+#include "windhover/tools/data/schema_read_rules.h"
 #include "windhover/tools/data/toml_keys.h"
 #include "windhover/tools/data/toml_text.h"
 #include "windhover/tools/error.h"
@@ -26,9 +27,6 @@ using namespace schema_names;
 
 namespace {
 
-constexpr std::uint32_t kMaxHarmonics = 64;
-constexpr std::uint32_t kMaxWords = 10'000;
-constexpr std::uint32_t kUsualWords = 100;
 DerivedField read_derived(std::string name, Keys keys) {
   DerivedField field;
   field.name = std::move(name);
@@ -42,60 +40,6 @@ DerivedField read_derived(std::string name, Keys keys) {
   }
   keys.finish();
   return field;
-}
-
-FeatureRule read_hash(Keys& keys) {
-  FeatureRule rule;
-  rule.kind = FeatureRule::Kind::kHash;
-  rule.hashed = keys.texts("hash", 1);
-  if (std::ranges::find(rule.hashed, "") != rule.hashed.end())
-    keys.fail("hash is a list of names of fields");
-  rule.field = fmt::format("{}", fmt::join(rule.hashed, " x "));
-  const auto buckets = keys.get<std::int64_t>("buckets", "a whole number");
-  if (!buckets) keys.fail("buckets is missing: how many columns the texts are spread over");
-  if (*buckets < 2 || *buckets > kMostColumns)
-    keys.fail(fmt::format("buckets = {} must be 2 to {}", *buckets, kMostColumns));
-  rule.buckets = static_cast<std::uint32_t>(*buckets);
-  rule.words = keys.flag("words").value_or(false);
-  if (rule.words && rule.hashed.size() > 1)
-    keys.fail("words = true is for a hash of one field; a crossing takes its texts as a whole");
-  if (rule.words) rule.most = keys.count("most", kMaxWords).value_or(kUsualWords);
-  if (keys.has("missing")) rule.missing = keys.required_name("missing", kMissing);
-  keys.finish();
-  return rule;
-}
-
-FeatureRule read_rule(Keys keys) {
-  if (keys.has("hash")) return read_hash(keys);
-  FeatureRule rule;
-  rule.field = keys.required_text("field");
-  rule.kind = keys.required_name("kind", kKinds);
-  if (keys.has("missing")) rule.missing = keys.required_name("missing", kMissing);
-  const bool category = rule.kind == FeatureRule::Kind::kCategory;
-  if (!category && keys.has("reads")) rule.reads = keys.required_name("reads", kReads);
-  switch (rule.kind) {
-    case FeatureRule::Kind::kNumber:
-      rule.shift = keys.number("shift");
-      rule.scale = keys.number("scale");
-      if (rule.scale && !(*rule.scale > 0)) {
-        keys.fail(fmt::format("scale = {} must be greater than 0", *rule.scale));
-      }
-      break;
-    case FeatureRule::Kind::kHarmonic:
-      rule.period = keys.number("period").value_or(0);
-      if (!(rule.period > 0)) keys.fail("period is missing: a number greater than 0");
-      rule.harmonics = keys.count("harmonics", kMaxHarmonics).value_or(1);
-      break;
-    case FeatureRule::Kind::kCategory:
-      if (keys.has("other")) rule.other = keys.required_name("other", kOthers);
-      rule.most = keys.count("most", 1'000'000).value_or(0);
-      rule.categories = keys.texts("categories", 1);
-      break;
-    case FeatureRule::Kind::kHash:
-      break;  // is not said by `kind`
-  }
-  keys.finish();
-  return rule;
 }
 
 // What a draft's target will be is not known yet.
@@ -252,13 +196,14 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
   for (const toml::node& node : *features) {
     const std::string place = fmt::format("{}, feature {}", path, parts.rules.size() + 1);
     if (!node.is_table()) throw UserError(place + " must be written as [[feature]]");
-    const FeatureRule& rule = parts.rules.emplace_back(read_rule(Keys(*node.as_table(), place)));
+    const FeatureRule& rule =
+        parts.rules.emplace_back(read_rule(Keys(*node.as_table(), place), parts.rules));
     if (rule.kind == FeatureRule::Kind::kHash && !parts.sparse) {
       throw UserError(place +
                       ": hash needs sparse = true at the beginning of the schema: of so many "
                       "columns rows go as indices and values");
     }
-    columns += rule.value_columns() + (rule.missing == FeatureRule::Missing::kColumn ? 1 : 0);
+    columns += all_columns(parts.rules, parts.rules.size() - 1);
     if (columns > kMostColumns) {
       throw UserError(
           fmt::format("{}: the features up to it have {} columns; at most {} are "

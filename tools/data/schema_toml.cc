@@ -29,6 +29,13 @@ std::string toml_texts(const std::vector<std::string>& texts) {
   return out + "]";
 }
 
+std::string knots_text(const FeatureRule& rule) {
+  if (rule.knots.empty()) return fmt::format("{}", rule.most);
+  std::vector<std::string> places;
+  for (const double knot : rule.knots) places.push_back(toml_number(knot));
+  return fmt::format("[{}]", fmt::join(places, ", "));
+}
+
 }  // namespace
 
 std::string Schema::to_toml() const {
@@ -70,11 +77,15 @@ std::string Schema::to_toml() const {
   }
   for (const FeatureRule& rule : parts_.rules) {
     if (rule.kind == FeatureRule::Kind::kHash) {
-      out += fmt::format("\n[[feature]]\nhash = {}\nbuckets = {}\n", toml_texts(rule.hashed),
+      out += fmt::format("\n[[feature]]\nhash = {}\nbuckets = {}\n", toml_texts(rule.fields),
                          rule.buckets);
       if (rule.words) out += fmt::format("words = true\nmost = {}\n", rule.most);
       if (rule.missing != FeatureRule::Missing::kUnsaid)
         out += fmt::format("missing = \"{}\"\n", name_of(kMissing, rule.missing));
+      continue;
+    }
+    if (rule.kind == FeatureRule::Kind::kInteraction) {
+      out += fmt::format("\n[[feature]]\ninteraction = {}\n", toml_texts(rule.fields));
       continue;
     }
     out += fmt::format("\n[[feature]]\nfield = {}\nkind = \"{}\"\n", toml_text(rule.field),
@@ -86,6 +97,8 @@ std::string Schema::to_toml() const {
     if (rule.kind == FeatureRule::Kind::kHarmonic) {
       out += fmt::format("period = {}\nharmonics = {}\n", toml_number(rule.period), rule.harmonics);
     }
+    if (rule.kind == FeatureRule::Kind::kSpline)
+      out += fmt::format("knots = {}\n", knots_text(rule));
     if (rule.kind == FeatureRule::Kind::kCategory) {
       if (!rule.categories.empty()) {
         out += fmt::format("categories = {}\n", toml_texts(rule.categories));
@@ -121,17 +134,28 @@ std::string Schema::description() const {
     const std::size_t end = r + 1 < parts_.rules.size() ? first_columns_[r + 1] : features_;
     const bool hash = rule.kind == FeatureRule::Kind::kHash;
     for (std::size_t i = first_columns_[r]; i < end && !hash; ++i) out += feature_name(i) + "\n";
-    if (hash) {
-      out += fmt::format("hash({}) 0 to {}\n  of {}\n", rule.field, rule.buckets - 1,
-                         toml_texts(rule.hashed));
-      if (rule.words) out += fmt::format("  words: {} of a row at most\n", rule.most);
-    } else if (rule.kind == FeatureRule::Kind::kNumber) {
-      out += fmt::format("  ({} - {}) / {}\n", rule.field, rule.shift.value_or(NAN),
-                         rule.scale.value_or(NAN));
-    } else if (rule.kind == FeatureRule::Kind::kHarmonic) {
-      out += fmt::format("  period {}\n", rule.period);
-    } else {
-      out += fmt::format("  others: {}\n", name_of(kOthers, rule.other));
+    switch (rule.kind) {
+      case FeatureRule::Kind::kHash:
+        out += fmt::format("hash({}) 0 to {}\n  of {}\n", rule.field, rule.buckets - 1,
+                           toml_texts(rule.fields));
+        if (rule.words) out += fmt::format("  words: {} of a row at most\n", rule.most);
+        break;
+      case FeatureRule::Kind::kNumber:
+        out += fmt::format("  ({} - {}) / {}\n", rule.field, rule.shift.value_or(NAN),
+                           rule.scale.value_or(NAN));
+        break;
+      case FeatureRule::Kind::kHarmonic:
+        out += fmt::format("  period {}\n", rule.period);
+        break;
+      case FeatureRule::Kind::kSpline:
+        out += fmt::format("  knots {}\n", knots_text(rule));
+        break;
+      case FeatureRule::Kind::kCategory:
+        out += fmt::format("  others: {}\n", name_of(kOthers, rule.other));
+        break;
+      case FeatureRule::Kind::kInteraction:
+        out += fmt::format("  product of {}\n", toml_texts(rule.fields));
+        break;
     }
     if (rule.reads != Reads::kNumber)
       out += fmt::format("  reads: {}\n", name_of(kReads, rule.reads));

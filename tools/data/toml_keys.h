@@ -53,6 +53,18 @@ class Keys {
       fail(fmt::format("{} = {} must be 1 to {}", key, *value, most));
     return static_cast<std::uint32_t>(*value);
   }
+  // Finite numbers; nothing where the key is not there, or no list.
+  std::optional<std::vector<double>> numbers(std::string_view key) {
+    const toml::array* list = has(key) ? table_[key].as_array() : nullptr;
+    if (list == nullptr) return std::nullopt;
+    std::vector<double> values;
+    for (const toml::node& node : *list) {
+      const auto value = node.value<double>();
+      if (!value || !std::isfinite(*value)) fail(fmt::format("{} must be finite numbers", key));
+      values.push_back(*value);
+    }
+    return values;
+  }
   // Different texts, at least `least` of them where the key is there at all.
   std::vector<std::string> texts(std::string_view key, std::size_t least) {
     std::vector<std::string> values;

@@ -1,6 +1,8 @@
 // What the columns of a row are, and how the fields of a question become them: as
 // tools/data/schema.cc does it. Without a schema each column is a field of its own.
 
+import { referenceKnot, splineWeights } from "./spline.js";
+
 const range = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 // Answers tell no more parameters one by one.
@@ -16,7 +18,9 @@ function nameOf(feature, i) {
   return `hash(${feature.field}) ${i < feature.buckets ? i : "missing"}`;
 }
 
-// Fields that a person can fill in: {name, kind, first, ...}, by the place of their first column.
+const kInteraction = "interaction";
+
+// Fields that a person can fill in, and the interactions of them: {name, kind, first, ...}, by the place of their first column.
 function fieldsOf(welcome, schema) {
   if (schema === null) {
     return range(welcome.features, (i) => ({
@@ -26,12 +30,27 @@ function fieldsOf(welcome, schema) {
   let first = 0;
   return schema.features.map((feature) => {
     const field = { ...feature, name: feature.field, first, optional: feature.missing !== "row" };
+    if (field.kind === "spline") field.shift = field.knots[referenceKnot(field.knots)];
     first += countOf(feature);
     return field;
   });
 }
 
-// Values of a number or a wave, or null where there is none.
+const valueCount = (field) => field.columns.length - (field.missing === "column" ? 1 : 0);
+
+// Products of what the row has in the columns of the fields before it; the last field's run fastest.
+function encodeInteraction(interaction, fields, out) {
+  let products = [[0, 1]];
+  for (const name of interaction.fields) {
+    const factor = fields.filter((field) => field.name === name && field.kind !== kInteraction && field.first < interaction.first);
+    const places = factor.flatMap((field) => range(valueCount(field), (i) => field.first + i));
+    const values = places.map((place, i) => [i, out.get(place) ?? 0]).filter(([, value]) => value !== 0);
+    products = products.flatMap(([at, product]) => values.map(([i, value]) => [at * places.length + i, product * value]));
+  }
+  for (const [at, product] of products) out.set(interaction.first + at, product);
+}
+
+// Values of a number, a curve or a wave, or null where there is none.
 function encodeNumber(field, value, out) {
   const marker = field.first + field.columns.length - 1;
   if (value === null) {
@@ -40,6 +59,12 @@ function encodeNumber(field, value, out) {
   }
   if (field.kind === "number") {
     out.set(field.first, (value - field.shift) / field.scale);
+    return;
+  }
+  if (field.kind === "spline") {
+    const weights = splineWeights(field.knots, value);
+    weights.splice(referenceKnot(field.knots), 1);
+    weights.forEach((weight, i) => out.set(field.first + i, weight));
     return;
   }
   const waves = Math.floor(field.columns.length / 2);
@@ -74,7 +99,8 @@ export class Columns {
     // The page has no such hash, and a row without it would be a wrong one: there is no question by
     // fields then.
     this.hashed = schema?.features.some((feature) => feature.kind === "hash") ?? false;
-    this.fields = this.hashed ? [] : fieldsOf(welcome, schema);
+    this.placed = fieldsOf(welcome, schema);
+    this.fields = this.hashed ? [] : this.placed.filter((field) => field.kind !== kInteraction);
     // Questions of the page give no exposure: it is 1. They are about so many trials.
     const trials = welcome.takes_trials ? ` (${schema?.trials ?? "trials"} = ${kTrials})` : "";
     const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : trials;
@@ -88,19 +114,20 @@ export class Columns {
   // Values of the fields by name -> the row as Predict wants it.
   encode(values) {
     const out = new Map();
-    for (const field of this.fields) {
+    for (const field of this.hashed ? [] : this.placed) {
       const value = values.get(field.name);
-      if (field.kind === "category") encodeCategory(field, value, out);
+      if (field.kind === kInteraction) encodeInteraction(field, this.placed, out);
+      else if (field.kind === "category") encodeCategory(field, value, out);
       else encodeNumber(field, value ?? null, out);
     }
     return out;
   }
 
-  // Numbers at their mean, of categories the first.
+  // Numbers at their mean, curves at their middle knot, of categories the first.
   typical() {
     return new Map(this.fields.map((field) => {
       if (field.kind === "category") return [field.name, field.categories[0] ?? kOther];
-      return [field.name, field.kind === "number" ? field.shift : 0];
+      return [field.name, field.shift ?? 0];
     }));
   }
 
@@ -133,7 +160,7 @@ export class Columns {
     if (dimension > kMostDescribed) return [];
     const variances = this.welcome.model === "MODEL_KIND_HETEROSCEDASTIC";
     const outputs = variances ? 2 : Math.max(this.classes, 2) - 1;
-    const columns = (this.hashed ? fieldsOf(this.welcome, this.schema) : this.fields).flatMap((field) =>
+    const columns = this.placed.flatMap((field) =>
       range(countOf(field), (i) => ({
         name: nameOf(field, i), scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
       })));

@@ -27,6 +27,7 @@ const kReads = {
 
 function limits(field) {
   if (field.kind === "harmonic") return [0, field.period];
+  if (field.kind === "spline") return [field.knots[0], field.knots[field.knots.length - 1]];
   const reach = field.plain ? 3 : 3 * field.scale;
   return [field.shift - reach, field.shift + reach];
 }

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
 import { densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
+import { splineWeights } from "../../../io/http/page/spline.js";
 import { judge } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
@@ -57,6 +58,35 @@ test("fields become columns, dense and sparse", () => {
   const sparse = new Columns({ ...welcome, max_nonzeros: 3 }, schema);
   const rows = [new Map([["n", 14], ["k", "v"]]), new Map([["n", 10], ["k", "u"]])].map((v) => sparse.encode(v));
   assert.deepEqual(sparse.question(rows), { rows: 2, features_f64: [2, 1, 1], indices: [0, 3, 2], row_ends: [2, 3] });
+});
+
+test("curves and interactions become columns as in a file", () => {
+  const district = { field: "d", kind: "category", missing: "row", columns: ["d=u", "d=v"], categories: ["u", "v"], other: "zero" };
+  const curved = { ...schema, features: [
+    { field: "n", kind: "number", missing: "row", columns: ["n"], shift: 10, scale: 2 },
+    { field: "s", kind: "spline", missing: "column", columns: ["s at 0", "s at 2", "s missing"], knots: [0, 1, 2] }, district,
+    { field: "s x d", kind: "interaction", fields: ["s", "d"], columns: ["a", "b", "c", "d"] }] };
+  const columns = new Columns({ features: 10, dimension: 22, classes: 3, max_nonzeros: 0 }, curved);
+  assert.deepEqual(columns.fields.map((field) => field.name), ["n", "s", "d"]);
+  assert.deepEqual(columns.parameters.slice(0, 4).map((p) => p.scale), [2, 1, 1, 1]);
+  const row = (s, d) => columns.question([columns.encode(new Map([["n", 12], ["s", s], ["d", d]]))]).features_f64;
+  // The curvature at the middle knot is 3/2 (s(0) - 2 s(1) + s(2)), at the ends and beyond it is 0.
+  const close = (actual, expected) => actual.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-12, `${actual}`));
+  close(row(1, "v"), [1, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+  close(row(2, "v"), [1, 0, 1, 0, 0, 1, 0, 0, 0, 1]);
+  close(row(3, "u"), [1, 0.25, 2.25, 0, 1, 0, 0.25, 0, 2.25, 0]);
+  close(row(0.5, "u"), [1, 0.40625, -0.09375, 0, 1, 0, 0.40625, 0, -0.09375, 0]);
+  close(row(null, "u"), [1, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
+  assert.equal(columns.typical().get("s"), 1);
+});
+
+test("the weights of a spline hold every line, and sum to 1", () => {
+  const knots = [-2, -1.5, 1, 4, 4.5, 10];
+  for (let x = -8; x < 20; x += 0.3) {
+    const weights = splineWeights(knots, x);
+    assert.ok(Math.abs(weights.reduce((sum, w) => sum + w, 0) - 1) < 1e-12);
+    assert.ok(Math.abs(weights.reduce((sum, w, i) => sum + w * knots[i], 0) - x) < 1e-11);
+  }
 });
 
 test("questions of a binomial model are about a hundred trials", () => {

@@ -1,0 +1,53 @@
+#include "windhover/tools/data/natural_spline.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+
+namespace windhover {
+
+using Eigen::Index;
+
+// B d = D h: the first derivatives of neighbouring pieces agree at each inner knot.
+NaturalSpline::NaturalSpline(std::span<const double> knots)
+    : knots_(knots.begin(), knots.end()),
+      curvatures_(Eigen::MatrixXd::Zero(static_cast<Index>(knots.size()),
+                                        static_cast<Index>(knots.size()))) {
+  const auto inner = static_cast<Index>(knots_.size()) - 2;
+  Eigen::MatrixXd B = Eigen::MatrixXd::Zero(inner, inner);
+  Eigen::MatrixXd D = Eigen::MatrixXd::Zero(inner, inner + 2);
+  for (Index i = 0; i < inner; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const double before = knots_[k + 1] - knots_[k], after = knots_[k + 2] - knots_[k + 1];
+    D(i, i) = 1 / before;
+    D(i, i + 1) = -1 / before - 1 / after;
+    D(i, i + 2) = 1 / after;
+    B(i, i) = (before + after) / 3;
+    if (i + 1 < inner) B(i, i + 1) = B(i + 1, i) = after / 6;
+  }
+  curvatures_.middleRows(1, inner) = B.partialPivLu().solve(D);
+}
+
+void NaturalSpline::weights(double x, std::span<double> out) const {
+  const auto above = std::ranges::upper_bound(knots_, x);
+  const std::size_t last = knots_.size() - 1;
+  const auto place = static_cast<std::size_t>(above - knots_.begin());
+  const std::size_t j = std::clamp<std::size_t>(place, 1, last) - 1;
+  const double width = knots_[j + 1] - knots_[j];
+  // Beyond the ends the line that the curve ends in; between knots the cubic of Wood's table 5.1.
+  const double inside = std::clamp(x, knots_.front(), knots_.back());
+  const double down = knots_[j + 1] - inside, up = inside - knots_[j];
+  const double beyond = x - inside;
+  const double of_first = (down * down * down / width - width * down) / 6 +
+                          beyond * (width / 6 - down * down / width / 2);
+  const double of_second =
+      (up * up * up / width - width * up) / 6 + beyond * (up * up / width / 2 - width / 6);
+  const auto i = static_cast<Index>(j);
+  for (std::size_t k = 0; k <= last; ++k) {
+    const auto c = static_cast<Index>(k);
+    out[k] = of_first * curvatures_(i, c) + of_second * curvatures_(i + 1, c);
+  }
+  out[j] += (down - beyond) / width;
+  out[j + 1] += (up + beyond) / width;
+}
+
+}  // namespace windhover

@@ -1,0 +1,104 @@
+// A question by name: fields to a row.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "windhover/tools/data/schema.h"
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+Schema::Given Schema::given_in(const std::map<std::string, std::string>& fields,
+                               const std::string& field, std::vector<std::string>& known) const {
+  known.push_back(field);
+  const DerivedField* derived = derived_field(field);
+  if (derived != nullptr) known.push_back(derived->from);
+  if (const auto given = fields.find(field); given != fields.end())
+    return {given->second, std::nullopt};
+  const auto source = derived != nullptr ? fields.find(derived->from) : fields.end();
+  if (source == fields.end()) {
+    throw UserError(
+        fmt::format("the schema {} also needs {}: give {}=VALUE", parts_.path, field, field));
+  }
+  const std::optional<double> value = derive(*derived, source->second);
+  if (!value) {
+    throw UserError(fmt::format("{} = \"{}\" does not have the form {}", derived->from,
+                                source->second, derived->format));
+  }
+  return {number_text(*value), value};
+}
+
+EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) const {
+  require_complete();
+  EncodedRow row;
+  if (!parts_.sparse) row.values.assign(features_, 0.0);
+  std::vector<std::string> known;
+  for (std::size_t r = 0; r < parts_.rules.size(); ++r) {
+    const FeatureRule& rule = parts_.rules[r];
+    if (rule.kind == FeatureRule::Kind::kInteraction) {
+      append_interaction(r, row, true);
+      continue;
+    }
+    if (rule.kind == FeatureRule::Kind::kHash) {
+      std::vector<std::string> owned;
+      for (const std::string& field : rule.fields)
+        owned.push_back(given_in(fields, field, known).text);
+      const std::vector<std::string_view> texts(owned.begin(), owned.end());
+      if (const Cell cell = encode_hash(r, texts, row); cell != Cell::kEncoded) {
+        throw UserError(fmt::format("hash({}): {}", rule.field,
+                                    refusal(r, cell, *std::ranges::find_if(texts, [this](auto t) {
+                                              return is_missing(t);
+                                            }))));
+      }
+      continue;
+    }
+    const Given given = given_in(fields, rule.field, known);
+    if (given.derived && rule.kind != FeatureRule::Kind::kCategory) {
+      append_number(r, *given.derived, row, true);
+      continue;
+    }
+    const std::string& text = given.text;
+    const Cell cell = encode_cell(r, text, row, true);
+    if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
+    if (cell != Cell::kEncoded) {
+      throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
+                                  reads_text(rule.reads, parts_.decimal)));
+    }
+    if (!lists(r, text)) row.unlisted.push_back(rule.field);
+  }
+  if (has_offset()) {
+    const std::string& field = parts_.offset->field;
+    known.push_back(field);
+    if (const auto given = fields.find(field); given != fields.end()) {
+      const std::optional<double> offset = offset_of(given->second);
+      if (!offset) {
+        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
+                                    given->second, offset_text()));
+      }
+      row.offset = *offset;
+    }
+  }
+  if (has_trials()) {
+    const std::string& field = *parts_.target_rule.trials;
+    known.push_back(field);
+    if (const auto given = fields.find(field); given != fields.end()) {
+      row.trials = trials_of(given->second).value_or(0);
+      if (row.trials == 0) {
+        throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", field,
+                                    given->second, kTrialsExpected));
+      }
+    }
+  }
+  if (has_weight()) known.push_back(*parts_.weight);
+  for (const auto& [name, value] : fields) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw UserError(fmt::format("\"{}\" is no field of the schema {}; its fields are {}", name,
+                                parts_.path, fmt::join(known, ", ")));
+  }
+  return row;
+}
+
+}  // namespace windhover
