@@ -8,20 +8,6 @@
 
 namespace windhover {
 
-// Complexity O(models); a Hello comes once a connection.
-ModelContext* ConversationContext::find(std::string_view name) const noexcept {
-  if (name.empty()) return models.data();
-  const auto found = std::ranges::find_if(models, [&](const ModelContext& context) {
-    return context.model != nullptr && context.model->name() == name;
-  });
-  return found == models.end() ? nullptr : &*found;
-}
-
-std::size_t ConversationContext::count() const noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      models, [](const ModelContext& context) { return context.model != nullptr; }));
-}
-
 void Conversation::begin(const Credential& peer, bool status_only) noexcept {
   rights_.begin(context_.state->access, peer);
   status_only_ = status_only;

@@ -1,7 +1,23 @@
-// What the peer of a conversation may do.
+// Which model a conversation is about, and what its peer may do.
+#include <algorithm>
+
 #include "windhover/io/conversation.h"
 
 namespace windhover {
+
+// Complexity O(models); a Hello comes once a connection.
+ModelContext* ConversationContext::find(std::string_view name) const noexcept {
+  if (name.empty()) return models.data();
+  const auto found = std::ranges::find_if(models, [&](const ModelContext& context) {
+    return context.model != nullptr && context.model->name() == name;
+  });
+  return found == models.end() ? nullptr : &*found;
+}
+
+std::size_t ConversationContext::count() const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      models, [](const ModelContext& context) { return context.model != nullptr; }));
+}
 
 // Who has no role anywhere does not learn which models there are either.
 bool Conversation::may_come(const ModelContext* named) noexcept {

@@ -1,7 +1,6 @@
 #include "windhover/io/http/json_api.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include <google/protobuf/util/json_util.h>
@@ -22,45 +21,6 @@ bool says_json(std::string_view content_type) noexcept {
   if (!content_type.starts_with(kType)) return false;
   content_type.remove_prefix(kType.size());
   return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
-}
-
-std::string text_of(const google::protobuf::Message& message) {
-  json::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
-  std::string text;
-  // What the codec wrote is a message that the printer knows.
-  return json::MessageToJsonString(message, &text, options).ok() ? text + "\n" : "{}\n";
-}
-
-unsigned status_of(v1::Reason reason) noexcept {
-  switch (reason) {
-    case v1::REASON_NOT_PERMITTED:
-      return 403;
-    case v1::REASON_TOO_LARGE:
-      return 413;
-    case v1::REASON_UNSUPPORTED:
-      return 501;
-    case v1::REASON_UNAVAILABLE:   // the snapshot that was paged through is gone
-    case v1::REASON_SEQUENCE_GAP:  // the producer stands elsewhere
-    case v1::REASON_UNKNOWN_PRODUCER:
-    case v1::REASON_PRODUCER_BUSY:
-      return 409;
-    case v1::REASON_NOT_READY:
-    case v1::REASON_TABLE_FULL:
-    case v1::REASON_TOO_MANY_PRODUCERS:
-      return 503;
-    default:
-      return 400;
-  }
-}
-
-HttpAnswer refused(v1::Reason reason, std::uint64_t number, std::string_view sentence) {
-  HttpAnswer answer = http_error(status_of(reason), "");
-  answer.body = "{\"error\":" + json_string(sentence) +
-                ",\"reason\":" + json_string(v1::Reason_Name(reason)) + ",\"number\":\"" +
-                std::to_string(number) + "\"}\n";
-  return answer;
 }
 
 // How the rows of a question are not as long as the model's; empty: they are.
@@ -85,34 +45,6 @@ std::string width_text(const v1::Predict& question, const ModelLimits& limits) {
 }
 
 }  // namespace
-
-HttpAnswer json_answer_of(std::span<const std::byte> frame) {
-  const FrameScan scan = scan_frame(frame, UINT32_MAX);
-  v1::Response response;
-  if (scan.kind != FrameScan::kFrame ||
-      !response.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
-    return http_error(500, "the answer could not be read again");
-  }
-  if (response.has_refusal()) {
-    return refused(response.refusal().reason(), response.refusal().number(),
-                   "the question was refused");
-  }
-  const google::protobuf::Reflection& reflection = *response.GetReflection();
-  const auto* arm = reflection.GetOneofFieldDescriptor(
-      response, response.GetDescriptor()->FindOneofByName("body"));
-  if (arm == nullptr) return http_error(500, "the answer is empty");
-  HttpAnswer answer;
-  answer.body = text_of(reflection.GetMessage(response, arm));
-  return answer;
-}
-
-std::string frame_of(const v1::Request& request) {
-  std::array<std::byte, kMaxFrameHeader> header{};
-  const std::string body = request.SerializeAsString();
-  const std::size_t size =
-      write_frame_header(static_cast<std::uint32_t>(body.size()), header.data());
-  return std::string(reinterpret_cast<const char*>(header.data()), size) + body;
-}
 
 JsonApi::JsonApi(HttpMemory& memory, ServerState& state) noexcept
     : memory_(memory), state_(state), conversation_(memory.conversations->context) {}
@@ -169,13 +101,13 @@ HttpAnswer JsonApi::predict(const HttpRequest& request) {
       state_.counters.add(IoCounter::kNotPermitted);
       return http_error(403, "a question with keys takes the role observe beside query");
     }
-    if (limits.pending_keys == 0) return refused(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
+    if (limits.pending_keys == 0) return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
     if (!are_keys(question.predict().keys())) return http_error(400, kNoKey);
   }
   answer = ask(question, request);
   if (answer.status != 400) return answer;
   const std::string width = width_text(question.predict(), limits);
-  return width.empty() ? answer : refused(v1::REASON_WRONG_DIMENSION, limits.features, width);
+  return width.empty() ? answer : json_refusal(v1::REASON_WRONG_DIMENSION, limits.features, width);
 }
 
 HttpAnswer JsonApi::posterior(const HttpRequest& request) {
@@ -227,7 +159,7 @@ HttpAnswer JsonApi::outcome(const HttpRequest& request) {
     return http_error(400, "there is one target a key");
   }
   if (memory_.conversations->models[request.model].model->limits.pending_keys == 0) {
-    return refused(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
+    return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
   }
   if (!are_keys(question.outcome().keys())) return http_error(400, kNoKey);
   return relay(question, request);

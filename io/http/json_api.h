@@ -9,17 +9,13 @@
 #include "windhover/io/conversation.h"
 #include "windhover/io/http/http_memory.h"
 #include "windhover/io/http/http_types.h"
+#include "windhover/io/http/json_answer.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/windhover.pb.h"
 
 namespace windhover {
 
 inline constexpr std::string_view kProducerPath = "/v1/producers/";  // and its number
-
-// The body of a response, with its length prefix, as an answer.
-HttpAnswer json_answer_of(std::span<const std::byte> frame);
-// With its length prefix.
-std::string frame_of(const v1::Request& request);
 
 // The questions of windhover.proto in Protobuf's JSON mapping, with the names of the proto and
 // every number written. A question goes through the same reader, handler and writer as on a socket,

@@ -1,0 +1,25 @@
+// Responses of windhover.proto as answers in JSON, and requests as frames.
+#ifndef WINDHOVER_IO_HTTP_JSON_ANSWER_H_
+#define WINDHOVER_IO_HTTP_JSON_ANSWER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "windhover/io/http/http_types.h"
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+// The body of a response, with its length prefix, as an answer.
+HttpAnswer json_answer_of(std::span<const std::byte> frame);
+// A refusal with its number, and what a person should read.
+HttpAnswer json_refusal(v1::Reason reason, std::uint64_t number, std::string_view sentence);
+// With its length prefix.
+std::string frame_of(const v1::Request& request);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_JSON_ANSWER_H_
