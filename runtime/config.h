@@ -7,6 +7,7 @@
 
 #include "windhover/platform/result.h"
 #include "windhover/runtime/labels/labels_config.h"
+#include "windhover/runtime/missing_features.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/single_pass_options.h"
 
@@ -90,6 +91,9 @@ struct EngineConfig {
   Standardize standardize = Standardize::kChosen;
   std::span<const double> feature_shift;  // kGiven: `features` numbers each
   std::span<const double> feature_scale;
+  // Of dense rows: what NaN in each feature stands for, in rows and questions alike; empty: it is
+  // refused.
+  std::span<const MissingFeature> missing_features;
   // Of y. Without an intercept y is not shifted. A count is not scaled, and its shift is one of the
   // linear predictor, the log of its mean. Classes have neither.
   Standardize standardize_target = Standardize::kChosen;

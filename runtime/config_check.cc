@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/runtime/observation.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
@@ -181,6 +182,30 @@ Result<bool> check_transform(const EngineConfig& c) noexcept {
   return true;
 }
 
+Result<bool> check_missing_features(const EngineConfig& c) noexcept {
+  const auto& missing = c.missing_features;
+  if (missing.empty()) return true;
+  if (c.model.max_nonzeros > 0) {
+    return invalid("missing_features are of dense rows: a sparse one leaves out what it lacks",
+                   c.model.max_nonzeros);
+  }
+  if (missing.size() != c.model.features) {
+    return invalid("missing_features must hold one for each of model.features",
+                   static_cast<double>(missing.size()));
+  }
+  for (const MissingFeature& feature : missing) {
+    if (!feature.may_lack()) continue;
+    if (!(std::abs(feature.fill) <= kLargestNumber))
+      return invalid("missing_features: a fill is too large", feature.fill);
+    if (feature.marker == MissingFeature::kNoMarker) continue;
+    if (feature.marker >= missing.size() || missing[feature.marker].may_lack()) {
+      return invalid("missing_features: a marker must be a feature that no row may lack",
+                     feature.marker);
+    }
+  }
+  return true;
+}
+
 Result<bool> check_target_units(const EngineConfig& c) noexcept {
   const Response response = find_model(c.model.name)->response;
   const Standardize how = with_defaults(c).standardize_target;
@@ -232,6 +257,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
                    c.draws_per_observation);
   }
   if (const auto r = check_transform(c); !r.ok()) return r;
+  if (const auto r = check_missing_features(c); !r.ok()) return r;
   if (const auto r = check_target_units(c); !r.ok()) return r;
   if (c.retained_draws < 2 || c.retained_draws > 65'536) {
     return invalid("retained_draws must be 2 to 65536", c.retained_draws);

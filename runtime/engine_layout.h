@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 #define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <optional>
@@ -39,7 +40,8 @@ struct Parts {
         pins(arena.allocate<SnapshotPin>(config.max_readers)),
         snapshots(slots, pins),
         sampler(make_sampler(arena, config)),
-        ingest(window, model, config.max_frame_rows, counters),
+        ingest(window, model, config.max_frame_rows, MissingFeatures(config.missing_features),
+               counters),
         learner(make_learner(start_region(arena, "estimates and chains"), config, clock, counters)),
         predictors(make_predictors(arena, config)) {}
 
@@ -110,7 +112,7 @@ struct Parts {
 
 struct Engine::Layout {
   Layout(Arena& arena, const EngineConfig& config_in, Clock& clock_in) noexcept
-      : config(config_in),
+      : config(with_own_features(arena, config_in)),
         clock(clock_in),
         parts(arena, config, clock, counters),
         feature_shift(arena.allocate<double>(given_units(config))),
@@ -121,6 +123,16 @@ struct Engine::Layout {
         scorer(make_scorer(arena)),
         engine(this) {}
 
+  // What it says of missing features is the caller's; the engine's copy is there before the parts
+  // that look at it.
+  static EngineConfig with_own_features(Arena& arena, EngineConfig config) noexcept {
+    const std::span<MissingFeature> own =
+        arena.allocate<MissingFeature>(config.missing_features.size());
+    if (own.data() == nullptr) return config;
+    std::ranges::copy(config.missing_features, own.begin());
+    config.missing_features = own;
+    return config;
+  }
   // Numbers of the features' units that the host gives.
   static std::uint32_t given_units(const EngineConfig& config) noexcept {
     return config.standardize == Standardize::kGiven ? config.model.features : 0;

@@ -26,6 +26,16 @@ std::uint64_t hash(std::span<const T> numbers) noexcept {
   return checksum(std::as_bytes(numbers));
 }
 
+std::uint64_t hash(std::span<const MissingFeature> features) noexcept {
+  std::uint64_t sum = 0;
+  for (const MissingFeature& feature : features) {
+    const std::uint64_t fill = feature.may_lack() ? real(feature.fill) : UINT64_MAX;
+    const std::uint64_t words[] = {sum, fill, feature.marker};
+    sum = hash(std::span<const std::uint64_t>(words));
+  }
+  return sum;
+}
+
 constexpr ConfigField kFields[] = {
     {Kind::kHash, "the checkpoint has another model.name; its hash is",
      [](const Config& c) noexcept { return hash(c.model.name); }},
@@ -141,6 +151,8 @@ constexpr ConfigField kFields[] = {
      [](const Config& c) noexcept { return hash(c.feature_shift); }},
     {Kind::kHash, "the checkpoint has another feature_scale; its hash is",
      [](const Config& c) noexcept { return hash(c.feature_scale); }},
+    {Kind::kHash, "the checkpoint has another missing_features; its hash is",
+     [](const Config& c) noexcept { return hash(c.missing_features); }},
     {Kind::kWhole, "the checkpoint has another standardize_target; there it is",
      [](const Config& c) noexcept { return whole(c.standardize_target); }},
     {Kind::kReal, "the checkpoint has another target_shift; there it is",

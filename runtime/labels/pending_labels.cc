@@ -14,6 +14,7 @@ namespace windhover {
 PendingLabels::PendingLabels(Arena& arena, const EngineConfig& config, Clock& clock,
                              Counters<RuntimeCounter>& counters) noexcept
     : layout_(config.model),
+      missing_(config.missing_features),
       timeout_ns_(static_cast<std::int64_t>(config.labels.timeout_seconds * 1e9)),
       timeout_outcome_(config.labels.timeout_outcome),
       given_numbers_(config.score_predictions ? Predictor::given_numbers(config) : 0),
@@ -144,6 +145,7 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
                 count * sizeof(std::uint32_t));
   } else {
     std::copy_n(request.features.data() + row * layout_.features(), layout_.features(), out);
+    missing_.fill(out);
   }
   if (layout_.has_offset() && !request.offsets.empty()) {
     out[layout_.offset_index()] = request.offsets[row];

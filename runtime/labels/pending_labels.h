@@ -148,6 +148,7 @@ class PendingLabels {
   void write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept;
 
   const RowLayout layout_;
+  MissingFeatures missing_;
   const std::int64_t timeout_ns_;
   const double timeout_outcome_;
   const std::size_t given_numbers_;   // 0: predictions are not scored

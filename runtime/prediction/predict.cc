@@ -50,6 +50,7 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
       normals_(arena.allocate<double>(draws_).data()),
       noises_(arena.allocate<Noise>(noise_of_rows_ ? block_ : 0)),
       contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()},
+      missing_(config.missing_features),
       takes_keys_(config.labels.pending > 0),
       given_numbers_(given_numbers(config)) {
   if (takes_keys_ && config.score_predictions) {
@@ -64,6 +65,11 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
   const double* inverse_scale = p.transform.inverse_scale.data();
   if (model_.max_nonzeros == 0) {
     const double* raw = r.features.data() + row * features;
+    if (missing_.any()) {
+      std::copy_n(raw, features, x);
+      missing_.fill(x);
+      raw = x;
+    }
     for (std::uint32_t j = 0; j < features; ++j) x[j] = (raw[j] - shift[j]) * inverse_scale[j];
   } else {
     std::fill_n(x, features, 0.0);

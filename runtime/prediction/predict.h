@@ -117,6 +117,7 @@ class Predictor {
     return r.trials.empty() ? 1.0 : r.trials[row];
   }
   void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;
+  bool lacks_only_allowed(const PredictRequest& request, double largest) const noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
   // Of a block of rows whose x are loaded, which then move to the mean's place.
@@ -181,6 +182,7 @@ class Predictor {
   double* normals_;                  // draws
   std::span<Noise> noises_;          // block; none unless noise_of_rows_
   Contest contest_;                  // of the rows of a request
+  MissingFeatures missing_;
   bool takes_keys_;
   std::size_t given_numbers_;
   std::span<double> given_;  // max_query_rows x given_numbers; none where nothing is scored later

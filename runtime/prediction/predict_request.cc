@@ -26,6 +26,17 @@ bool usable(std::span<const double> values, double largest) noexcept {
 
 }  // namespace
 
+// Whether what is not usable is NaN in features that a row may lack.
+bool Predictor::lacks_only_allowed(const PredictRequest& r, double largest) const noexcept {
+  if (!missing_.any()) return false;
+  for (std::size_t i = 0; i < r.features.size(); ++i) {
+    const double x = r.features[i];
+    const bool allowed = std::isnan(x) && missing_.allows(i % model_.features);
+    if (!allowed && !(std::abs(x) <= largest)) return false;
+  }
+  return true;
+}
+
 Status Predictor::check_rows(const PredictRequest& r, Response response) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
   if (model_.max_nonzeros == 0) {
@@ -46,7 +57,8 @@ Status Predictor::check_rows(const PredictRequest& r, Response response) const n
       begin = end;
     }
   }
-  if (!usable(r.features, r.keys.empty() ? kLargestAsked : kLargestNumber)) {
+  const double largest_feature = r.keys.empty() ? kLargestAsked : kLargestNumber;
+  if (!usable(r.features, largest_feature) && !lacks_only_allowed(r, largest_feature)) {
     return Status::kNotFinite;
   }
   if (!r.offsets.empty()) {

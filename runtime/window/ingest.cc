@@ -74,7 +74,8 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
                           double* out) const noexcept {
   const RowLayout& layout = window_.layout();
   const std::size_t features = layout.features();
-  if (!copy_scalars(batch.scalar, batch.features, i * features, features, out)) {
+  if (!copy_scalars(batch.scalar, batch.features, i * features, features, out) &&
+      !fill_missing(out)) {
     return Status::kNotFinite;
   }
   const double target = load_scalar(batch.scalar, batch.targets, i);
@@ -83,6 +84,14 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
   out[layout.target_index()] = target;
   std::fill(out + features + 1, out + layout.stride(), 0.0);
   return Status::kOk;
+}
+
+// Of a row with values that are not usable: whether there are none left.
+bool Ingest::fill_missing(double* row) const noexcept {
+  if (!missing_.any()) return false;
+  missing_.fill(row);
+  const std::size_t features = window_.layout().features();
+  return std::all_of(row, row + features, [](double x) { return std::abs(x) <= kLargestNumber; });
 }
 
 Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,

@@ -8,6 +8,7 @@
 
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/missing_features.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/window/window.h"
 #include "windhover/samplers/models/model.h"
@@ -19,11 +20,12 @@ class PendingLabels;
 // The observe thread's half of the engine.
 class Ingest {
  public:
-  Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows,
+  Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows, MissingFeatures missing,
          Counters<RuntimeCounter>& counters) noexcept
       : window_(window),
         model_(model),
         max_frame_rows_(max_frame_rows),
+        missing_(missing),
         largest_offset_(largest_offset(model == nullptr ? Response::kGaussian : model->response())),
         counters_(counters) {}
 
@@ -48,6 +50,7 @@ class Ingest {
   // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
+  bool fill_missing(double* row) const noexcept;
   // The extras of row `i`, where its layout has any.
   Status copy_extras(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status check_extras(const double* row) const noexcept;
@@ -63,6 +66,7 @@ class Ingest {
   Window& window_;
   const Model* model_;
   std::uint32_t max_frame_rows_;
+  MissingFeatures missing_;
   double largest_offset_;
   Counters<RuntimeCounter>& counters_;
 };

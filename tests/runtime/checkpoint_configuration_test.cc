@@ -22,6 +22,7 @@ TEST(CheckpointConfiguration, EveryFieldThatDiffersIsNamed) {
   const double two[] = {1, 2, 3};
   const double other_two[] = {1, 2, 4};
   const std::uint32_t groups[] = {0, 1, 0};
+  const MissingFeature lacking[] = {{}, {.fill = 0.5}, {}};
   using Change = std::function<void(EngineConfig&)>;
   const std::pair<const char*, Change> changes[] = {
       {"model.name", [](auto& c) { c.model.name = "student-t"; }},
@@ -46,6 +47,7 @@ TEST(CheckpointConfiguration, EveryFieldThatDiffersIsNamed) {
       {"window_size", [](auto& c) { c.window_size = 61; }},
       {"draws_per_observation", [](auto& c) { c.draws_per_observation = 5; }},
       {"standardize", [](auto& c) { c.standardize = Standardize::kColdStart; }},
+      {"missing_features", [&](auto& c) { c.missing_features = lacking; }},
       {"standardize_target", [](auto& c) { c.standardize_target = Standardize::kColdStart; }},
       {"retained_draws", [](auto& c) { c.retained_draws = 3; }},
       {"seed", [](auto& c) { c.seed = 8; }},
@@ -112,7 +114,7 @@ TEST(CheckpointConfiguration, FieldsHaveNamesThatFitAndDiffer) {
 TEST(CheckpointConfiguration, NoFieldIsForgotten) {
   EXPECT_EQ(sizeof(ModelConfig), 120u);
   EXPECT_EQ(sizeof(SamplerConfig), 192u);
-  EXPECT_EQ(sizeof(EngineConfig), 480u);
+  EXPECT_EQ(sizeof(EngineConfig), 496u);
 }
 #endif
 

@@ -31,7 +31,8 @@ class IngestTest : public testing::Test {
     find_model(name)->reset(*model);
     window_ = std::make_unique<Window>(*arena_, RowLayout(config), 100, slack);
     window_->reset();
-    ingest_ = std::make_unique<Ingest>(*window_, model, max_frame_rows, counters_);
+    ingest_ =
+        std::make_unique<Ingest>(*window_, model, max_frame_rows, MissingFeatures({}), counters_);
   }
   template <class T>
   static const std::byte* bytes(const std::vector<T>& v) {

@@ -179,6 +179,27 @@ TEST(Schema, SplinesAndInteractionsGiveARowItsMeaning) {
       schema.fingerprint());
 }
 
+// age may be missing, and with it the products it is in; sqm and district may not.
+TEST(Schema, SaysWhatNaNStandsForInEachColumn) {
+  const std::vector<MissingFeature> missing = parsed(kHouses).missing_features();
+  ASSERT_EQ(missing.size(), 12U);
+  for (std::size_t j = 0; j < missing.size(); ++j) {
+    const bool of_age = j == 1 || j == 2, product = j >= 8;
+    EXPECT_EQ(missing[j].may_lack(), of_age || product) << j;
+    EXPECT_EQ(missing[j].marker, of_age ? 3U : MissingFeature::kNoMarker) << j;
+    EXPECT_EQ(std::isfinite(missing[j].fill), of_age || product) << j;
+  }
+  EXPECT_TRUE(parsed(std::string("sparse = true\n") + kHouses).missing_features().empty());
+  EXPECT_TRUE(parsed(replaced(kHouses, "\"column\"", "\"row\"")).missing_features().empty());
+  // What a row by names has without an age is what a server makes of NaN.
+  const Schema schema = parsed(kHouses);
+  EncodedRow named = schema.encode({{"sqm", "100"}, {"age", "NA"}, {"district", "north"}});
+  Numbers row = schema.encode({{"sqm", "100"}, {"age", "7"}, {"district", "north"}}).values;
+  for (const std::size_t j : {1U, 2U, 8U, 9U, 10U, 11U}) row[j] = std::nan("");
+  MissingFeatures(missing).fill(row.data());
+  EXPECT_EQ(row, named.values);
+}
+
 TEST(Schema, SplinesAndInteractionsThatCannotBeAreRefused) {
   const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
     try {

@@ -84,6 +84,7 @@ void DaemonConfig::judge() {
     v.engine.model.offset = v.engine.model.offset || schema.has_offset();
     v.engine.model.weight = v.engine.model.weight || schema.has_weight();
     if (v.prior_groups == Values::PriorGroups::kFields) v.prior_group = fields_of(schema);
+    v.missing_features = schema.missing_features();
     if (v.target.shift && v.engine.standardize_target == Standardize::kChosen) {
       v.engine.standardize_target = Standardize::kGiven;
       v.engine.target_shift = *v.target.shift;
@@ -110,6 +111,7 @@ EngineConfig DaemonConfig::engine() const {
   engine.model.prior_groups = values_->prior_group;
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
+  engine.missing_features = values_->missing_features;
   if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
   engine.follows = follows_;
   engine.max_followers += followers_;

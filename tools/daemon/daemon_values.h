@@ -28,6 +28,7 @@ struct DaemonConfig::Values {
   bool silence_is_no_outcome = true;  // labels.timeout_outcome is none
   std::vector<double> feature_shift;
   std::vector<double> feature_scale;
+  std::vector<MissingFeature> missing_features;  // of the schema
   enum class PriorGroups : std::uint8_t { kOne, kFeatures, kFields };
   PriorGroups prior_groups = PriorGroups::kOne;
   std::vector<std::uint32_t> prior_group;  // of each feature

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "windhover/runtime/missing_features.h"
 #include "windhover/tools/data/cell.h"
 #include "windhover/tools/data/hashed.h"
 #include "windhover/tools/data/natural_spline.h"
@@ -151,6 +152,10 @@ class Schema {
   const std::vector<FeatureRule>& rules() const { return parts_.rules; }
   // The place of the first column of a rule among the features.
   std::size_t first_column(std::size_t rule) const { return first_columns_[rule]; }
+
+  // What NaN stands for in each column of a dense row, by `missing` of the features. Empty: in
+  // none, or rows are sparse.
+  std::vector<MissingFeature> missing_features() const;
 
   // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
   std::string description() const;

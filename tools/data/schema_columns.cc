@@ -136,6 +136,31 @@ std::vector<std::string> Schema::feature_names() const {
   return names;
 }
 
+// Of a product NaN stands for 0 where one of its factors may be missing.
+std::vector<MissingFeature> Schema::missing_features() const {
+  const std::vector<FeatureRule>& rules = parts_.rules;
+  std::vector<MissingFeature> features(features_);
+  const auto may_lack = [&](std::size_t r) { return rules[r].stands_for_missing(); };
+  bool any = false;
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    bool lacks = may_lack(r);
+    if (rules[r].kind == FeatureRule::Kind::kInteraction) {
+      for (const auto& factor : factors_of(rules, r))
+        lacks = lacks || std::ranges::any_of(factor, may_lack);
+    }
+    if (!lacks) continue;
+    any = true;
+    const std::size_t marker = first_columns_[r] + value_columns(rules, r);
+    const bool marked = rules[r].missing == FeatureRule::Missing::kColumn;
+    for (std::size_t j = first_columns_[r]; j < marker; ++j) {
+      features[j].fill = 0;
+      if (marked) features[j].marker = static_cast<std::uint32_t>(marker);
+    }
+  }
+  if (!any || parts_.sparse) features.clear();
+  return features;
+}
+
 bool Schema::has_hashes() const {
   return std::ranges::any_of(
       parts_.rules, [](const FeatureRule& r) { return r.kind == FeatureRule::Kind::kHash; });

@@ -1,0 +1,49 @@
+// Features that a row may lack: what NaN stands for.
+#ifndef WINDHOVER_RUNTIME_MISSING_FEATURES_H_
+#define WINDHOVER_RUNTIME_MISSING_FEATURES_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace windhover {
+
+// What NaN in one feature of a dense row means.
+struct MissingFeature {
+  static constexpr std::uint32_t kNoMarker = UINT32_MAX;
+
+  // What the feature counts as then, in units of the rows as they come. NaN: it must be there.
+  double fill = std::numeric_limits<double>::quiet_NaN();
+  // The feature that is 1 in such a row, whatever the row says of it: its coefficient is what a
+  // missing value is worth beyond `fill`. kNoMarker: none.
+  std::uint32_t marker = kNoMarker;
+
+  bool may_lack() const noexcept { return std::isfinite(fill); }
+};
+
+// Of each feature of a row; none: all must be there. Stateless view; complexity O(features).
+class MissingFeatures {
+ public:
+  explicit MissingFeatures(std::span<const MissingFeature> features) noexcept
+      : features_(features) {}
+
+  bool any() const noexcept { return !features_.empty(); }
+  bool allows(std::size_t feature) const noexcept { return any() && features_[feature].may_lack(); }
+  // NaN that is allowed becomes what it stands for; another stays. `row`: a value a feature.
+  void fill(double* row) const noexcept {
+    for (std::size_t j = 0; j < features_.size(); ++j) {
+      if (!std::isnan(row[j]) || !features_[j].may_lack()) continue;
+      row[j] = features_[j].fill;
+      if (features_[j].marker != MissingFeature::kNoMarker) row[features_[j].marker] = 1.0;
+    }
+  }
+
+ private:
+  std::span<const MissingFeature> features_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_MISSING_FEATURES_H_
