@@ -30,6 +30,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.autocorrelation_time = p.autocorrelation_time();
   to.score_autocorrelation = p.score_autocorrelation();
   to.drift_score = p.drift_score();
+  to.drift_onset = p.drift_onset();
   to.repeated_rows = p.repeated_rows();
   to.divergences = p.divergences();
   to.law_ratio = p.law_ratio();

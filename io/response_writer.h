@@ -64,6 +64,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.fixed64(26, p.recovery_target);
   out.real(27, p.coverage_90);
   out.real(28, p.conformal_coverage_90);
+  out.u64(29, p.drift_onset);
 }
 
 template <class Sink>

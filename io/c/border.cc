@@ -193,6 +193,7 @@ void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
   out.noise_variance = p.noise_variance;
   out.noise_variance_sd = p.noise_variance_sd;
   out.conformal_coverage_90 = p.conformal_coverage_90;
+  out.drift_onset = p.drift_onset;
   give(out, to);
 }
 

@@ -198,6 +198,7 @@ typedef struct windhover_provenance {
   double score_autocorrelation, drift_score, repeated_rows, coverage_90;
   double noise_variance, noise_variance_sd;
   double conformal_coverage_90;
+  uint64_t drift_onset; /* the row from which on the newest ones differ; 0: not known */
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 

@@ -45,6 +45,8 @@ std::array<double*, 10> ScoreSeries::pass_sums() const noexcept {
 
 void ScoreSeries::reset() noexcept {
   known_ = false;
+  watched_ = kNobody;
+  rows_since_change_ = 0;
   autocorrelation_ = drift_ = kNotKnown;
   std::fill_n(influence_variance_, dimension_, 0.0);
   std::fill_n(drifts_, dimension_, kNotKnown);
@@ -53,6 +55,8 @@ void ScoreSeries::reset() noexcept {
 
 void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(known_, autocorrelation_, drift_, newest_.rows, batch_rows_, newest_.batches);
+  visitor.values(watched_, rows_since_change_);
+  change_.visit_state(visitor);
   visitor.visit(influence_variance_, dimension_);
   visitor.visit(drifts_, dimension_);
   influences_.visit_state(visitor);
@@ -65,6 +69,7 @@ void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
   batch_rows_ = 0;
   newest_.batches = 0;
   influences_.reset();
+  change_.begin();
   for (double* sums : pass_sums()) std::fill_n(sums, dimension_, 0.0);
 }
 
@@ -114,6 +119,7 @@ void ScoreSeries::add_influence(const double* covariance, double scale,
   std::fill_n(influence_, dimension_, 0.0);
   kernels().symmetric_product(covariance, dimension_, scale, batch_, influence_);
   influences_.add(influence_);
+  if (watched_ != kNobody) change_.add(influence_[watched_]);
   if (left + kBatchRows <= newest_.rows) {
     newest_.batches += 1;
     for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -127,6 +133,7 @@ void ScoreSeries::end_pass() noexcept {
   known_ = true;
   conclude_dependence();
   conclude_drift();
+  conclude_change();
 }
 
 void ScoreSeries::conclude_dependence() noexcept {
@@ -202,6 +209,24 @@ void ScoreSeries::conclude_drift() noexcept {
     const double size = normal_of_student(t, freedom);
     drift_ = std::max(drift_, size);
     drifts_[j] = std::copysign(size, -t);  // scores lead uphill, a parameter goes down
+  }
+}
+
+// Rows of the batch that was not filled came last.
+void ScoreSeries::conclude_change() noexcept {
+  rows_since_change_ = 0;
+  if (watched_ != kNobody) {
+    const ChangePoint::Split split = change_.split();
+    if (split.contrast > threshold_)
+      rows_since_change_ = (change_.count() - split.before) * kBatchRows + batch_rows_;
+  }
+  if (drifting()) {
+    const auto farthest = std::max_element(drifts_, drifts_ + dimension_, [](double a, double b) {
+      return std::abs(a) < std::abs(b);
+    });
+    watched_ = static_cast<std::uint32_t>(farthest - drifts_);
+  } else if (rows_since_change_ == 0) {
+    watched_ = kNobody;
   }
 }
 

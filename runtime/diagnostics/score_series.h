@@ -9,6 +9,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/diagnostics/change_point.h"
 #include "windhover/samplers/estimates/dyadic_batches.h"
 #include "windhover/samplers/models/model.h"
 
@@ -63,6 +64,11 @@ class ScoreSeries {
   // drift() is the largest of these but for the sign. NaN when not known().
   double drift(std::uint32_t j) const noexcept { return drifts_[j]; }
   bool drifting() const noexcept { return drift_ > threshold_; }
+  // How many of the newest rows of the last pass came since the parameter changed that was the
+  // farthest when the stream was drifting(): a least squares fit of two means to its influences, in
+  // the passes after that, for as long as the means differ by more than the threshold of drift.
+  // 0: not known.
+  std::uint64_t rows_since_change() const noexcept { return rows_since_change_; }
 
   void visit_state(StateVisitor& visitor) noexcept;
 
@@ -100,6 +106,7 @@ class ScoreSeries {
   void add_influence(const double* covariance, double scale, std::uint64_t left) noexcept;
   void conclude_dependence() noexcept;
   void conclude_drift() noexcept;
+  void conclude_change() noexcept;
   double between_parts(std::uint32_t j) const noexcept;
   std::uint32_t level_of(std::uint32_t j) const noexcept;
 
@@ -116,6 +123,11 @@ class ScoreSeries {
   Products batches_;
   Sums totals_;  // of the rows' scores
   Newest newest_;
+  // Of the influences on parameter watched_, kNobody: of none.
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
+  std::uint32_t watched_ = kNobody;
+  ChangePoint change_;
+  std::uint64_t rows_since_change_ = 0;
   std::uint64_t batch_rows_ = 0;  // in scores_
   double* scores_;                // kBatchRows x dimension: of the batch
   double* batch_;                 // dimension: their sum

@@ -125,7 +125,7 @@ void WindowLearner::choose_memory(std::uint64_t head) noexcept {
   counters_.add(RuntimeCounter::kResizes);
   cursor_.resize(memory_choice_->rows());
   sums_.give_up();
-  sums_.pass().scores().reset();
+  sums_.pass().forget_scores();
   begin_pass();
   run_.take_other_rows();
 }
@@ -178,8 +178,7 @@ void WindowLearner::complete_pass() noexcept {
   sums_.pass().repeats().end_pass();
   // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
   // loss they still tell drift from none.
-  if (model().quadratic() || !estimator_.laplace().anchor_is_far())
-    sums_.pass().scores().end_pass();
+  if (model().quadratic() || !estimator_.laplace().anchor_is_far()) sums_.pass().conclude_scores();
   if (scan_.target_units_due()) return start_over();
   start_over_if_lost();
 }
@@ -239,7 +238,7 @@ void WindowLearner::start_over() noexcept {
   }
   scan_.take_up_target_units();
   estimator_.start_over();
-  sums_.pass().scores().reset();
+  sums_.pass().forget_scores();
   run_.start_over();
   cold_start_.start_over();
   publisher_.withdraw();
@@ -268,6 +267,7 @@ void WindowLearner::publish() noexcept {
   p.n_eff =
       std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
   p.repeated_rows = pass.repeats().share();
+  p.drift_onset = pass.drift_onset();
   e.drifting = pass.scores().drifting();
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();

@@ -97,6 +97,11 @@ struct Provenance {
   // parameter. `status` is drifting above what chance gives one pass in 100,000: 4.4 for one
   // parameter, 4.9 for ten, 5.3 for a hundred.
   double drift_score = std::numeric_limits<double>::quiet_NaN();
+  // The row of the stream, counted from 0, from which on the newest ones differ: where the
+  // parameter that had moved most when the stream was drifting did so, as far as a pass over the
+  // window can tell. It stays for as long as the window's rows before and after it differ beyond
+  // chance, whatever `status` says meanwhile. 0: not known.
+  std::uint64_t drift_onset = 0;
   // Share of the window's rows that repeat another one exactly: above some percent the posterior
   // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
   // without a window.

@@ -13,7 +13,7 @@ WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCur
       repeats_(arena, keeps_window(config.horizon) ? config.window_size : 1) {}
 
 void WindowPass::reset() noexcept {
-  scores_.reset();
+  forget_scores();
   repeats_.reset();
 }
 
@@ -59,6 +59,12 @@ void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
       estimator_.noise().measured().add_rows(*worker.model, batch, at);
     }
   });
+}
+
+void WindowPass::conclude_scores() noexcept {
+  scores_.end_pass();
+  const std::uint64_t rows = scores_.rows_since_change();
+  drift_onset_ = rows == 0 ? 0 : end_ - std::min(rows, end_);
 }
 
 bool WindowPass::end_sweep() noexcept {

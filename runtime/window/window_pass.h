@@ -48,16 +48,23 @@ class WindowPass {
   // Scores, and C at the iterate `at`.
   void sum_noise(const double* at, LearnerWorker& worker) noexcept;
   bool end_sweep() noexcept;
+  // Of a complete pass: what the order of its rows tells.
+  void conclude_scores() noexcept;
+  // The row from which on the newest rows differ; 0: not known (ScoreSeries::rows_since_change()).
+  std::uint64_t drift_onset() const noexcept { return drift_onset_; }
 
   // Between sweeps.
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("window pass", 2);
-    visitor.values(position_, end_);
+    visitor.section("window pass", 3);
+    visitor.values(position_, end_, drift_onset_);
     scores_.visit_state(visitor);
     repeats_.visit_state(visitor);
   }
 
-  ScoreSeries& scores() noexcept { return scores_; }
+  void forget_scores() noexcept {
+    scores_.reset();
+    drift_onset_ = 0;
+  }
   const ScoreSeries& scores() const noexcept { return scores_; }
   RepeatedRows& repeats() noexcept { return repeats_; }
   const RepeatedRows& repeats() const noexcept { return repeats_; }
@@ -78,6 +85,7 @@ class WindowPass {
   RepeatedRows repeats_;
   std::uint64_t position_ = 0;  // next row
   std::uint64_t end_ = 0;
+  std::uint64_t drift_onset_ = 0;
   std::uint64_t sweep_end_ = 0;  // of the rows that are summed now
 };
 

@@ -53,6 +53,7 @@ Provenance full_provenance() {
   p.autocorrelation_time = 21;
   p.score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
   p.drift_score = 4.5;
+  p.drift_onset = UINT64_MAX;
   p.repeated_rows = 0.125;
   p.divergences = p.recovery_target = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
@@ -92,6 +93,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.autocorrelation_time(), ours.autocorrelation_time);
   EXPECT_TRUE(std::isnan(theirs.score_autocorrelation()));
   EXPECT_EQ(theirs.drift_score(), ours.drift_score);
+  EXPECT_EQ(theirs.drift_onset(), ours.drift_onset);
   EXPECT_EQ(theirs.repeated_rows(), ours.repeated_rows);
   EXPECT_EQ(theirs.divergences(), ours.divergences);
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));

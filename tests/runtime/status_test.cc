@@ -305,6 +305,26 @@ TEST(Status, IsNoLongerDriftingOnceTheWindowIsAllNew) {
   }
 }
 
+// Before and after, batches of 8 rows have influences of mean 0 and 24, of sd 8 to 30: a fit of two
+// means misses by more than 20 batches in fewer than one of 10^4 cases.
+TEST(Status, SaysSinceWhenItDrifts) {
+  std::uint64_t known = 0;
+  for (const std::uint64_t seed : {78U, 79U, 80U, 81U}) {
+    Data data = linear_data(4000, 4, 1.0, seed);
+    for (Index i = 2500; i < 4000; ++i) data.y[i] += 3 * data.x(i, 1);
+    TestEngine engine(small_config("linear", 4, 2000));
+    for (Index row = 0; row < 4000; row += 50) {
+      engine.feed(data, row, row + 50);
+      engine.poll_until_idle();
+      const Provenance p = engine.provenance();
+      if (p.drift_onset == 0) continue;
+      EXPECT_NEAR(static_cast<double>(p.drift_onset), 2500, 160) << seed << ' ' << row;
+      ++known;
+    }
+  }
+  EXPECT_GE(known, 4U * 20);
+}
+
 TEST(Status, KnowsNothingOfTheOrderOfFewRows) {
   TestEngine engine(small_config("linear", 2, 300));
   engine.feed(linear_data(300, 2, 1.0, 79));

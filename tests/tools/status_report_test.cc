@@ -84,7 +84,7 @@ TEST(StatusReport, HasRoomForEveryReason) {
   for (int reason = 0; reason <= 13; ++reason) {
     Provenance p =
         testing::provenance_with(PosteriorStatus::kRecovering, static_cast<StatusReason>(reason));
-    p.n_seen = p.n_eff = std::numeric_limits<std::uint64_t>::max();
+    p.n_seen = p.n_eff = p.drift_onset = std::numeric_limits<std::uint64_t>::max();
     p.draws = std::numeric_limits<std::uint32_t>::max();
     p.drift_score = p.score_autocorrelation = p.ou_ratio = p.law_ratio = p.ess_bulk =
         p.prior_conflict = p.misspecification_index = p.draws_per_observation = -1.23456e-100;

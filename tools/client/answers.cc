@@ -46,6 +46,7 @@ ordered_json to_json(const Provenance& p) {
           {"prior_conflict", p.prior_conflict},
           {"score_autocorrelation", p.score_autocorrelation},
           {"drift_score", p.drift_score},
+          {"drift_onset", p.drift_onset},
           {"repeated_rows", p.repeated_rows},
           {"noise_variance", p.noise_variance},
           {"noise_variance_sd", p.noise_variance_sd}};
@@ -218,8 +219,9 @@ std::string reason_text(const Provenance& p) {
     case StatusReason::kFewDraws:
       return "not enough rows or draws yet";
     case StatusReason::kDrift:
-      return fmt::format("the newest tenth of the window is unlike the rest, drift_score {:.1f}",
-                         p.drift_score);
+      return fmt::format(
+          "the newest tenth of the window is unlike the rest, drift_score {:.1f}{}", p.drift_score,
+          p.drift_onset == 0 ? std::string() : fmt::format(", since about row {}", p.drift_onset));
     case StatusReason::kDependentRows:
       return fmt::format(
           "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "

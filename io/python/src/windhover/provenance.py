@@ -123,6 +123,7 @@ class Provenance:
     draws: int
     divergences: int
     recovery_target: int
+    drift_onset: int
     ess_bulk: float
     ess_tail: float
     r_hat: float
