@@ -235,6 +235,29 @@ TEST(DaemonConfig, TakesTheShapeOfRowsFromASchema) {
   EXPECT_TRUE(std::ranges::equal(config.engine().model.prior_groups, std::vector{0U, 0U, 1U}));
 }
 
+TEST(DaemonConfig, TakesWhatMayBeMissingFromASchema) {
+  const auto engine_of = [](const std::string& missing, const std::string& sparse) {
+    DaemonConfig config;
+    config.set("model.schema",
+               file_with("gaps.toml", sparse +
+                                          "target = \"y\"\n[[feature]]\nfield = \"x\"\n"
+                                          "kind = \"number\"\nshift = 3\nscale = 2\n" +
+                                          missing),
+               "--model.schema");
+    config.check();
+    const auto features = config.engine().missing_features;
+    return std::vector<MissingFeature>(features.begin(), features.end());
+  };
+  const auto marked = engine_of("missing = \"column\"\n", "");
+  ASSERT_EQ(marked.size(), 2U);
+  EXPECT_EQ(marked[0].fill, 0);
+  EXPECT_EQ(marked[0].marker, 1U);
+  EXPECT_FALSE(marked[1].may_lack());
+  EXPECT_EQ(engine_of("missing = \"zero\"\n", "").size(), 1U);
+  EXPECT_TRUE(engine_of("missing = \"row\"\n", "").empty());
+  EXPECT_TRUE(engine_of("missing = \"column\"\n", "sparse = true\n").empty());
+}
+
 std::string schema_with(const std::string& target) {
   return file_with("target.toml", "target = \"y\"\n" + target +
                                       "[[feature]]\nfield = \"x\"\nkind = \"number\"\n"
