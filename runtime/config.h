@@ -15,10 +15,10 @@ namespace windhover {
 
 // What N means: which observations the posterior stands on, and how much each counts.
 enum class Horizon : std::uint8_t {
-  kWindow,      // the last N, held in memory and drawn from again and again
-  kForgetting,  // all, each seen once, older ones fading: worth N in all
-  kAll,         // all so far, each seen once and counting the same
-  kAdaptive,    // a window of as many of the last N as have predicted best of late
+  kWindow,    // the last N, held in memory and drawn from again and again
+  kFading,    // all, each seen once, older ones fading: worth N in all
+  kAll,       // all so far, each seen once and counting the same
+  kAdaptive,  // a window of as many of the last N as have predicted best of late
 };
 
 // Whether the rows of the posterior are held in memory and drawn from again and again.

@@ -65,8 +65,8 @@ const char* to_string(Horizon horizon) noexcept {
   switch (horizon) {
     case Horizon::kWindow:
       return "window";
-    case Horizon::kForgetting:
-      return "forgetting";
+    case Horizon::kFading:
+      return "fading";
     case Horizon::kAll:
       return "all";
     case Horizon::kAdaptive:

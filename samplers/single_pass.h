@@ -12,7 +12,7 @@
 //   all         keep = 1: the gain S / W is 1 / t, n = W = rows so far. (2 S / n, the constant rate
 //               of Mandt et al. 2017 with n growing, would make the spread 4/3 of what it should
 //               be.)
-//   forgetting  keep = 1 - h, h = 2 S / (N + S), once W has grown to S / h: then n_kish = N.
+//   fading      keep = 1 - h, h = 2 S / (N + S), once W has grown to S / h: then n_kish = N.
 //               With ForgettingSpread::kPosterior n = W, half as much, and v = n_kish / W doubles
 //               the spread: the posterior under exponentially discounted rows.
 //

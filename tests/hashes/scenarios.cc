@@ -81,7 +81,7 @@ void add_horizons(std::vector<Scenario>& all) {
   };
   for (const char* model : {"linear", "logistic"}) {
     for (const auto& [name, noise] : kNoises) {
-      for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+      for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
         Scenario s{std::string("horizon/") + to_string(horizon) + "/" + model + "/" + name,
                    base(model)};
         s.config.horizon = horizon;
@@ -92,23 +92,23 @@ void add_horizons(std::vector<Scenario>& all) {
       }
     }
   }
-  Scenario wide{"horizon/forgetting/posterior-spread", base("linear")};
-  wide.config.horizon = Horizon::kForgetting;
+  Scenario wide{"horizon/fading/posterior-spread", base("linear")};
+  wide.config.horizon = Horizon::kFading;
   wide.config.sampler.chains = 0;
   wide.config.forgetting_spread = ForgettingSpread::kPosterior;
   wide.stream = Stream::kJump;
   all.push_back(wide);
   for (const Stream stream : {Stream::kHuge, Stream::kOutliers, Stream::kStarved}) {
     for (const char* model : {"linear", "logistic"}) {
-      Scenario hit{std::string("horizon/forgetting/disturbed/") + model +
+      Scenario hit{std::string("horizon/fading/disturbed/") + model +
                        std::to_string(static_cast<int>(stream)),
                    base(model), stream};
-      hit.config.horizon = Horizon::kForgetting;
+      hit.config.horizon = Horizon::kFading;
       hit.config.sampler.chains = 0;
       all.push_back(hit);
     }
   }
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     for (const char* model : {"linear", "student-t"}) {
       Scenario stuck{std::string("horizon/") + to_string(horizon) + "/constant/" + model,
                      base(model), Stream::kConstant};

@@ -224,7 +224,7 @@ constexpr std::array kCases = {
     Case{"round-linear-12", [] { return round("linear"); }},
     Case{"round-logistic-12", [] { return round("logistic"); }},
     Case{"round-stream-12", [] { return streamed_round(Horizon::kWindow); }},
-    Case{"round-forgetting-12", [] { return streamed_round(Horizon::kForgetting); }},
+    Case{"round-fading-12", [] { return streamed_round(Horizon::kFading); }},
     Case{"predict-linear-12", [] { return predict(1, false); }},
     Case{"predict-draws-12", [] { return predict(1, true); }},
     Case{"predict-draws-12x256", [] { return predict(256, true); }},

@@ -130,7 +130,7 @@ TEST(BinomialPosterior, SpreadOfTheDrawsIsThePosteriors) {
 
 TEST(BinomialPosterior, IsFoundInEveryHorizon) {
   const Data data = trials_data(8'000, 3, -2.0, 15, 78);
-  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting, Horizon::kAdaptive}) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kFading, Horizon::kAdaptive}) {
     EngineConfig config = binomial(3, 4'000);
     config.horizon = horizon;
     if (horizon != Horizon::kAdaptive) config.sampler.chains = 0;

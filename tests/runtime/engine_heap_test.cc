@@ -241,7 +241,7 @@ TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {
                  {.name = "sgfs-d", .noise_structure = NoiseStructure::kDiagonal});
 }
 TEST(EngineHeap, SinglePassesNeverCall) {
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     run_whole_life("linear", 5, true, {}, false, horizon);
     run_whole_life("logistic", 99, false, {}, false, horizon);
   }

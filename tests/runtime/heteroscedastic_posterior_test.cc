@@ -200,7 +200,7 @@ TEST(HeteroscedasticPosterior, TargetsWithoutNoiseAreNoHarm) {
 }
 
 TEST(HeteroscedasticPosterior, IsLearnedInOnePassToo) {
-  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
     EngineConfig config = config_of(2, 4'000);
     config.horizon = horizon;
     TestEngine engine(config);

@@ -59,7 +59,7 @@ TEST(LogNormalPosterior, IsTheLinearModelsOfLogYToTheLastBit) {
   const Both both = both_of(4000, 3, 0.7, 12);
   const std::vector<double> x = {0.5, -1, 2};
   for (const Horizon horizon :
-       {Horizon::kWindow, Horizon::kAdaptive, Horizon::kForgetting, Horizon::kAll}) {
+       {Horizon::kWindow, Horizon::kAdaptive, Horizon::kFading, Horizon::kAll}) {
     ManualClock clock(1);  // by which both have time to score every row
     TestEngine ours(with_defaults_of("log-normal", horizon), &clock);
     TestEngine linear(with_defaults_of("linear", horizon), &clock);

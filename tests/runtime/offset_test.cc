@@ -98,7 +98,7 @@ TEST(Offset, SpreadOfTheDrawsIsThePosteriors) {
 // Under the default prior, with y in units found at the cold start.
 TEST(Offset, OfANumberIsTakenOffBeforeAnythingElse) {
   for (const char* model : {"linear", "student-t"}) {
-    for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kForgetting}) {
+    for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kFading}) {
       Data data = units_test::house_prices(600);
       EngineConfig config = units_test::default_prior(model, 2, 400);
       config.horizon = horizon;

@@ -205,7 +205,7 @@ TEST(Prequential, TakesATwentiethOfTheTimeAtMost) {
 
 // A round without a window takes in some of the rows that are there.
 TEST(Prequential, EachRowIsOfferedOnceWithoutAWindow) {
-  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
     ManualClock clock(1);
     EngineConfig config = scored("linear");
     config.horizon = horizon;

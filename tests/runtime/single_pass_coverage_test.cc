@@ -20,9 +20,9 @@ struct Regime {
 };
 
 constexpr Regime kRegimes[] = {
-    {"forgetting, weights", Horizon::kForgetting, SinglePassNoise::kWeights, true},
-    {"forgetting, injected C", Horizon::kForgetting, SinglePassNoise::kNoiseCovariance, true},
-    {"forgetting, injected A", Horizon::kForgetting, SinglePassNoise::kCurvature, false},
+    {"fading, weights", Horizon::kFading, SinglePassNoise::kWeights, true},
+    {"fading, injected C", Horizon::kFading, SinglePassNoise::kNoiseCovariance, true},
+    {"fading, injected A", Horizon::kFading, SinglePassNoise::kCurvature, false},
     {"all, weights", Horizon::kAll, SinglePassNoise::kWeights, true},
     {"all, injected C", Horizon::kAll, SinglePassNoise::kNoiseCovariance, true},
     {"all, injected A", Horizon::kAll, SinglePassNoise::kCurvature, false},

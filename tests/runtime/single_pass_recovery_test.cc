@@ -45,7 +45,7 @@ TEST(SinglePassRecovery, ConstantTargetsLaterOnAreRowsAmongOthers) {
                             "zero-inflated-poisson"}) {
     Data data = data_of(model, 4000, 202);
     data.y.segment(2000, 100).setZero();
-    TestEngine engine(default_config(model, Horizon::kForgetting));
+    TestEngine engine(default_config(model, Horizon::kFading));
     stream(engine, data, 0, data.rows());
     expect_ok(engine, model);
     expect_truth(engine, data, model);
@@ -202,7 +202,7 @@ TEST(SinglePassRecovery, ABurstOfANewCategoryIsOkAtOnce) {
 // they are ok.
 TEST(SinglePassRecovery, SpreadIsJudgedByTheDrawsThereAre) {
   Data data = data_of("linear", 20'000, 215);
-  TestEngine engine(default_config("linear", Horizon::kForgetting));
+  TestEngine engine(default_config("linear", Horizon::kFading));
   stream(engine, data, 0, 3000);
   expect_ok(engine, "before");
   const std::span<const double> chains = engine->learner().view().chains;

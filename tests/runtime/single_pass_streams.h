@@ -9,8 +9,8 @@
 
 namespace windhover::test {
 
-inline constexpr Index kMemory = 1000;  // N when forgetting
-inline constexpr std::array kHorizons = {Horizon::kAll, Horizon::kForgetting};
+inline constexpr Index kMemory = 1000;  // N when fading
+inline constexpr std::array kHorizons = {Horizon::kAll, Horizon::kFading};
 
 // Every default but N.
 EngineConfig default_config(const char* model, Horizon horizon);

@@ -10,7 +10,7 @@
 namespace windhover::test::single_pass_test {
 namespace {
 
-constexpr std::uint64_t kEffective = 1000;  // N when forgetting
+constexpr std::uint64_t kEffective = 1000;  // N when fading
 
 EngineConfig single_pass_config(const char* model, std::uint32_t features, Horizon horizon) {
   EngineConfig config = small_config(model, features, kEffective);
@@ -76,7 +76,7 @@ TEST(SinglePass, OfAllRowsIsTheirExactPosterior) {
 
 TEST(SinglePass, ForgetsAsRecursiveLeastSquaresDoes) {
   const Data data = linear_data(6000, 4, 1.0, 72);
-  EngineConfig config = single_pass_config("linear", 4, Horizon::kForgetting);
+  EngineConfig config = single_pass_config("linear", 4, Horizon::kFading);
   TestEngine engine(config);
   feed_in_steps(engine, data);
   // The weight of each row by the definition; the cold start takes 100 rows, and the steps then end
@@ -115,7 +115,7 @@ TEST(SinglePass, OfALogisticModelComesCloseToThePosteriorOfAllRows) {
 
 TEST(SinglePass, LearnsTheNoiseVariance) {
   const Data data = linear_data(6000, 4, 1.7, 74);
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     EngineConfig config = single_pass_config("linear", 4, horizon);
     config.model.noise_variance = 0;
     TestEngine engine(config);
@@ -132,7 +132,7 @@ TEST(SinglePass, LearnsTheNoiseVariance) {
 TEST(SinglePass, KeepsThePriorsSpreadWhereRowsSayNothing) {
   Data data = linear_data(8000, 3, 1.0, 75);
   data.x.col(1).setZero();
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     for (const SinglePassNoise noise :
          {SinglePassNoise::kWeights, SinglePassNoise::kNoiseCovariance,
           SinglePassNoise::kCurvature}) {
@@ -160,7 +160,7 @@ TEST(SinglePass, KeepsThePriorsSpreadWhereRowsSayNothing) {
 
 TEST(SinglePass, OfDiscountedRowsIsTwiceAsWide) {
   const Data data = linear_data(8000, 3, 1.0, 76);
-  EngineConfig config = single_pass_config("linear", 3, Horizon::kForgetting);
+  EngineConfig config = single_pass_config("linear", 3, Horizon::kFading);
   config.forgetting_spread = ForgettingSpread::kPosterior;
   config.retained_draws = 1024;
   TestEngine engine(config);
@@ -181,7 +181,7 @@ TEST(SinglePass, OfDiscountedRowsIsTwiceAsWide) {
 TEST(SinglePass, ACategoryThatAppearsLateIsLearnt) {
   Data data = logistic_data(6000, 3, -0.5, 77);
   data.x.col(1).head(4000).setZero();
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     TestEngine engine(single_pass_config("logistic", 3, horizon));
     feed_in_steps(engine, data);
     EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
@@ -208,7 +208,7 @@ TEST(SinglePass, HoldsTheWriterBackUntilRowsAreTakenIn) {
 
 TEST(SinglePass, AnswersFromTheFirstRowOn) {
   const Data data = logistic_data(400, 3, -0.5, 79);
-  TestEngine engine(single_pass_config("logistic", 3, Horizon::kForgetting));
+  TestEngine engine(single_pass_config("logistic", 3, Horizon::kFading));
   for (Index row = 0; row < data.rows(); ++row) {
     engine.feed(data, row, row + 1);
     engine.poll_until_idle();
@@ -224,7 +224,7 @@ TEST(SinglePass, AnswersFromTheFirstRowOn) {
 TEST(SinglePass, StandsAnOutlier) {
   Data data = logistic_data(4000, 3, -0.5, 80);
   data.x(3000, 1) = 1e6;
-  TestEngine engine(single_pass_config("logistic", 3, Horizon::kForgetting));
+  TestEngine engine(single_pass_config("logistic", 3, Horizon::kFading));
   feed_in_steps(engine, data);
   for (const ParameterSummary& s : engine.parameters()) ASSERT_TRUE(std::isfinite(s.mean));
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kDivergences), 0u);
@@ -240,7 +240,7 @@ TEST(SinglePass, StandsAnOutlier) {
 // Two features that have always been the same, until rows come that have one of them alone: A has
 // next to no curvature in their difference, though neither is new.
 TEST(SinglePass, StandsTheEndOfACollinearity) {
-  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
     Data data = linear_data(6000, 3, 1.0, 86);
     for (Index i = 0; i < data.rows(); ++i) {
       data.x(i, 1) = i % 2 == 0 ? 1.0 : 0.0;
@@ -274,7 +274,7 @@ TEST(SinglePass, StandsTheEndOfACollinearity) {
 // The largest values that are taken, and columns equal to the last bit, so large that the prior is
 // lost beside them.
 TEST(SinglePass, StandsTheLargestRowsThatAreTaken) {
-  for (const Horizon horizon : {Horizon::kWindow, Horizon::kForgetting, Horizon::kAll}) {
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kFading, Horizon::kAll}) {
     for (const Index at : {Index{3}, Index{2000}}) {
       Data data = linear_data(4000, 3, 1.0, 87);
       data.x.row(at).setConstant(1e35);

@@ -220,7 +220,7 @@ void expect_same_future(Host& original, const Scenario& s, const Data& data, int
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all = scenarios();
   for (const ModelEntry& entry : model_registry()) {
-    for (const Horizon horizon : {Horizon::kForgetting, Horizon::kAll}) {
+    for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {
       for (const std::uint32_t nonzeros : {0U, 4U}) {
         Scenario s{std::string("no-window/") + to_string(horizon) + "/" + std::string(entry.name) +
                        (nonzeros > 0 ? "/sparse" : ""),

@@ -20,8 +20,8 @@ constexpr EquivarianceCase kEquivarianceCases[] = {
     {"linear", "linear", Horizon::kWindow},
     {"student_t", "student-t", Horizon::kWindow},
     {"network", "mlp-linear", Horizon::kWindow},
-    {"forgetting", "linear", Horizon::kForgetting},
-    {"student_t_forgetting", "student-t", Horizon::kForgetting},
+    {"fading", "linear", Horizon::kFading},
+    {"student_t_fading", "student-t", Horizon::kFading},
     {"all", "linear", Horizon::kAll},
 };
 

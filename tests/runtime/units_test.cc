@@ -216,7 +216,7 @@ TEST(Units, CountsAreLocatedAtTheirMean) {
 // Targets that have not varied have no scale: the window starts over where they do.
 TEST(Units, TargetsThatVaryAfterTheColdStartGiveTheScaleThen) {
   for (const double constant : {0.0, 7.5}) {
-    for (const Horizon horizon : {Horizon::kWindow, Horizon::kForgetting}) {
+    for (const Horizon horizon : {Horizon::kWindow, Horizon::kFading}) {
       Data data = house_prices(6'000);
       const Data later = data;
       data.y.head(2'000).setConstant(constant);

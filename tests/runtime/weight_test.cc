@@ -153,7 +153,7 @@ TEST(Weight, PosteriorOfAllRowsIsThatOfSoManyEqualRows) {
 TEST(Weight, ChainsThatSeeRowsOnceSpreadAsOfSoManyEqualRows) {
   for (const SinglePassNoise noise : {SinglePassNoise::kWeights, SinglePassNoise::kNoiseCovariance,
                                       SinglePassNoise::kCurvature}) {
-    for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+    for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
       for (const double scale : {1.0, 30.0, 0.05}) {
         double mean = 0;
         double index = 0;
@@ -187,7 +187,7 @@ TEST(Weight, ChainsThatSeeRowsOnceSpreadAsOfSoManyEqualRows) {
         EXPECT_NEAR(mean, usual, 4 * 0.014 + 0.006)
             << static_cast<int>(noise) << static_cast<int>(horizon) << scale;
         // Tr(A^-1 C) / 4 of 1,000 effective rows, or 600 where weights differ: variance 2 / 600 / 4
-        // a stream, and as much again for forgetting.
+        // a stream, and as much again for fading.
         EXPECT_NEAR(index, 1, 4 * std::sqrt(2 * 2 / 600.0 / 4 / 5)) << scale;
       }
     }

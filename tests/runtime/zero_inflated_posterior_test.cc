@@ -127,7 +127,7 @@ TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
 }
 
 TEST(ZeroInflatedPosterior, IsLearnedInOnePassToo) {
-  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
     EngineConfig config = learning(3, 4'000);
     config.horizon = horizon;
     TestEngine engine(config);

@@ -58,7 +58,7 @@ TEST_P(LongMemory, ResidentStaysFlatToTenToTheEight) {
   EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Horizons, LongMemory, ::testing::Values("window", "forgetting", "all"));
+INSTANTIATE_TEST_SUITE_P(Horizons, LongMemory, ::testing::Values("window", "fading", "all"));
 
 }  // namespace
 }  // namespace windhover

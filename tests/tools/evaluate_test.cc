@@ -124,7 +124,7 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
 // Without a window rows are taken in a minibatch at a time: of the first chunk only the first ones
 // come before there are units.
 TEST_F(Evaluate, WithoutAWindowToo) {
-  for (const Horizon horizon : {Horizon::kAll, Horizon::kForgetting}) {
+  for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
     EvaluateOptions o = options(prices(), "price");
     o.chunk = 100;
     o.horizon.horizon = horizon;

@@ -245,7 +245,7 @@ BENCHMARK(prior_precision)->Arg(12)->Arg(100);
 BENCHMARK(inverse_factor)->Arg(12)->Arg(100)->Arg(1000);
 BENCHMARK(whiten)->ArgsProduct({{12, 100}, {1, 32}});
 BENCHMARK_CAPTURE(take_in, all, Horizon::kAll)->Arg(12)->Arg(100);
-BENCHMARK_CAPTURE(take_in, forgetting, Horizon::kForgetting)->Arg(12)->Arg(100);
+BENCHMARK_CAPTURE(take_in, fading, Horizon::kFading)->Arg(12)->Arg(100);
 
 }  // namespace
 }  // namespace windhover

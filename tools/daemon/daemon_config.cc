@@ -155,9 +155,9 @@ std::string horizon_text(const EngineConfig& engine) {
   switch (engine.horizon) {
     case Horizon::kAll:
       return "horizon=all: the posterior is of all rows, none is forgotten";
-    case Horizon::kForgetting:
+    case Horizon::kFading:
       return fmt::format(
-          "horizon=forgetting rows={}: the posterior is of all rows, older ones count less and "
+          "horizon=fading rows={}: the posterior is of all rows, older ones count less and "
           "less, together as much as {} rows",
           rows, rows);
     case Horizon::kAdaptive:

@@ -214,9 +214,9 @@ def memory(programs, folder):
     )
     horizons = {
         "window of 2,000": ["--engine.window_size", "2000"],
-        "forgetting, worth 2,000": [
+        "fading, worth 2,000": [
             "--engine.horizon",
-            "forgetting",
+            "fading",
             "--engine.window_size",
             "2000",
         ],

@@ -147,7 +147,7 @@ void run_streaming(const Context& context, Report& report) {
       "the exact A.");
   report.note(
       "The truth that wanders takes a step of covariance q A^-1 a row, q = g^2, g = 2 / (N + S): "
-      "the gain of `forgetting` is then that of the Kalman filter, the error of its mean has "
+      "the gain of `fading` is then that of the Kalman filter, the error of its mean has "
       "variance 2 V, and `forgetting_spread = posterior`, which serves 2 V, is right. The same "
       "spread covers too often where the truth stays. 2 V stands for 2 N / (N + S) = 1.90 V, since "
       "the S rows of a minibatch count alike.");

@@ -64,10 +64,10 @@ void add_coverage(Report& report, Panel& panel, const WorldFacts& world, const c
 // are not alone responsible for it.
 std::optional<Bar> spread_bar(const Regime& regime, const Estimate& spread) {
   if (regime.horizon == Horizon::kWindow) return {};
-  const bool weighted_and_forgetting =
-      regime.horizon == Horizon::kForgetting && regime.noise == SinglePassNoise::kWeights;
+  const bool weighted_and_fading =
+      regime.horizon == Horizon::kFading && regime.noise == SinglePassNoise::kWeights;
   // Multiplicative noise widens by 4 to 7 % at N / D = 100.
-  if (weighted_and_forgetting) return decided_within({1.0, 1.07}, 0.035, spread.mcse);
+  if (weighted_and_fading) return decided_within({1.0, 1.07}, 0.035, spread.mcse);
   return within(1, 0.03, spread);
 }
 
@@ -149,7 +149,7 @@ void add_wandering(const Context& context, Report& report) {
   constexpr double kTwice =
       2 * static_cast<double>(kEffective) / static_cast<double>(kEffective + kMinibatch);
   const std::size_t replications = context.choose<std::size_t>(600, 4000);
-  Panel panel = Panel{"Coverage of forgetting, where the truth wanders and where it stays", "",
+  Panel panel = Panel{"Coverage of fading, where the truth wanders and where it stays", "",
                       "share covered by 90 % intervals"}
                     .legend_at("outside top center horizontal")
                     .y_in(0.7, 1.02)

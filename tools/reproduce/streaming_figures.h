@@ -15,7 +15,7 @@ void add_level(Panel& panel, const char* label, double level, int colour);
 // Every regime in a world; `begin` to `end` of the progress.
 void add_world(const Context& context, const WorldFacts& world, double begin, double end,
                Report& report);
-// A truth that wanders by as much as the gain of `forgetting` is right for, and one that stays.
+// A truth that wanders by as much as the gain of `fading` is right for, and one that stays.
 void add_wandering(const Context& context, Report& report);
 
 }  // namespace windhover::reproduce

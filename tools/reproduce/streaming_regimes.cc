@@ -26,9 +26,9 @@ constexpr Regime kRegimes[] = {
     {"window, R = 4", "calibrated", kWindow, kWeights, kSampling, 4, false},
     {"window, R = 16", "calibrated", kWindow, kWeights, kSampling, 16, false},
     {"window, sandwich, R = 4", "sandwich", kWindow, kWeights, kSampling, 4, true},
-    {"forgets, weights {0, 2}", "", kForgetting, kWeights, kSampling, 1, true},
-    {"forgets, noise of C", "", kForgetting, kNoiseCovariance, kSampling, 1, true},
-    {"forgets, noise of A", "", kForgetting, kCurvature, kSampling, 1, false},
+    {"forgets, weights {0, 2}", "", kFading, kWeights, kSampling, 1, true},
+    {"forgets, noise of C", "", kFading, kNoiseCovariance, kSampling, 1, true},
+    {"forgets, noise of A", "", kFading, kCurvature, kSampling, 1, false},
     {"all, weights {0, 2}", "", kAll, kWeights, kSampling, 1, true},
     {"all, noise of C", "", kAll, kNoiseCovariance, kSampling, 1, true},
     {"all, noise of A", "", kAll, kCurvature, kSampling, 1, false},
@@ -117,7 +117,7 @@ class Served {
 std::span<const Regime> regimes() { return kRegimes; }
 
 Regime wandering_regime(ForgettingSpread spread) {
-  return {"forgets", "", kForgetting, kWeights, spread, 1, false};
+  return {"forgets", "", kFading, kWeights, spread, 1, false};
 }
 
 std::size_t looks_of(const Regime& regime) { return regime.horizon == kWindow ? 4 : 1; }

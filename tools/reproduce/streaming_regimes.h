@@ -24,7 +24,7 @@ struct Regime {
 };
 std::span<const Regime> regimes();  // for a truth that stays
 
-// `forgetting` with that spread, for a truth that wanders.
+// `fading` with that spread, for a truth that wanders.
 Regime wandering_regime(ForgettingSpread spread);
 
 // Posteriors of one stream that are looked at: windows without a row in common, or one where rows

@@ -25,7 +25,7 @@ constexpr Eigen::Index kFrame = 50;                  // rows that come at a time
 //   kLogistic        P(y = 1) logistic in x theta, theta_j = 0.4 (-1)^j, intercept -0.5;
 //   kOmitted         the same with x_2^2 - 2.5 + x_4 x_5 added, which the model leaves out;
 //   kWandering       linear, theta a random walk of covariance q A^-1 a row, A^-1 that of one row's
-//                    estimate, q = g^2: there the gain g = 2 / (N + S) of `forgetting` is Kalman's.
+//                    estimate, q = g^2: there the gain g = 2 / (N + S) of `fading` is Kalman's.
 enum class World { kLinear, kHeteroscedastic, kLogistic, kOmitted, kWandering };
 
 struct WorldFacts {

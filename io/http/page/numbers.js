@@ -5,7 +5,7 @@ import { judge } from "./judgement.js";
 
 const kHorizons = {
   HORIZON_WINDOW: "the last rows",
-  HORIZON_FORGETTING: "all rows, older ones fading",
+  HORIZON_FADING: "all rows, older ones fading",
   HORIZON_ALL: "all rows",
   HORIZON_ADAPTIVE: "as many of the last rows as have predicted best",
 };

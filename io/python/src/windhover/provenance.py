@@ -50,7 +50,7 @@ class Horizon(str, enum.Enum):
     """Which observations the posterior stands on."""
 
     WINDOW = "window"
-    FORGETTING = "forgetting"
+    FADING = "fading"
     ALL = "all"
     ADAPTIVE = "adaptive"
     UNKNOWN = "unknown"  # of a newer server
