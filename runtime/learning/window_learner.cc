@@ -197,7 +197,7 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   const LossShape& loss = estimator_.laplace().loss();
   const bool convex = model().curvature() == Curvature::kHessian || loss.steps_are_safe;
   const double longest = !model().log_concave() ? 1.0
-                         : convex               ? 1e300
+                         : convex               ? longest_in_circles()
                                                 : loss.trusted_step(estimator_.laplace().weight());
   if (!ok(estimator_.refresh(sums_.rows(), scan_.target_variance(), longest, ensemble_.prior_move(),
                              background_moves))) {
@@ -207,6 +207,17 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   refreshed_position_ = sums_.joined();
   ensemble_.follow(sums_.joined(), run_.noise_known(), background_moves);
   return true;
+}
+
+// Newton's method comes to the mode of rows that stay in a few passes, or goes in circles around
+// it, as it can where classes are all but separable: then its steps are halved, and again after as
+// many passes.
+double WindowLearner::longest_in_circles() const noexcept {
+  constexpr std::uint64_t kEnough = 12;
+  constexpr std::uint64_t kMostHalvings = 10;
+  const std::uint64_t halvings = std::min(sums_.quiet_passes() / kEnough, kMostHalvings);
+  if (halvings == 0 || !estimator_.far_from_mode()) return 1e300;
+  return std::ldexp(estimator_.laplace().newton_decrement(), -2 * static_cast<int>(halvings));
 }
 
 // Where no chain can move by the step that is given, Laplace's answers go on.

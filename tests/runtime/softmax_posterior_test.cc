@@ -206,5 +206,52 @@ TEST(SoftmaxPosterior, WhatAClassNumberCannotAnswerIsUnsupported) {
   EXPECT_EQ(engine->observe(x, 2), Status::kOk);
 }
 
+// Four classes around points of their own, of features whose logarithms are normal: all but
+// separable, with rows far out among them.
+Data all_but_separable_data(Index rows, std::uint64_t seed) {
+  constexpr Index kFeatures = 8;
+  Data data;
+  data.x.resize(rows, kFeatures);
+  data.y.resize(rows);
+  const VectorXd z = normals(seed, rows * kFeatures);
+  const VectorXd centres = normals(seed + 1'000, 4 * kFeatures);
+  const VectorXd u = uniforms(seed + 2'000, rows);
+  for (Index i = 0; i < rows; ++i) {
+    const auto label = static_cast<Index>(4 * u[i]);
+    data.y[i] = static_cast<double>(label);
+    const double far = u[(7 * i) % rows] < 0.03 ? 10 : 1;
+    for (Index j = 0; j < kFeatures; ++j) {
+      data.x(i, j) = far * std::exp(0.8 * (z[kFeatures * i + j] + centres[kFeatures * label + j]));
+    }
+  }
+  return data;
+}
+
+// Full steps of Newton's method go in circles there, pass after pass, with nothing new: after the
+// row 352 of the first stream, 476 of the second.
+TEST(SoftmaxPosterior, NewtonsMethodComesToAnEndWhereClassesAreAllButSeparable) {
+  for (const std::uint64_t seed : {6, 10}) {
+    const Data data = all_but_separable_data(600, seed);
+    EngineConfig config;
+    config.model.name = "softmax";
+    config.model.features = 8;
+    config.model.classes = 4;
+    config.window_size = 400;
+    config.window_slack = 2'048;
+    config.max_frame_rows = 512;
+    TestEngine engine(config);
+    for (Index row = 0; row < 500; ++row) {
+      engine.feed(data, row, row + 1);
+      const std::uint64_t before = engine->counters().get(RuntimeCounter::kPasses);
+      std::uint64_t passes = 0;
+      while (passes < 400 && engine->poll(64) > 0) {
+        passes = engine->counters().get(RuntimeCounter::kPasses) - before;
+      }
+      ASSERT_LT(passes, 400U) << "row " << row << " of stream " << seed;
+    }
+    EXPECT_FALSE(engine->learner().view().estimator().far_from_mode());
+  }
+}
+
 }  // namespace
 }  // namespace windhover::test::softmax_posterior_test
