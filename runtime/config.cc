@@ -59,6 +59,7 @@ std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {
 }
 
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
+  if (config.horizon == Horizon::kForgetting) return 2 * config.window_size;
   return keeps_window(config.horizon) ? config.window_size : cold_start_rows(config);
 }
 

@@ -15,15 +15,17 @@ namespace windhover {
 
 // What N means: which observations the posterior stands on, and how much each counts.
 enum class Horizon : std::uint8_t {
-  kWindow,    // the last N, held in memory and drawn from again and again
-  kFading,    // all, each seen once, older ones fading: worth N in all
-  kAll,       // all so far, each seen once and counting the same
-  kAdaptive,  // a window of as many of the last N as have predicted best of late
+  kWindow,      // the last N, held in memory and drawn from again and again
+  kFading,      // all, each seen once, older ones fading: worth N in all
+  kAll,         // all so far, each seen once and counting the same
+  kAdaptive,    // a window of as many of the last N as have predicted best of late
+  kForgetting,  // the last 2 N, as kWindow, but older ones count less: worth N in all
 };
 
 // Whether the rows of the posterior are held in memory and drawn from again and again.
 inline bool keeps_window(Horizon horizon) {
-  return horizon == Horizon::kWindow || horizon == Horizon::kAdaptive;
+  return horizon == Horizon::kWindow || horizon == Horizon::kAdaptive ||
+         horizon == Horizon::kForgetting;
 }
 
 // In which units a model sees the features, or y. Its answers are in those of the rows.
@@ -130,7 +132,8 @@ std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noe
 // Rows that a cold start waits for: max(100, 4 D), but at most N / 4, and at least 4; kAll: at most
 // N.
 std::uint64_t cold_start_rows(const EngineConfig& config) noexcept;
-// Rows that stay in memory beside the slack: N, or without a window those of the cold start.
+// Rows that stay in memory beside the slack: N, 2 N with kForgetting, or without a window those of
+// the cold start.
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept;
 
 // What the meaning of a row hangs on: likelihood, features, intercept, offset, weight, feature

@@ -67,6 +67,8 @@ const char* to_string(Horizon horizon) noexcept {
       return "window";
     case Horizon::kFading:
       return "fading";
+    case Horizon::kForgetting:
+      return "forgetting";
     case Horizon::kAll:
       return "all";
     case Horizon::kAdaptive:

@@ -34,7 +34,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   if (o->model == nullptr || o->sampler == nullptr) {
     return explain(error, WINDHOVER_INVALID_ARGUMENT, "options.model and sampler must not be NULL");
   }
-  if (o->horizon < WINDHOVER_HORIZON_WINDOW || o->horizon > WINDHOVER_HORIZON_ADAPTIVE) {
+  if (o->horizon < WINDHOVER_HORIZON_WINDOW || o->horizon > WINDHOVER_HORIZON_FORGETTING) {
     return explain(error, WINDHOVER_INVALID_CONFIG,
                    "options.horizon must be one of windhover_horizon", o->horizon);
   }

@@ -174,10 +174,11 @@ typedef enum windhover_posterior_status {
 
 /* Which rows a posterior stands on. */
 typedef enum windhover_horizon {
-  WINDHOVER_HORIZON_WINDOW = 0,  /* the last N */
-  WINDHOVER_HORIZON_FADING = 1,  /* all, older ones fading: worth N */
-  WINDHOVER_HORIZON_ALL = 2,     /* all, counting the same */
-  WINDHOVER_HORIZON_ADAPTIVE = 3 /* as many of the last N as have predicted best of late */
+  WINDHOVER_HORIZON_WINDOW = 0,    /* the last N */
+  WINDHOVER_HORIZON_FADING = 1,    /* all, older ones fading: worth N */
+  WINDHOVER_HORIZON_ALL = 2,       /* all, counting the same */
+  WINDHOVER_HORIZON_ADAPTIVE = 3,  /* as many of the last N as have predicted best of late */
+  WINDHOVER_HORIZON_FORGETTING = 4 /* the last 2 N, older ones counting less: worth N */
 } windhover_horizon;
 
 /* Where an answer comes from. A number that is not known is NaN. */

@@ -26,12 +26,12 @@ void ChainMover::reset() noexcept {
 }
 
 double ChainMover::relaxation() const noexcept {
-  const double window = static_cast<double>(cursor_.rows()) / minibatch_size();
+  const double window = cursor_.worth() / minibatch_size();
   return std::min(std::max({1.0, window, sampler_->relaxation()}), longest_relaxation());
 }
 
 double ChainMover::longest_relaxation() const noexcept {
-  return std::max(1e5, 4096 * static_cast<double>(cursor_.rows()) / minibatch_size());
+  return std::max(1e5, 4096 * cursor_.worth() / minibatch_size());
 }
 
 bool ChainMover::refresh(const Estimator& estimator, bool noise_known,
@@ -79,8 +79,8 @@ std::size_t ChainMover::move_aside(ChainSet& chains, Estimator& estimator,
 // collapse onto one another.
 void ChainMover::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept {
   const Rows rows = drawn_rows();
-  fill_indices(config_.seed, {move_number(), chain.index, Purpose::kMinibatch},
-               static_cast<std::uint32_t>(rows.end - rows.first), slots);
+  cursor_.ages().draw(config_.seed, {move_number(), chain.index, Purpose::kMinibatch}, rows.first,
+                      rows.end, slots);
   const auto start = static_cast<std::uint32_t>(rows.first % cursor_.capacity());
   const auto capacity = static_cast<std::uint32_t>(cursor_.capacity());
   for (std::uint32_t& slot : slots) {

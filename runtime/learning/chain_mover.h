@@ -43,9 +43,9 @@ class StepDamping {
   bool lost_in_pass_ = false;
 };
 
-// Each chain draws a minibatch of its own, with replacement. Invariant: the sampler's law is that
-// of the last refresh that succeeded, its steps shortened by damping().
-// One thread, but for move() of different chains.
+// Each chain draws a minibatch of its own, with replacement, rows as often as they count.
+// Invariant: the sampler's law is that of the last refresh that succeeded, its steps shortened by
+// damping(). One thread, but for move() of different chains.
 class ChainMover {
  public:
   // Which chains have left for good.
@@ -57,7 +57,7 @@ class ChainMover {
 
   // S while the window holds the rows it does.
   double minibatch_size() const noexcept {
-    return static_cast<double>(minibatch_rows(config_, cursor_.rows()));
+    return static_cast<double>(minibatch_rows(config_, cursor_.worth_rows()));
   }
   // Whether the law is for minibatches of about that size: it is not while many rows that made it
   // larger are still joining the sums.

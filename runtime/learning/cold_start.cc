@@ -23,8 +23,9 @@ double slope(const Estimator& estimator, const double* from) noexcept {
   double sum = 0;
   for (std::uint32_t j = 0; j < rows.dimension(); ++j) {
     const double anchor = rows.anchor()[j];
-    const double gradient = rows.sums().gradient[j] / estimator.dispersion().divisor() +
-                            estimator.prior().values()[j] * anchor;
+    const double gradient =
+        estimator.row_scale(rows) * rows.sums().gradient[j] / estimator.dispersion().divisor() +
+        estimator.prior().values()[j] * anchor;
     sum += gradient * (anchor - from[j]);
   }
   return sum;
@@ -97,7 +98,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   step_.first_row = cursor_.first();
   const int most = model_->log_concave() ? kMostIterations : kMostDescentIterations;
   const bool near = at_mode() || (left && near_mode_of_a_stream());
-  const auto rows = std::min(static_cast<double>(cursor_.rows()), estimator_.done().rows());
+  const auto rows = std::min(static_cast<double>(cursor_.rows()), estimator_.done().count());
   const bool found = near && !started && rows >= static_cast<double>(rows_wanted());
   if (found || model_->quadratic() || run_.iterations >= most) return end(found);
   begin_pass();
@@ -106,7 +107,8 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
 
 // The estimates of the rows that were summed, and the mode that they lead to.
 bool ColdStart::take_step() noexcept {
-  const bool taken = ok(estimator_.refresh(estimator_.done().rows(), scan_.target_variance()));
+  const double rows = cursor_.ages().worth(estimator_.done().kish());
+  const bool taken = ok(estimator_.refresh(rows, scan_.target_variance()));
   if (!taken) counters_.add(RuntimeCounter::kFactorizationFailures);
   return taken;
 }

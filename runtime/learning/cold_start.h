@@ -43,7 +43,7 @@ class ColdStart {
   Outcome advance(LearnerWorker& worker) noexcept;
   // Whether a run that is over has seen rows enough for chains.
   bool enough_rows() const noexcept {
-    return estimator_.done().rows() >= static_cast<double>(cold_start_rows(config_));
+    return estimator_.done().count() >= static_cast<double>(cold_start_rows(config_));
   }
 
   void visit_state(StateVisitor& visitor) noexcept {

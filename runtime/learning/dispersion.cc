@@ -33,13 +33,14 @@ void Dispersion::set_target_scale(double scale) noexcept {
   value_ = initial_;
 }
 
-double Dispersion::update(const AnchorSums& rows, const double* newton_step, const double* prior,
-                          const double* variances, const ShapeCoupling& coupling,
-                          double target_variance, Interlude* interlude) noexcept {
+double Dispersion::update(const AnchorSums& rows, double scale, const double* newton_step,
+                          const double* prior, const double* variances,
+                          const ShapeCoupling& coupling, double target_variance,
+                          Interlude* interlude) noexcept {
   if (rows.rows() == 0) return 0;
   const double before = value_;
-  const double found = is_shape() ? update_shape(rows, coupling)
-                                  : update_dispersion(rows, newton_step, prior, variances,
+  const double found = is_shape() ? update_shape(rows, scale, coupling)
+                                  : update_dispersion(rows, scale, newton_step, prior, variances,
                                                       target_variance, interlude);
   if (found > 0 && std::isfinite(found)) value_ = found;
   return std::abs(value_ - before) / before;
@@ -52,7 +53,8 @@ double Dispersion::update(const AnchorSums& rows, const double* newton_step, con
 // a half-normal one for sqrt(alpha), of scale 1; of odds a Beta one of 1/2
 // and 9/2 for the probability, which leaves few zeros to be structural. What is left of the
 // information when theta has had its share is that of the profile likelihood, or a hundredth.
-double Dispersion::update_shape(const AnchorSums& rows, const ShapeCoupling& coupling) noexcept {
+double Dispersion::update_shape(const AnchorSums& rows, double scale,
+                                const ShapeCoupling& coupling) noexcept {
   constexpr double kLongest = 1;
   constexpr double kLeast = 1e-9;
   constexpr double kMost = 1e4;
@@ -60,12 +62,13 @@ double Dispersion::update_shape(const AnchorSums& rows, const ShapeCoupling& cou
   const double shape = rows.dispersion();
   const double structural = shape / (1 + shape);
   const bool odds = kind_ == Kind::kOdds;
-  const double gradient = odds ? sums.shape_gradient + coupling.slope + (5 * structural - 0.5)
-                               : sums.shape_gradient + 0.5 * shape - 0.5;
-  const double all = std::max(sums.shape_curvature, sums.squares);
+  const double slope = scale * sums.shape_gradient;
+  const double gradient =
+      odds ? slope + coupling.slope + (5 * structural - 0.5) : slope + 0.5 * shape - 0.5;
+  const double all = scale * std::max(sums.shape_curvature, sums.squares);
   const double left = odds ? std::max(all - coupling.information, 0.01 * all) : all;
   const double information = left + (odds ? 5 * structural * (1 - structural) : 0.5 * shape);
-  information_ = information / rows.weight();
+  information_ = information / (scale * rows.weight());
   return std::clamp(shape * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
                     kLeast, kMost);
 }
@@ -74,10 +77,11 @@ double Dispersion::update_shape(const AnchorSums& rows, const ShapeCoupling& cou
 // A_1 the data curvature in units of dispersion 1; of weighted rows the sum of weighted squares,
 // and what the rows count as. For Student's t the squares are weighted with the anchor's
 // dispersion: one step of the EM algorithm a pass.
-double Dispersion::update_dispersion(const AnchorSums& rows, const double* newton_step,
-                                     const double* prior, const double* variances,
-                                     double target_variance, Interlude* interlude) const noexcept {
-  const double count = rows.weight();
+double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
+                                     const double* newton_step, const double* prior,
+                                     const double* variances, double target_variance,
+                                     Interlude* interlude) const noexcept {
+  const double count = scale * rows.weight();
   const CurvatureSums& sums = rows.sums();
   const auto d = static_cast<Index>(rows.dimension());
   // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.
@@ -96,8 +100,8 @@ double Dispersion::update_dispersion(const AnchorSums& rows, const double* newto
   // explained perfectly; it is gone at 2 D + 10 rows.
   const double pseudo_rows = std::max(0.0, 1.0 - count / (2.0 * static_cast<double>(d) + 10.0));
   const double effective = std::clamp(trace, 0.0, std::min(static_cast<double>(d), 0.99 * count));
-  const double variance =
-      (std::max(rss, 0.0) + pseudo_rows * target_variance) / (count + pseudo_rows - effective);
+  const double variance = (scale * std::max(rss, 0.0) + pseudo_rows * target_variance) /
+                          (count + pseudo_rows - effective);
   // Targets that the features explain perfectly, a stuck sensor's, would take it down to 0, a power
   // at a time.
   return std::max(variance, least_);

@@ -58,12 +58,12 @@ class Dispersion {
   // One step towards the value that the rows call for. A dispersion: of the fixed point at which it
   // is the expected squared residual over the posterior that it leads to. A shape:
   // Newton's from where the sums began, so that a second call with the same sums changes nothing.
-  // `newton_step`: from the anchor of `rows` to the mode, subtracted;
-  // `prior`, `variances`: Lambda and P_jj. `coupling`: of a shape and theta. Returns the relative
-  // change. Complexity O(D^2).
-  double update(const AnchorSums& rows, const double* newton_step, const double* prior,
-                const double* variances, const ShapeCoupling& coupling, double target_variance,
-                Interlude* interlude) noexcept;
+  // `scale`: what sums of `rows` are multiplied with, Estimator::row_scale(). `newton_step`: from
+  // the anchor of `rows` to the mode, subtracted; `prior`, `variances`: Lambda and P_jj.
+  // `coupling`: of a shape and theta. Returns the relative change. Complexity O(D^2).
+  double update(const AnchorSums& rows, double scale, const double* newton_step,
+                const double* prior, const double* variances, const ShapeCoupling& coupling,
+                double target_variance, Interlude* interlude) noexcept;
   void set(double value) noexcept { value_ = value; }
   // A refresh ends that began at the value `previous`.
   void end_refresh(double previous) noexcept { step_ = std::abs(std::log(value_ / previous)); }
@@ -77,10 +77,10 @@ class Dispersion {
   enum class Kind : std::uint8_t { kNone, kDivides, kOverdispersion, kOdds };
 
   static Kind kind_of(const ModelConfig& model) noexcept;
-  double update_dispersion(const AnchorSums& rows, const double* newton_step, const double* prior,
-                           const double* variances, double target_variance,
+  double update_dispersion(const AnchorSums& rows, double scale, const double* newton_step,
+                           const double* prior, const double* variances, double target_variance,
                            Interlude* interlude) const noexcept;
-  double update_shape(const AnchorSums& rows, const ShapeCoupling& coupling) noexcept;
+  double update_shape(const AnchorSums& rows, double scale, const ShapeCoupling& coupling) noexcept;
 
   Kind kind_;
   bool learned_ = false;

@@ -14,8 +14,10 @@ Response response_of(const ModelConfig& model) noexcept { return find_model(mode
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), response_of(config.model), config.model.weight),
-      done_(arena, config.model.dimension(), response_of(config.model), config.model.weight),
+      pass_(arena, config.model.dimension(), response_of(config.model), config.model.weight,
+            config.horizon == Horizon::kForgetting),
+      done_(arena, config.model.dimension(), response_of(config.model), config.model.weight,
+            config.horizon == Horizon::kForgetting),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),
@@ -179,9 +181,9 @@ Status Estimator::update_hyperparameters(double target_variance, double longest,
       change = prior_.update(laplace_.mode(), laplace_.mean(), variances, prior_move);
     }
     if (dispersion_.learned()) {
-      change = std::max(
-          change, dispersion_.update(done_, laplace_.newton_step(), prior_.values(), variances,
-                                     shape_coupling(), target_variance, interlude));
+      change = std::max(change, dispersion_.update(done_, row_scale(done_), laplace_.newton_step(),
+                                                   prior_.values(), variances, shape_coupling(),
+                                                   target_variance, interlude));
     }
     const Status status = laplace_.compute_curvature(input(interlude));
     if (!ok(status)) {
@@ -207,8 +209,9 @@ bool Estimator::curvature_is_known(const Model& model, double least) const noexc
   if (model.curvature() != Curvature::kFisher) return true;
   if (const double* cross = done_.sums().shape_cross; cross != nullptr) {
     const double relative_sd = dispersion_.relative_sd(laplace_.weight());
+    const double scaled_sd = row_scale(done_) * relative_sd;
     const double taken = checks_.variance_along(cross).posterior;
-    if (!(taken * relative_sd * relative_sd < kLaw)) return false;
+    if (!(taken * scaled_sd * scaled_sd < kLaw)) return false;
   }
   return !done_.weighted() || effective_rows() >= least;
 }
@@ -218,12 +221,13 @@ ShapeCoupling Estimator::shape_coupling() noexcept {
   const double* cross = done_.sums().shape_cross;
   if (cross == nullptr || !laplace_.step_is_trusted()) return {};
   const std::uint32_t d = done_.dimension();
+  const double scale = row_scale(done_);
   ShapeCoupling coupling;
   std::copy_n(cross, d, at_);
   laplace_.factor().solve_root(at_);
   for (std::uint32_t j = 0; j < d; ++j) {
-    coupling.slope -= cross[j] * laplace_.newton_step()[j];
-    coupling.information += at_[j] * at_[j] / laplace_.n();
+    coupling.slope -= scale * cross[j] * laplace_.newton_step()[j];
+    coupling.information += scale * scale * at_[j] * at_[j] / laplace_.n();
   }
   return coupling;
 }

@@ -78,6 +78,11 @@ class Estimator {
   // And where rows that say something of a shape say it of theta too, whether P, which takes the
   // shape as known, is within 1.3 of what it is along any direction when the shape is not.
   bool curvature_is_known(const Model& model, double least) const noexcept;
+  // What sums over rows, done() or pass(), are multiplied with to be those of n equal ones: 1 where
+  // rows do not fade with their age.
+  double row_scale(const AnchorSums& rows) const noexcept {
+    return rows.aged() && rows.rows() > 0 ? laplace_.n() / rows.rows() : 1.0;
+  }
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // pass() is done() as it stands, for refresh_at_mode() to go back to.
   void keep_sums() noexcept { pass_.copy_from(done_); }

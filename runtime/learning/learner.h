@@ -85,7 +85,7 @@ class Learner {
   Prequential* scorer_ = nullptr;
 };
 
-// Of a learner, between two rounds. What follows `minibatch_size` is of Horizon::kWindow only.
+// Of a learner, between two rounds. What follows `minibatch_size` is of rows in memory only.
 struct LearnerView {
   // REQUIRES: the learner has one.
   const Estimator& estimator() const noexcept { return *estimates; }

@@ -61,9 +61,7 @@ void SamplingRun::before_rows(double fresh) noexcept {
   budget_.stream_went_on();
 }
 
-void SamplingRun::after_rows(double fresh) noexcept {
-  budget_.grant(fresh, static_cast<double>(cursor_.rows()));
-}
+void SamplingRun::after_rows(double fresh) noexcept { budget_.grant(fresh, cursor_.worth()); }
 
 // What the chains share, in their order.
 bool SamplingRun::end_move() noexcept {
@@ -130,9 +128,9 @@ void SamplingRun::compare() noexcept {
   const ChainMover& mover = ensemble_.mover();
   if (passes_to_make_ > 0 || !mover.law_is_of_minibatch()) return;
   const double fresh = static_cast<double>(cursor_.head() - judged_.head);
-  const bool news = fresh >= kNews * static_cast<double>(cursor_.rows());
+  const bool news = fresh >= kNews * cursor_.worth();
   if (news && record_.spread_is_off()) record_.compare_soon();
-  if (!record_.comparison_due(cursor_.rows())) return;
+  if (!record_.comparison_due(cursor_.worth_rows())) return;
   record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
                   [&mover](double* h, double* injected) { return mover.law(h, injected); });
   if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
@@ -173,7 +171,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   constexpr double kSlower = 2;
   constexpr double kOther = 1;
   const ChainMover& mover = ensemble_.mover();
-  const double window_moves = static_cast<double>(cursor_.rows()) / mover.minibatch_size();
+  const double window_moves = cursor_.worth() / mover.minibatch_size();
   if (recover(ChainMover::Lost::kTooFar)) law_moved_ = true;
   if (outrun) {
     // Those too far off to come home in the time that the others need to forget start again.
@@ -196,7 +194,7 @@ bool SamplingRun::start() noexcept {
   phase_ = Phase::kApproach;
   passes_ = 0;
   // Enough to measure C, for the burn-in and to retain draws, even if no further row ever comes.
-  const double rows = static_cast<double>(cursor_.rows());
+  const double rows = cursor_.worth();
   budget_.set_credit(std::max(budget_.target(), kColdStartPasses) * rows);
   replay_ratio_.begin(cursor_.head(), rows, 0);
   return true;
@@ -219,7 +217,7 @@ void SamplingRun::begin_burn_in() noexcept {
   const ChainMover& mover = ensemble_.mover();
   if (mover.posterior_is_target()) start_anew();
   burn_in_ = 2;
-  const double rows = static_cast<double>(cursor_.rows());
+  const double rows = cursor_.worth();
   law_moved_ = mover.sampler().relaxation() > 2 * (rows / mover.minibatch_size());
   // The window may have grown a lot since the chains began: enough for the burn-in and for draws.
   budget_.grant_at_least(6 * rows);
@@ -250,7 +248,7 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
   const double size = mover.minibatch_size();
   record_.summarize(chains, posterior);
   describe_worst(posterior);
-  replay_ratio_.update(cursor_.head(), cursor_.rows(), budget_.due(size));
+  replay_ratio_.update(cursor_.head(), cursor_.worth_rows(), budget_.due(size));
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
   p.draws_per_observation = replay_ratio_.value();

@@ -23,7 +23,7 @@ std::uint64_t Schedule::rows_of_a_tenth_move() const noexcept {
 std::uint64_t Schedule::next_head() noexcept {
   const std::uint64_t head = cursor_.published();
   if (!run_.sampling() || run_.rests()) return head;
-  const std::uint64_t rows = cursor_.rows();
+  const std::uint64_t rows = cursor_.worth_rows();
   const std::uint64_t most =
       std::min({cursor_.slack() / 2, rows / 4, std::max(kWarmUpRows, rows / 32)});
   outpaced_ = outpaced_ || head - cursor_.head() > most;
@@ -43,7 +43,7 @@ bool Schedule::pass_due(bool resting) const noexcept {
   if (ensemble_.mover().damping().active()) return true;
   if (resting && (!sums_.exact() || law_moved || estimator_.far_from_mode())) return true;
   const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
-  return fresh >= std::max(1.0, 0.01 * static_cast<double>(cursor_.rows()));
+  return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }
 
 // Passes over rows that stay the same tell ever less: C at other places of the same chains.
@@ -79,7 +79,7 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   constexpr double kLeastWork = 10;
   constexpr double kFewestMoves = 8;
   if (sums_.unusable() || !sums_.filled()) return false;
-  if (sums_.rows() >= 1.02 * refreshed_n_) return true;
+  if (sums_.worth() >= 1.02 * refreshed_n_) return true;
   if (!rows_joined()) return false;
   if (resting) return true;
   if (!run_.sampling() || !sums_.exact() || !estimator_.laplace().is_summary()) return false;
@@ -89,8 +89,7 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   const double moved = (2 * row * ensemble_.mover().minibatch_size() + d * d) *
                        static_cast<double>(ensemble_.chains().size());
   const double tail = sums_.tail_rows() - refreshed_tail_rows_;
-  return tail >= WindowSums::kFewRows * static_cast<double>(cursor_.rows()) &&
-         ensemble_.moves() >= kFewestMoves &&
+  return tail >= WindowSums::kFewRows * cursor_.worth() && ensemble_.moves() >= kFewestMoves &&
          ensemble_.moves() * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
 }
 

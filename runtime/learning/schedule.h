@@ -41,7 +41,7 @@ class Schedule {
   // Rows have joined the sums since the newest refresh.
   bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
   void begin_refresh() noexcept {
-    refreshed_n_ = sums_.rows();
+    refreshed_n_ = sums_.worth();
     refreshed_tail_rows_ = sums_.tail_rows();
   }
   // The estimates are those that a cold start ended with.

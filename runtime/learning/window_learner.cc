@@ -18,7 +18,7 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       counters_(counters),
       models_(models),
       workers_(arena.make_array<LearnerWorker>(config.learner_threads, arena, config)),
-      cursor_(window),
+      cursor_(window, AgeWeights(config)),
       estimator_(arena, config),
       sums_(arena, config, cursor_, estimator_),
       scan_(config_),
@@ -199,8 +199,8 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   const double longest = !model().log_concave() ? 1.0
                          : convex               ? longest_in_circles()
                                                 : loss.trusted_step(estimator_.laplace().weight());
-  if (!ok(estimator_.refresh(sums_.rows(), scan_.target_variance(), longest, ensemble_.prior_move(),
-                             background_moves))) {
+  if (!ok(estimator_.refresh(sums_.worth(), scan_.target_variance(), longest,
+                             ensemble_.prior_move(), background_moves))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return false;
   }

@@ -24,29 +24,55 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
     outrun(next_first - first);
     return false;
   }
-  const RowBatch leaving = cursor_.between(first, next_first, worker.indices);
-  Model& model = *worker.model;
-  const double* covariance = model.quadratic() ? nullptr : estimator_.laplace().covariance();
-  const double* prior = estimator_.prior().values();
-  if (state_ == State::kExact && !estimator_.done().remove(model, leaving, covariance, prior)) {
+  if (state_ == State::kExact &&
+      !take_out(estimator_.done(), first, next_first, joined_ - 1, worker)) {
     state_ = State::kUnusable;
   }
-  if (!pass_exact_ || pass_.position() <= first || !pass_.running()) return false;
-  const RowBatch swept =
-      cursor_.between(first, std::min(next_first, pass_.position()), worker.indices);
-  if (estimator_.pass().remove(model, swept, covariance, prior)) return false;
+  const std::uint64_t swept = pass_.position();
+  if (!pass_exact_ || swept <= first || !pass_.running()) return false;
+  if (take_out(estimator_.pass(), first, std::min(next_first, swept), swept - 1, worker)) {
+    return false;
+  }
   begin_pass();
   return true;
 }
 
+bool WindowSums::take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t end,
+                          std::uint64_t newest, LearnerWorker& worker) noexcept {
+  Model& model = *worker.model;
+  const double* covariance = model.quadratic() ? nullptr : estimator_.laplace().covariance();
+  const AgeWeights& ages = cursor_.ages();
+  bool usable = true;
+  for (std::uint64_t at = first; at < end;) {
+    const std::uint64_t last = std::min(end, ages.end_of_step(at));
+    usable = sums.remove(model, cursor_.between(at, last, worker.indices), covariance,
+                         estimator_.prior().values(), ages.weight(at, newest)) &&
+             usable;
+    at = last;
+  }
+  return usable;
+}
+
 bool WindowSums::join(std::uint64_t rows, LearnerWorker& worker) noexcept {
-  joined_ = std::max(joined_, cursor_.first());
+  AnchorSums& sums = estimator_.done();
+  const AgeWeights& ages = cursor_.ages();
+  if (joined_ < cursor_.first()) {
+    const double keep = joined_ > 0 ? ages.weight(joined_ - 1, cursor_.first() - 1) : 1.0;
+    if (keep < 1) sums.fade(keep);
+    joined_ = cursor_.first();
+  }
   if (joined_ >= cursor_.head()) return false;
-  const std::uint64_t last = std::min(cursor_.head(), joined_ + rows);
-  estimator_.done().add(*worker.model, cursor_.between(joined_, last, worker.indices),
-                        worker.model->quadratic() ? nullptr : estimator_.laplace().covariance());
-  tail_rows_ += static_cast<double>(last - joined_);
-  joined_ = last;
+  const std::uint64_t end = std::min(cursor_.head(), joined_ + rows);
+  const double* covariance =
+      worker.model->quadratic() ? nullptr : estimator_.laplace().covariance();
+  tail_rows_ += static_cast<double>(end - joined_);
+  while (joined_ < end) {
+    const std::uint64_t last = std::min(end, ages.end_of_step(joined_));
+    const double keep = joined_ > 0 ? ages.weight(joined_ - 1, joined_) : 1.0;
+    if (keep < 1) sums.fade(keep);
+    sums.add(*worker.model, cursor_.between(joined_, last, worker.indices), covariance);
+    joined_ = last;
+  }
   return true;
 }
 
@@ -59,8 +85,9 @@ PassResult WindowSums::complete_pass(bool moving) noexcept {
   const std::uint64_t rows = cursor_.rows();
   estimator_.end_pass();
   PassResult result{};
-  result.replaced = static_cast<double>(pass_.end() - previous_end_) /
-                    static_cast<double>(std::max<std::uint64_t>(rows, 1));
+  const AgeWeights& ages = cursor_.ages();
+  result.replaced = ages.sums(previous_end_, pass_.end()).weight /
+                    std::max(ages.sums(cursor_.first(), cursor_.head()).weight, 1.0);
   result.outrun = pass_exact_ && moving && 10 * outrun_rows_ > rows;
   if (moving && pass_.end() == previous_end_) ++quiet_passes_;
   previous_end_ = pass_.end();
@@ -73,12 +100,13 @@ PassResult WindowSums::complete_pass(bool moving) noexcept {
 
 void WindowSums::begin_after_cold_start() noexcept { joined_ = pass_.end(); }
 
-double WindowSums::rows() const noexcept {
-  return std::min(static_cast<double>(cursor_.rows()), estimator_.done().rows());
+double WindowSums::worth() const noexcept {
+  return std::min(cursor_.worth(), cursor_.ages().worth(estimator_.done().kish()));
 }
 
 bool WindowSums::filled() const noexcept {
-  return estimator_.done().rows() >= (1 - kFewRows) * estimator_.laplace().n();
+  return cursor_.ages().worth(estimator_.done().kish()) >=
+         (1 - kFewRows) * estimator_.laplace().n();
 }
 
 }  // namespace windhover

@@ -10,7 +10,8 @@ namespace windhover {
 
 // What a pass came to.
 struct PassResult {
-  double replaced;  // share of the window's rows that are others than when the pass before ended
+  double
+      replaced;  // share of the window, by what rows count, that is new since the pass before ended
   // A tenth of the window left the sums as wholes: chains stand, and have left draws, where rows
   // have been that are gone.
   bool outrun;
@@ -51,8 +52,9 @@ class WindowSums {
   bool exact() const noexcept { return state_ == State::kExact; }
   bool unusable() const noexcept { return state_ == State::kUnusable; }
   void give_up() noexcept { state_ = State::kUnusable; }
-  // Rows of the window that the sums hold.
-  double rows() const noexcept;
+  // Equal rows that those of the window which the sums hold are worth: as many, where all count the
+  // same.
+  double worth() const noexcept;
   // Rows of a large frame that take the place of others join the sums after those have left them:
   // meanwhile the sums tell of fewer rows than the estimates do.
   bool filled() const noexcept;
@@ -80,6 +82,9 @@ class WindowSums {
   };
 
   void outrun(std::uint64_t rows) noexcept;
+  // Rows [first, end) leave sums whose newest row is `newest`. See AnchorSums::remove().
+  bool take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t end, std::uint64_t newest,
+                LearnerWorker& worker) noexcept;
 
   const WindowCursor& cursor_;
   Estimator& estimator_;

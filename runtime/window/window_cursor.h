@@ -1,10 +1,12 @@
-// Which rows of the window the learner stands on.
+// Which rows of the window the learner stands on, and what they count for.
 #ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
 #define WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 
+#include "windhover/runtime/window/age_weights.h"
 #include "windhover/runtime/window/window.h"
 
 namespace windhover {
@@ -13,7 +15,8 @@ namespace windhover {
 // thread: the learner's.
 class WindowCursor {
  public:
-  explicit WindowCursor(Window& window) noexcept : window_(window), size_(window.size()) {}
+  explicit WindowCursor(Window& window, const AgeWeights& ages = {}) noexcept
+      : window_(window), ages_(ages), size_(window.size()) {}
 
   std::uint64_t head() const noexcept { return head_; }
   std::uint64_t first() const noexcept { return first_at(head_); }
@@ -22,6 +25,12 @@ class WindowCursor {
     return head > size_ ? head - size_ : 0;
   }
   std::uint64_t rows() const noexcept { return head_ - first(); }
+  const AgeWeights& ages() const noexcept { return ages_; }
+  // Equal rows that the posterior of rows() stands on: as many, where all count the same.
+  double worth() const noexcept { return worth_; }
+  std::uint64_t worth_rows() const noexcept {
+    return ages_.flat() ? rows() : static_cast<std::uint64_t>(std::lround(worth_));
+  }
   // Rows that came with the newest advance().
   std::uint64_t fresh() const noexcept { return fresh_; }
   // What the writer has published.
@@ -29,7 +38,10 @@ class WindowCursor {
   std::uint64_t slack() const noexcept { return window_.capacity() - window_.size(); }
   // The window is of so many rows at most from now on, N or fewer. Sums over its rows are those of
   // other rows then.
-  void resize(std::uint64_t rows) noexcept { size_ = rows; }
+  void resize(std::uint64_t rows) noexcept {
+    size_ = rows;
+    weigh();
+  }
 
   // Goes on to `head`, which may be where it stands. Rows before first_at(head) are given up: they
   // must have been taken out of whatever holds them.
@@ -37,11 +49,15 @@ class WindowCursor {
     fresh_ = head - head_;
     if (fresh_ == 0) return;
     head_ = head;
+    weigh();
     window_.advance_lease(head);
   }
 
   // What is fresh belongs to a round, and the size to who chose it.
-  void visit_state(StateVisitor& visitor) noexcept { visitor.value(head_); }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.value(head_);
+    weigh();
+  }
 
   const double* row(std::uint64_t sequence) const noexcept { return window_.slot_of(sequence); }
   const double* rows_in_place() const noexcept { return window_.rows(); }
@@ -61,8 +77,12 @@ class WindowCursor {
   }
 
  private:
+  void weigh() noexcept { worth_ = ages_.worth(first(), head_); }
+
   Window& window_;
+  AgeWeights ages_;
   std::uint64_t size_;
+  double worth_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t fresh_ = 0;
 };

@@ -10,7 +10,7 @@ WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCur
       estimator_(estimator),
       sweeps_noise_(config.sampler.noise_estimator == NoiseEstimator::kWindowSweep),
       scores_(arena, config.model.dimension()),
-      repeats_(arena, keeps_window(config.horizon) ? config.window_size : 1) {}
+      repeats_(arena, keeps_window(config.horizon) ? rows_in_memory(config) : 1) {}
 
 void WindowPass::reset() noexcept {
   forget_scores();
@@ -19,7 +19,9 @@ void WindowPass::reset() noexcept {
 
 void WindowPass::begin(std::uint64_t end) noexcept {
   estimator_.begin_pass();
-  scores_.begin_pass(cursor_.rows());
+  const std::uint64_t series = cursor_.ages().series_rows();
+  scores_from_ = end - std::min(end, series);
+  scores_.begin_pass(std::min(cursor_.rows(), series));
   repeats_.begin_pass();
   position_ = cursor_.first();
   end_ = end;
@@ -27,13 +29,17 @@ void WindowPass::begin(std::uint64_t end) noexcept {
 
 void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
   if (end_ <= cursor_.first()) end_ = cursor_.head();
-  position_ = std::max(position_, cursor_.first());
+  if (position_ < cursor_.first()) {
+    if (position_ > 0) fade(cursor_.ages().weight(position_ - 1, cursor_.first() - 1));
+    position_ = cursor_.first();
+  }
   sweep_end_ = std::min(end_, position_ + rows);
 }
 
 void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
-  for_pieces([&](std::uint64_t first, std::uint64_t last) {
+  for_pieces([&](std::uint64_t first, std::uint64_t last, double keep) {
     const RowBatch batch = cursor_.between(first, last, worker.indices);
+    if (keep < 1) estimator_.pass().fade(keep);
     if (terms == Terms::kStart) {
       estimator_.pass().add_start(*worker.model, batch);
     } else {
@@ -46,15 +52,16 @@ void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
 }
 
 void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
-  for_pieces([&](std::uint64_t first, std::uint64_t last) {
+  for_pieces([&](std::uint64_t first, std::uint64_t last, double keep) {
     const RowBatch batch = cursor_.between(first, last, worker.indices);
-    if (worker.model->log_concave()) {
+    if (worker.model->log_concave() && first >= scores_from_) {
       worker.model->set_dispersion(estimator_.pass().dispersion());
       scores_.add(*worker.model, batch, estimator_.pass().anchor(),
                   estimator_.laplace().covariance(), estimator_.laplace().n(),
                   estimator_.dispersion().divisor(), end_ - last);
     }
     if (sweeps_noise_) {
+      if (keep < 1) estimator_.noise().measured().fade(keep);
       worker.model->set_dispersion(estimator_.dispersion().value());
       estimator_.noise().measured().add_rows(*worker.model, batch, at);
     }
@@ -67,9 +74,16 @@ void WindowPass::conclude_scores() noexcept {
   drift_onset_ = rows == 0 ? 0 : end_ - std::min(rows, end_);
 }
 
+// Rows are skipped that would have been newer than those that were summed.
+void WindowPass::fade(double keep) noexcept {
+  if (keep == 1) return;
+  estimator_.pass().fade(keep);
+  estimator_.noise().measured().fade(keep);
+}
+
 bool WindowPass::end_sweep() noexcept {
   position_ = sweep_end_;
-  const bool whole_window = estimator_.pass().rows() >= static_cast<double>(cursor_.rows());
+  const bool whole_window = estimator_.pass().count() >= static_cast<double>(cursor_.rows());
   if (whole_window) end_ = position_;
   return position_ == end_;
 }

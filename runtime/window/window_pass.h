@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
 #define WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
@@ -57,6 +58,7 @@ class WindowPass {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("window pass", 3);
     visitor.values(position_, end_, drift_onset_);
+    if (!cursor_.ages().flat()) visitor.value(scores_from_);
     scores_.visit_state(visitor);
     repeats_.visit_state(visitor);
   }
@@ -70,13 +72,19 @@ class WindowPass {
   const RepeatedRows& repeats() const noexcept { return repeats_; }
 
  private:
-  // Calls visit(first, last) for pieces of the sweep, the first row's place and the last one's.
+  // Calls visit(first, last, keep) for pieces of the sweep, rows [first, last) that count the same,
+  // and what sums over the rows before them fade to.
   template <class Visit>
   void for_pieces(Visit&& visit) const noexcept {
-    for (std::uint64_t at = position_; at < sweep_end_; at += kWarmUpRows) {
-      visit(at, std::min(sweep_end_, at + kWarmUpRows));
+    const AgeWeights& ages = cursor_.ages();
+    for (std::uint64_t at = position_; at < sweep_end_;) {
+      const std::uint64_t last = std::min({sweep_end_, at + kWarmUpRows, ages.end_of_step(at)});
+      visit(at, last, at > 0 ? ages.weight(at - 1, at) : 1.0);
+      at = last;
     }
   }
+
+  void fade(double keep) noexcept;
 
   const WindowCursor& cursor_;
   Estimator& estimator_;
@@ -86,7 +94,8 @@ class WindowPass {
   std::uint64_t position_ = 0;  // next row
   std::uint64_t end_ = 0;
   std::uint64_t drift_onset_ = 0;
-  std::uint64_t sweep_end_ = 0;  // of the rows that are summed now
+  std::uint64_t sweep_end_ = 0;    // of the rows that are summed now
+  std::uint64_t scores_from_ = 0;  // rows below count too little for the order to tell anything
 };
 
 }  // namespace windhover

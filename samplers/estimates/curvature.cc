@@ -14,6 +14,8 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   std::copy_n(other.sums_.third, dimension_, sums_.third);
   std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
   sums_.rows = other.sums_.rows;
+  count_ = other.count_;
+  age_squares_ = other.age_squares_;
   sums_.weight = other.sums_.weight;
   sums_.squared_weight = other.sums_.squared_weight;
   sums_.squares = other.sums_.squares;

@@ -18,10 +18,11 @@ namespace windhover {
 class AnchorSums {
  public:
   AnchorSums(Arena& arena, std::uint32_t dimension, Response response = Response::kGaussian,
-             bool weighted = false) noexcept
+             bool weighted = false, bool aged = false) noexcept
       : dimension_(dimension),
         shaped_(has_shape(response)),
         weighted_(weighted),
+        aged_(aged),
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
@@ -50,6 +51,7 @@ class AnchorSums {
     largest_squares_ = largest_weight_ = 0;
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
+    count_ = age_squares_ = 0;
     sums_.weight = sums_.squared_weight = 0;
     sums_.squares = 0;
     sums_.shape_gradient = 0;
@@ -60,6 +62,7 @@ class AnchorSums {
   void add_start(Model& model, const RowBatch& rows) noexcept {
     model.set_dispersion(dispersion_);
     model.add_start(rows, sums_);
+    add_ages(static_cast<double>(rows.count), 1.0);
   }
   // `covariance` P for the third-order sums, or null. The first rows decide: where they had none,
   // none are summed of those that come later, or leave.
@@ -67,25 +70,27 @@ class AnchorSums {
     if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, 1.0, sums_);
+    add_ages(static_cast<double>(rows.count), 1.0);
     largest_squares_ = std::max(largest_squares_, sums_.squares);
     largest_weight_ = std::max(largest_weight_, sums_.squared_weight);
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       largest_[j] = std::max(largest_[j], diagonal(j));
     }
   }
-  // Takes out rows that were added before. false: the sums have been so large that rounding may
-  // have swallowed what is left of them, the prior of precision `prior` beside it; they are worth
-  // nothing.
-  bool remove(Model& model, const RowBatch& rows, const double* covariance,
-              const double* prior) noexcept {
+  // Takes out rows that were added before and have faded to `left` of what they were. false: the
+  // sums have been so large that rounding may have swallowed what is left of them, the prior of
+  // precision `prior` beside it; they are worth nothing.
+  bool remove(Model& model, const RowBatch& rows, const double* covariance, const double* prior,
+              double left = 1.0) noexcept {
     constexpr double kRounding = 1e-15;
     constexpr double kTolerance = 1e-6;
-    const auto swallowed = [](double largest, double left) {
-      return kRounding * largest > kTolerance * std::max(left, 0.0);
+    const auto swallowed = [](double largest, double now) {
+      return kRounding * largest > kTolerance * std::max(now, 0.0);
     };
     const double divisor = shaped_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
-    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -1.0, sums_);
+    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -left, sums_);
+    add_ages(-static_cast<double>(rows.count), left);
     bool any = swallowed(largest_squares_, sums_.squares) ||
                (weighted_ && sums_.rows > 0 && swallowed(largest_weight_, sums_.squared_weight));
     for (std::uint32_t j = 0; j < dimension_; ++j) {
@@ -93,8 +98,13 @@ class AnchorSums {
     }
     return !any;
   }
-  // All rows so far count for `keep` of what they did.
+  // All rows so far count for `keep` of what they did, and so does what rounding has left of
+  // others.
   void fade(double keep) noexcept {
+    for (std::uint32_t j = 0; j < dimension_; ++j) largest_[j] *= keep;
+    largest_squares_ *= keep;
+    largest_weight_ *= keep;
+    age_squares_ *= keep * keep;
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
@@ -113,7 +123,14 @@ class AnchorSums {
 
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
+  // The sum of what rows have faded to: as many as there are, where none have.
   double rows() const noexcept { return sums_.rows; }
+  // How many there are, and how many equal ones are as certain (Kish 1965); rows() unless `aged`.
+  double count() const noexcept { return aged_ ? count_ : sums_.rows; }
+  double kish() const noexcept {
+    return aged_ && age_squares_ > 0 ? sums_.rows * sums_.rows / age_squares_ : sums_.rows;
+  }
+  bool aged() const noexcept { return aged_; }
   bool weighted() const noexcept { return weighted_; }
   // What the rows count as together: as many as there are, where rows have no weight.
   double weight() const noexcept { return weighted_ ? sums_.weight : sums_.rows; }
@@ -139,6 +156,7 @@ class AnchorSums {
     visitor.values(dispersion_, third_, largest_squares_, sums_.rows, sums_.squares);
     if (shaped_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
     if (weighted_) visitor.values(sums_.weight, sums_.squared_weight, largest_weight_);
+    if (aged_) visitor.values(count_, age_squares_);
     for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
       visitor.visit(of_each, dimension_);
     }
@@ -151,11 +169,16 @@ class AnchorSums {
   bool any_weight() const noexcept {
     return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
   }
+  void add_ages(double rows, double left) noexcept {
+    count_ += rows;
+    age_squares_ += rows * left * left;
+  }
   double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
 
   std::uint32_t dimension_;
   bool shaped_;
   bool weighted_;
+  bool aged_;  // rows fade and are taken out by their age
   bool third_ = false;
   std::size_t width_;
   double dispersion_ = 1;
@@ -164,7 +187,9 @@ class AnchorSums {
   double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
   double largest_squares_ = 0;
   double largest_weight_ = 0;  // sum of squared weights, likewise
-  std::span<double> cross_;    // dimension: shape_cross; otherwise none
+  double count_ = 0;           // of rows, and the sum of the squares of what they have faded to
+  double age_squares_ = 0;
+  std::span<double> cross_;  // dimension: shape_cross; otherwise none
   CurvatureSums sums_{};
 };
 

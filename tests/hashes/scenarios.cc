@@ -125,6 +125,39 @@ void add_horizons(std::vector<Scenario>& all) {
     chosen.rows = 3000;
     all.push_back(chosen);
   }
+  for (const ModelEntry& entry : model_registry()) {
+    if (entry.network) continue;
+    Scenario aged{"horizon/forgetting/" + std::string(entry.name), base(entry.name), Stream::kJump};
+    aged.config.horizon = Horizon::kForgetting;
+    all.push_back(aged);
+  }
+  for (const auto& [name, stream] : {std::pair{"bursts", Stream::kBursts},
+                                     {"idle", Stream::kIdle},
+                                     {"starved", Stream::kStarved},
+                                     {"huge", Stream::kHuge},
+                                     {"outliers", Stream::kOutliers},
+                                     {"category", Stream::kCategory}}) {
+    Scenario aged{std::string("horizon/forgetting/") + name, base("logistic"), stream};
+    aged.config.horizon = Horizon::kForgetting;
+    all.push_back(aged);
+  }
+  Scenario aged{"horizon/forgetting/posterior-spread", base("linear")};
+  aged.config.horizon = Horizon::kForgetting;
+  aged.config.forgetting_spread = ForgettingSpread::kPosterior;
+  all.push_back(aged);
+  aged.name = "horizon/forgetting/within-minibatch";
+  aged.config.sampler.noise_estimator = NoiseEstimator::kWithinMinibatch;
+  all.push_back(aged);
+  aged = {"horizon/forgetting/sparse-weight", base("negative-binomial")};
+  aged.config.horizon = Horizon::kForgetting;
+  aged.config.model.max_nonzeros = kFeatures;
+  aged.config.model.weight = true;
+  aged.config.model.offset = true;
+  all.push_back(aged);
+  aged = {"horizon/forgetting/mlp-logistic", base("mlp-logistic")};
+  aged.config.horizon = Horizon::kForgetting;
+  aged.rows = 1200;
+  all.push_back(aged);
   Scenario sparse{"horizon/all/sparse", base("poisson"), Stream::kOutliers};
   sparse.config.horizon = Horizon::kAll;
   sparse.config.sampler.chains = 0;

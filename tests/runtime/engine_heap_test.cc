@@ -165,7 +165,8 @@ struct FixedStream final : Sink, Source {
 
 // Followed, captured, saved, refused, restored and fed with packed rows.
 TEST(EngineHeap, SavingAndRestoringNeverCall) {
-  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kAdaptive}) {
+  for (const Horizon horizon :
+       {Horizon::kWindow, Horizon::kAll, Horizon::kAdaptive, Horizon::kForgetting}) {
     EngineConfig config = small_config("logistic", 20, 500);
     config.horizon = horizon;
     config.checkpoints = true;
@@ -239,6 +240,10 @@ TEST(EngineHeap, LogisticOfOneHundredNeverCalls) { run_whole_life("logistic", 99
 TEST(EngineHeap, DiagonalNoiseCovarianceNeverCalls) {
   run_whole_life("linear", 99, true,
                  {.name = "sgfs-d", .noise_structure = NoiseStructure::kDiagonal});
+}
+TEST(EngineHeap, ForgettingNeverCalls) {
+  run_whole_life("linear", 5, true, {}, false, Horizon::kForgetting);
+  run_whole_life("zero-inflated-poisson", 99, false, {}, false, Horizon::kForgetting);
 }
 TEST(EngineHeap, SinglePassesNeverCall) {
   for (const Horizon horizon : {Horizon::kFading, Horizon::kAll}) {

@@ -118,6 +118,11 @@ TEST(EngineMemory, WindowGrowsWithItsRowsAndNothingElse) {
   config.window_size += 1000;
   const std::size_t stride = RowLayout(config.model).stride() * sizeof(double);
   EXPECT_EQ(Engine::footprint(config).value() - before, 1000 * stride);
+  // Rows that count by their age are twice as many.
+  config.horizon = Horizon::kForgetting;
+  const std::size_t forgetting = Engine::footprint(config).value();
+  config.window_size += 1000;
+  EXPECT_EQ(Engine::footprint(config).value() - forgetting, 2000 * stride);
 }
 
 TEST(EngineMemory, NothingIsWrittenOutsideTheBlock) {

@@ -52,6 +52,8 @@ TEST(DaemonSignals, InterruptStopsAsTerminateDoes) {
 TEST(DaemonReady, SaysWhichRowsThePosteriorIsOf) {
   for (const auto& [horizon, words] : std::vector<std::pair<std::string, std::string>>{
            {"window", "horizon=window rows=1000: the posterior is of the last 1000 rows"},
+           {"forgetting",
+            "horizon=forgetting rows=1000: the posterior is of the last 2000 rows, older"},
            {"fading", "horizon=fading rows=1000: the posterior is of all rows, older"},
            {"all", "horizon=all: the posterior is of all rows"}}) {
     ChildDaemon daemon(WINDHOVER_DAEMON, arguments({"--engine.horizon", horizon}));

@@ -201,6 +201,7 @@ std::string rows_of(const Provenance& p) {
   switch (p.horizon) {
     case Horizon::kAll:
       return "all of them";
+    case Horizon::kForgetting:
     case Horizon::kFading:
       return fmt::format("rows worth {}, older ones fading", p.n_eff);
     case Horizon::kAdaptive:

@@ -160,6 +160,11 @@ std::string horizon_text(const EngineConfig& engine) {
           "horizon=fading rows={}: the posterior is of all rows, older ones count less and "
           "less, together as much as {} rows",
           rows, rows);
+    case Horizon::kForgetting:
+      return fmt::format(
+          "horizon=forgetting rows={}: the posterior is of the last {} rows, older ones count less "
+          "and less, together as much as {} rows",
+          rows, 2 * rows, rows);
     case Horizon::kAdaptive:
       return fmt::format(
           "horizon=adaptive rows={}: the posterior is of as many of the last {} rows as have "

@@ -21,7 +21,7 @@ const kReasons = {
     "Nothing, if rows keep coming: it turns ok on its own. If it stays so, look whether rows arrive (At work, below) and whether the machine has time left for sampling."],
   DRIFT: (p) => [
     `The newest tenth of the window differs from the rest by more than chance allows: ${n(p, "drift_score")} standard deviations${number(p.drift_onset ?? 0) > 0 ? `, since about row ${whole(number(p.drift_onset))}` : ""}.`,
-    "Find out what changed at the source. If the change is real and will stay, a shorter window (engine.window_size) or horizon = \"fading\" follows it faster."],
+    "Find out what changed at the source. If the change is real and will stay, a shorter window (engine.window_size) or horizon = \"forgetting\" follows it faster."],
   DEPENDENT_ROWS: (p) => [
     `Rows that follow one another are alike, so they tell less than independent ones: their scores vary ${n(p, "score_autocorrelation")} times as much as they should.`,
     "Read the column “sd robust”, which allows for it. Look for rows sent twice, or add columns that explain what neighbouring rows share."],

@@ -8,6 +8,7 @@ const kHorizons = {
   HORIZON_FADING: "all rows, older ones fading",
   HORIZON_ALL: "all rows",
   HORIZON_ADAPTIVE: "as many of the last rows as have predicted best",
+  HORIZON_FORGETTING: "the last rows, older ones counting less",
 };
 
 export class StatusView {

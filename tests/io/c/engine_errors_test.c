@@ -30,9 +30,9 @@ static void wrong_options(void) {
   options.sampler = NULL;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_ARGUMENT);
   options = small_options();
-  options.horizon = (windhover_horizon)4;
+  options.horizon = (windhover_horizon)5;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
-  CHECK(strstr(error.sentence, "horizon") != NULL && error.number == 4);
+  CHECK(strstr(error.sentence, "horizon") != NULL && error.number == 5);
   options = small_options();
   options.max_query_rows = 0;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);

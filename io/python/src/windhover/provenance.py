@@ -53,6 +53,7 @@ class Horizon(str, enum.Enum):
     FADING = "fading"
     ALL = "all"
     ADAPTIVE = "adaptive"
+    FORGETTING = "forgetting"
     UNKNOWN = "unknown"  # of a newer server
 
     def __str__(self) -> str:

@@ -151,7 +151,7 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
             address None: a daemon of its own. fit() cannot empty a server: its rows come after
             those that the server has.
         window_size: the posterior is that of the last so many rows.
-        horizon: "window", "adaptive", "fading" or "all": which rows it stands on.
+        horizon: "window", "adaptive", "forgetting", "fading" or "all": which rows it stands on.
         random_state: seed of the daemon's random numbers.
         options: of the daemon, by dotted name, `{"model.prior_precision": 1.0}`.
         settle: seconds that a prediction waits at most for the learner to rest.

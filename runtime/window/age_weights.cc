@@ -1,0 +1,83 @@
+#include "windhover/runtime/window/age_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace windhover {
+
+namespace {
+
+// N / tau, so that 2 N rows are worth N: the root of x = 2 tanh(x), since rows of weight
+// exp(-age / tau) up to an age of M are worth 2 tau tanh(M / (2 tau)).
+constexpr double kSizeInTaus = 1.9150080481545375;
+constexpr std::uint64_t kStepsASize = 32;
+
+}  // namespace
+
+AgeWeights::AgeWeights(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kForgetting) return;
+  series_rows_ = config.window_size;
+  step_ = std::max<std::uint64_t>(1, config.window_size / kStepsASize);
+  tau_ = static_cast<double>(config.window_size) / kSizeInTaus;
+  log_keep_ = -static_cast<double>(step_) / tau_;
+  keep_ = std::exp(log_keep_);
+  if (config.forgetting_spread == ForgettingSpread::kPosterior) discount_ = 0.5 / tau_;
+}
+
+double AgeWeights::weight(std::uint64_t row, std::uint64_t newest) const noexcept {
+  if (flat()) return 1;
+  const std::uint64_t steps = newest / step_ - row / step_;
+  return steps == 0 ? 1.0 : steps == 1 ? keep_ : std::exp(static_cast<double>(steps) * log_keep_);
+}
+
+// The newest step, the whole ones before it, and what is left of the oldest.
+AgeWeights::Sums AgeWeights::sums(std::uint64_t first, std::uint64_t end) const noexcept {
+  const auto rows = static_cast<double>(end - first);
+  if (flat() || end == first || first / step_ == (end - 1) / step_) return {rows, rows};
+  const auto step = static_cast<double>(step_);
+  const std::uint64_t last_step = (end - 1) / step_;
+  const auto newest = static_cast<double>(end - last_step * step_);
+  const auto oldest = static_cast<double>((first / step_ + 1) * step_ - first);
+  const auto whole = static_cast<double>(last_step - first / step_ - 1);
+  const double faded = std::exp(whole * log_keep_);
+  const double squared_keep = keep_ * keep_;
+  const double squared_faded = faded * faded;
+  return {newest + step * keep_ * (1 - faded) / (1 - keep_) + oldest * keep_ * faded,
+          newest + step * squared_keep * (1 - squared_faded) / (1 - squared_keep) +
+              oldest * squared_keep * squared_faded};
+}
+
+// By inverting the cumulative weight, counted from the newest row back.
+void AgeWeights::draw(std::uint64_t seed, const RandomPosition& position, std::uint64_t first,
+                      std::uint64_t end, std::span<std::uint32_t> out) const noexcept {
+  if (flat()) {
+    return fill_indices(seed, position, static_cast<std::uint32_t>(end - first), out);
+  }
+  const double total = sums(first, end).weight;
+  const std::uint64_t begin_of_newest = (end - 1) / step_ * step_;
+  const double newest = static_cast<double>(end - std::max(begin_of_newest, first));
+  const double share = (1 - keep_) / (static_cast<double>(step_) * keep_);
+  Rng rng(seed, position);
+  std::array<double, 64> uniforms;
+  for (std::size_t done = 0; done < out.size(); done += uniforms.size()) {
+    const std::size_t count = std::min(uniforms.size(), out.size() - done);
+    rng.fill_uniforms(std::span(uniforms).first(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const double at = uniforms[i] * total;
+      double back = at;  // rows from the end
+      if (at >= newest) {
+        const double beyond =
+            (at - newest) * share;  // 1 - keep^steps, of the steps that are passed
+        const double steps = std::floor(std::log1p(-beyond) / log_keep_);
+        const double faded = std::exp(steps * log_keep_);
+        const double within = (beyond - (1 - faded)) / (faded * (1 - keep_));
+        back = newest + static_cast<double>(step_) * (steps + std::clamp(within, 0.0, 1.0));
+      }
+      const auto rows = static_cast<std::uint64_t>(back);
+      out[done + i] = static_cast<std::uint32_t>(end - 1 - std::min(rows, end - 1 - first) - first);
+    }
+  }
+}
+
+}  // namespace windhover

@@ -1,0 +1,75 @@
+// What rows in memory count for by their age.
+#ifndef WINDHOVER_RUNTIME_WINDOW_AGE_WEIGHTS_H_
+#define WINDHOVER_RUNTIME_WINDOW_AGE_WEIGHTS_H_
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "windhover/platform/random.h"
+#include "windhover/runtime/config.h"
+
+namespace windhover {
+
+// With Horizon::kForgetting the likelihood of a row has the exponent c r, r = exp(-age / tau):
+// older rows count less. 2 N rows are held, and tau is such that they are worth N: so many equal
+// rows are as certain as these, (sum of r)^2 / (sum of r^2) of Kish (1965). That makes tau 0.522 N,
+// the mean age 0.48 N, and leaves out what 2 % of all would count. c makes the spread of the
+// posterior what it is worth: that of the estimate, where the truth stands still. With
+// ForgettingSpread::kPosterior c is 1: the newest row counts once, all together as 0.511 N, and the
+// variance is 1.96 times as large, for a truth that wanders.
+//
+// r falls in steps of N / 32 rows, so that sums over rows fade a few times a pass, between rows,
+// and a row is summed and drawn as any other. The newest row counts 1, so nothing overflows.
+//
+// By default, and with other horizons, all rows count the same. A value; any thread.
+class AgeWeights {
+ public:
+  // What rows count as together, and the sum of the squares.
+  struct Sums {
+    double weight = 0;
+    double squares = 0;
+  };
+
+  AgeWeights() noexcept = default;
+  explicit AgeWeights(const EngineConfig& config) noexcept;
+
+  bool flat() const noexcept { return tau_ == 0; }
+  // The newest rows in which order tells of drift and dependence: N, or all.
+  std::uint64_t series_rows() const noexcept { return series_rows_; }
+
+  // The first row after `row` that counts more than it.
+  std::uint64_t end_of_step(std::uint64_t row) const noexcept {
+    return flat() ? std::numeric_limits<std::uint64_t>::max() : (row / step_ + 1) * step_;
+  }
+  // What a row counts for beside a newer one, `newest`, that counts 1.
+  double weight(std::uint64_t row, std::uint64_t newest) const noexcept;
+  // Of the rows [first, end), the newest of which counts 1. O(1).
+  Sums sums(std::uint64_t first, std::uint64_t end) const noexcept;
+
+  // n, the equal rows that a posterior stands on, of rows that are worth `kish` by their weights.
+  double worth(double kish) const noexcept { return kish / (1 + kish * discount_); }
+  // The same of the rows [first, end).
+  double worth(std::uint64_t first, std::uint64_t end) const noexcept {
+    if (flat() || end == first) return static_cast<double>(end - first);
+    const Sums all = sums(first, end);
+    return worth(all.weight * all.weight / all.squares);
+  }
+
+  // Rows of [first, end), less `first`, drawn with replacement, each as often as it counts. Each
+  // takes one uniform number and one logarithm; fill_indices() where all count the same.
+  void draw(std::uint64_t seed, const RandomPosition& position, std::uint64_t first,
+            std::uint64_t end, std::span<std::uint32_t> out) const noexcept;
+
+ private:
+  double tau_ = 0;  // in rows; 0: all count the same
+  double log_keep_ = 0;
+  double keep_ = 1;      // what a step takes all older rows down by
+  double discount_ = 0;  // 1 / (2 tau) where the exponent of the newest row is 1
+  std::uint64_t step_ = 1;
+  std::uint64_t series_rows_ = std::numeric_limits<std::uint64_t>::max();
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_WINDOW_AGE_WEIGHTS_H_
