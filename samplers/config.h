@@ -26,6 +26,8 @@ struct ModelConfig {
   bool offset = false;
   // Each row has a weight: how many equal rows it counts as. Not of networks.
   bool weight = false;
+  // Each row has room for what its learner makes of its weight; set by EngineConfig.
+  bool learner_weight = false;
   // Of a Gaussian prior of mean 0 of every coefficient but the intercept. 0: weakly informative,
   // that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are standardised unless
   // EngineConfig says otherwise. A number is meant in the units that the features and y are in.
@@ -49,6 +51,8 @@ struct ModelConfig {
   std::uint32_t hidden2 = 0;  // likewise of the second; 0: there is none
   Activation activation = Activation::kTanh;
 
+  // Whether rows count as more or less than one.
+  bool weighted() const { return weight || learner_weight; }
   // Of a row: the features, and the intercept's 1.
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
   // Parameters of the model of this name; columns() when there is none. Defined by the registry.

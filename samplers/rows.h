@@ -16,8 +16,9 @@ namespace windhover {
 //   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices, extras
 // Extras, where the model's configuration asks for them and in this order: the offset, a known
 // addend of the row's linear predictor in units of its own y (of counts the log of the exposure),
-// or of a binomial model, which takes none, the number of trials; the weight, that the row's
-// log-likelihood is multiplied by.
+// or of a binomial model, which takes none, the number of trials; the weight that the row is sent
+// with. Behind them, where the learner may give a row less weight than that, its learner's weight:
+// what rows count as then. It is no part of a row as it is sent, logged or followed.
 class RowLayout {
  public:
   RowLayout() = default;
@@ -26,8 +27,9 @@ class RowLayout {
         max_nonzeros_(config.max_nonzeros),
         has_offset_(config.offset),
         has_trials_(config.has_trials()),
-        has_weight_(config.weight) {
-    stride_ = round_up(extras_index() + extras());
+        takes_weight_(config.weight),
+        has_learner_weight_(config.learner_weight) {
+    stride_ = round_up(extras_index() + held_extras());
   }
 
   bool sparse() const { return max_nonzeros_ > 0; }
@@ -40,8 +42,9 @@ class RowLayout {
   static constexpr std::size_t kCountIndex = 1;
   static constexpr std::size_t kValuesIndex = 2;
   std::size_t indices_index() const { return kValuesIndex + max_nonzeros_; }
-  // How many extras there are, and where the first stands.
-  std::size_t extras() const { return before_weight() + std::size_t{has_weight_}; }
+  // How many extras rows are sent with, how many they hold, and where the first stands.
+  std::size_t extras() const { return before_weight() + std::size_t{takes_weight_}; }
+  std::size_t held_extras() const { return extras() + std::size_t{has_learner_weight_}; }
   std::size_t extras_index() const {
     return sparse() ? indices_index() + (max_nonzeros_ + 1) / 2 : features_ + 1;
   }
@@ -51,8 +54,22 @@ class RowLayout {
   bool has_trials() const { return has_trials_; }
   std::size_t trials_index() const { return extras_index(); }
   double trials(const double* row) const { return has_trials() ? row[trials_index()] : 1.0; }
-  bool has_weight() const { return has_weight_; }
-  std::size_t weight_index() const { return extras_index() + before_weight(); }
+  // The weight that rows are sent with.
+  bool takes_weight() const { return takes_weight_; }
+  std::size_t given_weight_index() const { return extras_index() + before_weight(); }
+  double given_weight(const double* row) const {
+    return takes_weight() ? row[given_weight_index()] : 1.0;
+  }
+  bool has_learner_weight() const { return has_learner_weight_; }
+  // Of a row that nobody has judged: the learner's weight is the one it came with.
+  void begin_learner_weight(double* row) const {
+    if (has_learner_weight_) row[weight_index()] = given_weight(row);
+  }
+  // What a row counts as: the learner's weight, where there is one.
+  bool has_weight() const { return takes_weight_ || has_learner_weight_; }
+  std::size_t weight_index() const {
+    return has_learner_weight_ ? extras_index() + extras() : given_weight_index();
+  }
   double weight(const double* row) const { return has_weight() ? row[weight_index()] : 1.0; }
 
  private:
@@ -63,7 +80,8 @@ class RowLayout {
   std::uint32_t max_nonzeros_ = 0;
   bool has_offset_ = false;
   bool has_trials_ = false;
-  bool has_weight_ = false;
+  bool takes_weight_ = false;
+  bool has_learner_weight_ = false;
   std::size_t stride_ = 0;
 };
 

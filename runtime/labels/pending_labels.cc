@@ -153,7 +153,7 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.has_trials()) {
     out[layout_.trials_index()] = request.trials.empty() ? 1.0 : request.trials[row];
   }
-  if (layout_.has_weight()) out[layout_.weight_index()] = 1;
+  if (layout_.takes_weight()) out[layout_.given_weight_index()] = 1;
 }
 
 void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept {

@@ -14,9 +14,9 @@ Response response_of(const ModelConfig& model) noexcept { return find_model(mode
 
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
-      pass_(arena, config.model.dimension(), response_of(config.model), config.model.weight,
+      pass_(arena, config.model.dimension(), response_of(config.model), config.model.weighted(),
             config.horizon == Horizon::kForgetting),
-      done_(arena, config.model.dimension(), response_of(config.model), config.model.weight,
+      done_(arena, config.model.dimension(), response_of(config.model), config.model.weighted(),
             config.horizon == Horizon::kForgetting),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
@@ -27,7 +27,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
   if (keeps_window(config.horizon)) {
     const std::size_t d = config.model.dimension();
     if (shape_crosses(response_of(config.model))) at_ = arena.allocate<double>(d).data();
-    if (config.model.weight) assumed_noise_ = arena.allocate<double>(d * d).data();
+    if (config.model.weighted()) assumed_noise_ = arena.allocate<double>(d * d).data();
     return;
   }
   begin_ = arena.allocate<double>(config.model.dimension()).data();

@@ -48,7 +48,7 @@ void LaplaceApproximation::Gaussian::copy_from(const Gaussian& other,
 
 LaplaceApproximation::LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept
     : dimension_(model.dimension()),
-      weighted_(model.weight),
+      weighted_(model.weighted()),
       loss_(model),
       now_(arena, dimension_),
       before_(arena, dimension_),

@@ -160,7 +160,7 @@ double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double weigh
                              Model& model) noexcept {
   const double loss = model.loss_sum(batch, memory.centre);
   const Dispersion& dispersion = estimator_.dispersion();
-  const bool own_variance = is_normal(model.response()) && dispersion.learned();
+  const bool own_variance = is_normal(model.response()) && dispersion.learned() && weight > 0;
   if (!own_variance) return loss / dispersion.divisor();
   if (!std::isfinite(loss)) return loss;
   const double usual = static_cast<double>(batch.count) * estimator_.done().mean_weight();

@@ -18,7 +18,7 @@ ModelChecks::ModelChecks(Arena& arena, const LaplaceApproximation& laplace,
       prior_(prior),
       dispersion_(dispersion),
       dimension_(model.dimension()),
-      weighted_(model.weight),
+      weighted_(model.weighted()),
       prior_influence_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(std::size_t{4} * dimension_).data()) {}
 

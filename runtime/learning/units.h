@@ -36,12 +36,15 @@ class Column {
   int values_ = 0;  // different ones; 3: more than two
 };
 
-// Of value(s), by weight(s), over s = first, first + stride, ... below last.
+// Of value(s), by weight(s), over s = first, first + stride, ... below last; where that is 0 it is
+// left out.
 template <class Value, class Weight>
 Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride, Value&& value,
                  Weight&& weight) noexcept {
   Column column;
-  for (std::uint64_t s = first; s < last; s += stride) column.add(value(s), weight(s));
+  for (std::uint64_t s = first; s < last; s += stride) {
+    if (const double w = weight(s); w > 0) column.add(value(s), w);
+  }
   return column;
 }
 

@@ -49,7 +49,7 @@ Status Ingest::check_shape(const ObservationBatch& batch) const noexcept {
   if (batch.features == nullptr && batch.feature_values > 0) return Status::kMalformed;
   if (batch.targets == nullptr) return Status::kMalformed;
   if (batch.offsets != nullptr && !layout.has_offset()) return Status::kOffsetNotTaken;
-  if (batch.weights != nullptr && !layout.has_weight()) return Status::kWeightNotTaken;
+  if (batch.weights != nullptr && !layout.takes_weight()) return Status::kWeightNotTaken;
   if ((batch.trials != nullptr) != layout.has_trials()) {
     return layout.has_trials() ? Status::kTrialsMissing : Status::kTrialsNotTaken;
   }
@@ -101,8 +101,9 @@ Status Ingest::copy_extras(const ObservationBatch& batch, std::size_t i,
     out[layout.offset_index()] = batch.offsets != nullptr ? load<double>(batch.offsets, i) : 0.0;
   }
   if (layout.has_trials()) out[layout.trials_index()] = load<double>(batch.trials, i);
-  if (layout.has_weight()) {
-    out[layout.weight_index()] = batch.weights != nullptr ? load<double>(batch.weights, i) : 1.0;
+  if (layout.takes_weight()) {
+    out[layout.given_weight_index()] =
+        batch.weights != nullptr ? load<double>(batch.weights, i) : 1.0;
   }
   return check_extras(out);
 }
@@ -114,7 +115,7 @@ Status Ingest::check_extras(const double* row) const noexcept {
     if (!is_number_of_trials(layout.trials(row))) return Status::kTrialsOutOfRange;
     if (row[layout.target_index()] > layout.trials(row)) return Status::kTargetOutOfDomain;
   }
-  const double weight = layout.weight(row);
+  const double weight = layout.given_weight(row);
   const bool usable = weight >= kLeastWeight && weight <= kLargestWeight;  // false for NaN
   return usable ? Status::kOk : Status::kWeightOutOfRange;
 }
@@ -221,13 +222,16 @@ ObserveResult Ingest::observe(const ObservationBatch& batch,
     refuse_row(result, refused, batch.first_row + i, why);
   };
   const std::uint64_t rows = batch.rows - batch.first_row;
-  if (window_.layout().extras() == 0) {
+  if (window_.layout().held_extras() == 0) {
     take_in(rows, result, copy, refuse);
     return result;
   }
   const auto copy_all = [&](std::uint64_t i, double* out) noexcept {
     const Status status = copy(i, out);
-    return ok(status) ? copy_extras(batch, batch.first_row + i, out) : status;
+    if (!ok(status)) return status;
+    const Status of_extras = copy_extras(batch, batch.first_row + i, out);
+    window_.layout().begin_learner_weight(out);
+    return of_extras;
   };
   take_in(rows, result, copy_all, refuse);
   return result;

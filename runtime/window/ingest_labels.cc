@@ -10,6 +10,7 @@ namespace windhover {
 Status Ingest::copy_kept(const double* row, double target, double* out) const noexcept {
   std::copy_n(row, window_.layout().stride(), out);
   out[window_.layout().target_index()] = target;
+  window_.layout().begin_learner_weight(out);
   return check_values(out);
 }
 

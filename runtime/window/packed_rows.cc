@@ -71,6 +71,7 @@ Status PackedRows::unpack(std::span<const std::byte> bytes, double* row) const n
   if (!layout_.sparse()) {
     std::memcpy(row, bytes.data(), bytes_of_count(0));
     std::fill(row + layout_.features() + of_target(), row + layout_.stride(), 0.0);
+    layout_.begin_learner_weight(row);
     return Status::kOk;
   }
   const std::size_t count = count_of(bytes.data());
@@ -80,6 +81,7 @@ Status PackedRows::unpack(std::span<const std::byte> bytes, double* row) const n
   row[RowLayout::kCountIndex] = static_cast<double>(count);
   from += sizeof(double);
   std::memcpy(row + layout_.extras_index(), from, layout_.extras() * sizeof(double));
+  layout_.begin_learner_weight(row);
   from += layout_.extras() * sizeof(double);
   std::memcpy(row + RowLayout::kValuesIndex, from, count * sizeof(double));
   auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());

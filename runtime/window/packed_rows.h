@@ -16,7 +16,7 @@ namespace windhover {
 //   dense:  features x float64, target float64, extras x float64
 //   sparse: count uint32, target float64, extras x float64, count x float64 values,
 //           count x uint32 indices
-// Extras are those of samplers/rows.h.
+// Extras are those of samplers/rows.h that rows are sent with; the learner's weight begins anew.
 // The bits of the numbers are those of the rows, NaN included.
 class PackedRows {
  public:

@@ -13,7 +13,9 @@ void Window::visit_row(StateVisitor& visitor, double* row) noexcept {
   visitor.visit(row + RowLayout::kValuesIndex, count);
   auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());
   visitor.visit(std::span<std::uint32_t>(indices, count));
-  if (layout_.extras() > 0) visitor.visit(row + layout_.extras_index(), layout_.extras());
+  if (layout_.held_extras() > 0) {
+    visitor.visit(row + layout_.extras_index(), layout_.held_extras());
+  }
 }
 
 void Window::visit_state(StateVisitor& visitor) noexcept {

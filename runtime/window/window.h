@@ -105,6 +105,12 @@ class Window {
     leases_[i].rows.store(RowLease::kNone, std::memory_order_release);
   }
 
+  // What the rows that the learner may read count as. Nobody else reads it while threads are at
+  // work.
+  void set_learner_weight(std::uint64_t sequence, double weight) noexcept {
+    slot_of(sequence)[layout_.weight_index()] = weight;
+  }
+
   // --- Anybody.
 
   std::uint64_t head() const noexcept { return head_.load(std::memory_order_acquire); }

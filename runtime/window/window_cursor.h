@@ -31,6 +31,10 @@ class WindowCursor {
   std::uint64_t worth_rows() const noexcept {
     return ages_.flat() ? rows() : static_cast<std::uint64_t>(std::lround(worth_));
   }
+  // The first row that is readable, also where the window is of fewer rows than N.
+  std::uint64_t oldest() const noexcept {
+    return head_ > window_.size() ? head_ - window_.size() : 0;
+  }
   // Rows that came with the newest advance().
   std::uint64_t fresh() const noexcept { return fresh_; }
   // What the writer has published.
@@ -57,6 +61,11 @@ class WindowCursor {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.value(head_);
     weigh();
+  }
+
+  // Of a readable row, between rounds.
+  void set_learner_weight(std::uint64_t sequence, double weight) noexcept {
+    window_.set_learner_weight(sequence, weight);
   }
 
   const double* row(std::uint64_t sequence) const noexcept { return window_.slot_of(sequence); }

@@ -15,6 +15,7 @@
 #include "windhover/samplers/models/likelihoods.h"
 #include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/model.h"
+#include "windhover/samplers/models/row_distance.h"
 #include "windhover/samplers/models/row_effect.h"
 
 namespace windhover {
@@ -151,6 +152,25 @@ class GeneralizedLinearModel final : public Model {
       }
     });
     return true;
+  }
+
+  void row_distances(const RowBatch& batch, const DistanceJudge& judge,
+                     RowDistance* distances) noexcept override {
+    if constexpr (tells_distance(Likelihood::kResponse)) {
+      rows_.set_coefficients(judge.mode, target_);
+      for_chunks(batch, [&](const RowBatch& chunk) {
+        predictors(chunk);
+        derivatives(chunk);
+        for (std::size_t i = 0; i < chunk.count; ++i) {
+          RowAtMode row{rows_.eta[i], rows_.targets[i], rows_.residuals[i], 0};
+          if constexpr (Likelihood::kHasTrials) row.trials = rows_.trials[i];
+          *distances++ = row_distance(likelihood_, row, target_.scale, judge, [&] {
+            rows_.expand_row(chunk, i);
+            return rows_.variance(judge.covariance, rows_.dimension());
+          });
+        }
+      });
+    }
   }
 
   bool has_start() const noexcept override { return Likelihood::kHasStart; }

@@ -104,6 +104,25 @@ struct RowEffect {
   double surprise = 0;
 };
 
+// A Gaussian posterior as Model::row_distances() is asked about it.
+struct DistanceJudge {
+  const double* mode;
+  const double* covariance;  // P, dimension x dimension
+  double divisor;            // dispersion that -log p is divided by, or 1
+  // Of a row whose squared distance in noise is no more than this, the one in all that is not known
+  // is given as the same: it is never larger.
+  double least;
+};
+
+// How far y is from what a posterior expects of it, squared, in standard deviations: twice the log
+// likelihood that the row lacks to the best that its linear predictor could do for it.
+struct RowDistance {
+  double noise = 0;  // of the noise alone, the linear predictor at the mode: its deviance
+  // With what the posterior leaves open of the linear predictor: the deviance that is left, and the
+  // squared way in posterior sd, at the point where both together are least.
+  double predictive = 0;
+};
+
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
 
 enum class Response : std::uint8_t {
@@ -194,6 +213,13 @@ inline bool has_shape(Response response) {
 // second derivative is not 0, as it is of an overdispersion (Cox and Reid 1987: orthogonal).
 constexpr bool shape_crosses(Response response) { return response == Response::kZeroInflatedCount; }
 
+// Whether Model::row_distances() says how far off a y is. Of classes nothing is, of Student's t
+// nothing that would matter, and an overdispersion, or a variance that hangs on x, is what makes
+// room for a y however far off.
+constexpr bool tells_distance(Response response) {
+  return is_normal(response) || response == Response::kCount || response == Response::kBinomial;
+}
+
 // What add_curvature() sums for a row, where theta stands.
 enum class Curvature : std::uint8_t {
   kHessian,      // of -log p(y | x, theta), never negative definite
@@ -260,6 +286,11 @@ class Model {
   // effects[i] <- what row i of the batch would do. false: the model does not say. Complexity
   // O(rows x dimension), and dimension^2 for each row that is beyond a bound of the judge's.
   virtual bool row_effects(const RowBatch&, const RowJudge&, RowEffect*) noexcept { return false; }
+
+  // distances[i] <- that of row i of the batch, counted once whatever its weight. REQUIRES:
+  // tells_distance(response()). Complexity O(rows x features), and dimension^2 for each row that is
+  // farther off than the judge's least.
+  virtual void row_distances(const RowBatch&, const DistanceJudge&, RowDistance*) noexcept {}
 
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;
