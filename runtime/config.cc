@@ -31,6 +31,8 @@ EngineConfig with_defaults(const EngineConfig& config) noexcept {
     c.standardize_target = units ? Standardize::kColdStart : Standardize::kOff;
   }
   c.model = c.model.with_prior();
+  c.model.learner_weight = c.surprising_rows == SurprisingRows::kDownWeight ||
+                           c.surprising_rows == SurprisingRows::kSetAside;
   if (c.sampler.minibatch_size == 0) {
     const bool window = keeps_window(c.horizon);
     const std::uint64_t size = std::max(least_minibatch(c.model), window ? kMostMinibatch : 0);

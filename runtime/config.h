@@ -28,6 +28,14 @@ inline bool keeps_window(Horizon horizon) {
          horizon == Horizon::kForgetting;
 }
 
+// What becomes of rows that nobody would have expected (learning/surprise_limit.h). With a window.
+enum class SurprisingRows : std::uint8_t {
+  kKeep,        // nothing: nobody looks
+  kCount,       // they are counted
+  kDownWeight,  // and count for less, the less the farther off they are
+  kSetAside,    // and count for nothing
+};
+
 // In which units a model sees the features, or y. Its answers are in those of the rows.
 enum class Standardize : std::uint8_t {
   // With the default prior kScaled for the features of dense rows and kColdStart for y, where its
@@ -64,6 +72,7 @@ struct EngineConfig {
 
   Structure structure = Structure::kChosen;
   Horizon horizon = Horizon::kWindow;  // which observations the posterior stands on
+  SurprisingRows surprising_rows = SurprisingRows::kKeep;
   SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
 
@@ -112,6 +121,8 @@ struct EngineConfig {
   std::uint64_t seed = 1;
   std::uint64_t schema_fingerprint = 0;  // of feature names and encodings, where there are any
 };
+
+const char* to_string(SurprisingRows what) noexcept;
 
 // The one place where a configuration is judged. Complexity O(features); no allocation.
 // Returns kOk, or the first field that is wrong: a sentence and the number it holds.

@@ -164,6 +164,25 @@ Result<bool> check_single_pass(const EngineConfig& c) noexcept {
   return true;
 }
 
+Result<bool> check_surprising_rows(const EngineConfig& c) noexcept {
+  if (c.surprising_rows == SurprisingRows::kKeep) return true;
+  const auto what = static_cast<double>(c.surprising_rows);
+  if (!keeps_window(c.horizon)) {
+    return invalid(
+        "surprising_rows must be keep without a window: there rows that outweigh all others are "
+        "set aside as it is",
+        what);
+  }
+  const ModelEntry& model = *find_model(c.model.name);
+  if (model.network || !tells_distance(model.response)) {
+    return invalid(
+        "surprising_rows must be keep unless the model is linear, log-normal, poisson or "
+        "binomial",
+        what);
+  }
+  return true;
+}
+
 Result<bool> check_transform(const EngineConfig& c) noexcept {
   if (c.standardize != Standardize::kGiven) return true;
   if (c.feature_shift.size() != c.model.features || c.feature_scale.size() != c.model.features) {
@@ -263,6 +282,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
     return invalid("retained_draws must be 2 to 65536", c.retained_draws);
   }
   if (const auto r = check_single_pass(c); !r.ok()) return r;
+  if (const auto r = check_surprising_rows(c); !r.ok()) return r;
   if (const auto r = check_threads(c); !r.ok()) return r;
   if (const auto r = check_structure(c); !r.ok()) return r;
   if (c.max_readers < 1 || c.max_readers > 1024) {

@@ -19,6 +19,8 @@ enum class RuntimeCounter : std::uint8_t {
   kRowsRefusedWeight,
   kRowsRefusedTrials,
   kRowsSetAside,
+  kRowsSurprising,    // far from what was predicted, whatever became of them
+  kRowsDownWeighted,  // that count for less than they came with
   kBatchesRefused,
   kWindowFull,
   kSteps,
@@ -55,6 +57,8 @@ struct CounterLabels<RuntimeCounter> {
                  "rows_refused_weight",
                  "rows_refused_trials",
                  "rows_set_aside",
+                 "rows_surprising",
+                 "rows_down_weighted",
                  "batches_refused",
                  "window_full",
                  "steps",

@@ -77,6 +77,20 @@ const char* to_string(Horizon horizon) noexcept {
   return "unknown";
 }
 
+const char* to_string(SurprisingRows what) noexcept {
+  switch (what) {
+    case SurprisingRows::kKeep:
+      return "keep";
+    case SurprisingRows::kCount:
+      return "count";
+    case SurprisingRows::kDownWeight:
+      return "down-weight";
+    case SurprisingRows::kSetAside:
+      return "set-aside";
+  }
+  return "unknown";
+}
+
 Result<std::size_t> Engine::plan(const EngineConfig& config, Arena& arena) noexcept {
   const Result<bool> possible = windhover::check(config);
   if (!possible.ok()) return possible.error();
@@ -176,7 +190,7 @@ Status Engine::follow(Engine& leader) noexcept {
       rows.max_nonzeros() != own.parts.layout.max_nonzeros() ||
       rows.has_offset() != own.parts.layout.has_offset() ||
       rows.has_trials() != own.parts.layout.has_trials() ||
-      rows.has_weight() != own.parts.layout.has_weight()) {
+      rows.takes_weight() != own.parts.layout.takes_weight()) {
     return Status::kWrongDimension;
   }
   const Result<RowFollower> follower = leader.follower();
@@ -241,7 +255,7 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
-  visitor.section("counters", 6);
+  visitor.section("counters", 7);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
     std::uint64_t count = counters.get(counter);

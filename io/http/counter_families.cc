@@ -103,7 +103,14 @@ constexpr std::array<CounterFamily<Runtime>, static_cast<std::size_t>(Runtime::k
         {Runtime::kRowsRefusedWeight, "engine_rows_refused", "reason", "weight", ""},
         {Runtime::kRowsRefusedTrials, "engine_rows_refused", "reason", "trials", ""},
         {Runtime::kRowsSetAside, "engine_rows_set_aside", "", "",
-         "Rows that the posterior does not stand on: each would outweigh all before it."},
+         "Rows that the posterior does not stand on: without a window each would outweigh all "
+         "before it, with engine.surprising_rows = set-aside it was far from what was predicted."},
+        {Runtime::kRowsSurprising, "engine_rows_surprising", "", "",
+         "Rows far from what was predicted, whatever became of them; with "
+         "engine.surprising_rows."},
+        {Runtime::kRowsDownWeighted, "engine_rows_down_weighted", "", "",
+         "Rows that count for less than they came with, because they were far from what was "
+         "predicted."},
         {Runtime::kBatchesRefused, "engine_batches_refused", "", "", "Batches refused as a whole."},
         {Runtime::kWindowFull, "engine_window_full", "", "", "Times that the window had no room."},
         {Runtime::kSteps, "engine_steps", "", "", "Steps of the sampler, of all chains together."},

@@ -53,6 +53,7 @@ std::size_t Capture::state_bound(const Arena& arena, const EngineConfig& config)
       bytes += region.bytes / Snapshots<Posterior>::slots_for(config.max_readers);
     }
   }
+  if (config.model.learner_weight) bytes += config.window_size * sizeof(double);
   return bytes;
 }
 

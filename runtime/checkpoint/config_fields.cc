@@ -137,6 +137,8 @@ constexpr ConfigField kFields[] = {
      [](const Config& c) noexcept { return whole(c.horizon); }},
     {Kind::kWhole, "the checkpoint has another structure; there it is",
      [](const Config& c) noexcept { return whole(c.structure); }},
+    {Kind::kWhole, "the checkpoint has another surprising_rows; there it is",
+     [](const Config& c) noexcept { return whole(c.surprising_rows); }},
     {Kind::kWhole, "the checkpoint has another single_pass_noise; there it is",
      [](const Config& c) noexcept { return whole(c.single_pass_noise); }},
     {Kind::kWhole, "the checkpoint has another forgetting_spread; there it is",

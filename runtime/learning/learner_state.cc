@@ -30,6 +30,7 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
     memory_choice_->visit_state(visitor);
     cursor_.resize(memory_choice_->rows());
   }
+  if (surprise_limit_ != nullptr) surprise_limit_->visit_state(visitor, cursor_);
   sums_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);

@@ -37,6 +37,9 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
   if (config.horizon == Horizon::kAdaptive) {
     memory_choice_ = arena.make<MemoryChoice>(arena, config_, estimator_);
   }
+  if (config.surprising_rows != SurprisingRows::kKeep) {
+    surprise_limit_ = arena.make<SurpriseLimit>(config_, counters);
+  }
 }
 
 void WindowLearner::reset() noexcept {
@@ -46,6 +49,7 @@ void WindowLearner::reset() noexcept {
   ensemble_.reset();
   run_.reset();
   if (memory_choice_ != nullptr) memory_choice_->reset();
+  if (surprise_limit_ != nullptr) surprise_limit_->reset();
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     workers_[w].model = models_[w];
     workers_[w].gradient =
@@ -98,13 +102,23 @@ bool WindowLearner::cold_start_round() noexcept {
   schedule_.end_cold_start();
   ensemble_.chains().refill(estimator_);
   dirty_ = true;
-  if (outcome == ColdStart::Outcome::kCameNear && cold_start_.enough_rows()) start_chains();
+  if (outcome != ColdStart::Outcome::kCameNear || !cold_start_.enough_rows()) return true;
+  if (surprise_limit_ != nullptr &&
+      surprise_limit_->judge_all(*leader().model, estimator_, cursor_, leader().indices)) {
+    cold_start_.start_over();  // rows count for something else than what the mode was found with
+    return true;
+  }
+  start_chains();
   return true;
 }
 
 void WindowLearner::take_head(std::uint64_t head) noexcept {
   if (head == cursor_.head()) return cursor_.advance(head);
   tell_head(head);
+  if (surprise_limit_ != nullptr && run_.phase() != Phase::kWarmingUp) {
+    surprise_limit_->judge(*leader().model, estimator_, cursor_, cursor_.head(), head,
+                           leader().indices);
+  }
   if (memory_choice_ != nullptr && run_.phase() != Phase::kWarmingUp) choose_memory(head);
   const double fresh = static_cast<double>(head - cursor_.head());
   sums_.stream_went_on();
@@ -247,6 +261,7 @@ void WindowLearner::start_over() noexcept {
     memory_choice_->forget();
     cursor_.resize(memory_choice_->rows());
   }
+  if (surprise_limit_ != nullptr) surprise_limit_->start_over();
   scan_.take_up_target_units();
   estimator_.start_over();
   sums_.pass().forget_scores();
@@ -283,7 +298,8 @@ void WindowLearner::publish() noexcept {
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows());
+  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
+             (surprise_limit_ != nullptr && surprise_limit_->stands_aside());
   if (!estimator_.curvature_is_known(*models_[0], static_cast<double>(cold_start_rows(config_)))) {
     e.law_decided = false;
     p.law_ratio = std::numeric_limits<double>::quiet_NaN();

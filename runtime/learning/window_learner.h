@@ -13,6 +13,7 @@
 #include "windhover/runtime/learning/memory_choice.h"
 #include "windhover/runtime/learning/sampling_run.h"
 #include "windhover/runtime/learning/schedule.h"
+#include "windhover/runtime/learning/surprise_limit.h"
 #include "windhover/runtime/learning/window_sums.h"
 #include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_scan.h"
@@ -79,7 +80,8 @@ class WindowLearner final : public Learner {
   ColdStart cold_start_;
   Ensemble ensemble_;
   SamplingRun run_;
-  MemoryChoice* memory_choice_ = nullptr;  // Horizon::kAdaptive
+  MemoryChoice* memory_choice_ = nullptr;    // Horizon::kAdaptive
+  SurpriseLimit* surprise_limit_ = nullptr;  // unless surprising rows are kept
   Schedule schedule_;
   Publisher publisher_;
   ForkJoin team_;

@@ -145,6 +145,8 @@ void mix_engine(Hashes& hashes, TestEngine& engine, const Scenario& s, const Dat
     const bool extra = counter == RuntimeCounter::kRowsRefusedOffset ||
                        counter == RuntimeCounter::kRowsRefusedWeight ||
                        counter == RuntimeCounter::kRowsRefusedTrials ||
+                       counter == RuntimeCounter::kRowsSurprising ||
+                       counter == RuntimeCounter::kRowsDownWeighted ||
                        counter >= RuntimeCounter::kLabelsKept;
     if (!extra || count > 0) hashes.said.mix(count);
   }

@@ -256,6 +256,41 @@ void add_settings(std::vector<Scenario>& all) {
     c.horizon = Horizon::kAll;
     c.sampler.chains = 0;
   });
+  const auto surprising = [](SurprisingRows what, Horizon horizon = Horizon::kWindow) {
+    return [=](Config& c) {
+      c.surprising_rows = what;
+      c.horizon = horizon;
+    };
+  };
+  add("surprising-count", "linear", surprising(SurprisingRows::kCount), Stream::kOutliers);
+  add("surprising-down-weight", "linear", surprising(SurprisingRows::kDownWeight),
+      Stream::kOutliers);
+  add("surprising-set-aside-far", "log-normal", surprising(SurprisingRows::kSetAside),
+      Stream::kHuge);
+  add("surprising-adaptive", "linear", surprising(SurprisingRows::kSetAside, Horizon::kAdaptive),
+      Stream::kJump);
+  add(
+      "surprising-sparse", "poisson",
+      [](Config& c) {
+        c.surprising_rows = SurprisingRows::kSetAside;
+        c.model.max_nonzeros = kFeatures;
+      },
+      Stream::kOutliers);
+  add(
+      "surprising-weight", "linear",
+      [](Config& c) {
+        c.surprising_rows = SurprisingRows::kDownWeight;
+        c.model.weight = true;
+        c.model.offset = true;
+      },
+      Stream::kOutliers);
+  add(
+      "surprising-trials", "binomial",
+      [](Config& c) {
+        c.surprising_rows = SurprisingRows::kDownWeight;
+        c.learner_threads = 2;
+      },
+      Stream::kOutliers);
   add("step-too-long", "linear", [](Config& c) {
     c.sampler.name = "sgld";
     c.sampler.step_size = 1;

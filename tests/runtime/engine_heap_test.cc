@@ -59,7 +59,8 @@ namespace {
 // From the first row to well into sampling, with the window turning over and questions in between.
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
                     const SamplerConfig& sampler = {}, bool learn_prior = false,
-                    Horizon horizon = Horizon::kWindow, bool offset = false) {
+                    Horizon horizon = Horizon::kWindow, bool offset = false,
+                    SurprisingRows surprising = SurprisingRows::kKeep) {
   EngineConfig config = small_config(model, features, 0);
   config.window_size = 8 * std::uint64_t{config.model.dimension()};
   config.sampler = sampler;
@@ -69,6 +70,7 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
   config.model.learn_prior_precision = learn_prior;
   config.model.prior_groups = groups;
   config.horizon = horizon;
+  config.surprising_rows = surprising;
   config.score_predictions = true;
   config.labels = {.pending = 4, .timeout_seconds = 60, .timeout_outcome = 1};
   if (horizon == Horizon::kWindow) config.sampler.chains = 2;
@@ -229,6 +231,10 @@ TEST(EngineHeap, LearningThePriorNeverCalls) {
   for (const char* model : {"linear", "logistic", "student-t", "softmax"}) {
     run_whole_life(model, 30, true, {}, true);
   }
+}
+TEST(EngineHeap, DownWeightingNeverCalls) {
+  run_whole_life("linear", 30, true, {}, false, Horizon::kWindow, false,
+                 SurprisingRows::kDownWeight);
 }
 TEST(EngineHeap, NetworksNeverCall) {
   for (const char* model : {"mlp-linear", "mlp-logistic", "mlp-softmax", "drbm"}) {
