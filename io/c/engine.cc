@@ -38,6 +38,12 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
     return explain(error, WINDHOVER_INVALID_CONFIG,
                    "options.horizon must be one of windhover_horizon", o->horizon);
   }
+  if (o->surprising_rows < WINDHOVER_SURPRISING_KEEP ||
+      o->surprising_rows > WINDHOVER_SURPRISING_SET_ASIDE) {
+    return explain(error, WINDHOVER_INVALID_CONFIG,
+                   "options.surprising_rows must be one of windhover_surprising_rows",
+                   o->surprising_rows);
+  }
   c.model.name = o->model;
   c.model.features = o->features;
   c.model.max_nonzeros = o->max_nonzeros;
@@ -57,6 +63,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.sampler.chains = o->chains;
   c.sampler.temperature = o->temperature;
   c.horizon = static_cast<Horizon>(o->horizon);
+  c.surprising_rows = static_cast<SurprisingRows>(o->surprising_rows);
   c.window_size = o->window_size;
   c.window_slack = o->window_slack;
   c.max_frame_rows = o->max_frame_rows;

@@ -181,6 +181,15 @@ typedef enum windhover_horizon {
   WINDHOVER_HORIZON_FORGETTING = 4 /* the last 2 N, older ones counting less: worth N */
 } windhover_horizon;
 
+/* What becomes of rows that nobody would have expected: with a window, of models whose y is a
+ * number or a count. */
+typedef enum windhover_surprising_rows {
+  WINDHOVER_SURPRISING_KEEP = 0,        /* nothing: nobody looks */
+  WINDHOVER_SURPRISING_COUNT = 1,       /* they are counted */
+  WINDHOVER_SURPRISING_DOWN_WEIGHT = 2, /* and count for less, the less the farther off they are */
+  WINDHOVER_SURPRISING_SET_ASIDE = 3    /* and count for nothing */
+} windhover_surprising_rows;
+
 /* Where an answer comes from. A number that is not known is NaN. */
 typedef struct windhover_provenance {
   size_t struct_size;

@@ -167,7 +167,8 @@ TEST(SurpriseLimit, AStreamThatHasMovedIsFollowed) {
 TEST(SurpriseLimit, ManyOutliersAreNoOutliers) {
   EngineConfig config = config_of(What::kSetAside, "linear", 1000);
   config.score_predictions = true;
-  TestEngine engine(config);
+  ManualClock clock(1'000'000);  // it stands still: every row is scored
+  TestEngine engine(config, &clock);
   const Data data = spoilt(4000, 0.3, 100, true, 25);
   stream(engine, data, 0, data.rows());
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kDegraded);

@@ -257,6 +257,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
                       {"model", options.model},
                       {"structure", diagonal ? "diagonal" : "full"},
                       {"horizon", to_string(config.horizon)},
+                      {"surprising_rows", to_string(config.surprising_rows)},
                       {"window", config.window_size},
                       {"chunk", options.chunk}};
   const ordered_json whole = all.to_json();

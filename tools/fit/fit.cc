@@ -155,6 +155,7 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   config.sampler.name = options.sampler;
   config.structure = Structure::kFull;  // what is printed is of the whole of it
   config.horizon = options.horizon.horizon;
+  config.surprising_rows = options.horizon.surprising_rows;
   config.single_pass_noise = options.horizon.single_pass_noise;
   config.forgetting_spread = options.horizon.forgetting_spread;
   config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();

@@ -34,6 +34,14 @@ static void wrong_options(void) {
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
   CHECK(strstr(error.sentence, "horizon") != NULL && error.number == 5);
   options = small_options();
+  options.surprising_rows = (windhover_surprising_rows)4;
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
+  CHECK(strstr(error.sentence, "surprising_rows") != NULL && error.number == 4);
+  options = small_options();
+  options.model = "logistic"; /* no row is far off */
+  options.surprising_rows = WINDHOVER_SURPRISING_SET_ASIDE;
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
+  options = small_options();
   options.max_query_rows = 0;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
   options = small_options();
