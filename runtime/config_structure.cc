@@ -35,9 +35,6 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
     return invalid("model.prior_groups must be empty with a diagonal structure",
                    static_cast<double>(c.model.prior_groups.size()));
   }
-  if (c.model.weight) {
-    return invalid("model.weight must be false with a diagonal structure", 1);
-  }
   if (c.learner_threads > 1) {
     return invalid("learner_threads must be 1 with a diagonal structure", c.learner_threads);
   }

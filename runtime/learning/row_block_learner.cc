@@ -16,6 +16,10 @@ constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 // While no rows come chains go on for so many times what rows grant: those that began as draws from
 // the prior have then, at R = 4, made 16 passes.
 constexpr double kSpare = 3;
+// Of rows with weights so many times more: as many as they count as, and the most while chains have
+// still to contract, which they do the slower the more rows count as.
+constexpr double kMostSpare = 16;
+constexpr double kContracted = 1.1;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
 constexpr std::uint64_t kDrawsAPass = 16;
@@ -27,6 +31,9 @@ constexpr double kColumnsATouch = 4;
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
+
+// RowBlockLangevin::unsettled(): centres of coefficients are then about a third of an sd off.
+constexpr double kMostUnsettled = 0.1;
 
 bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
 
@@ -93,7 +100,14 @@ std::uint32_t RowBlockLearner::moves_due() const noexcept {
   if (config_.draws_per_observation == 0) return kMovesARound;
   if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, kMost));
   if (cursor_.fresh() > 0) return 0;
-  return static_cast<std::uint32_t>(std::min(spare_, kMost));
+  return static_cast<std::uint32_t>(std::min(spare_ * moves_a_spare_, kMost));
+}
+
+// For each that is spare: as the rows are now, whatever those weighed that have gone.
+double RowBlockLearner::spare_moves() const noexcept {
+  if (!sampler_.has_weights()) return 1;
+  if (!(spread() < kContracted)) return kMostSpare;
+  return std::clamp(sampler_.mean_weight(), 1.0, kMostSpare);
 }
 
 void RowBlockLearner::spend(std::uint32_t moves) noexcept {
@@ -101,7 +115,7 @@ void RowBlockLearner::spend(std::uint32_t moves) noexcept {
   drawn_ += spent;
   unretained_ += moves;
   if (resting()) {
-    spare_ = std::max(spare_ - spent, 0.0);
+    spare_ = std::max(spare_ - spent / moves_a_spare_, 0.0);
   } else {
     owed_ = std::max(owed_ - spent, 0.0);
     replay_ratio_.drew(spent);
@@ -112,6 +126,7 @@ void RowBlockLearner::spend(std::uint32_t moves) noexcept {
 // One round: rows have come in, every chain moves on some of the window's, and now and then where
 // they stand is retained. false: there is nothing to do.
 bool RowBlockLearner::do_round() noexcept {
+  moves_a_spare_ = spare_moves();
   const std::uint32_t moves = moves_due();
   const bool idle = moves == 0 && cursor_.fresh() == 0;
   if (idle && unretained_ == 0 && retained_head_ == cursor_.head()) {
@@ -130,17 +145,32 @@ bool RowBlockLearner::do_round() noexcept {
 }
 
 void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
-  const auto rows = static_cast<std::uint32_t>(cursor_.rows());
   for (std::uint32_t c = 0; c < config_.sampler.chains; ++c) {
     const auto chain = static_cast<std::uint16_t>(c);
     const auto slots = std::span(slots_).first(moves);
-    fill_indices(config_.seed, {round_, chain, Purpose::kMinibatch}, rows, slots);
-    for (std::uint32_t& slot : slots) slot = slot_of(cursor_.first() + slot);
+    draw_slots(chain, slots);
     sampler_.move(round_, chain, {cursor_.rows_in_place(), slots.data(), slots.size()});
   }
   const std::uint64_t steps = std::uint64_t{moves} * config_.sampler.chains;
   counters_.add(RuntimeCounter::kSteps, steps);
   counters_.add(RuntimeCounter::kExamples, steps);
+}
+
+// Rows of this round.
+void RowBlockLearner::draw_slots(std::uint16_t chain, std::span<std::uint32_t> slots) noexcept {
+  const RandomPosition position = {round_, chain, Purpose::kMinibatch};
+  const std::uint64_t rows = cursor_.rows();
+  if (!sampler_.has_weights()) {
+    fill_indices(config_.seed, position, static_cast<std::uint32_t>(rows), slots);
+    for (std::uint32_t& slot : slots) slot = slot_of(cursor_.first() + slot);
+    return;
+  }
+  std::array<double, 2 * kMovesARound> uniforms;
+  fill_uniforms(config_.seed, position, std::span(uniforms).first(2 * slots.size()));
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto any = static_cast<std::uint64_t>(uniforms[2 * i] * static_cast<double>(rows));
+    slots[i] = sampler_.slot_of(uniforms[2 * i + 1], slot_of(cursor_.first() + any));
+  }
 }
 
 // The next rows of the pass, round and round.
@@ -246,6 +276,8 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.draws_per_observation = replay_ratio_.value();
   p.misspecification_index = p.prior_conflict = kNotCompared;
   p.law_ratio = sampler_.law_ratio();
+  const bool settled = sampler_.unsettled() <= kMostUnsettled;
+  if (!settled || !sampler_.weights_known()) p.law_ratio = kNotCompared;
   Evidence e;
   e.sampling = sampling;
   e.law_asked = true;
@@ -256,6 +288,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
     e.spread_largest = spread();
     e.compared_draws = config_.retained_draws;
   }
+  e.misfit = sampler_.has_set_aside();
   e.replay_is_target = config_.draws_per_observation > 0;
   e.replay_ratio = p.draws_per_observation;
   const Judgement judgement = judge(e);

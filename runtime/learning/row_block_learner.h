@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
@@ -61,8 +62,10 @@ class RowBlockLearner final : public Learner {
   }
   bool resting() const noexcept;
   std::uint32_t moves_due() const noexcept;
+  double spare_moves() const noexcept;
   void spend(std::uint32_t moves) noexcept;
   void move_chains(std::uint32_t moves) noexcept;
+  void draw_slots(std::uint16_t chain, std::span<std::uint32_t> slots) noexcept;
   void follow_bound(std::uint64_t rows) noexcept;
   std::uint64_t moves_between_draws() const noexcept;
   void retain() noexcept;
@@ -97,6 +100,7 @@ class RowBlockLearner final : public Learner {
   std::uint64_t bound_row_ = 0;   // the next one of the bound's pass
   std::uint64_t snapshot_id_ = 0;
   std::int64_t published_ns_ = 0;
+  double moves_a_spare_ = 1;                         // of this round
   std::array<std::uint32_t, kMovesARound> slots_{};  // scratch
 };
 

@@ -16,6 +16,9 @@ constexpr double kPredictorVariance = 2.5 * 2.5;
 // do not tell what the precision is.
 constexpr double kContracted = 1.1;
 constexpr double kCaughtUp = 0.1;
+// As many rows as there are columns that are known from rows, the heaviest, leave the others at
+// least this share of all weight.
+constexpr double kLeastShare = 0.05;
 
 }  // namespace
 
@@ -27,15 +30,21 @@ void RowBlockLangevin::reset() noexcept {
     precision_.reset(given_precision_, given_precision_, given_precision_);
   }
   met_count_ = 0;
-  nonzeros_ = rows_ = moves_ = 0;
+  nonzeros_ = rows_ = aside_ = moves_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
   change_ = 0;
-  virial_ = virial_weights_ = 0;
+  virial_ = virial_weights_ = informed_ = unsettled_ = 0;
   mean_curvature_ = 0.25;
   std::fill_n(residuals_, slots_ * chains_, 0.0F);
   std::fill_n(curvature_, slots_, 0.0F);
   std::fill_n(intercept_force_, chains_, 0.0);
-  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0});
+  weights_.reset();
+  if (has_weights()) {
+    std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
+    std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
+  }
+  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
+
   bound_.reset();
   for (std::uint32_t column = 0; column < columns_; ++column) {
     std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
@@ -57,9 +66,18 @@ double RowBlockLangevin::spread_ratio() const noexcept {
   return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
 }
 
+bool RowBlockLangevin::weights_known() const noexcept {
+  if (!has_weights() || rows_ == 0) return true;
+  const std::uint64_t heaviest = std::min(static_cast<std::uint64_t>(informed_), rows_ / 2);
+  return weights_.share_beyond(heaviest) >= kLeastShare;
+}
+
 void RowBlockLangevin::retain(std::uint64_t count) noexcept {
   double squares = 0;
   double weights = 0;
+  double unsettled = 0;
+  double shared = 0;
+  informed_ = 0;
   for (const std::uint32_t column : std::span(met_, met_count_)) {
     float* theta = theta_of(column);
     const ColumnSums& sums = sums_[column];
@@ -68,7 +86,12 @@ void RowBlockLangevin::retain(std::uint64_t count) noexcept {
     } else {
       const double precision = precision_of(column);
       const double all = precision + sums.curvature;
-      const double weight = sums.curvature * static_cast<double>(sums.rows) / all;
+      const double share = sums.curvature / all;
+      const double weight = share * static_cast<double>(sums.rows);
+      unsettled += weight * sums.unsettled;
+      const double alone = 1 / (all * spread_of(theta));  // of its variance, were the others known
+      shared += share * std::clamp(1 - alone, 0.0, 1.0);
+      informed_ += share;
       const double mean = mean_force(column, precision);
       squares += weight * chains_ * mean * mean / all;
       weights += weight;
@@ -78,6 +101,7 @@ void RowBlockLangevin::retain(std::uint64_t count) noexcept {
       }
     }
   }
+  unsettled_ = weights > 0 ? unsettled / weights * shared / informed_ : 0;
   if (weights > 0) lag_ = std::max(0.0, squares / weights - 1) / chains_;
   if (learns_precision_) {
     precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
@@ -104,15 +128,21 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   const auto bits = [&](float* numbers, std::size_t count) {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
-  visitor.section("row blocks", 2);
-  visitor.values(met_count_, nonzeros_, rows_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_, lag_);
+  visitor.section("row blocks", 3);
+  visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
+                 virial_weights_, lag_, informed_, unsettled_);
   visitor.visit(std::span(met_, columns_));
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);
   bits(residuals_, slots_ * chains_);
   bits(curvature_, slots_);
   visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
+  if (has_weights()) {
+    visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
+    static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
+    visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
+    weights_.visit_state(visitor);
+  }
   bound_.visit_state(visitor);
   precision_.visit_state(visitor);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "windhover/samplers/row_blocks/normal_source.h"
+#include "windhover/samplers/row_blocks/row_at.h"
 
 namespace windhover {
 
@@ -16,6 +16,14 @@ constexpr float kLongestBlockStep = 0.2F;
 constexpr float kLargestShare = 0.9F;
 // How fast the means over moves follow.
 constexpr double kNewestMove = 1e-3;
+// With weights a step is as long as its row says, and up to so many times longer than that of its
+// column is; columns then get half of what scatter allows.
+constexpr double kLongestColumnStep = 0.2;
+constexpr double kShortestColumnStep = 1e-12;
+// Where the curvature of a row with a weight has grown by more than this the step is no longer than
+// the row itself allows.
+constexpr float kSuddenCurvature = 2;
+constexpr double kLongestRowStep = 0.5;
 // Curvatures of rows follow every so many moves, by half: they hardly change.
 constexpr std::uint64_t kMovesACurvature = 8;
 // Normals are made so many at a time, or as many as a row or a column wants.
@@ -23,27 +31,21 @@ constexpr std::size_t kNormals = 256;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
+// As ingestion lets through.
+constexpr double kMostWeight = 1e6;
 
-struct RowAt {
-  float residual;   // d(-log p) / d eta
-  float curvature;  // of the quadratic that touches -log p at eta and lies above it everywhere
-};
-
-// The curvature is that of Jaakkola and Jordan (2000): never less than -log p has, and 1 / (2
-// |eta|) where that is next to nothing.
-RowAt row_at(double eta, double target) noexcept {
-  // The residual's size is the probability of the other class, without cancellation.
-  const double sign = target > 0.5 ? -1 : 1;
-  const double other = 1 / (1 + std::exp(-sign * eta));
-  const double curvature = std::abs(eta) < 1e-3 ? 0.25 : (2 * other - 1) / (2 * sign * eta);
-  return {static_cast<float>(sign * other), static_cast<float>(curvature)};
+// Of G: the largest power of two at which as many rows as there are slots, of any weight and value,
+// stay below 2^124.
+double quanta_of_all(std::uint64_t slots) noexcept {
+  const double most = static_cast<double>(slots) * kMostWeight * RowBlockLangevin::kLargestValue;
+  return std::exp2(std::floor(124 - std::log2(most)));
 }
 
 }  // namespace
 
 RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
-  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &step,
-                          &noise_sd, &scatter, &normal}) {
+  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &length,
+                          &step, &noise_sd, &scatter, &normal}) {
     *numbers = arena.allocate<float>(width).data();
   }
 }
@@ -67,6 +69,12 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       curvature_(arena.allocate<float>(slots).data()),
       sums_(arena.allocate<ColumnSums>(columns_).data()),
       met_(arena.allocate<std::uint32_t>(columns_).data()),
+      weights_(arena, columns_, model.weight ? slots : 0),
+      force_quanta_(quanta_of_all(slots)),
+      force_a_quantum_(1 / force_quanta_),
+      exact_force_(
+          arena.allocate<Quanta>(model.weight ? std::size_t{columns_} * chains : 0).data()),
+      exact_curvature_(arena.allocate<ExactSum>(model.weight ? columns_ : 0).data()),
       bound_(arena, columns_),
       block_(arena, std::size_t{model.max_nonzeros} + 1),
       normals_(arena.allocate<double>(
@@ -76,98 +84,6 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
 // may get the n-th part of kLargestShare from it.
 double RowBlockLangevin::share_of(std::size_t n) const noexcept {
   return 2 * kLargestShare * mean_curvature_ / (static_cast<double>(n) * change_);
-}
-
-bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
-  const RowColumns row(layout_, has_intercept_, row_in_place);
-  curvature_[slot] = 0;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    if (!(std::abs(row.value(k)) <= kLargestValue)) return false;
-  }
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    if (!std::isnan(*theta_of(column))) continue;
-    draw_prior(column, {column, 0, Purpose::kInitialState});
-    met_[met_count_++] = column;
-  }
-  float* residuals = residuals_ + std::size_t{slot} * chains_;
-  double curvature = 0;
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    double eta = row.offset;
-    for (std::size_t k = 0; k < row.count; ++k) eta += row.value(k) * theta_of(row.column(k))[c];
-    const RowAt at = row_at(eta, row.sparse.target);
-    residuals[c] = at.residual;
-    curvature += at.curvature;
-  }
-  curvature_[slot] = static_cast<float>(curvature / chains_);
-  translate(row, slot, -1);
-  ++rows_;
-  nonzeros_ += row.count;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    ColumnSums& sums = sums_[row.column(k)];
-    const auto value = static_cast<float>(row.value(k));
-    ++sums.rows;
-    sums.curvature += double{curvature_[slot]} * value * value;
-    add_force(row.column(k), value, residuals);
-  }
-  return true;
-}
-
-void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noexcept {
-  if (curvature_[slot] == 0) return;
-  const RowColumns row(layout_, has_intercept_, row_in_place);
-  const float* residuals = residuals_ + std::size_t{slot} * chains_;
-  --rows_;
-  nonzeros_ -= row.count;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    ColumnSums& sums = sums_[column];
-    const auto value = static_cast<float>(row.value(k));
-    sums.curvature = std::max(0.0, sums.curvature - double{curvature_[slot]} * value * value);
-    add_force(column, -value, residuals);
-    if (--sums.rows > 0) continue;
-    sums.curvature = 0;  // what rounding has left would stay for ever
-    std::fill_n(force_of(column), chains_, 0.0F);
-    if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
-  }
-  translate(row, slot, 1);
-}
-
-// Newton's step for a row that is not among the columns' rows, at the mean of the chains'
-// residuals, with lambda_j + H_j in place of the curvature. `sign`: -1 where the row comes, 1 where
-// it has gone.
-void RowBlockLangevin::translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept {
-  const float* residuals = residuals_ + std::size_t{slot} * chains_;
-  const float mean =
-      std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
-  float along = 0;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const auto precision = static_cast<float>(precision_of(row.column(k)));
-    block_.value[k] = static_cast<float>(row.value(k));
-    block_.step[k] = 1 / (precision + static_cast<float>(sums_[row.column(k)].curvature));
-    along += block_.value[k] * block_.value[k] * block_.step[k];
-  }
-  const float factor = sign * mean / (1 + curvature_[slot] * along);
-  for (std::size_t k = 0; k < row.count; ++k) {
-    float* theta = theta_of(row.column(k));
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      theta[c] += factor * block_.value[k] * block_.step[k];
-    }
-  }
-}
-
-// Of all chains.
-void RowBlockLangevin::add_force(std::uint32_t column, float value,
-                                 const float* residuals) noexcept {
-  float* force = force_of(column);
-  if (!is_intercept(column)) {
-    for (std::uint32_t c = 0; c < chains_; ++c) force[c] += value * residuals[c];
-    return;
-  }
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    intercept_force_[c] += double{value} * residuals[c];
-    force[c] = static_cast<float>(intercept_force_[c]);
-  }
 }
 
 void RowBlockLangevin::prefetch_row(const double* row) const noexcept {
@@ -182,6 +98,12 @@ void RowBlockLangevin::prefetch(std::uint16_t chain, const RowColumns& row) cons
     __builtin_prefetch(theta_of(column) + chain, 1);
     __builtin_prefetch(force_of(column) + chain, 1);
     __builtin_prefetch(sums_ + column);
+  }
+  if (has_weights()) {
+    for (std::size_t k = 0; k < row.sparse.count; ++k) {
+      __builtin_prefetch(exact_force_of(row.sparse.indices[k]) + chain, 1);
+      weights_.prefetch(row.sparse.indices[k]);
+    }
   }
 }
 
@@ -200,7 +122,12 @@ void RowBlockLangevin::move(std::uint64_t round, std::uint16_t chain,
     if (i + kColumnsAhead < batch.count) prefetch(chain, columns_of(i + kColumnsAhead));
     if (curvature_[batch.slots[i]] == 0) continue;
     const RowColumns row = columns_of(i);
-    step(chain, row, batch.slots[i], random.take(row.count));
+    const double* normals = random.take(row.count);
+    if (has_weights()) {
+      step<true>(chain, row, batch.slots[i], normals);
+    } else {
+      step<false>(chain, row, batch.slots[i], normals);
+    }
   }
 }
 
@@ -224,8 +151,21 @@ double RowBlockLangevin::load(std::uint16_t chain, const RowColumns& row) noexce
   return eta;
 }
 
-void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float change) noexcept {
+template <bool kWeights>
+void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float before,
+                             float residual) noexcept {
   const Block& b = block_;
+  if constexpr (kWeights) {
+    for (std::size_t k = 0; k < row.count; ++k) {
+      const std::uint32_t column = row.column(k);
+      theta_of(column)[chain] = b.theta[k];
+      Quanta& exact = exact_force_of(column)[chain];
+      exact += quanta_of_force(row, k, residual) - quanta_of_force(row, k, before);
+      force_of(column)[chain] = force_of_quanta(exact);
+    }
+    return;
+  }
+  const float change = residual - before;
   for (std::size_t k = 0; k < row.count; ++k) {
     theta_of(row.column(k))[chain] = b.theta[k];
     force_of(row.column(k))[chain] = b.force[k] + b.value[k] * change;
@@ -235,31 +175,78 @@ void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float c
   force_of(columns_ - 1)[chain] = static_cast<float>(intercept_force_[chain]);
 }
 
-// e_j, root of V_jj and scatter of `count` columns, of what has been loaded.
-void RowBlockLangevin::work_out_steps(std::size_t count, float scale) noexcept {
+// eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights): a column has
+// as many rows such as this as weigh what all of its rows do together.
+void RowBlockLangevin::work_out_lengths(const RowColumns& row, double length) noexcept {
   const Block& b = block_;
-  const auto share = static_cast<float>(share_of(count));
-  for (std::size_t k = 0; k < count; ++k) {
-    const float relative = scale * std::min(kLongestBlockStep, share / b.rows[k]);
-    b.step[k] = relative / (b.precision[k] + b.curvature[k]);
-    b.noise_sd[k] = std::sqrt(b.step[k] * (2 - relative));
-    b.scatter[k] = b.step[k] * b.rows[k] * b.value[k] / b.noise_sd[k];
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    const double longer = length / weights_.length_of(column);
+    const double relative = std::min(longest_step_of(row, k) * longer, kLongestRowStep);
+    b.length[k] = static_cast<float>(relative);
+    b.rows[k] = static_cast<float>(weights_.weight_of(column) / length);
   }
 }
 
+// eps_j at scale 1 of a row that is as long as its column's are.
+double RowBlockLangevin::longest_step_of(const RowColumns& row, std::size_t k) const noexcept {
+  const std::uint32_t column = row.column(k);
+  const double weight = weights_.weight_of(column);
+  const double scatter = weight * weight * weights_.scatter_of_column(column);
+  const double curvature = double{block_.precision[k]} + block_.curvature[k];
+  const double share = kLargestShare * curvature / (static_cast<double>(row.count) * scatter);
+  return std::clamp(share, kShortestColumnStep, kLongestColumnStep);
+}
+
+// e_j, root of V_jj and scatter of `count` columns, of what has been loaded: eps_j is `length_of`
+// k at scale 1; `importance`: of the row's residual.
+template <class LengthOf>
+void RowBlockLangevin::work_out_steps(std::size_t count, float scale, float importance,
+                                      const LengthOf& length_of) noexcept {
+  const Block& b = block_;
+  for (std::size_t k = 0; k < count; ++k) {
+    const float relative = scale * length_of(k);
+    b.step[k] = relative / (b.precision[k] + b.curvature[k]);
+    b.noise_sd[k] = std::sqrt(b.step[k] * (2 - relative));
+    b.scatter[k] = b.step[k] * b.rows[k] * (importance * b.value[k]) / b.noise_sd[k];
+  }
+}
+
+// Of rows without weights.
+void RowBlockLangevin::work_out_steps(std::size_t count, float scale) noexcept {
+  const auto share = static_cast<float>(share_of(count));
+  const Block& b = block_;
+  work_out_steps(count, scale, 1.0F,
+                 [&](std::size_t k) { return std::min(kLongestBlockStep, share / b.rows[k]); });
+}
+
+template <bool kWeights>
 void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
                             const double* normals) noexcept {
   const Block& b = block_;
   const std::size_t n = row.count;
   const double eta = load(chain, row);
-  const RowAt at = row_at(eta, row.sparse.target);
+  const RowAt at =
+      kWeights ? row_at_of_weight(eta, row.sparse.target) : row_at(eta, row.sparse.target);
   float& kept = residuals_[std::size_t{slot} * chains_ + chain];
-  const float change = at.residual - kept;
+  const float before = kept;
+  const float change = at.residual - before;
   kept = at.residual;
   const double newest = std::max(kNewestMove, 1.0 / static_cast<double>(++moves_));
   change_ += newest * (double{change} * change - change_);
 
-  work_out_steps(n, static_cast<float>(bound_.scale()));
+  const auto scale = static_cast<float>(bound_.scale());
+  float importance = 1;
+  auto square = static_cast<float>(change_);
+  if constexpr (kWeights) {
+    const double length = weights_.length_of(row, slot);
+    work_out_lengths(row, length);
+    importance = static_cast<float>(length);
+    square = weights_.scatter_of(slot);
+    work_out_steps(n, scale, importance, [&](std::size_t k) { return b.length[k]; });
+  } else {
+    work_out_steps(n, scale);
+  }
   float scattered = 0;
   float along = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -267,35 +254,43 @@ void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uin
     scattered += b.scatter[k] * b.scatter[k];
     along += b.scatter[k] * b.normal[k];
   }
-  const auto square = static_cast<float>(change_);
   scattered *= square;
   // Values far beyond those that their columns have elsewhere: the whole step is shorter.
-  const float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
+  float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
+  const bool sudden = kWeights && at.curvature > kSuddenCurvature * curvature_[slot];
+  if (sudden) shorter = std::min(shorter, longest_alone(row, at.curvature));
   const float taken =
       scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered * along : 0;
   const float root = std::sqrt(shorter);
-  if (learns_precision_) learn_precision(row.sparse.count, change);
+  const float moved = importance * change;
+  if (learns_precision_) learn_precision(row.sparse.count, moved);
   float virial = 0;
   float weights = 0;
   for (std::size_t k = 0; k < n; ++k) {
     const float gradient =
-        b.precision[k] * b.theta[k] + b.force[k] + b.rows[k] * b.value[k] * change;
+        b.precision[k] * b.theta[k] + b.force[k] + b.rows[k] * b.value[k] * moved;
     const float informed = b.curvature[k] / (b.precision[k] + b.curvature[k]) / b.rows[k];
     weights += informed;
     virial += informed * b.apart[k] * gradient;
     b.theta[k] += root * b.noise_sd[k] * (b.normal[k] - taken * b.scatter[k]) -
                   shorter * b.step[k] * gradient;
   }
-  store(chain, row, change);
+  store<kWeights>(chain, row, before, at.residual);
+  if constexpr (kWeights) weights_.follow_scatter(row, slot, change * change);
   const double of_half_a_pass = 2.0 / (static_cast<double>(rows_) * chains_);
   const double part = std::clamp(of_half_a_pass, 1.0 / static_cast<double>(moves_), newest);
   virial_ += part * (double{virial} - virial_);
   virial_weights_ += part * (double{weights} - virial_weights_);
-  if (moves_ % kMovesACurvature == 0) follow_curvature(row, slot, at.curvature);
+  if (sudden) follow_curvature(row, slot, at.curvature, 1);
+  if (moves_ % kMovesACurvature == 0) {
+    settle(row, shorter);
+    mean_curvature_ += kMovesACurvature * kNewestMove *
+                       (follow_curvature(row, slot, at.curvature, 0.5F) - mean_curvature_);
+  }
 }
 
 // Of the first `count` columns of the block, which are those of the features.
-void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept {
+void RowBlockLangevin::learn_precision(std::size_t count, float moved) noexcept {
   const Block& b = block_;
   float slope = 0;
   float information = 0;
@@ -303,7 +298,7 @@ void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept
   float informed = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
-    const float of_rows = b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * change);
+    const float of_rows = b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * moved);
     const float of_prior = b.theta[k] * b.theta[k] * b.precision[k] / b.rows[k];
     slope += of_rows;
     information += share * share / b.rows[k];
@@ -313,16 +308,48 @@ void RowBlockLangevin::learn_precision(std::size_t count, float change) noexcept
   precision_.add({slope, information, virial, informed});
 }
 
-void RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot,
-                                        float newest) noexcept {
-  const double before = curvature_[slot];
-  curvature_[slot] += 0.5F * (newest - curvature_[slot]);
-  const double more = curvature_[slot] - before;  // as it is after rounding
-  mean_curvature_ += kMovesACurvature * kNewestMove * (curvature_[slot] - mean_curvature_);
+// What of a step a row of this curvature allows, were there no other.
+float RowBlockLangevin::longest_alone(const RowColumns& row, float curvature) const noexcept {
+  const Block& b = block_;
+  double own = 0;
+  for (std::size_t k = 0; k < row.count; ++k) own += double{b.step[k]} * b.value[k] * b.value[k];
+  own *= row.weight * curvature;
+  return own > CurvatureBound::kMost ? static_cast<float>(CurvatureBound::kMost / own) : 1;
+}
+
+// The columns of a step have gone so much of the way to where their prior has them.
+void RowBlockLangevin::settle(const RowColumns& row, float shorter) noexcept {
+  const Block& b = block_;
+  const float moves = shorter * static_cast<float>(kMovesACurvature) / static_cast<float>(chains_);
   for (std::size_t k = 0; k < row.count; ++k) {
-    double& sum = sums_[row.column(k)].curvature;
-    const auto value = static_cast<float>(row.value(k));
-    sum = std::max(0.0, sum + more * value * value);
+    sums_[row.column(k)].unsettled /= 1 + moves * b.step[k] * b.precision[k];
+  }
+}
+
+// h of a row goes so much of the way to the newest; what it then is.
+float RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
+                                         float share) noexcept {
+  const float before = curvature_[slot];
+  curvature_[slot] += share * (newest - before);
+  add_curvature(row, before, curvature_[slot]);  // as it is after rounding
+  return curvature_[slot];
+}
+
+// H of the row's columns, where h of the row was `before`.
+void RowBlockLangevin::add_curvature(const RowColumns& row, double before, double after) noexcept {
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    double& sum = sums_[column].curvature;
+    const double value = static_cast<float>(row.value(k));
+    if (!has_weights()) {
+      sum = std::max(0.0, sum + (after - before) * value * value);
+      continue;
+    }
+    ExactSum& exact = exact_curvature_[column];
+    const double square = row.weight * value * value;
+    exact.add(after * square);
+    exact.add(-(before * square));
+    sum = exact.value();
   }
 }
 
@@ -330,8 +357,14 @@ void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t sl
   if (curvature_[slot] == 0) return;
   const RowColumns row(layout_, has_intercept_, row_in_place);
   load(0, row);
-  work_out_steps(row.count, 1);
-  bound_.add(row, curvature_[slot], block_.step, block_.precision, rows_);
+  if (has_weights()) {
+    work_out_steps(row.count, 1, 1,
+                   [&](std::size_t k) { return static_cast<float>(longest_step_of(row, k)); });
+  } else {
+    work_out_steps(row.count, 1);
+  }
+  const double curvature = row.weight * curvature_[slot];
+  bound_.add(row, curvature, block_.step, block_.precision, rows_);
 }
 
 }  // namespace windhover

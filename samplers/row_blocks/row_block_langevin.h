@@ -20,6 +20,13 @@
 // parameter that depends on no other exact at any eps_j; what is left depends on how strongly the
 // parameters of a row depend on one another: curvature_bound.h.
 //
+// A row of weight w_i is drawn q_i times as often as without weights (block_weights.h). G and H are
+// of w_i r_i' and w_i h_i. The step is iota_i = w_i / q_i times as long as that of its column is,
+// for the columns of which it stands as one of N_ij = W_j / iota_i rows alike, W_j the sum of the
+// weights in column j: weighted by their lengths steps estimate the whole gradient, and each is a
+// Langevin step as above. In place of the mean of (r - r')^2 over all rows there is that of the
+// row.
+//
 // A row that comes or goes moves the centre of the posterior. All chains are translated at once, by
 // as much as if its columns depended on no others; they scatter as before, and what that leaves or
 // goes too far by the moves make up for.
@@ -31,6 +38,7 @@
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -40,7 +48,9 @@
 #include "windhover/platform/random.h"
 #include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
+#include "windhover/samplers/row_blocks/block_weights.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
+#include "windhover/samplers/row_blocks/exact_sum.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/rows.h"
@@ -52,13 +62,19 @@ class NormalSource;
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
 // those of these rows. Of a column that has not had a row theta is NaN. One thread. Memory: 8 bytes
-// a chain and column, 4 a chain and row, 32 a column and 4 a row. No function but reset() takes
-// time in proportion to the columns.
+// a chain and column, 4 a chain and row, 32 a column and 4 a row; with weights 16 more a chain and
+// column, 96 a column and 20 to 36 a row. No function but reset() takes time in proportion to the
+// columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
 // column of half of 100,000 rows that is below 0.01 of its posterior sd. The intercept, which every
-// row touches, has a G in double precision.
+// row touches, has a G in double precision. With weights
+// G and H are sums of whole numbers: a row takes with it all that it brought, whatever it weighed,
+// and no look at a row rounds. Their quanta are next to nothing beside the lightest row (2^-67 for
+// 100,000 rows, against w |x| from 10^-12 to 10^12). Without, curvatures are sums in double
+// precision: what rows of x^2 = 10^12, the most there can be, leave behind is of 10^-4, against the
+// precision of the prior.
 class RowBlockLangevin {
  public:
   static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
@@ -75,10 +91,37 @@ class RowBlockLangevin {
   // by it until it leaves.
   bool enter(const double* row, std::uint32_t slot) noexcept;
   void leave(const double* row, std::uint32_t slot) noexcept;
+  // Of the rows that are there.
+  bool has_set_aside() const noexcept { return aside_ > 0; }
+
+  // Whether rows have weights, and are then drawn as slot_of() says rather than all alike.
+  bool has_weights() const noexcept { return layout_.has_weight(); }
+  // What rows weigh on average; 1 without weights.
+  double mean_weight() const noexcept { return has_weights() ? weights_.mean() : 1; }
+  // false: so few rows weigh nearly all that the others, which say where the parameters lie that
+  // these leave open, move chains too slowly for anything to tell whether they are there. Of the
+  // columns as of the last retain().
+  bool weights_known() const noexcept;
+  // The slot of the row to draw for a uniform number u, where `any` is one of all rows alike.
+  // O(log slots). REQUIRES: has_weights(), 0 < u < 1.
+  std::uint32_t slot_of(double u, std::uint32_t any) const noexcept {
+    return weights_.slot_of(u, any);
+  }
 
   // The chain makes a step on each of these rows, in order, with the normals of this round and
   // chain. O(non-zeros) a row.
   void move(std::uint64_t round, std::uint16_t chain, const RowBatch& batch) noexcept;
+
+  // How far the coefficients' centres may be off in directions that only the prior holds, such as a
+  // level that the intercept shares with the columns of a field: 0 to 1, and about a third of the
+  // distance in their sds, root mean square, where it is below a third. Rows take columns away from
+  // the prior in proportion to their steps, not as the prior would share it; what that leaves goes
+  // at the rate of the prior, e_j lambda_j a move, and is seen neither in spread_ratio() nor in
+  // lag(): the linear predictors of rows are the same. It is what is left, on average over the
+  // columns as the rows have them, times the part of a column's variance that is not its own but
+  // shared with others, on average over the columns as far as their rows know of them. As of the
+  // last retain(); 0 before there were rows.
+  double unsettled() const noexcept { return unsettled_; }
 
   // Goes on with the bound on the steps by one row: an iteration takes each that is there once.
   void follow_bound(const double* row, std::uint32_t slot) noexcept;
@@ -139,6 +182,7 @@ class RowBlockLangevin {
     float* rows;       // N_j
     float* curvature;  // H_j
     float* precision;  // lambda_j
+    float* length;     // eps_j
     float* step;       // e_j
     float* noise_sd;   // root of V_jj
     float* scatter;    // of e_j g_j in units of noise_sd, where sd(r - r') is 1
@@ -149,24 +193,47 @@ class RowBlockLangevin {
     return chains_of_columns_ + std::size_t{2} * column * chains_;
   }
   float* force_of(std::uint32_t column) const noexcept { return theta_of(column) + chains_; }
+  Quanta* exact_force_of(std::uint32_t column) const noexcept {
+    return exact_force_ + std::size_t{column} * chains_;
+  }
+  // What a row with a weight adds to G of its k-th column.
+  Quanta quanta_of_force(const RowColumns& row, std::size_t k, float residual) const noexcept {
+    return quanta_of(row.weight * row.value(k) * force_quanta_ * residual);
+  }
+  float force_of_quanta(Quanta quanta) const noexcept {
+    return static_cast<float>(number_of(quanta) * force_a_quantum_);
+  }
   bool is_intercept(std::uint32_t column) const noexcept {
     return has_intercept_ && column + 1 == columns_;
   }
   double load(std::uint16_t chain, const RowColumns& row) noexcept;
-  void store(std::uint16_t chain, const RowColumns& row, float change) noexcept;
+  template <bool kWeights>
+  void store(std::uint16_t chain, const RowColumns& row, float before, float residual) noexcept;
+  void work_out_lengths(const RowColumns& row, double length) noexcept;
+  double longest_step_of(const RowColumns& row, std::size_t k) const noexcept;
+  template <class LengthOf>
+  void work_out_steps(std::size_t count, float scale, float importance,
+                      const LengthOf& length_of) noexcept;
   void work_out_steps(std::size_t count, float scale) noexcept;
+  void add_curvature(const RowColumns& row, double before, double after) noexcept;
+  void unsettle(const RowColumns& row, std::size_t k, double curvature) noexcept;
+  float longest_alone(const RowColumns& row, float curvature) const noexcept;
+  void settle(const RowColumns& row, float shorter) noexcept;
+  float spread_of(const float* numbers) const noexcept;
   void prefetch_row(const double* row) const noexcept;
   void prefetch(std::uint16_t chain, const RowColumns& row) const noexcept;
+  template <bool kWeights>
   void step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
             const double* normals) noexcept;
-  void follow_curvature(const RowColumns& row, std::uint32_t slot, float newest) noexcept;
+  float follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
+                         float share) noexcept;
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
-  void learn_precision(std::size_t count, float change) noexcept;
+  void learn_precision(std::size_t count, float moved) noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
   void translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept;
-  void add_force(std::uint32_t column, float value, const float* residuals) noexcept;
+  void add_force(const RowColumns& row, std::size_t k, const float* residuals, int sign) noexcept;
 
   RowLayout layout_;
   bool has_intercept_;
@@ -186,6 +253,11 @@ class RowBlockLangevin {
   float* curvature_;         // h of a row, slots; 0: it has been set aside
   ColumnSums* sums_;         // columns
   std::uint32_t* met_;       // the columns that have had a row, in the order of their first ones
+  BlockWeights weights_;
+  double force_quanta_;  // in 1, of G of rows with weights
+  double force_a_quantum_;
+  Quanta* exact_force_;        // G of them, columns x chains
+  ExactSum* exact_curvature_;  // H of them, columns; the one in sums_ is its copy
   CurvatureBound bound_;
   Block block_;  // scratch, as what follows
   std::span<double> normals_;
@@ -194,12 +266,15 @@ class RowBlockLangevin {
   std::uint32_t met_count_ = 0;
   std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;
+  std::uint64_t aside_ = 0;  // rows that are there and have been set aside
   std::uint64_t moves_ = 0;
   double change_ = 0;          // mean of (r - r')^2 over recent moves
   double mean_curvature_ = 0;  // mean of h, likewise
   double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
   double lag_ = 0;             // what lag() says
   double virial_weights_ = 0;  // ... and of what they count
+  double informed_ = 0;        // columns, each as far as its rows know of it, as of retain()
+  double unsettled_ = 0;       // what unsettled() says
 };
 
 }  // namespace windhover

@@ -12,8 +12,11 @@ namespace windhover {
 // What the rows that are there say of a column. A curvature is that of -log p in the linear
 // predictor.
 struct ColumnSums {
-  double curvature;    // sum of h_i x_ij^2: rows of other sizes come and go without leaving a trace
-  std::uint64_t rows;  // with a non-zero
+  double curvature;    // sum of w_i h_i x_ij^2
+  std::uint32_t rows;  // with a non-zero
+  // Of what rows have taken the column away from its prior by, the part that the prior has not
+  // answered yet: RowBlockLangevin::unsettled().
+  float unsettled;
 };
 
 // A row in place, with a last column of 1 where there is an intercept.
@@ -21,6 +24,7 @@ struct RowColumns {
   RowColumns(const RowLayout& layout, bool has_intercept, const double* row) noexcept
       : sparse(layout, row),
         offset(layout.offset(row)),
+        weight(layout.weight(row)),
         intercept(layout.features()),
         count(sparse.count + (has_intercept ? 1 : 0)) {}
 
@@ -31,6 +35,7 @@ struct RowColumns {
 
   SparseRow sparse;
   double offset;
+  double weight;
   std::uint32_t intercept;
   std::size_t count;
 };

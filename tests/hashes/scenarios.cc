@@ -235,6 +235,12 @@ void add_settings(std::vector<Scenario>& all) {
     c.model.offset = true;
     c.model.intercept = false;
   });
+  add("diagonal-weight", "logistic", [](Config& c) {
+    c.structure = Structure::kDiagonal;
+    c.model.max_nonzeros = kFeatures;
+    c.model.learn_prior_precision = true;
+    c.model.weight = true;
+  });
   add("weight", "negative-binomial", [](Config& c) {
     c.model.weight = true;
     c.model.offset = true;

@@ -26,30 +26,7 @@ TEST(RowBlockLearner, AgreesWithAFullStructure) {
   feed(full, data, 0, 3'600);
   diagonal.poll_until_idle();
   full.poll_until_idle();
-  Provenance provenance;
-  std::vector<double> ratios;
-  for (std::size_t row = 3'600; row < 4'000; ++row) {
-    const PredictiveSummary a = answer(diagonal, data, row, &provenance);
-    const PredictiveSummary b = answer(full, data, row);
-    // 32 chains and 8 ensembles of them: the mean is off by a fifth of an sd, an sd by a tenth.
-    EXPECT_NEAR(a.linpred_mean, b.linpred_mean, 0.8 * b.linpred_sd) << row;
-    ratios.push_back(a.linpred_sd / b.linpred_sd);
-    EXPECT_NEAR(ratios.back(), 1, 0.35) << row;
-  }
-  EXPECT_NEAR(median(ratios), 1, 0.06);
-  EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
-  EXPECT_EQ(provenance.sequence, 3'600U);
-  EXPECT_LT(provenance.law_ratio, 1.3);
-  EXPECT_NEAR(provenance.ou_ratio, 1, 0.2);
-  const std::vector<ParameterSummary> of_diagonal = diagonal.parameters();
-  const std::vector<ParameterSummary> of_full = full.parameters();
-  ratios.clear();
-  for (std::size_t j = 0; j <= kFeatures; ++j) {
-    EXPECT_NEAR(of_diagonal[j].mean, of_full[j].mean, 0.9 * of_full[j].sd) << j;
-    ratios.push_back(of_diagonal[j].sd / of_full[j].sd);
-    EXPECT_EQ(of_diagonal[j].prior_precision, of_full[j].prior_precision);
-  }
-  EXPECT_NEAR(median(ratios), 1, 0.06);
+  EXPECT_EQ(expect_agreement(diagonal, full, data, 3'600).sequence, 3'600U);
 }
 
 // Most columns have a handful of rows, some none, and the prior is learned.

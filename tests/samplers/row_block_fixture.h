@@ -23,7 +23,7 @@ class SparseData {
   explicit SparseData(const ModelConfig& model) : layout_(model) {}
 
   void add(const std::vector<std::uint32_t>& columns, const std::vector<double>& values,
-           double target) {
+           double target, double weight = 1) {
     rows_.resize(rows_.size() + layout_.stride());
     double* row = &rows_[rows_.size() - layout_.stride()];
     row[0] = target;
@@ -31,6 +31,7 @@ class SparseData {
     std::copy(values.begin(), values.end(), row + RowLayout::kValuesIndex);
     auto* indices = reinterpret_cast<std::uint32_t*>(row + layout_.indices_index());
     std::copy(columns.begin(), columns.end(), indices);
+    if (layout_.has_weight()) row[layout_.weight_index()] = weight;
   }
   std::size_t size() const { return rows_.size() / layout_.stride(); }
   const double* row(std::size_t i) const { return &rows_[i * layout_.stride()]; }
@@ -51,6 +52,13 @@ class SparseData {
     VectorXd y(static_cast<Index>(last - first));
     for (Index i = 0; i < y.size(); ++i) y[i] = row(first + static_cast<std::size_t>(i))[0];
     return y;
+  }
+  VectorXd weights(std::size_t first, std::size_t last) const {
+    VectorXd w(static_cast<Index>(last - first));
+    for (Index i = 0; i < w.size(); ++i) {
+      w[i] = layout_.weight(row(first + static_cast<std::size_t>(i)));
+    }
+    return w;
   }
 
  private:
@@ -79,7 +87,8 @@ inline constexpr std::uint32_t kFirst = 6;
 inline constexpr std::uint32_t kSecond = 8;
 inline constexpr std::uint32_t kCrossed = kFirst + kSecond + kFirst * kSecond;
 
-inline SparseData crossed_rows(const ModelConfig& model, std::size_t rows, double value = 1) {
+inline SparseData crossed_rows(const ModelConfig& model, std::size_t rows, double value = 1,
+                               const std::vector<double>& weights = {}) {
   SparseData data(model);
   for (std::size_t i = 0; i < rows; ++i) {
     const double u = uniform(3 * i);
@@ -88,7 +97,8 @@ inline SparseData crossed_rows(const ModelConfig& model, std::size_t rows, doubl
     const auto b = static_cast<std::uint32_t>(kSecond * v * v);
     const double eta = 0.5 * std::sin(a + 1.0) + 0.8 * std::cos(2.0 * b) + 0.5 * std::sin(a * b);
     const double y = uniform(3 * i + 2) < 1 / (1 + std::exp(-eta)) ? 1 : 0;
-    data.add({a, kFirst + b, kFirst + kSecond + a * kSecond + b}, {value, 1, value}, y);
+    data.add({a, kFirst + b, kFirst + kSecond + a * kSecond + b}, {value, 1, value}, y,
+             weights.empty() ? 1 : weights[i]);
   }
   return data;
 }
@@ -100,21 +110,26 @@ struct Moments {
   MatrixXd covariance;
 };
 
-inline Moments exact_moments(const MatrixXd& x, const VectorXd& y, double precision) {
+inline Moments exact_moments(const SparseData& data, std::size_t first, std::size_t last,
+                             double precision) {
+  const MatrixXd x = data.design(first, last);
+  const VectorXd y = data.targets(first, last);
+  const VectorXd weights = data.weights(first, last);
   const Index d = x.cols();
   const auto gradient = [&](const VectorXd& theta) -> VectorXd {
     const VectorXd p = (1 + (-(x * theta)).array().exp()).inverse();
-    return x.transpose() * (p - y) + precision * theta;
+    return x.transpose() * weights.cwiseProduct(p - y) + precision * theta;
   };
   const auto potential = [&](const VectorXd& theta) {
     const VectorXd eta = x * theta;
-    return (1 + eta.array().exp()).log().sum() - y.dot(eta) + 0.5 * precision * theta.squaredNorm();
+    const VectorXd losses = (1 + eta.array().exp()).log() - y.array() * eta.array();
+    return weights.dot(losses) + 0.5 * precision * theta.squaredNorm();
   };
   VectorXd mode = VectorXd::Zero(d);
   MatrixXd root;
   for (int step = 0; step < 30; ++step) {
     const VectorXd p = (1 + (-(x * mode)).array().exp()).inverse();
-    const VectorXd w = p.array() * (1 - p.array());
+    const VectorXd w = weights.array() * p.array() * (1 - p.array());
     const MatrixXd h = x.transpose() * w.asDiagonal() * x + precision * MatrixXd::Identity(d, d);
     const Eigen::LLT<MatrixXd> factor(h);
     mode -= factor.solve(gradient(mode));
@@ -170,15 +185,25 @@ class Chains {
     std::vector<std::uint32_t> slots(moves);
     for (std::uint32_t c = 0; c < chains_; ++c) {
       const auto chain = static_cast<std::uint16_t>(c);
-      fill_indices(seed_, {round_, chain, Purpose::kMinibatch},
-                   static_cast<std::uint32_t>(last - first), slots);
-      for (std::uint32_t& slot : slots) slot += static_cast<std::uint32_t>(first);
+      draw(first, last, chain, slots);
       sampler_->move(round_, chain, {data.base(), slots.data(), moves});
     }
     ++round_;
     for (std::size_t i = 0; i < moves / 4; ++i, ++bound_) {
       if (bound_ < first || bound_ >= last) bound_ = first;
       sampler_->follow_bound(data.row(bound_), static_cast<std::uint32_t>(bound_));
+    }
+  }
+  void draw(std::size_t first, std::size_t last, std::uint16_t chain,
+            std::span<std::uint32_t> slots) const {
+    fill_indices(seed_, {round_, chain, Purpose::kMinibatch},
+                 static_cast<std::uint32_t>(last - first), slots);
+    for (std::uint32_t& slot : slots) slot += static_cast<std::uint32_t>(first);
+    if (!sampler_->has_weights()) return;
+    std::vector<double> uniforms(slots.size());
+    fill_uniforms(seed_, {round_, chain, Purpose::kTest}, uniforms);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      slots[i] = sampler_->slot_of(uniforms[i], slots[i]);
     }
   }
   VectorXd theta(std::uint16_t chain) const {
@@ -223,6 +248,24 @@ class Draws {
  private:
   std::vector<VectorXd> all_;
 };
+
+// Means within 5 standard errors and 0.1 sd, every sd within 5 of its own and 10 %; on average over
+// the directions within 3 %.
+inline void expect_law(const Draws& draws, const Moments& exact, const MatrixXd& directions) {
+  const Moments seen = draws.moments(directions);
+  const VectorXd mean = directions * exact.mean;
+  const VectorXd variance = (directions * exact.covariance * directions.transpose()).diagonal();
+  const double error = 1 / std::sqrt(draws.count());
+  double ratios = 0;
+  for (Index j = 0; j < mean.size(); ++j) {
+    const double sd = std::sqrt(variance[j]);
+    EXPECT_NEAR(seen.mean[j], mean[j], (5 * error + 0.1) * sd) << j;
+    const double ratio = std::sqrt(seen.covariance(j, j)) / sd;
+    EXPECT_NEAR(ratio, 1, 5 * error / std::sqrt(2) + 0.1) << j;
+    ratios += ratio / static_cast<double>(mean.size());
+  }
+  EXPECT_NEAR(ratios, 1, 0.03 + 3 * error / std::sqrt(2));
+}
 
 }  // namespace windhover::row_block_langevin_test
 

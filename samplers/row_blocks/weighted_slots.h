@@ -1,0 +1,40 @@
+// Slots of rows, drawn in proportion to what each weighs.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_WEIGHTED_SLOTS_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_WEIGHTED_SLOTS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+
+namespace windhover {
+
+// A binary tree whose nodes are the sums of their two children: whole numbers, so that nothing of a
+// slot that has been set to 0 is left in any. REQUIRES: all together below 2^63. Memory: 16 bytes a
+// slot, of the next power of two.
+class WeightedSlots {
+ public:
+  // `slots` 0: no memory, and nothing but reset() and total() may be asked.
+  WeightedSlots(Arena& arena, std::uint64_t slots) noexcept;
+  void reset() noexcept;  // all weigh 0
+
+  // O(log slots).
+  void set(std::uint32_t slot, std::uint64_t weight) noexcept;
+  std::uint64_t weight(std::uint32_t slot) const noexcept { return sums_[leaves_ + slot]; }
+  std::uint64_t total() const noexcept { return leaves_ > 0 ? sums_[1] : 0; }
+
+  // The slot at `u` of the way through all weights, which is one that weighs something. O(log
+  // slots). REQUIRES: 0 <= u < 1, total() > 0.
+  std::uint32_t at(double u) const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::size_t leaves_;
+  std::uint64_t* sums_;  // of node n, whose children are 2 n and 2 n + 1; the leaves are last
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_WEIGHTED_SLOTS_H_
