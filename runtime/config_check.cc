@@ -173,6 +173,9 @@ Result<bool> check_surprising_rows(const EngineConfig& c) noexcept {
         "set aside as it is",
         what);
   }
+  if (c.horizon == Horizon::kForgetting) {
+    return invalid("surprising_rows must be keep unless horizon is window or adaptive", what);
+  }
   const ModelEntry& model = *find_model(c.model.name);
   if (model.network || !tells_distance(model.response)) {
     return invalid(

@@ -1,0 +1,53 @@
+// What a window learner tells and publishes.
+#include "windhover/runtime/learning/window_learner.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include "windhover/runtime/diagnostics/judgement.h"
+#include "windhover/runtime/diagnostics/misfit.h"
+
+namespace windhover {
+
+LearnerView WindowLearner::view() const noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  LearnerView view{run_.phase(), &estimator_, ensemble_.chains().iterates(),
+                   mover.minibatch_size()};
+  view.passes = run_.passes();
+  view.sampler = &mover.sampler();
+  view.relaxation = mover.relaxation();
+  return view;
+}
+
+void WindowLearner::publish() noexcept {
+  const WindowPass& pass = sums_.pass();
+  Posterior& posterior =
+      publisher_.begin(estimator_, ensemble_.chains().draws(), *models_[0], pass.scores());
+  Evidence e;
+  run_.describe(posterior, e);
+  Provenance& p = posterior.provenance;
+  p.sequence = refreshed_position_;
+  p.n_seen = cursor_.head();
+  p.n_eff =
+      std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
+  p.repeated_rows = pass.repeats().share();
+  p.drift_onset = pass.drift_onset();
+  e.drifting = pass.scores().drifting();
+  e.dependent_rows = pass.scores().autocorrelated();
+  e.not_definite = estimator_.refresh_failed();
+  e.prior_conflict = p.prior_conflict;
+  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
+             (surprise_limit_ != nullptr && surprise_limit_->stands_aside());
+  if (!estimator_.curvature_is_known(*models_[0], static_cast<double>(cold_start_rows(config_)))) {
+    e.law_decided = false;
+    p.law_ratio = std::numeric_limits<double>::quiet_NaN();
+  }
+  const Judgement judgement = judge(e);
+  p.status = judgement.status;
+  p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
+  if (e.network) describe_by_draws(posterior);
+  publisher_.end(posterior, estimator_, *models_[0]);
+  dirty_ = false;
+}
+
+}  // namespace windhover
