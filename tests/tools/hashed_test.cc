@@ -111,7 +111,15 @@ TEST(SchemaHash, CrossesDerivedFieldsByTheirNumbers) {
   const Places expected = {
       static_cast<std::uint32_t>(hash_of({"hour", "6", "origin", "ORD"}) % 1000)};
   EXPECT_EQ(schema.encode({{"time", "0659"}, {"origin", "ORD"}}).indices, expected);
-  EXPECT_EQ(schema.encode({{"hour", "6"}, {"origin", "ORD"}}).indices, expected);
+  for (const char* hour : {"6", "06", "6.0", " 6"}) {
+    EXPECT_EQ(schema.encode({{"hour", hour}, {"origin", "ORD"}}).indices, expected) << hour;
+    Table asked(file_with("asked.csv", std::string("hour,origin\n") + hour + ",ORD\n"),
+                schema.table_options());
+    EncodedRow question;
+    ASSERT_TRUE(asked.next());
+    ASSERT_TRUE(RowEncoder(schema, asked, RowUse::kQuestion).encode(asked, question));
+    EXPECT_EQ(question.indices, expected) << hour;
+  }
   Table table(file_with("hours.csv", "time,origin,y\n0600,ORD,1\nlate,ORD,1\n"),
               schema.table_options());
   const RowEncoder encoder(schema, table);

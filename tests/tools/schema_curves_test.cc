@@ -200,6 +200,14 @@ TEST(Schema, SaysWhatNaNStandsForInEachColumn) {
   EXPECT_EQ(row, named.values);
 }
 
+// What counts as missing gives a row its meaning where a column says so.
+TEST(Schema, TextsThatAreMissingAreOfItsMeaningWhereTheyAreMarked) {
+  const std::string texts = "missing_texts = [\"unknown\"]\n";
+  EXPECT_NE(parsed(texts + kHouses).fingerprint(), parsed(kHouses).fingerprint());
+  const std::string whole = replaced(kHouses, "\"column\"", "\"row\"");
+  EXPECT_EQ(parsed(texts + whole).fingerprint(), parsed(whole).fingerprint());
+}
+
 TEST(Schema, SplinesAndInteractionsThatCannotBeAreRefused) {
   const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
     try {

@@ -147,7 +147,8 @@ TEST(SchemaJson, EveryMemberIsDescribedInOpenapi) {
           << key << " is " << member;
     }
   };
-  json schema = parsed(kEverything);
+  json schema = parsed(std::string("missing_texts = [\"unknown\"]\n") + kEverything);
+  EXPECT_EQ(schema.at("missing_texts"), json({"unknown"}));
   schema["features"].push_back(
       parsed("target = \"y\"\nsparse = true\n"
              "[[feature]]\nhash = [\"t\"]\nbuckets = 4096\nwords = true\n")["features"][0]);

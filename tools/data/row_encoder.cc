@@ -33,8 +33,8 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
     const auto& columns = table.columns();
     const bool by_its_own_name = use == RowUse::kQuestion &&
                                  std::find(columns.begin(), columns.end(), field) != columns.end();
-    if (by_its_own_name) derived = nullptr;
-    return {table.column(derived != nullptr ? derived->from : field), derived};
+    if (by_its_own_name) return {table.column(field), nullptr, derived != nullptr};
+    return {table.column(derived != nullptr ? derived->from : field), derived, false};
   };
   for (const FeatureRule& rule : schema.rules()) {
     std::vector<Source>& sources = sources_.emplace_back();
@@ -76,7 +76,10 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     const Source& source = sources_[r][0];
     std::string_view text = table.text(source.column);
     std::string derived;
-    if (source.derived != nullptr) {
+    if (const auto number = source.own_name ? schema_.own_number(text) : std::nullopt) {
+      derived = number_text(*number);
+      text = derived;
+    } else if (source.derived != nullptr) {
       const std::optional<double> value = derive(*source.derived, text);
       if (!value) {
         return skip(table, source.column, row,

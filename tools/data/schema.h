@@ -209,6 +209,10 @@ class Schema {
   // Adds to `known` the names under which it may be given. UserError: it is not.
   Given given_in(const std::map<std::string, std::string>& fields, const std::string& field,
                  std::vector<std::string>& known) const;
+  // Of a derived field that is given by its own name: 06 is 6.
+  std::optional<double> own_number(std::string_view text) const {
+    return read_cell(text, Reads::kNumber, parts_.decimal);
+  }
   // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there
@@ -250,6 +254,7 @@ class RowEncoder {
   struct Source {
     std::size_t column;
     const DerivedField* derived;  // null: the cell itself
+    bool own_name;                // the cell is a derived field's, under its own name
   };
   // False, or RowError where rows are not skipped.
   bool encode_weight(const Table& table, EncodedRow& row) const;

@@ -64,8 +64,10 @@ bool RowEncoder::encode_hash(const Table& table, std::size_t rule, EncodedRow& r
   std::vector<std::string_view> texts(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     texts[i] = table.text(sources[i].column);
-    if (sources[i].derived == nullptr) continue;
-    const std::optional<double> value = derive(*sources[i].derived, texts[i]);
+    std::optional<double> value;
+    if (sources[i].own_name) value = schema_.own_number(texts[i]);
+    if (sources[i].derived == nullptr && !value) continue;
+    if (sources[i].derived != nullptr) value = derive(*sources[i].derived, texts[i]);
     if (!value) {
       return skip(table, sources[i].column, row,
                   fmt::format("\"{}\" where {} is expected", texts[i], sources[i].derived->format));

@@ -115,6 +115,7 @@ std::string to_json_text(const Schema& schema) {
   }
   if (schema.has_trials()) json["trials"] = *schema.target_rule().trials;
   if (schema.has_weight()) json["weight"] = *schema.parts().weight;
+  if (!schema.parts().missing_texts.empty()) json["missing_texts"] = schema.parts().missing_texts;
   json["features"] = ordered_json::array();
   for (std::size_t i = 0; i < schema.rules().size(); ++i) {
     json["features"].push_back(feature(schema, i));

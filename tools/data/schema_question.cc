@@ -14,8 +14,10 @@ Schema::Given Schema::given_in(const std::map<std::string, std::string>& fields,
   known.push_back(field);
   const DerivedField* derived = derived_field(field);
   if (derived != nullptr) known.push_back(derived->from);
-  if (const auto given = fields.find(field); given != fields.end())
-    return {given->second, std::nullopt};
+  if (const auto given = fields.find(field); given != fields.end()) {
+    const auto number = derived != nullptr ? own_number(given->second) : std::nullopt;
+    return {number ? number_text(*number) : given->second, number};
+  }
   const auto source = derived != nullptr ? fields.find(derived->from) : fields.end();
   if (source == fields.end()) {
     throw UserError(

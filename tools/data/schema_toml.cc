@@ -125,6 +125,9 @@ std::string Schema::description() const {
                        parts_.offset->field);
   }
   if (parts_.weight) out += fmt::format("weight: {}\n", *parts_.weight);
+  const bool marks = std::ranges::any_of(parts_.rules, &FeatureRule::stands_for_missing);
+  if (marks && !parts_.missing_texts.empty())
+    out += fmt::format("missing: {}\n", toml_texts(parts_.missing_texts));
   for (const DerivedField& field : parts_.derived) {
     out += fmt::format("{}: {} of {} as {}\n", field.name, name_of(kParts, field.part), field.from,
                        field.format);
