@@ -9,11 +9,27 @@
 #include <optional>
 #include <string_view>
 
+#include "windhover/io/c/border.h"
 #include "windhover/io/c/engine.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner_thread.h"
+
+namespace windhover {
+
+// What went wrong, where the caller wants to know.
+inline windhover_status explain(windhover_error* error, windhover_status status,
+                                const char* sentence, double number = 0) noexcept {
+  if (error != nullptr) *error = {sentence, number};
+  return status;
+}
+
+inline windhover_status explain(windhover_error* error, const Error& why) noexcept {
+  return explain(error, to_c(why.status), why.sentence, why.number);
+}
+
+}  // namespace windhover
 
 // Invariant: `summaries`, `parameters` and `keys` are there exactly while it is `taken` and handed
 // out.

@@ -6,13 +6,11 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/diagnostics/consistency.h"
-#include "windhover/runtime/diagnostics/judgement.h"
 
 namespace windhover {
 
 namespace {
 
-constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 // While no rows come chains go on for so many times what rows grant: those that began as draws from
 // the prior have then, at R = 4, made 16 passes.
 constexpr double kSpare = 3;
@@ -31,9 +29,6 @@ constexpr double kColumnsATouch = 4;
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
-
-// RowBlockLangevin::unsettled(): centres of coefficients are then about a third of an sd off.
-constexpr double kMostUnsettled = 0.1;
 
 bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
 
@@ -230,72 +225,6 @@ int RowBlockLearner::free_group() noexcept {
 // Observed variance of the chains over predicted: around their centre, and of that around the
 // posterior's.
 double RowBlockLearner::spread() const noexcept { return sampler_.spread_ratio() + sampler_.lag(); }
-
-LearnerView RowBlockLearner::view() const noexcept {
-  LearnerView view{phase_, nullptr, {}, 1};
-  view.passes = static_cast<std::uint64_t>(
-      drawn_ / static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1)));
-  return view;
-}
-
-// The slot that is filled next, with the draws that are served.
-Posterior& RowBlockLearner::begin_publish() noexcept {
-  Posterior& posterior = snapshots_.begin_publish();
-  posterior.shared = draws_.served();
-  posterior.dimension = config_.model.dimension();
-  posterior.draws = config_.retained_draws;
-  return posterior;
-}
-
-void RowBlockLearner::publish() noexcept {
-  Posterior& posterior = begin_publish();
-  posterior.n = static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1));
-  posterior.prior_precision = sampler_.prior_precision();
-  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1);
-  ++snapshot_id_;
-  describe(posterior);
-  posterior.made_ns = published_ns_ = clock_.now_ns();
-  snapshots_.publish();
-  counters_.add(RuntimeCounter::kSnapshots);
-}
-
-void RowBlockLearner::describe(Posterior& posterior) const noexcept {
-  Provenance& p = posterior.provenance;
-  p = Provenance{};
-  p.snapshot_id = snapshot_id_;
-  p.horizon = config_.horizon;
-  p.sequence = shown_head_;
-  p.n_seen = cursor_.head();
-  p.n_eff = cursor_.rows();
-  p.steps = counters_.get(RuntimeCounter::kSteps);
-  p.draws = config_.retained_draws;
-  // Chains are independent of one another; the draws of one are hardly so.
-  const bool sampling = phase_ == Phase::kSampling && draws_shown_;
-  p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
-  p.r_hat = p.autocorrelation_time = kNotCompared;
-  p.draws_per_observation = replay_ratio_.value();
-  p.misspecification_index = p.prior_conflict = kNotCompared;
-  p.law_ratio = sampler_.law_ratio();
-  const bool settled = sampler_.unsettled() <= kMostUnsettled;
-  if (!settled || !sampler_.weights_known()) p.law_ratio = kNotCompared;
-  Evidence e;
-  e.sampling = sampling;
-  e.law_asked = true;
-  e.law_decided = !std::isnan(p.law_ratio);
-  if (e.law_decided) e.law_largest = p.law_ratio;
-  if (e.sampling) {
-    e.spread_smallest = sampler_.spread_ratio();
-    e.spread_largest = spread();
-    e.compared_draws = config_.retained_draws;
-  }
-  e.misfit = sampler_.has_set_aside();
-  e.replay_is_target = config_.draws_per_observation > 0;
-  e.replay_ratio = p.draws_per_observation;
-  const Judgement judgement = judge(e);
-  p.status = judgement.status;
-  p.reason = judgement.reason;
-  p.ou_ratio = judgement.spread_ratio;
-}
 
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("row block learner");

@@ -119,7 +119,7 @@ void observe_packed(benchmark::State& state) {
   Model* model = find_model(config.model.name)->make(arena, config.model);
   find_model(config.model.name)->reset(*model);
   Counters<RuntimeCounter> counters;
-  Ingest ingest(window, model, kFrame, counters);
+  Ingest ingest(window, model, kFrame, MissingFeatures({}), counters);
   const PackedRows packed(layout);
   std::vector<double> row(layout.stride());
   std::vector<std::byte> frame(kFrame * packed.largest());

@@ -1,0 +1,84 @@
+// What a learner of many sparse columns tells and publishes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "windhover/runtime/diagnostics/judgement.h"
+#include "windhover/runtime/learning/row_block_learner.h"
+
+namespace windhover {
+namespace {
+
+constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
+// RowBlockLangevin::unsettled(): centres of coefficients are then about a third of an sd off.
+constexpr double kMostUnsettled = 0.1;
+
+}  // namespace
+
+LearnerView RowBlockLearner::view() const noexcept {
+  LearnerView view{phase_, nullptr, {}, 1};
+  view.passes = static_cast<std::uint64_t>(
+      drawn_ / static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1)));
+  return view;
+}
+
+// The slot that is filled next, with the draws that are served.
+Posterior& RowBlockLearner::begin_publish() noexcept {
+  Posterior& posterior = snapshots_.begin_publish();
+  posterior.shared = draws_.served();
+  posterior.dimension = config_.model.dimension();
+  posterior.draws = config_.retained_draws;
+  return posterior;
+}
+
+void RowBlockLearner::publish() noexcept {
+  Posterior& posterior = begin_publish();
+  posterior.n = static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1));
+  posterior.prior_precision = sampler_.prior_precision();
+  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1);
+  ++snapshot_id_;
+  describe(posterior);
+  posterior.made_ns = published_ns_ = clock_.now_ns();
+  snapshots_.publish();
+  counters_.add(RuntimeCounter::kSnapshots);
+}
+
+void RowBlockLearner::describe(Posterior& posterior) const noexcept {
+  Provenance& p = posterior.provenance;
+  p = Provenance{};
+  p.snapshot_id = snapshot_id_;
+  p.horizon = config_.horizon;
+  p.sequence = shown_head_;
+  p.n_seen = cursor_.head();
+  p.n_eff = cursor_.rows();
+  p.steps = counters_.get(RuntimeCounter::kSteps);
+  p.draws = config_.retained_draws;
+  // Chains are independent of one another; the draws of one are hardly so.
+  const bool sampling = phase_ == Phase::kSampling && draws_shown_;
+  p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
+  p.r_hat = p.autocorrelation_time = kNotCompared;
+  p.draws_per_observation = replay_ratio_.value();
+  p.misspecification_index = p.prior_conflict = kNotCompared;
+  p.law_ratio = sampler_.law_ratio();
+  const bool settled = sampler_.unsettled() <= kMostUnsettled;
+  if (!settled || !sampler_.weights_known()) p.law_ratio = kNotCompared;
+  Evidence e;
+  e.sampling = sampling;
+  e.law_asked = true;
+  e.law_decided = !std::isnan(p.law_ratio);
+  if (e.law_decided) e.law_largest = p.law_ratio;
+  if (e.sampling) {
+    e.spread_smallest = sampler_.spread_ratio();
+    e.spread_largest = spread();
+    e.compared_draws = config_.retained_draws;
+  }
+  e.misfit = sampler_.has_set_aside();
+  e.replay_is_target = config_.draws_per_observation > 0;
+  e.replay_ratio = p.draws_per_observation;
+  const Judgement judgement = judge(e);
+  p.status = judgement.status;
+  p.reason = judgement.reason;
+  p.ou_ratio = judgement.spread_ratio;
+}
+
+}  // namespace windhover

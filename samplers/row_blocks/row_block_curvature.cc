@@ -1,0 +1,63 @@
+// What rows of many sparse columns say of the curvature, and of the prior's precision.
+#include <algorithm>
+
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+// What of a step a row of this curvature allows, were there no other.
+float RowBlockLangevin::longest_alone(const RowColumns& row, float curvature) const noexcept {
+  const Block& b = block_;
+  double own = 0;
+  for (std::size_t k = 0; k < row.count; ++k) own += double{b.step[k]} * b.value[k] * b.value[k];
+  own *= row.weight * curvature;
+  return own > CurvatureBound::kMost ? static_cast<float>(CurvatureBound::kMost / own) : 1;
+}
+
+// h of a row goes so much of the way to the newest; what it then is.
+float RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
+                                         float share) noexcept {
+  const float before = curvature_[slot];
+  curvature_[slot] += share * (newest - before);
+  add_curvature(row, before, curvature_[slot]);  // as it is after rounding
+  return curvature_[slot];
+}
+
+// H of the row's columns, where h of the row was `before`.
+void RowBlockLangevin::add_curvature(const RowColumns& row, double before, double after) noexcept {
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    double& sum = sums_[column].curvature;
+    const double value = static_cast<float>(row.value(k));
+    if (!has_weights()) {
+      sum = std::max(0.0, sum + (after - before) * value * value);
+      continue;
+    }
+    ExactSum& exact = exact_curvature_[column];
+    const double square = row.weight * value * value;
+    exact.add(after * square);
+    exact.add(-(before * square));
+    sum = exact.value();
+  }
+}
+
+// Of the first `count` columns of the block, which are those of the features.
+void RowBlockLangevin::learn_precision(std::size_t count, float moved) noexcept {
+  const Block& b = block_;
+  float slope = 0;
+  float information = 0;
+  float virial = 0;
+  float informed = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
+    const float of_rows = b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * moved);
+    const float of_prior = b.theta[k] * b.theta[k] * b.precision[k] / b.rows[k];
+    slope += of_rows;
+    information += share * share / b.rows[k];
+    virial += share * (of_rows + of_prior);
+    informed += share / b.rows[k];
+  }
+  precision_.add({slope, information, virial, informed});
+}
+
+}  // namespace windhover
