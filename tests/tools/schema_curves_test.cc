@@ -217,12 +217,14 @@ TEST(Schema, SplinesAndInteractionsThatCannotBeAreRefused) {
     }
     return "taken";
   };
-  for (const char* knots : {"[0, 10]", "[0, 10, 10]", "[0, 10, 5]", "[]", "2", "33", "\"many\"",
-                            "[0, 1, nan]", "[0, 1, \"2\"]"}) {
+  for (const char* knots :
+       {"[0, 1e-5, 1]", "[-1e308, 0, 1e308]", "[0, 1e-320, 2e-320]", "[0, 10]", "[0, 10, 10]",
+        "[0, 10, 5]", "[]", "2", "33", "\"many\"", "[0, 1, nan]", "[0, 1, \"2\"]"}) {
     EXPECT_NE(refusal("[0, 10, 50.5]", knots).find("knots"), std::string::npos) << knots;
   }
-  for (const char* fields : {"[\"sqm\"]", "[\"sqm\", \"garden\"]", "[\"sqm\", \"sqm\"]",
-                             "[\"sqm\", \"sqm x district\"]", "\"sqm\""}) {
+  for (const char* fields :
+       {"[\"sqm\"]", "[\"sqm\", \"garden\"]", "[\"sqm\", \"sqm\"]", "[\"sqm\", \"sqm x district\"]",
+        "[\"age\", \"sqm\", \"district\"]", "\"sqm\""}) {
     EXPECT_NE(refusal("[\"sqm\", \"district\"]", fields).find("interaction"), std::string::npos)
         << fields;
   }
@@ -252,6 +254,48 @@ TEST(Schema, ADraftHasItsKnotsFromTheFile) {
   EXPECT_THROW(draft.collected_from(file_with("flat.csv", "y,x\n1,2\n2,3\n3,2\n")), UserError);
 }
 
+// A sensor whose value is often the same up to a rounding, and one with few values.
+TEST(Schema, KnotsOfADraftAreApart) {
+  const Schema draft = parsed("target = \"y\"\n[[feature]]\nfield = \"x\"\nkind = \"spline\"\n");
+  std::string same = "y,x\n", few = same;
+  for (int i = 0; i < 1000; ++i) {
+    const char* near = i % 2 == 0 ? "0.3" : "0.30000000000000004";
+    same += "1," + (i % 10 < 6 ? std::string(near) : std::to_string(i % 997 / 1000.0)) + "\n";
+    few += "1," + std::to_string(i % 10 < 9 ? 0 : i / 10 % 4) + "\n";
+  }
+  const auto knots_of = [&](const std::string& rows) {
+    return draft.collected_from(file_with("knots.csv", rows)).rules()[0].knots;
+  };
+  const Numbers knots = knots_of(same);
+  EXPECT_EQ(knots.size(), 5U);
+  for (std::size_t k = 1; k < knots.size(); ++k) EXPECT_GT(knots[k] - knots[k - 1], 0.01);
+  EXPECT_EQ(knots_of(few), (Numbers{0, 1, 2, 3}));
+}
+
+TEST(Schema, ValuesThatOverflowAreNoMissingOnes) {
+  const Schema schema = parsed(replaced(kHouses, "scale = 20", "scale = 1e-300"));
+  EXPECT_THROW(schema.encode({{"sqm", "1e30"}, {"age", "7"}, {"district", "north"}}), UserError);
+  Table table(file_with("far.csv", "price,sqm,age,district\n1,1e30,7,north\n"),
+              schema.table_options());
+  EncodedRow row;
+  ASSERT_TRUE(table.next());
+  EXPECT_THROW(RowEncoder(schema, table).encode(table, row), RowError);
+}
+
+TEST(Schema, MoreColumnsThanThereCanBeAreRefusedHoweverTheyCome) {
+  std::string rows = "y,a,b,c,d\n";
+  for (int i = 0; i < 100; ++i) {
+    rows += "1";
+    for (const char* field : {"a", "b", "c", "d"}) rows += "," + (field + std::to_string(i));
+    rows += "\n";
+  }
+  std::string draft = "target = \"y\"\n";
+  for (const char* field : {"a", "b", "c", "d"})
+    draft += std::string("[[feature]]\nfield = \"") + field + "\"\nkind = \"category\"\n";
+  draft += "[[feature]]\ninteraction = [\"a\", \"b\", \"c\", \"d\"]\n";
+  EXPECT_THROW(parsed(draft).collected_from(file_with("many.csv", rows)), UserError);
+}
+
 TEST(Inspect, CurvesAndInteractionsAsAskedFor) {
   std::string rows = "price,sqm,age,district\n";
   for (int i = 0; i < 200; ++i) {
@@ -276,8 +320,8 @@ TEST(Inspect, CurvesAndInteractionsAsAskedFor) {
   EXPECT_EQ(found.columns[3].features, 2U);
   EXPECT_EQ(parsed(found.schema.to_toml()).fingerprint(), found.schema.fingerprint());
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
-           {"sqm", "sqm"}, {"sqm", "price"}, {"sqm", "garden"}}) {
-    options.interactions = {{first, second}};
+           {"sqm", "sqm"}, {"sqm", "price"}, {"sqm", "garden"}, {"sqm", "age"}}) {
+    options.interactions = {{"age", "sqm"}, {first, second}};
     EXPECT_THROW(inspect(path, options), UserError) << first << " x " << second;
   }
   options.interactions = {};

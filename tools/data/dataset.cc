@@ -79,6 +79,12 @@ Schema schema_of_numbers(const std::string& path, const DatasetOptions& options)
 
 Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sparse) {
   constexpr std::size_t kLinesListed = 10;
+  constexpr std::size_t kMostDense = 65'536;
+  if (!sparse && schema.features() > kMostDense) {
+    throw UserError(
+        fmt::format("{}: rows of {} columns are too many to be held dense; at most {} are allowed",
+                    path, schema.features(), kMostDense));
+  }
   Table table(path, schema.table_options());
   const RowEncoder encoder(schema, table, RowUse::kObservation, scaled);
   Dataset data;

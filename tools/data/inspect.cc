@@ -217,6 +217,11 @@ void add_interactions(const std::string& path, const InspectOptions& options, co
     for (const std::string& field : {first, second})
       rule.fields.push_back(table.columns()[table.column(field)]);
     rule.field = fmt::format("{}", fmt::join(rule.fields, " x "));
+    const auto again = std::ranges::find_if(parts.rules, [&](const FeatureRule& other) {
+      return &other != &rule && other.kind == rule.kind && same_fields(other, rule);
+    });
+    if (again != parts.rules.end())
+      throw UserError(fmt::format("{}: the interaction {} is asked for twice", path, rule.field));
     const auto factors = factors_of(parts.rules, parts.rules.size() - 1);
     for (std::size_t i = 0; i < factors.size(); ++i) {
       if (!factors[i].empty()) continue;

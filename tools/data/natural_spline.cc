@@ -2,16 +2,22 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace windhover {
 
 using Eigen::Index;
 
-// B d = D h: the first derivatives of neighbouring pieces agree at each inner knot.
+// B d = D h: the first derivatives of neighbouring pieces agree at each inner knot. All in units of
+// the way from the first knot to the last.
 NaturalSpline::NaturalSpline(std::span<const double> knots)
-    : knots_(knots.begin(), knots.end()),
+    : first_(knots.front()),
+      span_(knots.back() - knots.front()),
+      knots_(knots.begin(), knots.end()),
       curvatures_(Eigen::MatrixXd::Zero(static_cast<Index>(knots.size()),
                                         static_cast<Index>(knots.size()))) {
+  for (double& knot : knots_) knot = (knot - first_) / span_;
   const auto inner = static_cast<Index>(knots_.size()) - 2;
   Eigen::MatrixXd B = Eigen::MatrixXd::Zero(inner, inner);
   Eigen::MatrixXd D = Eigen::MatrixXd::Zero(inner, inner + 2);
@@ -27,7 +33,8 @@ NaturalSpline::NaturalSpline(std::span<const double> knots)
   curvatures_.middleRows(1, inner) = B.partialPivLu().solve(D);
 }
 
-void NaturalSpline::weights(double x, std::span<double> out) const {
+void NaturalSpline::weights(double value, std::span<double> out) const {
+  const double x = (value - first_) / span_;
   const auto above = std::ranges::upper_bound(knots_, x);
   const std::size_t last = knots_.size() - 1;
   const auto place = static_cast<std::size_t>(above - knots_.begin());
@@ -48,6 +55,16 @@ void NaturalSpline::weights(double x, std::span<double> out) const {
   }
   out[j] += (down - beyond) / width;
   out[j + 1] += (up + beyond) / width;
+}
+
+bool NaturalSpline::can_be(std::span<const double> knots) {
+  if (knots.size() < 3) return false;
+  const double span = knots.back() - knots.front();
+  if (!std::isfinite(span)) return false;
+  for (std::size_t k = 1; k < knots.size(); ++k) {
+    if (!(knots[k] - knots[k - 1] >= kLeastGap * span)) return false;
+  }
+  return span > std::numeric_limits<double>::min() / kLeastGap;
 }
 
 }  // namespace windhover

@@ -15,19 +15,25 @@ namespace windhover {
 // curve at one knot. The weights of one x sum to 1, so one of them is left out where a model has
 // an intercept: that of reference_knot(), from which the other heights are then measured.
 //
-// Immutable. REQUIRES: 3 knots or more, increasing.
+// Immutable. REQUIRES: can_be(knots).
 class NaturalSpline {
  public:
+  // Of the way from the first knot to the last: nearer ones make columns that cancel.
+  static constexpr double kLeastGap = 1e-4;
+  // Whether there are 3 knots or more, increasing, none too near the one before.
+  static bool can_be(std::span<const double> knots);
+
   explicit NaturalSpline(std::span<const double> knots);
 
   std::size_t knots() const { return knots_.size(); }
-  // Weights of the heights at x, one a knot. O(knots). REQUIRES: x is finite.
-  void weights(double x, std::span<double> out) const;
+  // Weights of the heights at a value, one a knot. O(knots). REQUIRES: it is finite.
+  void weights(double value, std::span<double> out) const;
 
   static std::size_t reference_knot(std::size_t knots) { return knots / 2; }
 
  private:
-  std::vector<double> knots_;
+  double first_, span_;
+  std::vector<double> knots_;  // in units of the span, from 0 to 1
   // Heights to second derivatives at the knots; knots x knots, those at the ends are 0.
   Eigen::MatrixXd curvatures_;
 };

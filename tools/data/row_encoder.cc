@@ -99,6 +99,10 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     }
     return skip(table, source.column, row, schema_.refusal(r, cell, text));
   }
+  if (const auto name = schema_.overflown(row)) {
+    return skip(table, 0, row,
+                fmt::format("the value of {} is too large in the schema's units", *name));
+  }
   row.offset = 0;
   if (offset_column_) {
     const std::string_view text = table.text(*offset_column_);

@@ -68,6 +68,8 @@ struct FeatureRule {
 std::size_t value_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
 // All of its columns.
 std::size_t all_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
+// Whether two interactions are of the same fields, in whichever order.
+bool same_fields(const FeatureRule& a, const FeatureRule& b);
 // The rules whose columns an interaction multiplies, by field: those of the fields before it.
 std::vector<std::vector<std::size_t>> factors_of(const std::vector<FeatureRule>& rules,
                                                  std::size_t interaction);
@@ -213,6 +215,9 @@ class Schema {
   std::optional<double> own_number(std::string_view text) const {
     return read_cell(text, Reads::kNumber, parts_.decimal);
   }
+  // The name of a column whose value has overflowed; nothing: none has. NaN would be taken for a
+  // value that is missing.
+  std::optional<std::string> overflown(const EncodedRow& row) const;
   // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there

@@ -27,22 +27,38 @@ class SampleOfNumbers {
     const std::uint64_t place = std::uniform_int_distribution<std::uint64_t>(0, seen_ - 1)(random_);
     if (place < kMost) kept_[place] = value;
   }
-  // Numbers that split them into equal parts, a twentieth left beyond either end: fewer where
-  // several are the same.
+  // Numbers that split them into equal parts, a twentieth left beyond either end. Where too many
+  // are the same, or nearly, those that differ are split.
   std::vector<double> knots(std::uint32_t most) {
-    std::vector<double> found;
-    if (kept_.empty()) return found;
+    if (kept_.empty()) return {};
     std::ranges::sort(kept_);
-    const auto last = static_cast<double>(kept_.size() - 1);
-    for (std::uint32_t k = 0; k < most; ++k) {
-      const double part = kBeyond + (1 - 2 * kBeyond) * k / (most - 1);
-      found.push_back(kept_[static_cast<std::size_t>(std::lround(part * last))]);
-    }
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+    std::vector<double> found = apart(quantiles(kept_, most));
+    if (found.size() == most) return found;
+    std::vector<double> others = apart(quantiles(apart(kept_), most));
+    return others.size() > found.size() ? others : found;
   }
 
  private:
+  static std::vector<double> quantiles(const std::vector<double>& sorted, std::uint32_t most) {
+    std::vector<double> found;
+    const auto last = static_cast<double>(sorted.size() - 1);
+    for (std::uint32_t k = 0; k < most; ++k) {
+      const double part = kBeyond + (1 - 2 * kBeyond) * k / (most - 1);
+      found.push_back(sorted[static_cast<std::size_t>(std::lround(part * last))]);
+    }
+    return found;
+  }
+  // Those that are no nearer to the one before than a thousandth of the whole way.
+  static std::vector<double> apart(const std::vector<double>& sorted) {
+    constexpr double kNear = 1e-3;
+    const double least = kNear * (sorted.back() - sorted.front());
+    std::vector<double> found = {sorted.front()};
+    for (const double value : sorted) {
+      if (value > found.back() && value - found.back() >= least) found.push_back(value);
+    }
+    return found;
+  }
+
   static constexpr std::size_t kMost = 65'536;
   static constexpr double kBeyond = 0.05;
   std::uint64_t seen_ = 0;
@@ -164,11 +180,10 @@ Schema Schema::collected_from(const std::string& data_path) const {
     if (rule.kind == FeatureRule::Kind::kSpline && rule.knots.empty()) {
       rule.knots = seen[r].numbers.knots(rule.most);
       rule.most = 0;
-      if (rule.knots.size() < FeatureRule::kFewestKnots) {
+      if (!NaturalSpline::can_be(rule.knots)) {
         throw UserError(
-            fmt::format("{}: too few different numbers of {} for a spline; take kind = \"number\", "
-                        "or say where "
-                        "its knots are",
+            fmt::format("{}: too few different numbers of {} for a spline, or too large ones; take "
+                        "kind = \"number\", or say where its knots are",
                         data_path, rule.field));
       }
     }

@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/runtime/config.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
 
@@ -19,6 +21,10 @@ std::size_t value_columns(const std::vector<FeatureRule>& rules,
 }
 
 }  // namespace
+
+bool same_fields(const FeatureRule& a, const FeatureRule& b) {
+  return std::ranges::is_permutation(a.fields, b.fields);
+}
 
 std::vector<std::vector<std::size_t>> factors_of(const std::vector<FeatureRule>& rules,
                                                  std::size_t interaction) {
@@ -78,6 +84,10 @@ void Schema::index_features() {
       category_index_[r].emplace(rule.categories[i], static_cast<std::uint32_t>(column + i));
     if (!rule.knots.empty()) splines_[r].emplace(rule.knots);
     column += all_columns(parts_.rules, r);
+  }
+  if (column > kMostColumns) {
+    throw UserError(fmt::format("{}: the features have {} columns; at most {} are allowed",
+                                parts_.path, column, kMostColumns));
   }
   features_ = static_cast<std::uint32_t>(column);
 }
@@ -159,6 +169,13 @@ std::vector<MissingFeature> Schema::missing_features() const {
   }
   if (!any || parts_.sparse) features.clear();
   return features;
+}
+
+std::optional<std::string> Schema::overflown(const EncodedRow& row) const {
+  const auto found = std::ranges::find_if(row.values, [](double x) { return !std::isfinite(x); });
+  if (found == row.values.end()) return std::nullopt;
+  const auto place = static_cast<std::size_t>(found - row.values.begin());
+  return feature_name(parts_.sparse ? row.indices[place] : place);
 }
 
 bool Schema::has_hashes() const {

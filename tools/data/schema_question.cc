@@ -69,6 +69,8 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     }
     if (!lists(r, text)) row.unlisted.push_back(rule.field);
   }
+  if (const auto name = overflown(row))
+    throw UserError(fmt::format("the value of {} is too large in the schema's units", *name));
   if (has_offset()) {
     const std::string& field = parts_.offset->field;
     known.push_back(field);

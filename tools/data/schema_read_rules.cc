@@ -51,6 +51,10 @@ FeatureRule read_interaction(Keys& keys, const std::vector<FeatureRule>& before)
                           kMostFactors));
   }
   rule.field = fmt::format("{}", fmt::join(rule.fields, " x "));
+  for (const FeatureRule& other : before) {
+    if (other.kind == FeatureRule::Kind::kInteraction && same_fields(other, rule))
+      keys.fail(fmt::format("interaction: {} is there already, as {}", rule.field, other.field));
+  }
   std::vector<FeatureRule> rules = before;
   rules.push_back(rule);
   const auto factors = factors_of(rules, before.size());
@@ -76,14 +80,12 @@ void read_knots(Keys& keys, FeatureRule& rule) {
     rule.most = *count;
     return;
   }
-  const auto not_after = [](double a, double b) { return !(a < b); };
-  if (rule.knots.size() < FeatureRule::kFewestKnots ||
-      rule.knots.size() > FeatureRule::kMostKnots ||
-      std::ranges::adjacent_find(rule.knots, not_after) != rule.knots.end()) {
+  if (rule.knots.size() > FeatureRule::kMostKnots || !NaturalSpline::can_be(rule.knots)) {
     keys.fail(
-        fmt::format("knots must be {} to {} increasing numbers, or how many a draft is to "
-                    "have of them",
-                    FeatureRule::kFewestKnots, FeatureRule::kMostKnots));
+        fmt::format("knots must be {} to {} increasing numbers, each at least {:g} of the way "
+                    "from the first to the last beyond the one before, or how many a draft is "
+                    "to have of them",
+                    FeatureRule::kFewestKnots, FeatureRule::kMostKnots, NaturalSpline::kLeastGap));
   }
   rule.most = 0;
 }

@@ -29,8 +29,11 @@ function curvatures(knots) {
   return [zero(), ...rows, zero()];
 }
 
-// The weights at x, one a knot; they sum to 1.
-export function splineWeights(knots, x) {
+// The weights at a value, one a knot; they sum to 1. In units of the way from the first knot to the last.
+export function splineWeights(places, value) {
+  const span = places[places.length - 1] - places[0];
+  const knots = places.map((knot) => (knot - places[0]) / span);
+  const x = (value - places[0]) / span;
   const last = knots.length - 1;
   let j = knots.findIndex((knot) => knot > x);
   j = Math.min(Math.max(j < 0 ? last : j, 1), last) - 1;
