@@ -129,7 +129,11 @@ void ScoreSeries::add_influence(const double* covariance, double scale,
 }
 
 void ScoreSeries::end_pass() noexcept {
-  if (influences_.count() < kLeastBatches || newest_.batches < 2) return;
+  if (influences_.count() < kLeastBatches || newest_.batches < 2) {
+    watched_ = kNobody;
+    rows_since_change_ = 0;
+    return;
+  }
   known_ = true;
   conclude_dependence();
   conclude_drift();

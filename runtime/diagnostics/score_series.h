@@ -40,6 +40,9 @@ class ScoreSeries {
   // by `dispersion`, is n x `covariance`.
   void add(Model& model, const RowBatch& rows, const double* anchor, const double* covariance,
            double n, double dispersion, std::uint64_t left) noexcept;
+  // Rows of the pass that have left before their turn: where a change is looked for begins after
+  // them.
+  void skip_rows() noexcept { change_.begin(); }
   // Draws the conclusions. A window that is too small leaves things as they were.
   void end_pass() noexcept;
 

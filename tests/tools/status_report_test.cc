@@ -24,13 +24,14 @@ TEST(StatusReport, SaysEveryChangeWithItsReasonAndTheNumberBehindIt) {
   EXPECT_EQ(recorded.lines(), Lines{});
   report.look(good, 2 * kSecond);
   report.look(good, 3 * kSecond);
-  report.look(testing::provenance_with(PosteriorStatus::kDrifting, StatusReason::kDrift),
-              4 * kSecond);
+  Provenance drifting = testing::provenance_with(PosteriorStatus::kDrifting, StatusReason::kDrift);
+  drifting.drift_onset = 700;
+  report.look(drifting, 4 * kSecond);
   EXPECT_EQ(recorded.lines(),
             (Lines{"info status_changed model=default from=warming_up to=ok reason=none rows=1000 "
                    "posterior_rows=500 draws=64",
                    "warning status_changed model=default from=ok to=drifting reason=drift "
-                   "drift_score=5.5 rows=1000 posterior_rows=500 draws=64"}));
+                   "drift_score=5.5 drift_onset=700 rows=1000 posterior_rows=500 draws=64"}));
 }
 
 TEST(StatusReport, ComesToTheLastStateThoughItChangesAllTheTime) {

@@ -55,7 +55,7 @@ void StatusReport::look(const Provenance& p, std::int64_t now_ns) noexcept {
   if (const ReasonNumber number = number_behind(p); number.name != nullptr) {
     line.add(number.name, number.value);
   }
-  if (p.drift_onset > 0) line.add("drift_onset", p.drift_onset);
+  if (p.reason == StatusReason::kDrift && p.drift_onset > 0) line.add("drift_onset", p.drift_onset);
   line.add("rows", p.n_seen).add("posterior_rows", p.n_eff).add("draws", p.draws);
   log_.write(line);
   status_ = p.status;
