@@ -167,15 +167,8 @@ Result<bool> check_single_pass(const EngineConfig& c) noexcept {
 Result<bool> check_surprising_rows(const EngineConfig& c) noexcept {
   if (c.surprising_rows == SurprisingRows::kKeep) return true;
   const auto what = static_cast<double>(c.surprising_rows);
-  if (!keeps_window(c.horizon)) {
-    return invalid(
-        "surprising_rows must be keep without a window: there rows that outweigh all others are "
-        "set aside as it is",
-        what);
-  }
-  if (c.horizon == Horizon::kForgetting) {
+  if (c.horizon != Horizon::kWindow && c.horizon != Horizon::kAdaptive)
     return invalid("surprising_rows must be keep unless horizon is window or adaptive", what);
-  }
   const ModelEntry& model = *find_model(c.model.name);
   if (model.network || !tells_distance(model.response)) {
     return invalid(

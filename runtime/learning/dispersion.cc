@@ -96,6 +96,8 @@ double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
     trace += 1.0 - prior[j] * variances[j];
     advance(interlude, kSweptNumber * static_cast<double>(d - j));
   }
+  // Of rows that count less with age the fit takes D sum r^2 / sum r from the sum of r, both by c.
+  if (rows.aged()) trace *= scale * rows.rows() / rows.kish();
   // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
   // explained perfectly; it is gone at 2 D + 10 rows.
   const double pseudo_rows = std::max(0.0, 1.0 - count / (2.0 * static_cast<double>(d) + 10.0));

@@ -1,10 +1,10 @@
 // What a window learner tells and publishes.
-#include "windhover/runtime/learning/window_learner.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include "windhover/runtime/diagnostics/judgement.h"
 #include "windhover/runtime/diagnostics/misfit.h"
+#include "windhover/runtime/learning/window_learner.h"
 
 namespace windhover {
 
@@ -40,6 +40,14 @@ void WindowLearner::publish() noexcept {
   if (!estimator_.curvature_is_known(*models_[0], static_cast<double>(cold_start_rows(config_)))) {
     e.law_decided = false;
     p.law_ratio = std::numeric_limits<double>::quiet_NaN();
+  }
+  // Rows by age that came faster than they could be summed have faded from the sums, and others are
+  // not in them yet.
+  constexpr double kSummed = 0.9;
+  const bool summed = sums_.exact() && estimator_.laplace().n() >= kSummed * cursor_.worth();
+  if (!cursor_.ages().flat() && !summed) {
+    e.replay_is_target = true;
+    e.replay_ratio = 0;
   }
   const Judgement judgement = judge(e);
   p.status = judgement.status;

@@ -30,6 +30,7 @@ void WindowPass::begin(std::uint64_t end) noexcept {
 void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
   if (end_ <= cursor_.first()) end_ = cursor_.head();
   if (position_ < cursor_.first()) {
+    scores_.skip_rows();
     if (position_ > 0) fade(cursor_.ages().weight(position_ - 1, cursor_.first() - 1));
     position_ = cursor_.first();
   }

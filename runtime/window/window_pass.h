@@ -78,7 +78,8 @@ class WindowPass {
   void for_pieces(Visit&& visit) const noexcept {
     const AgeWeights& ages = cursor_.ages();
     for (std::uint64_t at = position_; at < sweep_end_;) {
-      const std::uint64_t last = std::min({sweep_end_, at + kWarmUpRows, ages.end_of_step(at)});
+      std::uint64_t last = std::min({sweep_end_, at + kWarmUpRows, ages.end_of_step(at)});
+      if (at < scores_from_) last = std::min(last, scores_from_);
       visit(at, last, at > 0 ? ages.weight(at - 1, at) : 1.0);
       at = last;
     }

@@ -153,6 +153,66 @@ TEST(ForgettingStream, AnswersOfASteadyStreamAreOk) {
 }
 
 // The slopes change by three noise sd: it says so, and 2 N rows later nothing is left of before.
+// Means of 12 streams of 6 memories each: each has an error of sqrt(2 / N), 0.1, so that 0.05 is 4
+// standard deviations. 20 of what N = 200 rows say is lost to the fit.
+TEST(ForgettingStream, ANoiseVarianceThatIsLearnedIsTheNoises) {
+  constexpr Index kWorth = 200;
+  for (const ForgettingSpread spread :
+       {ForgettingSpread::kSampling, ForgettingSpread::kPosterior}) {
+    double sum = 0, looks = 0;
+    for (std::uint64_t seed = 500; seed < 512; ++seed) {
+      const Data data = linear_data(8 * kWorth, 19, 1.0, seed, 0.0);
+      EngineConfig config = forgetting(small_config("linear", 19, kWorth));
+      config.model.noise_variance = 0;
+      config.model.prior_precision = config.model.intercept_precision = 1e-3;
+      config.forgetting_spread = spread;
+      TestEngine engine(config);
+      for (Index row = 0; row < data.rows(); row += 40) {
+        engine.feed(data, row, row + 40);
+        engine.poll_until_idle();
+        if (row < 2 * kWorth) continue;
+        sum += engine.provenance().noise_variance;
+        looks += 1;
+      }
+    }
+    EXPECT_NEAR(sum / looks, 1, 0.05);
+  }
+}
+
+// Rows that come faster than they are summed fade before others are in: it must be said, and not
+// where the learner can follow.
+TEST(ForgettingStream, AStreamThatOutrunsTheLearnerIsNotOk) {
+  struct Pace {
+    Index frame;
+    int rounds;
+    bool follows;
+  };
+  for (const ForgettingSpread spread :
+       {ForgettingSpread::kSampling, ForgettingSpread::kPosterior}) {
+    for (const Pace pace : {Pace{60, 3, true}, Pace{60, 1, false}, Pace{300, 3, false}}) {
+      const Data data = linear_data(20'000, 4, 1.0, 8);
+      EngineConfig config = forgetting(small_config("linear", 4, 1'000));
+      config.forgetting_spread = spread;
+      config.draws_per_observation = 0;
+      config.window_slack = 8'192;
+      config.max_frame_rows = 4'096;
+      TestEngine engine(config);
+      int looks = 0, ok_looks = 0;
+      for (Index row = 0; row < data.rows(); row += pace.frame) {
+        const Index rows = std::min(pace.frame, data.rows() - row);
+        engine->observe(TestEngine::batch(data, row, rows), {});
+        engine->poll(pace.rounds);
+        const Provenance p = engine.provenance();
+        if (row < 8'000 || p.sequence < 2'000) continue;
+        ++looks;
+        ok_looks += p.status == PosteriorStatus::kOk;
+      }
+      EXPECT_GT(looks, 30);
+      EXPECT_EQ(ok_looks, pace.follows ? looks : 0) << pace.frame << ' ' << pace.rounds;
+    }
+  }
+}
+
 TEST(ForgettingStream, AJumpIsSaidAndForgotten) {
   constexpr Index kSize = 1'000;
   constexpr Index kJump = 4 * kSize;

@@ -260,10 +260,11 @@ TEST(SurpriseLimit, OnlyModelsThatTellADistanceInAWindowTakeIt) {
     EXPECT_EQ(check(config).ok(), tells_distance(model.response) && !model.network) << model.name;
   }
   EngineConfig config = config_of(What::kSetAside);
-  config.horizon = Horizon::kForgetting;
-  EXPECT_EQ(std::string(check(config).error().sentence),
-            "surprising_rows must be keep without a window: there rows that outweigh all others "
-            "are set aside as it is");
+  for (const Horizon horizon : {Horizon::kForgetting, Horizon::kFading, Horizon::kAll}) {
+    config.horizon = horizon;
+    EXPECT_EQ(std::string(check(config).error().sentence),
+              "surprising_rows must be keep unless horizon is window or adaptive");
+  }
   config.horizon = Horizon::kAdaptive;
   EXPECT_TRUE(check(config).ok());
 }

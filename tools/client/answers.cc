@@ -202,6 +202,7 @@ std::string rows_of(const Provenance& p) {
     case Horizon::kAll:
       return "all of them";
     case Horizon::kForgetting:
+      return fmt::format("rows that count less with age, worth {}", p.n_eff);
     case Horizon::kFading:
       return fmt::format("rows worth {}, older ones fading", p.n_eff);
     case Horizon::kAdaptive:
