@@ -209,10 +209,14 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   // Where the loss is not convex a step may not be trusted further than the posterior is wide;
   // where it is nearly so, further than a cold start would take it in one.
   const LossShape& loss = estimator_.laplace().loss();
-  const bool convex = model().curvature() == Curvature::kHessian || loss.steps_are_safe;
-  const double longest = !model().log_concave() ? 1.0
-                         : convex               ? longest_in_circles()
-                                                : loss.trusted_step(estimator_.laplace().weight());
+  double longest = loss.trusted_step(estimator_.laplace().weight());
+  if (!model().log_concave()) {
+    longest = 1.0;
+  } else if (loss.steps_are_safe) {
+    longest = 1e300;
+  } else if (model().curvature() == Curvature::kHessian) {
+    longest = longest_in_circles();
+  }
   if (!ok(estimator_.refresh(sums_.worth(), scan_.target_variance(), longest,
                              ensemble_.prior_move(), background_moves))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
@@ -225,7 +229,7 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
 
 // Newton's method comes to the mode of rows that stay in a few passes, or goes in circles around
 // it, as it can where classes are all but separable: then its steps are halved, and again after as
-// many passes.
+// many passes. Steps that are safe never go in circles, but may be many.
 double WindowLearner::longest_in_circles() const noexcept {
   constexpr std::uint64_t kEnough = 12;
   constexpr std::uint64_t kMostHalvings = 10;
