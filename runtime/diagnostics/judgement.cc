@@ -56,7 +56,8 @@ StatusReason reason_of(const Evidence& e) noexcept {
   if (spread_is_off(e)) return StatusReason::kSpread;
   if (e.prior_conflict > 1) return StatusReason::kPrior;
   if (e.misfit) return StatusReason::kMisfit;
-  if (e.replay_is_target && e.replay_ratio < 1 - kRounding) return StatusReason::kReplayRatio;
+  const bool too_few = e.replay_is_target && e.replay_ratio < 1 - kRounding;
+  if (e.outrun || too_few) return StatusReason::kReplayRatio;
   return StatusReason::kNone;
 }
 

@@ -33,6 +33,7 @@ struct Evidence {
   double compared_draws = 0;  // independent ones behind the comparison
   double prior_conflict = 0;  // above 1: prior and rows contradict each other
   bool misfit = false;        // the rows scatter unlike the model (misfit.h)
+  bool outrun = false;        // rows came faster than they could be summed
   bool replay_is_target = false;
   double replay_ratio = 0;
 };

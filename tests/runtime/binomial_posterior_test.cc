@@ -157,11 +157,7 @@ TEST(BinomialPosterior, IntervalsHold) {
   config.score_predictions = true;
   ManualClock clock(1);
   TestEngine engine(config, &clock);
-  for (Index i = 0; i < data.rows(); i += 100) {
-    engine.feed(data, i, i + 100);
-    engine.poll_until_idle();
-    clock.advance_ns(1'000'000'000);
-  }
+  feed_by_hundreds(engine, clock, data);
   const Provenance p = engine.provenance();
   // Of a discrete y, randomised: about 1,000 rows.
   EXPECT_NEAR(p.coverage_90, 0.9, 4 * std::sqrt(0.09 / 500));

@@ -43,8 +43,9 @@ TEST(ChangePoint, IsTheBestSplitOfAllWhileTheyAreFew) {
   }
 }
 
-// The step is 1 sd: errors have the tails of a random walk with drift, beyond 40 numbers in fewer
-// than one of 10^4 cases, and the grid adds n / 256.
+// The step is 1 sd: an error of more than 40 numbers has the probability that a random walk of
+// drift 1/2 and variance 1 is above 0 then, on either side 2 Phi(-sqrt(40) / 2), 0.0016; the grid
+// adds up to n / 256, and only where it adds all of it would such an error show.
 TEST(ChangePoint, FindsAStepOfALongSeries) {
   for (const std::uint64_t at : {1'000U, 17'777U, 60'000U, 99'000U}) {
     const std::uint64_t n = 100'000;
@@ -63,7 +64,8 @@ TEST(ChangePoint, FindsAStepOfALongSeries) {
   }
 }
 
-// Moving averages of 30 numbers: independent ones of their variance would differ by 20 and more.
+// Moving averages of 30 numbers: independent ones of their variance would differ by 20 and more. Of
+// 2,000 such series of 20,000 numbers 9 had a contrast above 4.4, the largest 5.6.
 TEST(ChangePoint, NumbersThatDependOnOneAnotherAreNoChange) {
   for (const std::uint64_t seed : {5U, 6U, 7U, 8U, 9U, 10U}) {
     const VectorXd z = normals(seed, 50'030);

@@ -27,4 +27,22 @@ Data replication_data(std::uint64_t seed, Noise noise, Index rows) {
   return data;
 }
 
+bool Replication::drawn(Index j, double truth) const {
+  const double sd = std::sqrt((draws.col(j).array() - of(j).mean).square().mean());
+  return off(j, truth) <= 1.645 * sd;
+}
+
+Replication replicate(EngineConfig config, const Data& data, std::uint64_t seed) {
+  config.model.noise_variance = 0;  // learned
+  config.model.prior_precision = config.model.intercept_precision = 0.01;
+  config.seed = seed;
+  config.sampler.chains = 4;
+  TestEngine engine(config);
+  for (Index row = 0; row < data.rows(); row += 50) {
+    engine.feed(data, row, row + 50);
+    engine.poll_until_idle();
+  }
+  return {engine.parameters(), engine.draws()};
+}
+
 }  // namespace windhover::test

@@ -2,6 +2,9 @@
 #ifndef WINDHOVER_TESTS_RUNTIME_COVERAGE_H_
 #define WINDHOVER_TESTS_RUNTIME_COVERAGE_H_
 
+#include <cmath>
+#include <vector>
+
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {
@@ -29,6 +32,24 @@ enum class Noise {
 };
 
 Data replication_data(std::uint64_t seed, Noise noise, Index rows);
+
+// What an engine says at the end of a replication, of which 50 rows came at a time, the learner
+// keeping up. Of `config` the seed, the noise variance, the prior and the chains are set here.
+struct Replication {
+  std::vector<ParameterSummary> parameters;
+  RowMatrix draws;
+
+  // Whether 1.645 sd, sd_robust or the draws' sd about the mean of parameter j hold `truth`.
+  bool plain(Index j, double truth) const { return off(j, truth) <= 1.645 * of(j).sd; }
+  bool robust(Index j, double truth) const { return off(j, truth) <= 1.645 * of(j).sd_robust; }
+  bool drawn(Index j, double truth) const;
+
+ private:
+  const ParameterSummary& of(Index j) const { return parameters[static_cast<std::size_t>(j)]; }
+  double off(Index j, double truth) const { return std::abs(of(j).mean - truth); }
+};
+
+Replication replicate(EngineConfig config, const Data& data, std::uint64_t seed);
 
 }  // namespace windhover::test
 

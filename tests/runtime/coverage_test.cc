@@ -22,33 +22,18 @@ Tallies replicate(int replications, Noise noise) {
   for (int r = 0; r < replications; ++r) {
     const auto seed = static_cast<std::uint64_t>(10'000 + r);
     const Data data = replication_data(seed, noise, 2 * kWindow);
-    EngineConfig config = small_config("linear", kCoverageFeatures, kWindow);
-    config.model.noise_variance = 0;  // learned
-    config.model.prior_precision = config.model.intercept_precision = 0.01;
-    config.seed = seed;
-    config.sampler.chains = 4;
-    TestEngine engine(config);
-    for (Index row = 0; row < data.rows(); row += 50) {
-      engine.feed(data, row, row + 50);
-      engine.poll_until_idle();
-    }
-    const auto parameters = engine.parameters();
-    const RowMatrix draws = engine.draws();
+    const Replication said =
+        replicate(small_config("linear", kCoverageFeatures, kWindow), data, seed);
     double plain = 0;
     double robust = 0;
     double drawn = 0;
     for (Index j = 0; j <= kCoverageFeatures; ++j) {
-      const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
-      const double off = std::abs(p.mean - data.truth[j]);
-      const double draw_sd = std::sqrt((draws.col(j).array() - p.mean).square().mean());
-      plain += off <= 1.645 * p.sd;
-      robust += off <= 1.645 * p.sd_robust;
-      drawn += off <= 1.645 * draw_sd;
-      if (j == kCoverageFeatures) {
-        tallies.plain_intercept.add(off <= 1.645 * p.sd);
-        tallies.robust_intercept.add(off <= 1.645 * p.sd_robust);
-      }
+      plain += said.plain(j, data.truth[j]);
+      robust += said.robust(j, data.truth[j]);
+      drawn += said.drawn(j, data.truth[j]);
     }
+    tallies.plain_intercept.add(said.plain(kCoverageFeatures, data.truth[kCoverageFeatures]));
+    tallies.robust_intercept.add(said.robust(kCoverageFeatures, data.truth[kCoverageFeatures]));
     tallies.plain.add(plain / (kCoverageFeatures + 1));
     tallies.robust.add(robust / (kCoverageFeatures + 1));
     tallies.drawn.add(drawn / (kCoverageFeatures + 1));

@@ -60,25 +60,13 @@ TEST(ForgettingStream, IntervalsCoverNinetyPercentOfATruthThatStays) {
   Tally drawn;
   for (std::uint64_t seed = 20'000; seed < 20'300; ++seed) {
     const Data data = replication_data(seed, Noise::kIndependent, 3 * kSize);
-    EngineConfig config = forgetting(small_config("linear", kCoverageFeatures, kSize));
-    config.model.noise_variance = 0;  // learned
-    config.model.prior_precision = config.model.intercept_precision = 0.01;
-    config.seed = seed;
-    config.sampler.chains = 4;
-    TestEngine engine(config);
-    for (Index row = 0; row < data.rows(); row += 50) {
-      engine.feed(data, row, row + 50);
-      engine.poll_until_idle();
-    }
-    const auto parameters = engine.parameters();
-    const RowMatrix draws = engine.draws();
+    const Replication said =
+        replicate(forgetting(small_config("linear", kCoverageFeatures, kSize)), data, seed);
     VectorXd held = VectorXd::Zero(3);
     for (Index j = 0; j <= kCoverageFeatures; ++j) {
-      const ParameterSummary& p = parameters[static_cast<std::size_t>(j)];
-      const double off = std::abs(p.mean - data.truth[j]);
-      held[0] += off <= 1.645 * p.sd;
-      held[1] += off <= 1.645 * p.sd_robust;
-      held[2] += off <= 1.645 * std::sqrt((draws.col(j).array() - p.mean).square().mean());
+      held[0] += said.plain(j, data.truth[j]);
+      held[1] += said.robust(j, data.truth[j]);
+      held[2] += said.drawn(j, data.truth[j]);
     }
     held /= static_cast<double>(kCoverageFeatures + 1);
     plain.add(held[0]);

@@ -128,6 +128,8 @@ constexpr Row kRows[] = {
     {"misfit", [](Evidence& e) { e.misfit = true; }, kDegraded, StatusReason::kMisfit},
     {"replay below 1", [](Evidence& e) { e.replay_ratio = 0.999; }, kDegraded,
      StatusReason::kReplayRatio},
+    {"rows outran the sums", [](Evidence& e) { e.outrun = true; }, kDegraded,
+     StatusReason::kReplayRatio},
     {"replay of 1", [](Evidence& e) { e.replay_ratio = 1; }, kOk, StatusReason::kNone},
     {"replay of 1 but for rounding", [](Evidence& e) { e.replay_ratio = 1 - 1e-12; }, kOk,
      StatusReason::kNone},
