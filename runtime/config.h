@@ -18,7 +18,7 @@ enum class Horizon : std::uint8_t {
   kWindow,      // the last N, held in memory and drawn from again and again
   kFading,      // all, each seen once, older ones fading: worth N in all
   kAll,         // all so far, each seen once and counting the same
-  kAdaptive,    // a window of as many of the last N as have predicted best of late
+  kAdaptive,    // kWindow, or kForgetting of fewer rows where that has predicted better of late
   kForgetting,  // the last 2 N, as kWindow, but older ones count less: worth N in all
 };
 
@@ -26,6 +26,11 @@ enum class Horizon : std::uint8_t {
 inline bool keeps_window(Horizon horizon) {
   return horizon == Horizon::kWindow || horizon == Horizon::kAdaptive ||
          horizon == Horizon::kForgetting;
+}
+
+// Whether rows in memory count by their age.
+inline bool weighs_ages(Horizon horizon) {
+  return horizon == Horizon::kAdaptive || horizon == Horizon::kForgetting;
 }
 
 // What becomes of rows that nobody would have expected (learning/surprise_limit.h). With a window.

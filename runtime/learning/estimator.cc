@@ -15,9 +15,9 @@ Response response_of(const ModelConfig& model) noexcept { return find_model(mode
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
       pass_(arena, config.model.dimension(), response_of(config.model), config.model.weighted(),
-            config.horizon == Horizon::kForgetting),
+            weighs_ages(config.horizon)),
       done_(arena, config.model.dimension(), response_of(config.model), config.model.weighted(),
-            config.horizon == Horizon::kForgetting),
+            weighs_ages(config.horizon)),
       noise_(arena, config.sampler, config.model.dimension(),
              !find_model(config.model.name)->network, !keeps_window(config.horizon)),
       prior_(arena, config.model),

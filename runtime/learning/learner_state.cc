@@ -28,7 +28,7 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
   estimator_.visit_state(visitor);
   if (memory_choice_ != nullptr) {
     memory_choice_->visit_state(visitor);
-    cursor_.resize(memory_choice_->rows());
+    cursor_.weigh_by(memory_choice_->ages());
   }
   if (surprise_limit_ != nullptr) surprise_limit_->visit_state(visitor, cursor_);
   sums_.visit_state(visitor);

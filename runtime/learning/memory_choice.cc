@@ -13,10 +13,10 @@ using Eigen::Index;
 namespace {
 
 // Of the shortest memory: fewer rows say too little of D parameters.
-constexpr std::uint64_t kLeastRows = 128;
+constexpr std::uint64_t kLeastRows = 48;
 constexpr std::uint64_t kRowsAParameter = 8;
 // Nats that one batch can speak for a memory, outlying rows or not.
-constexpr double kMostABatch = 1;
+constexpr double kMostABatch = 2;
 constexpr double kMuch = 1e300;  // information about a parameter, where nobody counted
 
 // What `count` rows count for in a memory of `rows` rows that stands on `learned` in all.
@@ -42,7 +42,9 @@ constexpr double kMostVariances = 10;
 
 MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
                            const Estimator& estimator) noexcept
-    : estimator_(estimator), dimension_(config.model.dimension()) {
+    : estimator_(estimator),
+      dimension_(config.model.dimension()),
+      spread_(config.forgetting_spread) {
   const std::uint64_t least = std::max(kLeastRows, kRowsAParameter * dimension_);
   std::uint64_t rows = config.window_size;
   do {
@@ -93,19 +95,26 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   Model& model = *worker.model;
   model.set_dispersion(estimator_.dispersion().value());
   first = std::max(first, head - std::min(head, kMostRows));
-  for (std::uint64_t at = first; at < head; at += kBatch) {
-    const std::uint64_t end = std::min(head, at + kBatch);
-    const RowBatch batch = cursor.between(at, end, worker.indices);
-    add_information(batch, end, model);
-    learned_rows_ += static_cast<double>(batch.count);
-    const double weight = weight_of(cursor.layout(), batch);
+  const auto for_batches = [&](auto&& visit) {
+    for (std::uint64_t at = first; at < head; at += kBatch) {
+      const std::uint64_t end = std::min(head, at + kBatch);
+      const RowBatch batch = cursor.between(at, end, worker.indices);
+      visit(batch, end, weight_of(cursor.layout(), batch));
+    }
+  };
+  for_batches([&](const RowBatch& batch, std::uint64_t, double weight) {
     for (Memory& memory : std::span(memories_).first(count_)) {
-      const double rate = rate_of(memory.rows, learned_rows_, batch.count);
-      memory.loss = estimator_.done().weight_ratio() * predict(memory, batch, weight, rate, model);
-      learn(memory, batch, rate, model);
+      memory.loss = estimator_.done().weight_ratio() * score(memory, batch, weight, model);
     }
     compare();
-  }
+  });
+  for_batches([&](const RowBatch& batch, std::uint64_t end, double weight) {
+    add_information(batch, end, model);
+    learned_rows_ += static_cast<double>(batch.count);
+    for (Memory& memory : std::span(memories_).first(count_)) {
+      learn(memory, batch, weight, rate_of(memory.rows, learned_rows_, batch.count), model);
+    }
+  });
   return chosen_ != before;
 }
 
@@ -156,36 +165,45 @@ void MemoryChoice::compare() noexcept {
 }
 
 // -log p of the batch, but for what is the same of all memories.
-double MemoryChoice::predict(Memory& memory, const RowBatch& batch, double weight, double rate,
-                             Model& model) noexcept {
+double MemoryChoice::score(const Memory& memory, const RowBatch& batch, double weight,
+                           Model& model) const noexcept {
   const double loss = model.loss_sum(batch, memory.centre);
   const Dispersion& dispersion = estimator_.dispersion();
-  const bool own_variance = is_normal(model.response()) && dispersion.learned() && weight > 0;
-  if (!own_variance) return loss / dispersion.divisor();
+  if (!has_variance(model) || weight == 0) return loss / dispersion.divisor();
   if (!std::isfinite(loss)) return loss;
-  const double usual = static_cast<double>(batch.count) * estimator_.done().mean_weight();
   const double variance = std::max(memory.variance, dispersion.least());
-  const double score = 0.5 * weight * std::log(variance) + loss / variance;
-  rate = std::min(rate * (weight / usual), 1.0);
-  memory.variance += rate * (std::min(2 * loss / weight, kMostVariances * variance) - variance);
-  return score;
+  return 0.5 * weight * std::log(variance) + loss / variance;
 }
 
-// -log p a row, with the prior's share.
+// Whether each memory has a variance of y of its own.
+bool MemoryChoice::has_variance(const Model& model) const noexcept {
+  return is_normal(model.response()) && estimator_.dispersion().learned();
+}
+
+// By the loss of the batch, before it is learned from.
+void MemoryChoice::learn_variance(Memory& memory, const RowBatch& batch, double weight, double rate,
+                                  double loss) const noexcept {
+  if (weight == 0 || !std::isfinite(loss)) return;
+  const double usual = static_cast<double>(batch.count) * estimator_.done().mean_weight();
+  const double variance = std::max(memory.variance, estimator_.dispersion().least());
+  rate = std::min(rate * (weight / usual), 1.0);
+  memory.variance += rate * (std::min(2 * loss / weight, kMostVariances * variance) - variance);
+}
+
+// -log p a row of a batch with this loss, with the prior's share.
 double MemoryChoice::objective(const Memory& memory, const double* theta, const RowBatch& batch,
-                               Model& model) const noexcept {
+                               double loss) const noexcept {
   const double* prior = estimator_.prior().values();
   double norm = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) norm += prior[j] * theta[j] * theta[j];
-  return model.loss_sum(batch, theta) /
-             (estimator_.dispersion().divisor() * static_cast<double>(batch.count)) +
+  return loss / (estimator_.dispersion().divisor() * static_cast<double>(batch.count)) +
          0.5 * norm / static_cast<double>(memory.rows);
 }
 
 // A step of Newton's, times the rate, but not past the best point of these very rows along it
 // (Armijo's rule with 1/2, which a parabola meets up to there): a row whose like has not been seen
 // would throw it far off.
-void MemoryChoice::learn(Memory& memory, const RowBatch& batch, double rate,
+void MemoryChoice::learn(Memory& memory, const RowBatch& batch, double weight, double rate,
                          Model& model) noexcept {
   constexpr int kMostHalvings = 30;
   const Index d = dimension_;
@@ -200,11 +218,14 @@ void MemoryChoice::learn(Memory& memory, const RowBatch& batch, double rate,
   kernels().symmetric_product(estimator_.laplace().covariance(), dimension_,
                               estimator_.laplace().n(), gradient_, step_);
   const double slope = ConstVectorMap(step_, d).dot(ConstVectorMap(gradient_, d));
-  const double before = objective(memory, memory.centre, batch, model);
+  const double loss = model.loss_sum(batch, memory.centre);
+  if (has_variance(model)) learn_variance(memory, batch, weight, rate, loss);
+  const double before = objective(memory, memory.centre, batch, loss);
   for (int i = 0; i < kMostHalvings; ++i, rate *= 0.5) {
     for (Index j = 0; j < d; ++j) moved_[j] = memory.centre[j] - rate * step_[j];
     // Never true of what is not a number.
-    if (!(objective(memory, moved_, batch, model) <= before - 0.5 * rate * slope)) continue;
+    const double after = objective(memory, moved_, batch, model.loss_sum(batch, moved_));
+    if (!(after <= before - 0.5 * rate * slope)) continue;
     std::copy_n(moved_, d, memory.centre);
     return;
   }

@@ -137,7 +137,7 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
 void WindowLearner::choose_memory(std::uint64_t head) noexcept {
   if (!memory_choice_->take(cursor_, cursor_.head(), head, leader())) return;
   counters_.add(RuntimeCounter::kResizes);
-  cursor_.resize(memory_choice_->rows());
+  cursor_.weigh_by(memory_choice_->ages());
   sums_.give_up();
   sums_.pass().forget_scores();
   begin_pass();
@@ -263,7 +263,7 @@ void WindowLearner::start_over_if_lost() noexcept {
 void WindowLearner::start_over() noexcept {
   if (memory_choice_ != nullptr) {
     memory_choice_->forget();
-    cursor_.resize(memory_choice_->rows());
+    cursor_.weigh_by(memory_choice_->ages());
   }
   if (surprise_limit_ != nullptr) surprise_limit_->start_over();
   scan_.take_up_target_units();

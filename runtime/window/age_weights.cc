@@ -15,14 +15,13 @@ constexpr std::uint64_t kStepsASize = 32;
 
 }  // namespace
 
-AgeWeights::AgeWeights(const EngineConfig& config) noexcept {
-  if (config.horizon != Horizon::kForgetting) return;
-  series_rows_ = config.window_size;
-  step_ = std::max<std::uint64_t>(1, config.window_size / kStepsASize);
-  tau_ = static_cast<double>(config.window_size) / kSizeInTaus;
+AgeWeights::AgeWeights(std::uint64_t rows, ForgettingSpread spread) noexcept
+    : tau_(static_cast<double>(rows) / kSizeInTaus),
+      step_(std::max<std::uint64_t>(1, rows / kStepsASize)),
+      series_rows_(rows) {
   log_keep_ = -static_cast<double>(step_) / tau_;
   keep_ = std::exp(log_keep_);
-  if (config.forgetting_spread == ForgettingSpread::kPosterior) discount_ = 0.5 / tau_;
+  if (spread == ForgettingSpread::kPosterior) discount_ = 0.5 / tau_;
 }
 
 double AgeWeights::weight(std::uint64_t row, std::uint64_t newest) const noexcept {

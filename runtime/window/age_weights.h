@@ -32,9 +32,19 @@ class AgeWeights {
   };
 
   AgeWeights() noexcept = default;
-  explicit AgeWeights(const EngineConfig& config) noexcept;
+  // Rows that are worth N = `rows`, of 2 N that are held.
+  AgeWeights(std::uint64_t rows, ForgettingSpread spread) noexcept;
+  // What a horizon begins with.
+  explicit AgeWeights(const EngineConfig& config) noexcept
+      : AgeWeights(config.horizon == Horizon::kForgetting
+                       ? AgeWeights(config.window_size, config.forgetting_spread)
+                       : AgeWeights()) {}
 
   bool flat() const noexcept { return tau_ == 0; }
+  // Rows that are looked at; flat: all there are.
+  std::uint64_t rows() const noexcept {
+    return flat() ? std::numeric_limits<std::uint64_t>::max() : 2 * series_rows_;
+  }
   // The newest rows in which order tells of drift and dependence: N, or all.
   std::uint64_t series_rows() const noexcept { return series_rows_; }
 

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
 #define WINDHOVER_RUNTIME_WINDOW_WINDOW_CURSOR_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -15,8 +16,9 @@ namespace windhover {
 // thread: the learner's.
 class WindowCursor {
  public:
-  explicit WindowCursor(Window& window, const AgeWeights& ages = {}) noexcept
-      : window_(window), ages_(ages), size_(window.size()) {}
+  explicit WindowCursor(Window& window, const AgeWeights& ages = {}) noexcept : window_(window) {
+    weigh_by(ages);
+  }
 
   std::uint64_t head() const noexcept { return head_; }
   std::uint64_t first() const noexcept { return first_at(head_); }
@@ -40,10 +42,10 @@ class WindowCursor {
   // What the writer has published.
   std::uint64_t published() const noexcept { return window_.head(); }
   std::uint64_t slack() const noexcept { return window_.capacity() - window_.size(); }
-  // The window is of so many rows at most from now on, N or fewer. Sums over its rows are those of
-  // other rows then.
-  void resize(std::uint64_t rows) noexcept {
-    size_ = rows;
+  // Rows count by these ages from now on. Sums over the rows are worth nothing then.
+  void weigh_by(const AgeWeights& ages) noexcept {
+    ages_ = ages;
+    size_ = std::min(window_.size(), ages.rows());
     weigh();
   }
 
@@ -90,7 +92,7 @@ class WindowCursor {
 
   Window& window_;
   AgeWeights ages_;
-  std::uint64_t size_;
+  std::uint64_t size_ = 0;
   double worth_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t fresh_ = 0;

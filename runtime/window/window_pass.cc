@@ -8,6 +8,7 @@ WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCur
                        Estimator& estimator) noexcept
     : cursor_(cursor),
       estimator_(estimator),
+      aged_(weighs_ages(config.horizon)),
       sweeps_noise_(config.sampler.noise_estimator == NoiseEstimator::kWindowSweep),
       scores_(arena, config.model.dimension()),
       repeats_(arena, keeps_window(config.horizon) ? rows_in_memory(config) : 1) {}

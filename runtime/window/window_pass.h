@@ -58,7 +58,7 @@ class WindowPass {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("window pass", 3);
     visitor.values(position_, end_, drift_onset_);
-    if (!cursor_.ages().flat()) visitor.value(scores_from_);
+    if (aged_) visitor.value(scores_from_);
     scores_.visit_state(visitor);
     repeats_.visit_state(visitor);
   }
@@ -89,6 +89,7 @@ class WindowPass {
 
   const WindowCursor& cursor_;
   Estimator& estimator_;
+  bool aged_;          // rows count by their age
   bool sweeps_noise_;  // NoiseEstimator::kWindowSweep
   ScoreSeries scores_;
   RepeatedRows repeats_;

@@ -1,8 +1,9 @@
-// Horizon::kAdaptive: the window is as long as has predicted best.
+// Horizon::kAdaptive: the posterior stands on as many rows as have predicted best.
 #include "windhover/runtime/learning/memory_choice.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -114,13 +115,18 @@ TEST(MemoryChoice, GrowsAgainWhenTheStreamIsStill) {
   std::printf("of the last %llu rows, then of %llu\n", static_cast<unsigned long long>(soon),
               static_cast<unsigned long long>(late));
   EXPECT_GE(late, 8 * soon);
-  // The posterior is that of those rows, and no others.
-  const auto first = static_cast<Index>(kRows) - static_cast<Index>(late);
-  Data window{data.x.bottomRows(kRows - first), data.y.tail(kRows - first), {}};
-  EngineConfig plain = adaptive_config(late);
-  plain.horizon = Horizon::kWindow;
+  // The posterior is that of a stream that forgets as fast from the beginning.
+  std::uint64_t memory = 65'536 / 2;
+  const auto worth = [](std::uint64_t rows) {
+    const std::uint64_t first = kRows - std::min<std::uint64_t>(kRows, 2 * rows);
+    return std::lround(AgeWeights(rows, ForgettingSpread::kSampling).worth(first, kRows));
+  };
+  while (memory > 1000 && worth(memory) != std::lround(static_cast<double>(late))) memory /= 2;
+  ASSERT_GT(memory, 1000u);
+  EngineConfig plain = adaptive_config(memory);
+  plain.horizon = Horizon::kForgetting;
   TestEngine same(plain);
-  same.feed(window);
+  same.feed(data);
   same.poll_until_idle();
   const Gaussian found = engine.summary();
   const Gaussian expected = same.summary();

@@ -206,6 +206,7 @@ std::string rows_of(const Provenance& p) {
     case Horizon::kFading:
       return fmt::format("rows worth {}, older ones fading", p.n_eff);
     case Horizon::kAdaptive:
+      return fmt::format("as many as have predicted best of late, worth {}", p.n_eff);
     case Horizon::kWindow:
       break;
   }

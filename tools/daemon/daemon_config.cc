@@ -167,8 +167,8 @@ std::string horizon_text(const EngineConfig& engine) {
           rows, 2 * rows, rows);
     case Horizon::kAdaptive:
       return fmt::format(
-          "horizon=adaptive rows={}: the posterior is of as many of the last {} rows as have "
-          "predicted best of late",
+          "horizon=adaptive rows={}: the posterior is of the last {} rows, or of fewer, older ones "
+          "counting less, where that has predicted better of late",
           rows, rows);
     case Horizon::kWindow:
       break;

@@ -7,7 +7,7 @@ const kHorizons = {
   HORIZON_WINDOW: "the last rows",
   HORIZON_FADING: "all rows, older ones fading",
   HORIZON_ALL: "all rows",
-  HORIZON_ADAPTIVE: "as many of the last rows as have predicted best",
+  HORIZON_ADAPTIVE: "as many of the last rows, by their age, as have predicted best",
   HORIZON_FORGETTING: "the last rows, older ones counting less",
 };
 
