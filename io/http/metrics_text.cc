@@ -8,8 +8,6 @@
 namespace windhover {
 namespace {
 
-constexpr std::string_view kOpenMetricsType = "application/openmetrics-text";
-
 template <class Number>
 std::string number_text(Number value) {
   if constexpr (std::is_floating_point_v<Number>) {
@@ -46,52 +44,9 @@ std::string_view type_name(MetricType type, MetricsFormat format) noexcept {
   return "gauge";
 }
 
-std::string_view suffix_of(MetricType type) noexcept {
-  if (type == MetricType::kCounter) return "_total";
-  return type == MetricType::kInfo ? "_info" : "";
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-// Up to the separator, which goes too.
-std::string_view take_until(std::string_view& text, char separator) noexcept {
-  const std::size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return trimmed(part);
-}
-
-// Whether "q=0.5" and its like leave any weight.
-bool has_weight(std::string_view parameters) noexcept {
-  while (!parameters.empty()) {
-    const std::string_view one = take_until(parameters, ';');
-    if (one.starts_with("q=")) return one.find_first_of("123456789") != std::string_view::npos;
-  }
-  return true;
-}
-
 }  // namespace
 
-std::string_view content_type_of(MetricsFormat format) noexcept {
-  return format == MetricsFormat::kOpenMetrics
-             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-             : "text/plain; version=0.0.4; charset=utf-8";
-}
-
-MetricsFormat format_for(std::string_view accept) noexcept {
-  while (!accept.empty()) {
-    std::string_view one = take_until(accept, ',');
-    const std::string_view type = take_until(one, ';');
-    if (type == kOpenMetricsType && has_weight(one)) return MetricsFormat::kOpenMetrics;
-  }
-  return MetricsFormat::kPrometheus;
-}
-
-void MetricsText::family(MetricType type, std::string_view name, std::string_view help) noexcept {
+void MetricsText::family(MetricType type, std::string_view name, std::string_view help) {
   type_ = type;
   name_ = name;
   help_ = help;
@@ -148,14 +103,14 @@ void MetricsText::sample(MetricLabels labels, std::uint64_t value) {
   line(suffix_of(type_), labels, {}, number_text(value));
 }
 
-void MetricsText::bucket(MetricLabels labels, double at_most_seconds, std::uint64_t count) {
-  line("_bucket", labels, {"le", number_text(at_most_seconds)}, number_text(count));
-}
-
-void MetricsText::sum_and_count(MetricLabels labels, double sum, std::uint64_t count) {
-  line("_bucket", labels, {"le", "+Inf"}, number_text(count));
-  line("_sum", labels, {}, number_text(sum));
-  line("_count", labels, {}, number_text(count));
+void MetricsText::histogram(MetricLabels labels, const LatencyMetrics& latency) {
+  for (std::size_t i = 0; i < LatencyMetrics::kBounds; ++i) {
+    line("_bucket", labels, {"le", number_text(LatencyMetrics::bound_seconds(i))},
+         number_text(latency.at_most[i]));
+  }
+  line("_bucket", labels, {"le", "+Inf"}, number_text(latency.count));
+  line("_sum", labels, {}, number_text(latency.sum_seconds));
+  line("_count", labels, {}, number_text(latency.count));
 }
 
 std::string MetricsText::finish() {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "windhover/io/http/metrics_text.h"
+#include "windhover/io/http/metrics_writer.h"
 #include "windhover/io/http/server_metrics.h"
 
 namespace windhover {

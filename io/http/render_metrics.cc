@@ -7,6 +7,8 @@
 #include <string>
 
 #include "windhover/io/http/counter_families.h"
+#include "windhover/io/http/metrics_protobuf.h"
+#include "windhover/io/http/metrics_text.h"
 #include "windhover/io/http/model_gauges.h"
 #include "windhover/io/tls/tls_memory.h"
 
@@ -33,7 +35,7 @@ constexpr std::array kStates = {PosteriorStatus::kWarmingUp, PosteriorStatus::kO
 constexpr std::uint8_t kReasons = 15;  // StatusReason is 0 to 14
 
 template <class Enum>
-void add_counters(MetricsText& text, std::span<const CounterFamily<Enum>> families,
+void add_counters(MetricsWriter& text, std::span<const CounterFamily<Enum>> families,
                   const auto& add_sample) {
   std::string name;
   for (const CounterFamily<Enum>& family : families) {
@@ -49,7 +51,7 @@ std::string memory_name(std::uint64_t memory) {
   return memory == 0 ? "all" : std::to_string(memory);
 }
 
-void add_scores(MetricsText& text, const std::vector<ModelMetrics>& models) {
+void add_scores(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
   const auto for_each = [&](auto&& visit) {
     for (const ModelMetrics& model : models) {
       if (!model.scored) continue;
@@ -84,7 +86,7 @@ void add_scores(MetricsText& text, const std::vector<ModelMetrics>& models) {
                &ScoreMeans::conformal_coverage);
 }
 
-void add_models(MetricsText& text, const std::vector<ModelMetrics>& models) {
+void add_models(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
   for (const ModelGauge& gauge : model_gauges()) {
     text.family(gauge.type, gauge.name, gauge.help);
     for (const ModelMetrics& model : models) {
@@ -127,20 +129,12 @@ void add_models(MetricsText& text, const std::vector<ModelMetrics>& models) {
   });
 }
 
-void add_latency(MetricsText& text, std::string_view endpoint, const LatencyMetrics& latency) {
-  const MetricLabels labels = {{"endpoint", endpoint}};
-  for (std::size_t i = 0; i < LatencyMetrics::kBounds; ++i) {
-    text.bucket(labels, LatencyMetrics::bound_seconds(i), latency.at_most[i]);
-  }
-  text.sum_and_count(labels, latency.sum_seconds, latency.count);
-}
-
-void add_one(MetricsText& text, const char* name, const char* help, double value) {
+void add_one(MetricsWriter& text, const char* name, const char* help, double value) {
   text.family(MetricType::kGauge, name, help);
   text.sample({}, value);
 }
 
-void add_server(MetricsText& text, const ServerMetrics& m) {
+void add_server(MetricsWriter& text, const ServerMetrics& m) {
   text.family(MetricType::kInfo, "windhover_build", "The version that runs.");
   text.sample({{"version", m.version}}, std::uint64_t{1});
   add_one(text, "windhover_start_time_seconds", "When the server started, since 1970.",
@@ -179,9 +173,9 @@ void add_server(MetricsText& text, const ServerMetrics& m) {
   text.family(MetricType::kHistogram, "windhover_question_duration_seconds",
               "From a question found in the read buffer to its answer in the write buffer.");
   for (std::size_t i = 0; i < m.question_latency.size(); ++i) {
-    add_latency(text, ServerMetrics::kEndpoints[i], m.question_latency[i]);
+    text.histogram({{"endpoint", ServerMetrics::kEndpoints[i]}}, m.question_latency[i]);
   }
-  add_latency(text, "http", m.http_latency);
+  text.histogram({{"endpoint", "http"}}, m.http_latency);
   add_counters(text, io_counter_families(), [&](const auto& family, MetricLabel label) {
     text.sample({label}, m.io_counters[static_cast<std::size_t>(family.counter)]);
   });
@@ -193,10 +187,13 @@ void add_server(MetricsText& text, const ServerMetrics& m) {
 }  // namespace
 
 std::string render_metrics(const ServerMetrics& metrics, MetricsFormat format) {
-  MetricsText text(format);
-  add_models(text, metrics.models);
-  add_server(text, metrics);
-  return text.finish();
+  MetricsText as_text(format);
+  MetricsProtobuf as_messages;
+  MetricsWriter& writer =
+      format == MetricsFormat::kProtobuf ? static_cast<MetricsWriter&>(as_messages) : as_text;
+  add_models(writer, metrics.models);
+  add_server(writer, metrics);
+  return writer.finish();
 }
 
 }  // namespace windhover

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "windhover/io/http/metrics_text.h"
+#include "windhover/io/http/metrics_writer.h"
 #include "windhover/io/http/server_metrics.h"
 
 namespace windhover {

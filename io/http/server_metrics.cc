@@ -1,7 +1,6 @@
 #include "windhover/io/http/server_metrics.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "windhover/platform/memory.h"
@@ -38,19 +37,6 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
 }
 
 }  // namespace
-
-LatencyMetrics latency_metrics(const Histogram& histogram) noexcept {
-  LatencyMetrics metrics;
-  histogram.for_each_bucket([&](std::int64_t most, std::uint64_t here) {
-    metrics.count += here;
-    metrics.sum_seconds += to_seconds(most) * static_cast<double>(here);
-    // `most` is 2^k - 1 at most where it belongs to the bound 2^k.
-    const auto bound = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
-    const auto first = static_cast<std::size_t>(std::max(0, bound - LatencyMetrics::kLowestBound));
-    for (std::size_t i = first; i < LatencyMetrics::kBounds; ++i) metrics.at_most[i] += here;
-  });
-  return metrics;
-}
 
 ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
                            std::size_t index) noexcept {

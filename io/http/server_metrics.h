@@ -12,9 +12,9 @@
 #include "windhover/io/counter_ids.h"
 #include "windhover/io/http/http_counters.h"
 #include "windhover/io/http/http_memory.h"
+#include "windhover/io/http/latency_metrics.h"
 #include "windhover/io/http/watchdog.h"
 #include "windhover/io/server_state.h"
-#include "windhover/platform/histogram.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/scoring/prediction_scores.h"
@@ -23,20 +23,6 @@ namespace windhover {
 
 template <class Enum>
 using CounterValues = std::array<std::uint64_t, static_cast<std::size_t>(Enum::kCount)>;
-
-// Durations at or below bounds that are powers of two in nanoseconds, where Histogram's own buckets
-// end: no duration is counted in a wrong one.
-struct LatencyMetrics {
-  static constexpr int kLowestBound = 10;  // 2^10 ns, about a microsecond
-  static constexpr std::size_t kBounds = 25;
-  static double bound_seconds(std::size_t i) noexcept {
-    return static_cast<double>(std::int64_t{1} << (kLowestBound + static_cast<int>(i))) * 1e-9;
-  }
-  std::array<std::uint64_t, kBounds> at_most{};
-  std::uint64_t count = 0;
-  double sum_seconds = 0;  // from the buckets: up to 1/32 more than the true one
-};
-LatencyMetrics latency_metrics(const Histogram& histogram) noexcept;
 
 // What is kept on disk. Where there is no folder, none of this is shown.
 struct DurableMetrics {

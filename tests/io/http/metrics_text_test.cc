@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -64,14 +65,21 @@ TEST(MetricsText, UnknownNumbersAreLeftOutAndInfinityIsWritten) {
 TEST(MetricsText, HistogramEndsWithInfinitySumAndCount) {
   MetricsText text(MetricsFormat::kPrometheus);
   text.family(MetricType::kHistogram, "wait_seconds", "Wait.");
-  text.bucket({{"endpoint", "query"}}, 0.001, 2);
-  text.sum_and_count({{"endpoint", "query"}}, 0.5, 3);
-  EXPECT_EQ(text.finish(),
-            "# HELP wait_seconds Wait.\n# TYPE wait_seconds histogram\n"
-            "wait_seconds_bucket{endpoint=\"query\",le=\"0.001\"} 2\n"
-            "wait_seconds_bucket{endpoint=\"query\",le=\"+Inf\"} 3\n"
-            "wait_seconds_sum{endpoint=\"query\"} 0.5\n"
-            "wait_seconds_count{endpoint=\"query\"} 3\n");
+  LatencyMetrics latency;
+  latency.at_most.fill(2);
+  latency.count = 3;
+  latency.sum_seconds = 0.5;
+  text.histogram({{"endpoint", "query"}}, latency);
+  const std::string written = text.finish();
+  EXPECT_TRUE(
+      written.starts_with("# HELP wait_seconds Wait.\n# TYPE wait_seconds histogram\n"
+                          "wait_seconds_bucket{endpoint=\"query\",le=\"1.024e-06\"} 2\n"))
+      << written;
+  EXPECT_TRUE(
+      written.ends_with("wait_seconds_bucket{endpoint=\"query\",le=\"+Inf\"} 3\n"
+                        "wait_seconds_sum{endpoint=\"query\"} 0.5\n"
+                        "wait_seconds_count{endpoint=\"query\"} 3\n"))
+      << written;
 }
 
 TEST(MetricsFormat, FollowsWhatIsAccepted) {
@@ -88,6 +96,20 @@ TEST(MetricsFormat, FollowsWhatIsAccepted) {
   EXPECT_FALSE(open("application/openmetrics-text; version=1.0.0; q=0.00, text/plain"));
   EXPECT_FALSE(open("application/openmetrics-texts"));
   EXPECT_FALSE(open(",;,;;=,"));
+  const std::string messages =
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+  for (const std::string& accept :
+       {messages, messages + ",application/openmetrics-text;q=0.8",
+        "application/openmetrics-text;version=1.0.0;q=0.5, " + messages + ";q=0.3"}) {
+    EXPECT_EQ(format_for(accept), MetricsFormat::kProtobuf) << accept;
+  }
+  for (const std::string& accept :
+       {messages + ";q=0", std::string("application/vnd.google.protobuf"),
+        std::string("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+                    "encoding=text"),
+        std::string("application/vnd.google.protobuf;encoding=delimited")}) {
+    EXPECT_EQ(format_for(accept), MetricsFormat::kPrometheus) << accept;
+  }
 }
 
 }  // namespace metrics_text_test
