@@ -13,8 +13,13 @@ struct ConnectionLimits {
   std::uint64_t frames = 0;     // requests of any kind
   std::uint64_t bytes = 0;      // received
   std::uint64_t questions = 0;  // of the frames, those that ask the posterior or the status
+  std::uint64_t cost = 0;       // of the questions, in microseconds: see question_cost.h
 
-  bool any() const noexcept { return frames != 0 || bytes != 0 || questions != 0; }
+  // Not a rate: how many connections an identity may have at a time to each endpoint.
+  std::uint64_t connections = 0;
+
+  // Whether there is a rate.
+  bool any() const noexcept { return frames != 0 || bytes != 0 || questions != 0 || cost != 0; }
   bool operator==(const ConnectionLimits&) const = default;
 };
 
@@ -23,10 +28,13 @@ struct OwnLimits {
   std::optional<std::uint64_t> frames;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> questions;
+  std::optional<std::uint64_t> cost;
+  std::optional<std::uint64_t> connections;
 
   ConnectionLimits in_place_of(const ConnectionLimits& all) const noexcept {
     return {frames.value_or(all.frames), bytes.value_or(all.bytes),
-            questions.value_or(all.questions)};
+            questions.value_or(all.questions), cost.value_or(all.cost),
+            connections.value_or(all.connections)};
   }
 };
 

@@ -20,6 +20,7 @@ class ConnectionMeter {
     frames_.reset();
     bytes_.reset();
     questions_.reset();
+    cost_.reset();
   }
 
   // Its limits are these from now on, and where they are others it begins anew: what it owes by
@@ -36,14 +37,19 @@ class ConnectionMeter {
   void read(std::size_t bytes, std::int64_t now_ns) noexcept {
     bytes_.take(bytes, limits_.bytes, now_ns);
   }
-  void handled(std::uint32_t frames, std::uint32_t questions, std::int64_t now_ns) noexcept {
+  void handled(std::uint32_t frames, std::uint32_t questions, std::int64_t cost_ns,
+               std::int64_t now_ns) noexcept {
+    constexpr std::uint64_t kNs = 1000;
     frames_.take(frames, limits_.frames, now_ns);
     questions_.take(questions, limits_.questions, now_ns);
+    cost_.take(static_cast<std::uint64_t>(cost_ns), std::min(limits_.cost, UINT64_MAX / kNs) * kNs,
+               now_ns);
   }
 
   // How long it is not to be read; 0: it may be.
   std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
-    return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns)});
+    return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns),
+                     cost_.wait_ns(now_ns)});
   }
   bool is_on() const noexcept { return limits_.any(); }
 
@@ -52,6 +58,7 @@ class ConnectionMeter {
   TokenBucket frames_;
   TokenBucket bytes_;
   TokenBucket questions_;
+  TokenBucket cost_;
 };
 
 }  // namespace windhover

@@ -8,9 +8,9 @@
 
 namespace windhover {
 
-void Conversation::begin(const Credential& peer, bool status_only) noexcept {
+void Conversation::begin(const Credential& peer, PlaceKind place) noexcept {
   rights_.begin(context_.state->access, peer);
-  status_only_ = status_only;
+  place_ = place;
   about_ = nullptr;
   producer_ = nullptr;
   durability_ = Durability::kMemory;
@@ -130,7 +130,7 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
     refuse_and_close(Refusal::kHelloRequired, 0, replies, request.id);
     return TurnEnd::kClose;
   }
-  if (status_only_ && request.kind != RequestKind::kStatus) {
+  if (place_ != PlaceKind::kEverybodys && request.kind != RequestKind::kStatus) {
     refuse_and_close(refusal_of(Status::kUnavailable), context_.state->limits.max_sessions, replies,
                      request.id);
     return TurnEnd::kClose;
@@ -160,12 +160,20 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   const auto asked = static_cast<Durability>(hello.durability);
   Refusal refusal = Refusal::kNone;
   std::uint64_t number = 0;
+  IoCounter counter = IoCounter::kHelloRefused;
   if (hello.version_min > kProtocolVersion || hello.version_max < kProtocolVersion ||
       hello.durability > static_cast<std::uint32_t>(Durability::kLogged)) {
     refusal = refusal_of(Status::kUnsupported);
     number = kProtocolVersion;
   } else if (!may_come(named)) {
+    counter = IoCounter::kNotPermitted;
     refusal = refusal_of(Status::kNotPermitted);
+  } else if (!may_stay()) {
+    refusal = refusal_of(Status::kUnavailable);
+    number = context_.state->limits.max_sessions;
+  } else if (!has_place(number)) {
+    counter = IoCounter::kPlacesRefused;
+    refusal = refusal_of(Status::kUnavailable);
   } else if (named == nullptr) {
     refusal = Refusal::kUnknownModel;
     number = context_.count();
@@ -177,8 +185,7 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
     refusal = Refusal::kNotDurable;
   }
   if (refusal != Refusal::kNone) {
-    const bool permitted = refusal != refusal_of(Status::kNotPermitted);
-    context_.state->counters.add(permitted ? IoCounter::kHelloRefused : IoCounter::kNotPermitted);
+    context_.state->counters.add(counter);
     refuse_and_close(refusal, number, replies, id);
     return TurnEnd::kClose;
   }

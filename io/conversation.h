@@ -30,6 +30,27 @@ struct ModelContext {
   FrameFeed* feed = nullptr;
 };
 
+class Conversation;
+
+// What a connection is there for.
+enum class PlaceKind : std::uint8_t {
+  kEverybodys,
+  kStatus,  // it may say Hello and ask Status, and becomes an admin's if it is one
+  kAdmins,  // likewise, and who is none is refused at Hello
+};
+
+// Who may have a place, as an endpoint knows that sees all connections.
+class Places {
+ public:
+  // How many other connections that have said Hello are of the same identity.
+  virtual std::size_t of_same_identity(const Conversation& as) const noexcept = 0;
+  // Whether an admin who has come when all is taken may stay.
+  virtual bool admins_is_free() const noexcept = 0;
+
+ protected:
+  ~Places() = default;
+};
+
 // What every conversation of one endpoint shares.
 struct ConversationContext {
   ServerState* state = nullptr;
@@ -38,6 +59,7 @@ struct ConversationContext {
   LongPredict* long_predict = nullptr;
   bool rows_only = false;             // no questions but Status and ProducerStatus
   PredictScratch* scratch = nullptr;  // of questions answered at once, and of outcomes
+  const Places* places = nullptr;     // null: there are no others
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none
   std::size_t count() const noexcept;                        // how many there are
@@ -75,9 +97,10 @@ class Conversation {
  public:
   explicit Conversation(const ConversationContext& context) noexcept : context_(context) {}
 
-  // A new peer, and what is known of who it is. `status_only`: it may say Hello and ask Status, and
-  // anything else ends it.
-  void begin(const Credential& peer = {}, bool status_only = false) noexcept;
+  // A new peer, and what is known of who it is.
+  void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
+  // kEverybodys also of an admin who has been let in.
+  PlaceKind place() const noexcept { return place_; }
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
   // what is left comes again, with more behind it. Acknowledgements stay pending until
@@ -113,6 +136,9 @@ class Conversation {
   // See PeerRights.
   std::optional<OwnLimits> new_limits() noexcept { return rights_.new_limits(); }
   bool is_greeted() const noexcept { return about_ != nullptr; }
+  bool same_identity_as(const Conversation& other) const noexcept {
+    return rights_.who().same_as(other.rights_.who());
+  }
 
   // Why a frame that waits for room does: the window is full, or the log is.
   Refusal why_it_waits() const noexcept;
@@ -147,6 +173,8 @@ class Conversation {
     return rights_.on_model(static_cast<std::size_t>(model - context_.models.data()));
   }
   bool may_come(const ModelContext* named) noexcept;
+  bool has_place(std::uint64_t& most) const noexcept;
+  bool may_stay() noexcept;
   bool may(const RequestView& request, Role& needed) noexcept;
   TurnEnd not_permitted(const RequestView& request, Role needed, ReplyBuffer& replies) noexcept;
   TurnEnd hello(std::uint64_t id, const HelloRequest& hello, ReplyBuffer& replies) noexcept;
@@ -182,7 +210,7 @@ class Conversation {
   const ConversationContext& context_;
   PeerRights rights_;
   ModelContext* about_ = nullptr;  // what Hello has named; null before it
-  bool status_only_ = false;
+  PlaceKind place_ = PlaceKind::kEverybodys;
   std::int64_t budget_ = 0;                      // of this turn
   std::int64_t spent_ = 0;                       // of it
   std::uint32_t questions_ = 0;                  // answered in it

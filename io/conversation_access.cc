@@ -24,6 +24,29 @@ bool Conversation::may_come(const ModelContext* named) noexcept {
   return named != nullptr ? roles_on(named).any() : rights_.anywhere().any();
 }
 
+// Where it may have so many connections as there are; `most` is that otherwise. Who is nobody's
+// identity is not counted: without a file of them there is none.
+bool Conversation::has_place(std::uint64_t& most) const noexcept {
+  const Access* const access = context_.state->access;
+  if (context_.places == nullptr || access == nullptr || !access->has_file()) return true;
+  const std::uint64_t limit =
+      rights_.limits().in_place_of(context_.state->limits.connection).connections;
+  if (limit == 0 || context_.places->of_same_identity(*this) < limit) return true;
+  most = limit;
+  return false;
+}
+
+// One that has come when all is taken: an admin stays, if there is none already.
+bool Conversation::may_stay() noexcept {
+  if (place_ == PlaceKind::kEverybodys) return true;
+  const Access* const access = context_.state->access;
+  const bool admin = access != nullptr && access->has_file() && rights_.is_admin();
+  if (admin && context_.places != nullptr && context_.places->admins_is_free()) {
+    place_ = PlaceKind::kEverybodys;
+  }
+  return place_ != PlaceKind::kAdmins;
+}
+
 // `needed` is set where it may not; 0 stands for any role. Who asks with keys brings half a row, or
 // a whole one where silence is an outcome.
 bool Conversation::may(const RequestView& request, Role& needed) noexcept {

@@ -13,7 +13,9 @@ namespace windhover {
 enum class IoCounter : std::uint8_t {
   kConnectionsAccepted,
   kConnectionsRefused,   // no session was free
-  kOperatorConnections,  // accepted on the place kept for Status, when no other was free
+  kOperatorConnections,  // accepted on a place kept for who looks after the server
+  kStrangersLetGo,       // closed before their Hello because others came and all was taken
+  kPlacesRefused,        // Hellos of an identity that has as many connections as it may
   kConnectionsClosed,    // by either side, in order or not
   kAcceptErrors,         // each is followed by a pause
   kAcceptWaits,          // a listener had accepted as many as it may, and let the next ones wait
@@ -59,6 +61,8 @@ struct CounterLabels<IoCounter> {
       "connections_accepted",
       "connections_refused",
       "operator_connections",
+      "strangers_let_go",
+      "places_refused",
       "connections_closed",
       "accept_errors",
       "accept_waits",

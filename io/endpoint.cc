@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "windhover/io/access/access.h"
-#include "windhover/io/codec.h"
 
 namespace windhover {
 namespace {
@@ -30,7 +29,8 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       memory_(memory),
       state_(state),
       io_(1),
-      operator_place_(memory.sessions.last(OperatorPlace::kSessions)),
+      operator_place_(memory.sessions.last(OperatorPlace::kSessions),
+                      state.access != nullptr && state.access->has_file()),
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),
       inner_(io_, *this, state.counters),
@@ -45,6 +45,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
   next_memory_.count_in(state.counters);
   memory_.long_predict.reset();
   memory_.queue.reset();
+  memory_.context.places = this;
   for (Session& session : memory_.sessions) session.bind(io_, *this);
 }
 
@@ -159,42 +160,6 @@ void Endpoint::request_stop() noexcept {
 void Endpoint::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
-}
-
-void Endpoint::on_connection(Stream& socket) noexcept {
-  const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
-  const auto free = std::ranges::find_if(everybodys, &Session::is_free);
-  if (free != everybodys.end()) return begin(*free, socket, false);
-  Session* const kept = operator_place_.take(socket, state_.clock->now_ns());
-  if (kept == nullptr) return refuse(socket);
-  state_.counters.add(IoCounter::kOperatorConnections);
-  begin(*kept, socket, true);
-}
-
-void Endpoint::begin(Session& session, Stream& socket, bool for_operator) noexcept {
-  state_.counters.add(IoCounter::kConnectionsAccepted);
-  state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
-  memory_.queue.begin(number_of(session));
-  session.begin(std::move(socket), for_operator);
-}
-
-void Endpoint::refuse(Stream& socket) noexcept {
-  state_.counters.add(IoCounter::kConnectionsRefused);
-  // Under TLS a refusal would come after a handshake, which is what there is no place for.
-  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
-  if (state_.tls != nullptr && !local) return;
-  std::array<std::byte, 64> bytes;
-  const std::size_t size = encode(
-      0, RefusalReply{refusal_of(Status::kUnavailable), state_.limits.max_sessions, true}, bytes);
-  ErrorCode ignored;
-  socket.non_blocking(true, ignored);
-  socket.write_some(asio::buffer(bytes.data(), size), ignored);
-  socket.shutdown(Stream::shutdown_send, ignored);
-}
-
-void Endpoint::on_free(Session&) noexcept {
-  state_.of(kind_).sessions.store(--open_sessions_, std::memory_order_relaxed);
-  if (stopping_) finish_if_idle();
 }
 
 void Endpoint::arm_wake() noexcept {

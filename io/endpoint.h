@@ -56,7 +56,7 @@ class EndpointDuties {
 
 // Everything but the constructor, open(), request_stop() and wake() happens on the thread inside
 // run().
-class Endpoint final : private SessionHost, private ConnectionSink {
+class Endpoint final : private SessionHost, private ConnectionSink, private Places {
  public:
   // REQUIRES: memory.models and memory.queries are bound. Allocates.
   Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state);
@@ -93,7 +93,10 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   bool serve() noexcept;
   void change_here(const PlaceChange& entry) noexcept;
   Status warm_up();
-  void on_connection(Stream& socket) noexcept override;
+  bool on_connection(Stream& socket) noexcept override;
+  bool make_room() noexcept;
+  std::size_t of_same_identity(const Conversation& as) const noexcept override;
+  bool admins_is_free() const noexcept override { return operator_place_.admins_is_free(); }
   void on_pause(Session& session) noexcept override;
   void on_throttle(Session& session) noexcept override;
   std::int64_t budget() const noexcept override;
@@ -107,7 +110,7 @@ class Endpoint final : private SessionHost, private ConnectionSink {
   void schedule_next() noexcept;
   void next_question() noexcept;
   bool rows_come_first() noexcept;
-  void begin(Session& session, Stream& socket, bool for_operator) noexcept;
+  void begin(Session& session, Stream& socket, PlaceKind place) noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;
   void sweep() noexcept;

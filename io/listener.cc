@@ -142,7 +142,12 @@ void Listener::on_accept(const ErrorCode& error) noexcept {
     return pause(kPause);
   }
   bucket_.take(1, kMostPerSecond, now_ns());
-  sink_.on_connection(incoming_);
+  offer();
+}
+
+void Listener::offer() noexcept {
+  waits_ = !sink_.on_connection(incoming_);
+  if (waits_) return pause(kPlaceAgain);
   ErrorCode ignored;
   incoming_.close(ignored);
   accept_when_due();
@@ -157,13 +162,17 @@ void Listener::accept_when_due() noexcept {
 void Listener::pause(std::chrono::nanoseconds how_long) noexcept {
   expire_after(pause_, how_long);
   pause_.async_wait(with_memory(pause_memory_, [this](const ErrorCode&) {
-    if (is_open()) accept();
+    if (!is_open()) return;
+    if (waits_) return offer();
+    accept();
   }));
 }
 
 void Listener::close() noexcept {
   ErrorCode ignored;
   acceptor_.close(ignored);
+  incoming_.close(ignored);
+  waits_ = false;
   cancel(pause_);
   struct stat file {};
   if (!unix_path_.empty() && unix_file_.st_ino != 0 && ::lstat(unix_path_.c_str(), &file) == 0 &&

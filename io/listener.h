@@ -18,10 +18,11 @@
 namespace windhover {
 
 // What a listener does with a connection: takes the socket over by moving it, or leaves it, and
-// then it is closed.
+// then it is closed. False: a place for it will be free in a moment; it is offered again after
+// Listener::kPlaceAgain, and until then no other one is accepted.
 class ConnectionSink {
  public:
-  virtual void on_connection(Stream& socket) noexcept = 0;
+  virtual bool on_connection(Stream& socket) noexcept = 0;
 
  protected:
   ~ConnectionSink() = default;
@@ -34,6 +35,7 @@ class ConnectionSink {
 class Listener {
  public:
   static constexpr std::uint64_t kMostPerSecond = 1'000;
+  static constexpr std::chrono::nanoseconds kPlaceAgain = std::chrono::milliseconds(1);
 
   Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters);
   ~Listener();
@@ -64,6 +66,7 @@ class Listener {
  private:
   Error failed(const std::string& place, const char* what, int error);
   void accept() noexcept;
+  void offer() noexcept;
   void on_accept(const ErrorCode& error) noexcept;
   void accept_when_due() noexcept;
   void pause(std::chrono::nanoseconds how_long) noexcept;
@@ -74,6 +77,7 @@ class Listener {
   Stream incoming_;
   Timer pause_;
   TokenBucket bucket_;
+  bool waits_ = false;  // incoming_, for a place
   std::uint16_t port_ = 0;
   std::string failure_;  // the sentence of an error
   std::string unix_path_;

@@ -24,17 +24,23 @@ bool is_local(Stream& socket) noexcept {
 }
 
 Session* OperatorPlace::take(Stream& socket, std::int64_t now_ns) noexcept {
-  if (!is_local(socket)) return nullptr;
+  if (!identities_ && !is_local(socket)) return nullptr;
   const auto free = std::ranges::find_if(sessions_, &Session::is_free);
   if (free == sessions_.end()) return nullptr;
-  const auto owner = std::ranges::find_if(sessions_, [](const Session& s) { return s.is_open(); });
+  const auto owner = std::ranges::find_if(
+      sessions_, [](const Session& s) { return s.is_open() && s.is_on_trial(); });
   if (owner == sessions_.end()) return &*free;
   if (owner->is_greeted()) return nullptr;
   ErrorCode ignored;
-  const bool speaks_first = owner->is_mute() && socket.available(ignored) > 0;
-  if (!speaks_first && now_ns - owner->begun_ns() <= kHelloNs) return nullptr;
+  const bool speaks = socket.available(ignored) > 0;
+  if (!speaks && now_ns - owner->begun_ns() <= kHelloNs) return nullptr;
   owner->abort();
   return &*free;
+}
+
+bool OperatorPlace::admins_is_free() const noexcept {
+  return std::ranges::none_of(sessions_,
+                              [](const Session& s) { return s.is_open() && !s.is_on_trial(); });
 }
 
 }  // namespace windhover

@@ -217,6 +217,10 @@ std::uint32_t Server::query_sessions() const noexcept {
 std::int64_t Server::observe_beat_ns() const noexcept {
   return impl_->layout.state.of(EndpointKind::kObserve).beat_ns.load(std::memory_order_relaxed);
 }
+std::int64_t Server::http_beat_ns() const noexcept {
+  if (impl_->http == nullptr) return -1;
+  return impl_->layout.state.of(EndpointKind::kHttp).beat_ns.load(std::memory_order_relaxed);
+}
 std::int64_t Server::query_beat_ns() const noexcept {
   return impl_->layout.state.of(EndpointKind::kQuery).beat_ns.load(std::memory_order_relaxed);
 }

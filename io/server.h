@@ -207,6 +207,7 @@ class Server {
   // least from run_...() until it stops. 0: not yet.
   std::int64_t observe_beat_ns() const noexcept;
   std::int64_t query_beat_ns() const noexcept;
+  std::int64_t http_beat_ns() const noexcept;  // -1 without HTTP
   // Nanoseconds from a question found in the read buffer to its answer in the write buffer.
   const Histogram& observe_latency() const noexcept;
   const Histogram& query_latency() const noexcept;

@@ -33,11 +33,10 @@ bool Session::is_mute() noexcept {
   return heard_ns_ == begun_ns_ && input_.pending().empty() && socket_->available() == 0;
 }
 
-void Session::begin(Stream&& socket, bool for_operator) noexcept {
+void Session::begin(Stream&& socket, PlaceKind place) noexcept {
   WINDHOVER_CHECK(is_free());
   const bool begun = socket_->begin(std::move(socket), context_.state->tls, now());
-  conversation_.begin({}, for_operator);
-  for_operator_ = for_operator;
+  conversation_.begin({}, place);
   replies_.clear();
   input_.clear();
   drain_ = {};
@@ -57,7 +56,8 @@ void Session::begin(Stream&& socket, bool for_operator) noexcept {
 
 void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
-  const std::span<std::byte> room = input_.make_room(meter_.most_bytes(kReadBytes));
+  const std::size_t most = is_greeted() ? meter_.most_bytes(kReadBytes) : kReadBytes;
+  const std::span<std::byte> room = input_.make_room(most);
   read_.under_way = true;
   socket_->async_read_some(room, read_.memory, [this](const ErrorCode& error, std::size_t bytes) {
     on_read(error, bytes);
@@ -71,10 +71,11 @@ void Session::take_up_limits() noexcept {
   }
 }
 
-// A peer over its limits fills its own buffers, and waits.
+// A peer over its limits fills its own buffers, and waits. Before Hello it is not known whose they
+// are, and a frame is all that it may send.
 bool Session::is_over_limits() noexcept {
   take_up_limits();
-  if (!meter_.is_on() || drain_.on) return false;
+  if (!meter_.is_on() || drain_.on || !is_greeted()) return false;
   // What others wait for is not held up: room in the window, the place of a long question.
   if (waiting_since_ns_ != 0 || conversation_.is_answering()) return false;
   const std::int64_t now_ns = now();
@@ -147,7 +148,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
 // --- Handling
 
 void Session::turn(std::int64_t budget) noexcept {
-  if (Credential who; socket_->tells_who(who)) conversation_.begin(who, for_operator_);
+  if (Credential who; socket_->tells_who(who)) conversation_.begin(who, conversation_.place());
   if (is_over_limits()) return;
   throttled_since_ns_ = 0;
   const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_, budget);
@@ -155,7 +156,7 @@ void Session::turn(std::int64_t budget) noexcept {
   input_.consume(turn.consumed);
   if (turn.cost > 0) host_->on_cost(*this, turn.cost);
   take_up_limits();  // it may have said Hello
-  meter_.handled(turn.frames, turn.questions, heard_ns_);
+  meter_.handled(turn.frames, turn.questions, turn.cost, heard_ns_);
   stopped_by_ = turn.end;
   if (turn.consumed > 0 || input_.pending().empty()) frame_since_ns_ = 0;
   if (turn.end == TurnEnd::kNeedInput && frame_since_ns_ == 0 && !input_.pending().empty()) {

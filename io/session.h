@@ -58,11 +58,19 @@ class Session {
   bool is_free() const noexcept { return state_ == State::kFree; }
   bool is_open() const noexcept { return state_ == State::kOpen; }
 
-  // Takes a connected socket over. `for_operator`: on the place kept for Status, see
-  // operator_place.h. REQUIRES: is_free().
-  void begin(Stream&& socket, bool for_operator = false) noexcept;
+  // Takes a connected socket over. REQUIRES: is_free().
+  void begin(Stream&& socket, PlaceKind place = PlaceKind::kEverybodys) noexcept;
 
   bool is_greeted() const noexcept { return conversation_.is_greeted(); }
+  // Whether it is on a place kept for who looks after the server, and not an admin.
+  bool is_on_trial() const noexcept { return conversation_.place() != PlaceKind::kEverybodys; }
+  // Whether nobody is known at it, or all is said: then it may be let go for one that comes.
+  bool gives_way() const noexcept {
+    return state_ == State::kLingering ||
+           ((state_ == State::kOpen || state_ == State::kLastWords) && !is_greeted());
+  }
+  bool is_closing() const noexcept { return state_ == State::kClosed; }
+  const Conversation& conversation() const noexcept { return conversation_; }
   // Whether its peer has not sent a byte yet.
   bool is_mute() noexcept;
   std::int64_t begun_ns() const noexcept { return begun_ns_; }
@@ -160,9 +168,8 @@ class Session {
   TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
   std::int64_t throttled_since_ns_ = 0;       // 0: it is read
   std::int64_t waiting_since_ns_ = 0;         // for the window or the disk; 0: not
-  bool for_operator_ = false;
-  bool peer_finished_ = false;   // the peer has closed its direction
-  std::int64_t heard_ns_ = 0;    // when the peer last sent or let us go on
+  bool peer_finished_ = false;                // the peer has closed its direction
+  std::int64_t heard_ns_ = 0;                 // when the peer last sent or let us go on
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
   std::int64_t begun_ns_ = 0;

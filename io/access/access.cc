@@ -66,10 +66,12 @@ Result<std::size_t> Access::load(std::string_view path, Sentence& sentence) noex
                std::numeric_limits<double>::quiet_NaN()};
 }
 
-bool Access::may_all(const Credential& who) const noexcept {
-  if (everyone_ || who.kind == Credential::Kind::kHost) return true;
+bool Access::is_host(const Credential& who) const noexcept {
+  if (who.kind == Credential::Kind::kHost) return true;
   return host_.kind == Credential::Kind::kToken && host_.same_as(who);
 }
+
+bool Access::may_all(const Credential& who) const noexcept { return everyone_ || is_host(who); }
 
 IdentityTable::Found Access::find(const Credential& who, std::size_t model) const noexcept {
   if (may_all(who)) return {true, kAllRoles, kAllRoles, kAllRoles, {}};
@@ -94,7 +96,9 @@ void Access::on_models(const Credential& who, std::span<RoleSet> roles) const no
 RoleSet Access::anywhere(const Credential& who) const noexcept { return find(who, 0).anywhere; }
 RoleSet Access::everywhere(const Credential& who) const noexcept { return find(who, 0).everywhere; }
 
-OwnLimits Access::limits(const Credential& who) const noexcept { return find(who, 0).limits; }
+OwnLimits Access::limits(const Credential& who) const noexcept {
+  return is_host(who) ? OwnLimits{0, 0, 0, 0, 0} : find(who, 0).limits;
+}
 
 void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
   access_ = access;

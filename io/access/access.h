@@ -51,9 +51,10 @@ class Access {
   RoleSet anywhere(const Credential& who) const noexcept;
   RoleSet everywhere(const Credential& who) const noexcept;
 
-  // What its connections have in place of ServerConfig::limits.
+  // What its connections have in place of ServerConfig::limits; the server's own parts have none.
   OwnLimits limits(const Credential& who) const noexcept;
 
+  bool is_host(const Credential& who) const noexcept;
   // What the server's own parts say as their token, to be told from others: all roles.
   std::string_view host_token() const noexcept { return {host_token_.data(), host_token_.size()}; }
 
@@ -86,6 +87,14 @@ class PeerRights {
     return access_ == nullptr ? kAllRoles : access_->everywhere(who_);
   }
   void on_models(std::span<RoleSet> roles) const noexcept;
+  // Admin of one model at least, and no part of the server itself.
+  bool is_admin() const noexcept {
+    return access_ != nullptr && anywhere().has(Role::kAdmin) && !access_->is_host(who_);
+  }
+  const Credential& who() const noexcept { return who_; }
+  OwnLimits limits() const noexcept {
+    return access_ == nullptr ? OwnLimits{} : access_->limits(who_);
+  }
   // What it has in place of the limits of all, where that may have changed since this was asked
   // last: a load otherwise.
   std::optional<OwnLimits> new_limits() noexcept;

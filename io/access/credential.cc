@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <sys/socket.h>
@@ -49,6 +50,24 @@ Credential Credential::of_socket(int descriptor) noexcept {
     return {};
   }
   return of_user(peer.uid);
+}
+
+Credential Credential::of_address(int descriptor) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  if (address.ss_family == AF_UNIX) return of_socket(descriptor);
+  Credential credential{Kind::kAddress, {}};
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    std::memcpy(credential.key.data(), &v4.sin_addr, sizeof v4.sin_addr);
+  } else {
+    constexpr std::size_t kNetwork = 8;
+    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6) != 0;
+    std::memcpy(credential.key.data(), &v6.s6_addr[mapped ? 12 : 0], mapped ? 4 : kNetwork);
+  }
+  return credential;
 }
 
 bool Credential::same_as(const Credential& other) const noexcept {

@@ -20,6 +20,7 @@ struct Credential {
     kUser,         // a process of this machine, of that user
     kCertificate,  // TLS has verified its certificate of that name
     kHost,         // a part of the server itself
+    kAddress,      // it asks from there: no identity
   };
 
   // Of an empty token or one of more than kLongestToken bytes, which no identity has: kNone.
@@ -31,6 +32,10 @@ struct Credential {
   // What the kernel says of the process at the other end of a Unix-domain socket; of other sockets
   // kNone.
   static Credential of_socket(int descriptor) noexcept;
+
+  // Where the peer of a socket is: its address, of IPv6 the network (/64); over a Unix-domain
+  // socket its user.
+  static Credential of_address(int descriptor) noexcept;
 
   // In constant time as far as the keys go.
   bool same_as(const Credential& other) const noexcept;

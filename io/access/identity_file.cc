@@ -52,10 +52,12 @@ bool read_limits(std::string_view list, OwnLimits& limits) noexcept {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) return false;
     const std::string_view name = word.substr(0, equals);
-    std::optional<std::uint64_t>* const limit = name == "frames"      ? &limits.frames
-                                                : name == "bytes"     ? &limits.bytes
-                                                : name == "questions" ? &limits.questions
-                                                                      : nullptr;
+    std::optional<std::uint64_t>* const limit = name == "frames"        ? &limits.frames
+                                                : name == "bytes"       ? &limits.bytes
+                                                : name == "questions"   ? &limits.questions
+                                                : name == "cost"        ? &limits.cost
+                                                : name == "connections" ? &limits.connections
+                                                                        : nullptr;
     if (limit == nullptr || limit->has_value()) return false;
     const char* const end = word.data() + word.size();
     const auto parsed = std::from_chars(word.data() + equals + 1, end, limit->emplace());
@@ -129,8 +131,8 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
     return "after the roles come models: * for all, or names with commas between";
   }
   if (!limits.empty() && !read_limits(limits, identity.limits)) {
-    return "the last word are limits a second: frames=N, bytes=N, questions=N, each once, with "
-           "commas between; 0: none";
+    return "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, each "
+           "once, with commas between; 0: none";
   }
   if (!take_word(line).empty()) return "a line has at most five words";
   if (name.starts_with(kUser)) {

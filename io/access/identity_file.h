@@ -6,7 +6,8 @@
 //   cert:ada   query          price,clicks  frames=100,questions=20
 //
 // ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity. Last
-// may come limits, a second and a connection: frames, bytes, questions; 0: none.
+// may come limits, a second and a connection: frames, bytes, questions, cost; 0: none; and how many
+// connections it may have.
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 

@@ -24,8 +24,13 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
      "Connections to the observe and query endpoints; refused: max_sessions were open."},
     {Io::kConnectionsRefused, "connections", "outcome", "refused", ""},
     {Io::kOperatorConnections, "operator_connections", "", "",
-     "Of the accepted connections, those on the place kept for Status when max_sessions were "
-     "open."},
+     "Of the accepted connections, those on the places kept for Status and for an admin when "
+     "max_sessions were open."},
+    {Io::kStrangersLetGo, "strangers_let_go", "", "",
+     "Connections, HTTP's included, closed before anybody was known at them because others came "
+     "when all places were taken."},
+    {Io::kPlacesRefused, "places_refused", "", "",
+     "Hellos refused because their identity has as many connections as it may."},
     {Io::kConnectionsClosed, "connections_closed", "", "",
      "Connections closed, by either side, in order or not."},
     {Io::kAcceptErrors, "accept_errors", "", "",
@@ -155,6 +160,8 @@ constexpr std::array<CounterFamily<Http>, static_cast<std::size_t>(Http::kCount)
     {Http::kAnswersOk, "http_answers", "class", "2xx", "HTTP answers by class of status."},
     {Http::kAnswersClientError, "http_answers", "class", "4xx", ""},
     {Http::kAnswersServerError, "http_answers", "class", "5xx", ""},
+    {Http::kOverLimits, "http_limit_refusals", "", "",
+     "HTTP requests answered 429, because who asked was over its limits."},
     {Http::kExceptions, "http_exceptions", "", "",
      "HTTP connections closed by an exception: no memory, as a rule."},
 }};

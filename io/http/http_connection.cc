@@ -33,6 +33,7 @@ HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHand
 void HttpConnection::begin(Stream&& socket) noexcept {
   const bool begun = socket_.begin(std::move(socket), state_of_server_.tls, clock_.now_ns());
   conversation_.begin();
+  conversation_.come_from(Credential::of_address(socket_.native_handle()));
   input_.clear();
   first_ = true;
   since_ns_ = clock_.now_ns();
@@ -47,6 +48,16 @@ std::int64_t HttpConnection::allowed_ns() const noexcept {
   if (state_ == State::kWaiting || state_ == State::kWriting || conversation_.has_head())
     return to_ns(config_.request_timeout);
   return to_ns(first_ || conversation_.has_begun() ? config_.header_timeout : config_.idle_timeout);
+}
+
+HttpConnection::GivesWay HttpConnection::gives_way() const noexcept {
+  if (state_ == State::kLingering) return GivesWay::kLingers;
+  const bool known = conversation_.has_been_known();
+  if (!known && (state_ == State::kReading || state_ == State::kWriting)) {
+    return GivesWay::kStranger;
+  }
+  const bool idle = state_ == State::kReading && !conversation_.has_begun();
+  return idle ? GivesWay::kIdle : GivesWay::kNever;
 }
 
 void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
@@ -70,8 +81,24 @@ void HttpConnection::turn() noexcept {
   output_.bytes.clear();
   output_.sent = 0;
   const bool had_begun = conversation_.has_begun();
-  const HttpConversation::Turn turn = conversation_.handle(input_.pending(), output_.bytes);
+  const HttpConversation::Turn turn = conversation_.handle(input_.pending(), output_.bytes, false);
   input_.consume(turn.consumed);
+  if (!had_begun && conversation_.has_begun()) since_ns_ = clock_.now_ns();
+  if (turn.end == HttpConversation::End::kTurn) {
+    state_ = State::kTurn;
+    return host_.on_question(*this);
+  }
+  go_on(turn);
+}
+
+void HttpConnection::take_turn() noexcept {
+  if (state_ != State::kTurn) return;
+  const HttpConversation::Turn turn = conversation_.handle({}, output_.bytes);
+  host_.on_cost(*this, turn.cost);
+  go_on(turn);
+}
+
+void HttpConnection::go_on(const HttpConversation::Turn& turn) noexcept {
   output_.last = turn.end == HttpConversation::End::kClose;
   if (output_.last && output_.bytes.empty()) return abort();
   if (turn.end == HttpConversation::End::kWaiting) {
@@ -90,7 +117,6 @@ void HttpConnection::turn() noexcept {
     if (turn.end != HttpConversation::End::kNeedInput) since_ns_ = clock_.now_ns();
     return write();
   }
-  if (!had_begun && conversation_.has_begun()) since_ns_ = clock_.now_ns();
   read();
 }
 
@@ -181,6 +207,7 @@ void HttpConnection::abort() noexcept {
   if (state_ == State::kWaiting) link_->forget(*this);
   state_ = State::kClosed;
   socket_.close();
+  host_.on_closed(*this);
   if (!under_way_) settle();
 }
 

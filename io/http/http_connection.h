@@ -23,6 +23,12 @@ class HttpConnection;
 
 class HttpConnectionHost {
  public:
+  // A request has come whole: call take_turn() when it is its turn.
+  virtual void on_question(HttpConnection& connection) noexcept = 0;
+  // The answer has cost so much.
+  virtual void on_cost(HttpConnection& connection, std::int64_t cost) noexcept = 0;
+  // It is closed, and waits for no turn any more.
+  virtual void on_closed(HttpConnection& connection) noexcept = 0;
   // The connection is free again; none of its operations is under way.
   virtual void on_free(HttpConnection& connection) noexcept = 0;
 
@@ -39,9 +45,17 @@ class HttpConnection final : private ObserveAsker {
                  std::deque<ObserveLink>& links, HttpConnectionHost& host);
 
   bool is_free() const noexcept { return state_ == State::kFree; }
+  bool is_closing() const noexcept { return state_ == State::kClosed; }
+  // How readily it may be let go for one that comes: what lingers first, then who has shown no
+  // identity, then who has nothing under way; kNever: it is being answered.
+  enum class GivesWay : std::uint8_t { kLingers, kStranger, kIdle, kNever };
+  GivesWay gives_way() const noexcept;
+  std::int64_t since_ns() const noexcept { return since_ns_; }
 
   // Takes a connected socket over. REQUIRES: is_free().
   void begin(Stream&& socket) noexcept;
+  // After on_question().
+  void take_turn() noexcept;
 
   // Looks at the clock: closes when the peer has taken too long.
   void check_timeouts(std::int64_t now_ns) noexcept;
@@ -54,6 +68,7 @@ class HttpConnection final : private ObserveAsker {
   enum class State : std::uint8_t {
     kFree,
     kReading,
+    kTurn,     // for its turn to be answered
     kWaiting,  // for the observe endpoint
     kWriting,
     kLingering,  // all is sent; what still comes is thrown away until the peer closes
@@ -63,6 +78,7 @@ class HttpConnection final : private ObserveAsker {
   void on_answer(const HttpAnswer& answer) noexcept override;
   void on_failure(unsigned status, const char* sentence) noexcept override;
   void turn() noexcept;
+  void go_on(const HttpConversation::Turn& turn) noexcept;
   void read() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;
   void write() noexcept;

@@ -82,6 +82,10 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
   }
   if (!answer.allow.empty()) set(http::field::allow, answer.allow);
   if (answer.asks_for_token) set(http::field::www_authenticate, "Bearer");
+  if (answer.wait_ns > 0) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    set(http::field::retry_after, std::to_string((answer.wait_ns + kSecond - 1) / kSecond));
+  }
   if (!keep) set(http::field::connection, "close");
   if (keep && version < 11) set(http::field::connection, "keep-alive");
   std::ostringstream text;
@@ -100,8 +104,10 @@ HttpConversation::~HttpConversation() = default;
 void HttpConversation::begin(const Credential& peer) noexcept {
   peer_ = peer;
   parser_.reset();
+  known_ = false;
   begun_ = false;
-  continued_ = false;
+  admitted_ = false;
+  bytes_ = 0;
   stopping_ = false;
 }
 
@@ -109,11 +115,15 @@ bool HttpConversation::has_head() const noexcept {
   return parser_ != nullptr && parser_->request.is_header_done();
 }
 
-HttpConversation::Turn HttpConversation::handle(std::span<const std::byte> input,
-                                                std::string& out) noexcept {
-  if (input.empty()) return {};
+bool HttpConversation::is_whole() const noexcept {
+  return parser_ != nullptr && parser_->request.is_done();
+}
+
+HttpConversation::Turn HttpConversation::handle(std::span<const std::byte> input, std::string& out,
+                                                bool may_answer) noexcept {
+  if (input.empty() && !is_whole()) return {};
   try {
-    return parse(input, out);
+    return parse(input, out, may_answer);
   } catch (const std::exception&) {
     handler_.counters().add(HttpCounter::kExceptions);
     out.clear();
@@ -122,7 +132,13 @@ HttpConversation::Turn HttpConversation::handle(std::span<const std::byte> input
   }
 }
 
-HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input, std::string& out) {
+HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input, std::string& out,
+                                               bool may_answer) {
+  Turn turn;
+  if (is_whole()) {
+    turn.end = may_answer ? answer(out, turn.cost) : End::kTurn;
+    return turn;
+  }
   begun_ = true;
   if (parser_ == nullptr) {
     parser_ = std::make_unique<Parser>();
@@ -131,30 +147,50 @@ HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input,
     parser_->request.eager(true);
   }
   boost::system::error_code error;
-  Turn turn;
   turn.consumed =
       parser_->request.put(boost::asio::const_buffer(input.data(), input.size()), error);
+  bytes_ += turn.consumed;
   if (error == http::error::header_limit) {
     turn.end = refuse(http_error(431, "the head of the request is too large"), out);
   } else if (error == http::error::body_limit) {
     turn.end = refuse(http_error(413, "the body of the request is too large"), out);
   } else if (error && error != http::error::need_more) {
     turn.end = refuse(http_error(400, "this is no HTTP/1.1 request"), out);
-  } else if (parser_->request.is_done()) {
-    turn.end = answer(out);
-  } else if (has_head() && !continued_) {
-    const auto& fields = parser_->request.get();
-    continued_ = true;
-    if (http::token_list(fields[http::field::expect]).exists("100-continue")) {
-      out += "HTTP/1.1 100 Continue\r\n\r\n";
-    }
+  } else if (has_head()) {
+    admit(out, may_answer, turn);
   }
   return turn;
 }
 
-HttpConversation::End HttpConversation::answer(std::string& out) {
-  handler_.counters().add(HttpCounter::kRequests);
-  const http::request<http::string_body> message = parser_->request.release();
+// A request whose body has not come yet is refused before it comes, and ends the connection.
+void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
+  const bool whole = is_whole();
+  if (!admitted_) {
+    const HttpRequest request = request_so_far();
+    HttpAnswer refusal;
+    if (handler_.is_over_limits(request, refusal)) {
+      manner_ = manner_of_request();
+      manner_.keep = manner_.keep && whole;
+      parser_.reset();
+      turn.end = write(refusal, out);
+      return;
+    }
+    admitted_ = true;
+    const auto& fields = parser_->request.get();
+    if (!whole && http::token_list(fields[http::field::expect]).exists("100-continue")) {
+      out += "HTTP/1.1 100 Continue\r\n\r\n";
+    }
+  }
+  if (whole) turn.end = may_answer ? answer(out, turn.cost) : End::kTurn;
+}
+
+HttpConversation::Manner HttpConversation::manner_of_request() const {
+  const auto& message = parser_->request.get();
+  return {message.version(), message.keep_alive(), message.method() != http::verb::head};
+}
+
+HttpRequest HttpConversation::request_so_far() const {
+  const http::request<http::string_body>& message = parser_->request.get();
   HttpRequest request;
   request.method = method_of(message.method());
   const std::string_view target = view_of(message.target());
@@ -166,8 +202,18 @@ HttpConversation::End HttpConversation::answer(std::string& out) {
   request.body = message.body();
   request.asker = this;
   request.who = credential_of(view_of(message[http::field::authorization]), peer_);
-  manner_ = {message.version(), message.keep_alive(), message.method() != http::verb::head};
+  request.from = from_;
+  request.bytes = bytes_;
+  return request;
+}
+
+HttpConversation::End HttpConversation::answer(std::string& out, std::int64_t& cost) {
+  handler_.counters().add(HttpCounter::kRequests);
+  const HttpRequest request = request_so_far();
+  known_ = known_ || handler_.is_known(request.who);
   HttpAnswer answer = handler_.answer(request);
+  cost = answer.cost_ns;
+  manner_ = manner_of_request();
   parser_.reset();
   if (answer.relay.frame.empty()) return write(answer, out);
   relay_ = std::move(answer.relay);
@@ -182,7 +228,8 @@ HttpConversation::End HttpConversation::write(const HttpAnswer& answer, std::str
   const bool keep = manner_.keep && !stopping_;
   handler_.counters().add(counter_of(answer.status));
   write_answer(answer, manner_.version, keep, manner_.with_body, out);
-  begun_ = continued_ = false;
+  begun_ = admitted_ = false;
+  bytes_ = 0;
   return keep ? End::kAnswered : End::kClose;
 }
 

@@ -24,6 +24,7 @@ class HttpConversation {
 
   enum class End : std::uint8_t {
     kNeedInput,  // the request is not whole; `out` may hold a "100 Continue"
+    kTurn,       // it is whole, and is answered in the next call that may
     kWaiting,    // the answer is the observe endpoint's to take_relay(): answer_later()
     kAnswered,   // one request has been answered; what is left is the next
     kClose,      // `out` is the last answer: send it and close
@@ -31,15 +32,19 @@ class HttpConversation {
   struct Turn {
     End end = End::kNeedInput;
     std::size_t consumed = 0;
+    std::int64_t cost = 0;  // of the answer, in ns as QuestionCost has them
   };
 
   // A new peer, and what is known of who it is.
   void begin(const Credential& peer = {}) noexcept;
+  // Where it is, see Credential::of_address().
+  void come_from(const Credential& from) noexcept { from_ = from; }
 
-  // Reads from the beginning of `input` at most one request. `consumed` bytes are done with; what
+  // Reads from the beginning of `input` at most one request; of who is over its limits the head.
+  // `consumed` bytes are done with; what
   // is left comes again with more behind it, so `input` has to be able to hold header_cap bytes.
   // Appends to `out`. Throws nothing: without memory it closes.
-  Turn handle(std::span<const std::byte> input, std::string& out) noexcept;
+  Turn handle(std::span<const std::byte> input, std::string& out, bool may_answer = true) noexcept;
 
   // After kWaiting.
   HttpRelay take_relay() noexcept { return std::move(relay_); }
@@ -51,11 +56,23 @@ class HttpConversation {
   // How far the request under way has come.
   bool has_begun() const noexcept { return begun_; }
   bool has_head() const noexcept;
+  // Whether a request of it was of somebody with an identity, or nobody needs one.
+  bool has_been_known() const noexcept { return known_; }
 
  private:
   struct Parser;
-  Turn parse(std::span<const std::byte> input, std::string& out);
-  End answer(std::string& out);
+  // How a request is to be answered.
+  struct Manner {
+    unsigned version = 11;
+    bool keep = false;
+    bool with_body = true;
+  };
+  Manner manner_of_request() const;
+  Turn parse(std::span<const std::byte> input, std::string& out, bool may_answer);
+  void admit(std::string& out, bool may_answer, Turn& turn);
+  bool is_whole() const noexcept;
+  HttpRequest request_so_far() const;
+  End answer(std::string& out, std::int64_t& cost);
   End write(const HttpAnswer& answer, std::string& out);
   End refuse(const HttpAnswer& answer, std::string& out);
 
@@ -64,16 +81,13 @@ class HttpConversation {
   HttpHandler& handler_;
   std::unique_ptr<Parser> parser_;  // of the request under way
   Credential peer_;
+  Credential from_;
+  std::size_t bytes_ = 0;  // of the request under way
   bool begun_ = false;
-  bool continued_ = false;  // told to send its body
+  bool admitted_ = false;  // its head has come, and who asks is within its limits
+  bool known_ = false;
   bool stopping_ = false;
-  // Of the request that is being answered.
-  struct Manner {
-    unsigned version = 11;
-    bool keep = false;
-    bool with_body = true;
-  };
-  Manner manner_;
+  Manner manner_;  // of the request that is being answered
   HttpRelay relay_;
 };
 

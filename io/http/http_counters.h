@@ -19,6 +19,7 @@ enum class HttpCounter : std::uint8_t {
   kAnswersOk,           // 2xx
   kAnswersClientError,  // 4xx
   kAnswersServerError,  // 5xx
+  kOverLimits,          // 429, of the 4xx: who asked was over its limits
   kExceptions,          // no memory, as a rule; each closes its connection
   kCount,
 };
@@ -34,6 +35,7 @@ struct CounterLabels<HttpCounter> {
        "answers_ok",
        "answers_client_error",
        "answers_server_error",
+       "over_limits",
        "exceptions"};
 };
 

@@ -37,6 +37,13 @@ HttpAnswer page(const PageAsset& asset, const HttpRequest& request) {
   return answer;
 }
 
+// JSON is read and written at some 50 MB a second.
+std::int64_t cost_of_text(const HttpRequest& request, const HttpAnswer& answer) noexcept {
+  constexpr std::size_t kByteNs = 20;
+  return QuestionCost::kFrameNs +
+         static_cast<std::int64_t>(kByteNs * (request.body.size() + answer.body.size()));
+}
+
 HttpAnswer fine(std::string_view status) {
   return {.body = "{\"status\":" + json_string(status) + "}\n",
           .content_type = "application/json",
@@ -52,37 +59,37 @@ std::span<const HttpRoute> http_routes() noexcept {
   constexpr HttpMethod kGet = HttpMethod::kGet;
   constexpr HttpMethod kPost = HttpMethod::kPost;
   static constexpr std::array kRoutes = {
-      HttpRoute{kGet, "/metrics", Needs::kQueryEverywhere,
+      HttpRoute{kGet, "/metrics", Needs::kQueryEverywhere, true,
                 [](Handler& h, const Request& r) { return h.metrics(r); }},
-      HttpRoute{kGet, "/healthz", Needs::kNothing,
+      HttpRoute{kGet, "/healthz", Needs::kNothing, false,
                 [](Handler& h, const Request& r) { return h.health(r); }},
-      HttpRoute{kGet, "/readyz", Needs::kNothing,
+      HttpRoute{kGet, "/readyz", Needs::kNothing, false,
                 [](Handler& h, const Request& r) { return h.readiness(r); }},
-      HttpRoute{kGet, "/v1/models", Needs::kSomewhere,
+      HttpRoute{kGet, "/v1/models", Needs::kSomewhere, false,
                 [](Handler& h, const Request& r) { return h.api_.models(r); }},
-      HttpRoute{kPost, "/v1/model", Needs::kAdmin,
+      HttpRoute{kPost, "/v1/model", Needs::kAdmin, false,
                 [](Handler& h, const Request& r) { return h.api_.change_model(r); }},
-      HttpRoute{kPost, "/v1/host_model", Needs::kAdminEverywhere,
+      HttpRoute{kPost, "/v1/host_model", Needs::kAdminEverywhere, false,
                 [](Handler& h, const Request& r) { return h.api_.host_model(r); }},
-      HttpRoute{kGet, "/v1/hello", Needs::kAnyRole,
+      HttpRoute{kGet, "/v1/hello", Needs::kAnyRole, false,
                 [](Handler& h, const Request& r) { return h.api_.hello(r); }},
-      HttpRoute{kPost, "/v1/predict", Needs::kQuery,
+      HttpRoute{kPost, "/v1/predict", Needs::kQuery, true,
                 [](Handler& h, const Request& r) { return h.api_.predict(r); }},
-      HttpRoute{kGet, "/v1/posterior", Needs::kQuery,
+      HttpRoute{kGet, "/v1/posterior", Needs::kQuery, true,
                 [](Handler& h, const Request& r) { return h.api_.posterior(r); }},
-      HttpRoute{kPost, "/v1/draws", Needs::kQuery,
+      HttpRoute{kPost, "/v1/draws", Needs::kQuery, true,
                 [](Handler& h, const Request& r) { return h.api_.draws(r); }},
-      HttpRoute{kGet, "/v1/status", Needs::kAnyRole,
+      HttpRoute{kGet, "/v1/status", Needs::kAnyRole, true,
                 [](Handler& h, const Request& r) { return h.api_.status(r); }},
-      HttpRoute{kGet, "/v1/schema", Needs::kQuery,
+      HttpRoute{kGet, "/v1/schema", Needs::kQuery, false,
                 [](Handler& h, const Request& r) { return h.api_.schema(r); }},
-      HttpRoute{kPost, "/v1/checkpoint", Needs::kAdmin,
+      HttpRoute{kPost, "/v1/checkpoint", Needs::kAdmin, true,
                 [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
-      HttpRoute{kPost, "/v1/observe", Needs::kObserve,
+      HttpRoute{kPost, "/v1/observe", Needs::kObserve, false,
                 [](Handler& h, const Request& r) { return h.api_.observe(r); }},
-      HttpRoute{kPost, "/v1/outcome", Needs::kObserve,
+      HttpRoute{kPost, "/v1/outcome", Needs::kObserve, false,
                 [](Handler& h, const Request& r) { return h.api_.outcome(r); }},
-      HttpRoute{kGet, kProducerPath, Needs::kObserve,
+      HttpRoute{kGet, kProducerPath, Needs::kObserve, false,
                 [](Handler& h, const Request& r) { return h.api_.producer(r); }},
   };
   return kRoutes;
@@ -93,25 +100,50 @@ HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerSta
       memory_(memory),
       state_(state),
       api_(memory, state),
+      meters_(state.access, state.limits.connection),
       watchdog_(std::chrono::nanoseconds(config.stall_timeout).count()),
       start_time_seconds_(seconds_since_1970()) {}
 
+const HttpRoute* HttpHandler::find_route(const HttpRequest& request) noexcept {
+  const HttpRoute* found = nullptr;
+  for (const HttpRoute& route : http_routes()) {
+    if (!matches(route, request.path)) continue;
+    found = &route;
+    if (route.method == request.method) break;
+  }
+  return found;
+}
+
+bool HttpHandler::is_over_limits(const HttpRequest& request, HttpAnswer& refusal) {
+  const HttpRoute* const route = find_route(request);
+  if (route != nullptr && route->needs == HttpNeeds::kNothing) return false;
+  const std::int64_t wait_ns = meters_.wait_ns(request, state_.clock->now_ns());
+  if (wait_ns == 0) return false;
+  counters_.add(HttpCounter::kOverLimits);
+  refusal = http_error(429, "more has been asked, or sent, than may be in a second");
+  refusal.wait_ns = wait_ns;
+  return true;
+}
+
 HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   HttpRequest request = asked;
-  bool known = false;
-  for (const HttpRoute& route : http_routes()) {
-    if (!matches(route, request.path)) continue;
-    known = true;
-    if (route.method == request.method) return answer(route, request);
-  }
+  const HttpRoute* const route = find_route(request);
   const PageAsset* const asset = find_page_asset(request.path);
-  if (asset != nullptr) return page(*asset, request);
-  if (!known) return http_error(404, "there is nothing at this path");
-  HttpAnswer answer = http_error(405, "this path is not asked by this method");
-  for (const HttpRoute& route : http_routes()) {
-    if (!matches(route, request.path)) continue;
-    answer.allow = route.method == HttpMethod::kGet ? "GET, HEAD" : "POST";
+  HttpAnswer answer;
+  if (route != nullptr && route->method == request.method) {
+    answer = this->answer(*route, request);
+    if (route->needs == HttpNeeds::kNothing) return answer;
+  } else if (asset != nullptr) {
+    answer = page(*asset, request);
+  } else if (route == nullptr) {
+    answer = http_error(404, "there is nothing at this path");
+  } else {
+    answer = http_error(405, "this path is not asked by this method");
+    answer.allow = route->method == HttpMethod::kGet ? "GET, HEAD" : "POST";
   }
+  answer.cost_ns += cost_of_text(request, answer);
+  const bool question = route != nullptr && route->question && answer.status != 401;
+  meters_.charge(request, question, answer.cost_ns, state_.clock->now_ns());
   return answer;
 }
 
@@ -196,7 +228,8 @@ HttpAnswer HttpHandler::metrics(const HttpRequest& request) {
   const MetricsFormat format = format_for(request.accept);
   return {.body = render_metrics(metrics, format),
           .content_type = content_type_of(format),
-          .allow = {}};
+          .allow = {},
+          .cost_ns = QuestionCost::kStatusNs * static_cast<std::int64_t>(metrics.models.size())};
 }
 
 HttpAnswer HttpHandler::health(const HttpRequest&) {

@@ -10,6 +10,7 @@
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/http/http_counters.h"
 #include "windhover/io/http/http_memory.h"
+#include "windhover/io/http/http_meters.h"
 #include "windhover/io/http/http_types.h"
 #include "windhover/io/http/json_api.h"
 #include "windhover/io/http/server_metrics.h"
@@ -37,6 +38,7 @@ struct HttpRoute {
   HttpMethod method;
   std::string_view path;
   HttpNeeds needs;
+  bool question;  // see ConnectionLimits
   HttpAnswer (*answer)(HttpHandler& handler, const HttpRequest& request);
 };
 std::span<const HttpRoute> http_routes() noexcept;
@@ -49,6 +51,13 @@ class HttpHandler {
 
   HttpAnswer answer(const HttpRequest& request);
 
+  // Of a request whose head has come: whether who asks is over its limits, and the answer then.
+  // Whether the server is alive and ready everybody may ask at any time.
+  bool is_over_limits(const HttpRequest& request, HttpAnswer& refusal);
+
+  // Whether it has a role on any model.
+  bool is_known(const Credential& who) const noexcept;
+
   // Looks at the other threads' signs of life: several times in stall_timeout.
   void look() noexcept;
   // Any thread: the server is not ready any more.
@@ -57,8 +66,8 @@ class HttpHandler {
   Counters<HttpCounter>& counters() noexcept { return counters_; }
 
  private:
+  static const HttpRoute* find_route(const HttpRequest& request) noexcept;
   bool find_model(HttpRequest& request) const noexcept;
-  bool is_known(const Credential& who) const noexcept;
   bool may(const HttpRequest& request, HttpNeeds needs) const noexcept;
   HttpAnswer answer(const HttpRoute& route, HttpRequest& request);
   friend std::span<const HttpRoute> http_routes() noexcept;
@@ -70,6 +79,7 @@ class HttpHandler {
   HttpMemory& memory_;
   ServerState& state_;
   JsonApi api_;
+  HttpMeters meters_;
   Watchdog watchdog_;
   double start_time_seconds_;  // since 1970
   std::atomic<bool> stopping_{false};

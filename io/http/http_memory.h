@@ -6,6 +6,7 @@
 #include <span>
 
 #include "windhover/io/conversation_memory.h"
+#include "windhover/io/fair_queue.h"
 #include "windhover/io/http/http_config.h"
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
@@ -21,6 +22,7 @@ struct HttpMemory {
     reply = arena.allocate<std::byte>(limits.reply_buffer);
     readers = arena.make_array<std::optional<Reader>>(model_count);
     conversations.emplace(arena, limits, model_count);
+    queue.emplace(arena, config.max_connections);
   }
 
   // As ConversationMemory::change().
@@ -34,6 +36,7 @@ struct HttpMemory {
   std::span<std::byte> reply;                // of one question
   std::span<std::optional<Reader>> readers;  // one a place, for what is measured
   std::optional<ConversationMemory> conversations;
+  std::optional<FairQueue> queue;  // of connections whose request has come whole
 };
 
 }  // namespace windhover

@@ -14,11 +14,6 @@
 namespace windhover {
 namespace {
 
-constexpr std::string_view kFull =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
-    "Content-Length: 41\r\nConnection: close\r\n\r\n"
-    "{\"error\":\"too many connections are open\"}";
-
 constexpr std::chrono::nanoseconds kLastAnswers = std::chrono::milliseconds(500);
 
 bool others_may_come(const ServerState& state) noexcept {
@@ -45,6 +40,8 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
       sweep_(io_, state.counters),
       deadline_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
+  next_memory_.count_in(state.counters);
+  memory.queue->reset();
   for (const ModelContext& model : memory.conversations->models) {
     links_.emplace_back(io_, model.model != nullptr ? model.model->name() : std::string_view(),
                         state.access != nullptr ? state.access->host_token() : std::string_view());
@@ -164,30 +161,6 @@ void HttpServer::change_here(const PlaceChange& entry) noexcept {
   memory_.change(state_, entry);
 }
 
-void HttpServer::on_connection(Stream& socket) noexcept {
-  const auto free = std::ranges::find_if(
-      connections_, [](const auto& connection) { return connection->is_free(); });
-  if (free == connections_.end()) return refuse(socket);
-  handler_.counters().add(HttpCounter::kConnectionsAccepted);
-  state_.of(EndpointKind::kHttp).sessions.store(++open_, std::memory_order_relaxed);
-  (*free)->begin(std::move(socket));
-}
-
-void HttpServer::refuse(Stream& socket) noexcept {
-  handler_.counters().add(HttpCounter::kConnectionsRefused);
-  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
-  if (state_.tls != nullptr && !local) return;
-  ErrorCode ignored;
-  socket.non_blocking(true, ignored);
-  socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
-  socket.shutdown(Stream::shutdown_send, ignored);
-}
-
-void HttpServer::on_free(HttpConnection&) noexcept {
-  state_.of(EndpointKind::kHttp).sessions.store(--open_, std::memory_order_relaxed);
-  if (ending_) finish_if_idle();
-}
-
 void HttpServer::arm_wake() noexcept {
   wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
                      if (!error) on_wake();
@@ -212,6 +185,7 @@ void HttpServer::arm_sweep() noexcept {
 void HttpServer::sweep() noexcept {
   handler_.look();
   const std::int64_t now_ns = state_.clock->now_ns();
+  state_.of(EndpointKind::kHttp).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (const auto& connection : connections_) connection->check_timeouts(now_ns);
   if (!ending_ || open_ > 0) arm_sweep();
 }

@@ -55,8 +55,14 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   void on_wake() noexcept;
   void wake() noexcept;
   void warm_up();
-  void on_connection(Stream& socket) noexcept override;
+  bool on_connection(Stream& socket) noexcept override;
+  bool make_room() noexcept;
+  void on_question(HttpConnection& connection) noexcept override;
+  void on_cost(HttpConnection& connection, std::int64_t cost) noexcept override;
+  void on_closed(HttpConnection& connection) noexcept override;
   void on_free(HttpConnection& connection) noexcept override;
+  void schedule_next() noexcept;
+  std::uint32_t number_of(const HttpConnection& connection) const noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_wake() noexcept;
   void arm_sweep() noexcept;
@@ -75,11 +81,13 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   Descriptor wake_;
   int wake_fd_ = -1;
   HandlerMemory wake_memory_;
+  HandlerMemory next_memory_;
   Alarm sweep_;
   Alarm deadline_;
   std::deque<ObserveLink> links_;  // one a place
   std::vector<std::unique_ptr<HttpConnection>> connections_;
   std::uint32_t open_ = 0;
+  bool next_scheduled_ = false;
   bool ending_ = false;
   std::atomic<bool> finish_requested_{false};
   Handover<PlaceChange> changes_;

@@ -25,6 +25,8 @@ struct HttpRequest {
   std::string_view body;
   const void* asker = nullptr;  // tells connections apart
   Credential who;               // who asks
+  Credential from;              // where it asks from: Credential::of_address()
+  std::size_t bytes = 0;        // its head and its body
 };
 
 // A frame for the observe endpoint.
@@ -39,6 +41,8 @@ struct HttpAnswer {
   std::string_view content_type = "application/json";
   std::string_view allow;       // of a 405
   bool asks_for_token = false;  // of a 401
+  std::int64_t wait_ns = 0;     // of a 429: until the next request may be answered
+  std::int64_t cost_ns = 0;     // as QuestionCost has it, and of the JSON
   HttpRelay relay = {};         // with a frame: the answer is the observe endpoint's to it
   // A file of the page: its body and type are the answer's; of a 304 its ETag alone.
   const PageAsset* asset = nullptr;

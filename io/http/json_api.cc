@@ -221,7 +221,9 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   }
   QueryHandler& queries = context.handler(about, view.kind);
   const auto written = queries.answer(view, *about.model, request.asker, memory_.reply);
-  return json_answer_of(memory_.reply.first(written.bytes));
+  answer = json_answer_of(memory_.reply.first(written.bytes));
+  answer.cost_ns = queries.cost(view);
+  return answer;
 }
 
 // What would end the connection to the observe endpoint, which others share, is refused here.

@@ -26,7 +26,7 @@ v1::Request status_request() {
   return request;
 }
 
-// Everybody's places are taken by peers that say nothing.
+// Everybody's places are taken by peers that have said Hello and nothing else.
 class OperatorPlaceTest : public ::testing::Test {
  protected:
   OperatorPlaceTest() : path_(temporary_path("operator")) {
@@ -37,7 +37,7 @@ class OperatorPlaceTest : public ::testing::Test {
     server_.emplace(config);
     for (std::uint32_t i = 0; i < config.max_sessions; ++i) {
       crowd_.push_back(std::make_unique<RawPeer>(server_->query_address()));
-      EXPECT_TRUE(crowd_.back()->connected());
+      EXPECT_TRUE(crowd_.back()->hello());
     }
     EXPECT_TRUE(eventually([&] { return sessions() == config.max_sessions; }));
   }

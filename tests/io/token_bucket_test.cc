@@ -53,22 +53,32 @@ TEST(TokenBucket, WithoutARateThereIsNoLimit) {
 }
 
 TEST(ConnectionMeter, WaitsForWhicheverIsUsedUp) {
-  for (int which = 0; which < 3; ++which) {
+  for (int which = 0; which < 4; ++which) {
     const ConnectionLimits limits = {which == 0 ? 1U : 0U, which == 1 ? 1U : 0U,
-                                     which == 2 ? 1U : 0U};
+                                     which == 2 ? 1U : 0U, which == 3 ? 1U : 0U};
     ConnectionMeter meter;
     meter.begin(limits);
     EXPECT_TRUE(meter.is_on());
     meter.read(3, kSecond);
-    meter.handled(3, 3, kSecond);
+    meter.handled(3, 3, 3'000, kSecond);
     EXPECT_EQ(meter.wait_ns(kSecond), 2 * kSecond) << which;
     EXPECT_EQ(meter.most_bytes(64), which == 1 ? 1U : 64U);
   }
 }
 
+TEST(ConnectionMeter, CostIsInMicroseconds) {
+  ConnectionMeter meter;
+  meter.begin({.cost = 1'000});
+  meter.handled(1, 1, 5'000'000, kSecond);
+  EXPECT_EQ(meter.wait_ns(kSecond), 4 * kSecond);
+  meter.change({.cost = UINT64_MAX});
+  meter.handled(1, 1, 5'000'000, kSecond);
+  EXPECT_EQ(meter.wait_ns(kSecond), 0);
+}
+
 TEST(ConnectionLimits, SenderOverItsLimitWaitsAndNothingIsLost) {
   ServerConfig config = small_server();
-  config.limits = {2'000, 300'000, 0};
+  config.limits = {2'000, 300'000, 0, 0};
   TestServer server(config);
   Client client;
   ASSERT_EQ(client.connect(server.observe_address()), Status::kOk);
@@ -99,6 +109,20 @@ TEST(ConnectionLimits, AskerOverItsLimitWaitsOthersDoNot) {
   for (int i = 0; i < 80; ++i) ASSERT_TRUE(hasty.receive(response)) << i;
   ASSERT_TRUE(hasty.send(status));
   EXPECT_TRUE(hasty.receive(response));
+}
+
+TEST(ConnectionLimits, WhatQuestionsCostIsLimitedToo) {
+  ServerConfig config = small_server();
+  config.limits.cost = 1;  // so the second is a matter of seconds away, at least
+  TestServer server(config);
+  RawPeer asker(server.query_address());
+  ASSERT_TRUE(asker.hello());
+  v1::Request draws;
+  draws.mutable_draws();
+  v1::Response response;
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(asker.send(draws));
+  ASSERT_TRUE(asker.receive(response));
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kLimitWaits) == 1; }));
 }
 
 TEST(ConnectionLimits, OneWhoseTokensAreFarAwayIsStoppedWithTheServerAndFreedWhenGone) {

@@ -53,6 +53,8 @@ constexpr Counted kLimitCounts[] = {
     {.key = "labels_full", .runtime = RuntimeCounter::kLabelsTableFull},
     {.key = "log_behind", .io = IoCounter::kLogBehindWaits},
     {.key = "over_limits", .io = IoCounter::kLimitWaits},
+    {.key = "gave_way", .io = IoCounter::kStrangersLetGo},
+    {.key = "places", .io = IoCounter::kPlacesRefused},
     {.key = "connects_too_fast", .io = IoCounter::kAcceptWaits},
     {.key = "peer_does_not_read", .io = IoCounter::kWriteStalls},
     {.key = "producers_taken_over", .io = IoCounter::kProducersTakenOver},

@@ -41,12 +41,14 @@ TEST(IdentityLine, TokensUsersAndCertificatesAreRead) {
 TEST(IdentityLine, LimitsComeLast) {
   const std::string token = "ada query * " + kHash;
   EXPECT_FALSE(read(token).limits.frames.has_value());
-  const ConnectionLimits all{1, 2, 3};
+  const ConnectionLimits all{1, 2, 3, 4};
   EXPECT_EQ(read(token).limits.in_place_of(all), all);
-  EXPECT_EQ(read(token + " questions=20").limits.in_place_of(all), (ConnectionLimits{1, 2, 20}));
+  EXPECT_EQ(read(token + " questions=20").limits.in_place_of(all), (ConnectionLimits{1, 2, 20, 4}));
   EXPECT_EQ(read("uid:7 query * bytes=0,frames=9").limits.in_place_of(all),
-            (ConnectionLimits{9, 0, 3}));
-  EXPECT_EQ(read("cert:ada query * frames=5").limits.in_place_of(all), (ConnectionLimits{5, 2, 3}));
+            (ConnectionLimits{9, 0, 3, 4}));
+  EXPECT_EQ(read(token + " cost=8").limits.in_place_of(all), (ConnectionLimits{1, 2, 3, 8}));
+  EXPECT_EQ(read("cert:ada query * frames=5").limits.in_place_of(all),
+            (ConnectionLimits{5, 2, 3, 4}));
   for (const char* wrong :
        {"frames", "frames=", "frames=-1", "frames=1x", "rows=1", "=1", "frames=1,", ",frames=1",
         "frames=1,frames=2", "frames=1 bytes=1", "frames=18446744073709551616"}) {

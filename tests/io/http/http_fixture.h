@@ -31,7 +31,8 @@ inline ServerConfig http_server() {
 }
 
 struct HttpWorld {
-  explicit HttpWorld(const HttpConfig& config = http_server().http)
+  explicit HttpWorld(const HttpConfig& config = http_server().http,
+                     const ConnectionLimits& connection = {})
       : engine_block(Engine::footprint(http_engine()).value()),
         engine(Engine::create(http_engine(), engine_block.bytes(), clock).value()),
         block(4 << 20),
@@ -44,6 +45,7 @@ struct HttpWorld {
     EXPECT_FALSE(arena.exhausted());
     clock.advance_ns(1'000'000'000);
     state.limits = limits;
+    state.limits.connection = connection;
     state.clock = &clock;
     model.set_name("default");
     model.limits = limits_of(engine->config());

@@ -1,6 +1,7 @@
 #include "windhover/io/http/http_server.h"
 
 #include <cerrno>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "windhover/io/server.h"
+#include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/http/http_fixture.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/server_fixture.h"
@@ -183,17 +185,56 @@ TEST(HttpServer, OneTooManyIsToldSoAndAPlaceIsFreeAgain) {
   {
     HttpPeer second(address_of(server));
     ASSERT_EQ(second.get("/healthz").status, 200);
+    for (HttpPeer* peer : {&first, &second}) {
+      ASSERT_TRUE(
+          peer->send("POST /nothing HTTP/1.1\r\nExpect: 100-continue\r\n"
+                     "Content-Length: 2\r\n\r\n"));
+      ASSERT_EQ(peer->receive().status, 100);
+    }
     HttpPeer third(address_of(server));
     const HttpResponse response = third.receive();
     EXPECT_EQ(response.status, 503);
     EXPECT_EQ(response.body, "{\"error\":\"too many connections are open\"}");
     EXPECT_TRUE(third.ends());
+    ASSERT_TRUE(first.send("{}"));
+    EXPECT_EQ(first.receive().status, 404);
   }
   EXPECT_TRUE(
       eventually([&] { return HttpPeer(address_of(server)).get("/healthz").status == 200; }));
   EXPECT_GE(sample_in(first.get("/metrics").body,
                       "windhover_http_connections_total{outcome=\"refused\"}"),
             1);
+}
+
+// While all places are taken by peers of whom nobody is known, or that have nothing under way.
+TEST(HttpServer, StrangersAndIdleOnesGiveWayToWhoComes) {
+  const std::string file =
+      testing::write_identities("http_strangers", testing::token_line("ada", "query"));
+  ServerConfig config = http_server();
+  config.identities_file = file;
+  config.http.max_connections = 4;
+  TestServer server(config, http_engine());
+  const std::string token = "Authorization: Bearer ada-token\r\n";
+  HttpPeer ada(address_of(server));
+  ASSERT_EQ(ada.get("/metrics", token).status, 200);
+  std::deque<HttpPeer> strangers;
+  for (int i = 0; i < 40; ++i) {
+    strangers.emplace_back(address_of(server));
+    if (i % 3 == 1) (void)strangers.back().send("GET /metr");
+    if (i % 3 == 2) (void)strangers.back().get("/metrics");  // 401
+  }
+  EXPECT_EQ(ada.get("/metrics", token).status, 200) << "the same connection";
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(HttpPeer(address_of(server)).get("/metrics", token).status, 200);
+    (void)strangers.emplace_back(address_of(server)).send("GET /metr");
+  }
+  EXPECT_GE(server.counter(IoCounter::kStrangersLetGo), 30U);
+  // Now all are ada's: the one that has been idle for longest goes.
+  std::deque<HttpPeer> known;
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(known.emplace_back(address_of(server)).get("/metrics", token).status, 200) << i;
+  }
+  EXPECT_TRUE(ada.ends());
 }
 
 // Each of these would keep its place for ever if nobody looked at the clock.

@@ -1,0 +1,87 @@
+// Who gets a place at an endpoint.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "windhover/io/codec.h"
+#include "windhover/io/endpoint.h"
+
+namespace windhover {
+
+// A place is kept by who has said Hello. While all are taken the others give theirs to those that
+// come, so that strangers, whatever they drip, keep nobody out.
+bool Endpoint::on_connection(Stream& socket) noexcept {
+  const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
+  auto free = std::ranges::find_if(everybodys, &Session::is_free);
+  if (free == everybodys.end() && make_room()) {
+    free = std::ranges::find_if(everybodys, &Session::is_free);
+    if (free == everybodys.end()) return false;
+  }
+  if (free != everybodys.end()) {
+    begin(*free, socket, PlaceKind::kEverybodys);
+    return true;
+  }
+  Session* const kept = operator_place_.take(socket, state_.clock->now_ns());
+  if (kept == nullptr) {
+    refuse(socket);
+    return true;
+  }
+  state_.counters.add(IoCounter::kOperatorConnections);
+  begin(*kept, socket, is_local(socket) ? PlaceKind::kStatus : PlaceKind::kAdmins);
+  return true;
+}
+
+// Lets one go: one that lingers, or else the oldest, so that a newcomer has a millisecond a place
+// to say Hello (Listener::kPlaceAgain). False: all have said Hello. True: there is room, or will be
+// when one that is closed has come back.
+bool Endpoint::make_room() noexcept {
+  const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
+  if (std::ranges::any_of(everybodys, &Session::is_closing)) return true;
+  const auto claim = [](const Session& session) {
+    return std::pair(session.is_open(), session.begun_ns());
+  };
+  Session* victim = nullptr;
+  for (Session& session : everybodys) {
+    if (!session.gives_way()) continue;
+    if (victim == nullptr || claim(session) < claim(*victim)) victim = &session;
+  }
+  if (victim == nullptr) return false;
+  if (!victim->is_greeted()) state_.counters.add(IoCounter::kStrangersLetGo);
+  victim->abort();
+  return true;
+}
+
+std::size_t Endpoint::of_same_identity(const Conversation& as) const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(memory_.sessions, [&](const Session& s) {
+    return &s.conversation() != &as && s.is_open() && s.is_greeted() &&
+           s.conversation().same_identity_as(as);
+  }));
+}
+
+void Endpoint::begin(Session& session, Stream& socket, PlaceKind place) noexcept {
+  state_.counters.add(IoCounter::kConnectionsAccepted);
+  state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
+  memory_.queue.begin(number_of(session));
+  session.begin(std::move(socket), place);
+}
+
+void Endpoint::refuse(Stream& socket) noexcept {
+  state_.counters.add(IoCounter::kConnectionsRefused);
+  // Under TLS a refusal would come after a handshake, which is what there is no place for.
+  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
+  if (state_.tls != nullptr && !local) return;
+  std::array<std::byte, 64> bytes;
+  const std::size_t size = encode(
+      0, RefusalReply{refusal_of(Status::kUnavailable), state_.limits.max_sessions, true}, bytes);
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(bytes.data(), size), ignored);
+  socket.shutdown(Stream::shutdown_send, ignored);
+}
+
+void Endpoint::on_free(Session&) noexcept {
+  state_.of(kind_).sessions.store(--open_sessions_, std::memory_order_relaxed);
+  if (stopping_) finish_if_idle();
+}
+
+}  // namespace windhover
