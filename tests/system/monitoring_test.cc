@@ -1,12 +1,6 @@
 // What watches a daemon: Prometheus itself, its rules and its checks. Skipped where its programs
 // are missing (Debian: prometheus).
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +15,7 @@
 
 #include "windhover/io/client.h"
 #include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/system/prometheus.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
@@ -32,15 +27,16 @@ using nlohmann::json;
 using testing::content_of;
 using testing::HttpPeer;
 using testing::HttpResponse;
+using testing::kPrometheus;
+using testing::Prometheus;
 using testing::run_program;
 using testing::temporary_path;
 
 const std::string kPromtool = "/usr/bin/promtool";
-const std::string kPrometheus = "/usr/bin/prometheus";
-const std::string kFolder = std::string(WINDHOVER_SOURCE_DIR) + "/tools/daemon/monitoring/";
+const std::string& kFolder = testing::kMonitoringFolder;
 
 #define WINDHOVER_NEEDS(program)                                       \
-  if (access((program).c_str(), X_OK) != 0) {                          \
+  if (!testing::has_program(program)) {                                \
     GTEST_SKIP() << (program) << " is not there (Debian: prometheus)"; \
   }
 
@@ -154,77 +150,6 @@ TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
   }
 }
 
-// A port that was free a moment ago.
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(socket);
-  return ntohs(address.sin_port);
-}
-
-// A Prometheus of our own that scrapes one daemon five times a second, with our rules.
-class Prometheus {
- public:
-  explicit Prometheus(const std::string& target) : port_(free_port()) {
-    const std::string config = temporary_path("prometheus.yml");
-    std::ofstream(config) << "global: {scrape_interval: 200ms, evaluation_interval: 200ms}\n"
-                          << "rule_files: [\"" << kFolder << "alerts.yml\"]\n"
-                          << "scrape_configs:\n  - job_name: windhover\n    static_configs:\n"
-                          << "      - targets: [\"" << target << "\"]\n";
-    log_ = temporary_path("prometheus_log");
-    std::vector<std::string> words = {kPrometheus, "--config.file=" + config,
-                                      "--storage.tsdb.path=" + temporary_path("prometheus_data"),
-                                      "--web.listen-address=127.0.0.1:" + std::to_string(port_)};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log_.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    EXPECT_EQ(posix_spawn(&pid_, kPrometheus.c_str(), &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  ~Prometheus() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGTERM);
-    int state = 0;
-    waitpid(pid_, &state, 0);
-  }
-  Prometheus(const Prometheus&) = delete;
-  Prometheus& operator=(const Prometheus&) = delete;
-
-  // `data` of an answer of its API; null: it does not answer so.
-  json ask(const std::string& path) const {
-    HttpPeer peer("127.0.0.1:" + std::to_string(port_));
-    if (!peer.connected() || !peer.send("GET /api/v1/" + path + " HTTP/1.0\r\n\r\n")) return {};
-    const std::string answer = peer.rest();
-    const std::size_t body = answer.find("\r\n\r\n");
-    if (body == std::string::npos) return {};
-    const json parsed = json::parse(answer.substr(body + 4), nullptr, false);
-    return parsed.is_object() && parsed.value("status", "") == "success" ? parsed.at("data")
-                                                                         : json();
-  }
-  // The one value of an expression; -1: there is none.
-  double value(const std::string& expression) const {
-    const json data = ask("query?query=" + expression);
-    if (data.is_null() || data.at("result").size() != 1) return -1;
-    return std::stod(data.at("result")[0].at("value")[1].get<std::string>());
-  }
-  std::string log() const { return content_of(log_); }
-
- private:
-  std::uint16_t port_;
-  pid_t pid_ = -1;
-  std::string log_;
-};
-
 TEST(Monitoring, PrometheusScrapesADaemonAtWork) {
   WINDHOVER_NEEDS(kPrometheus);
   ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
@@ -258,6 +183,39 @@ TEST(Monitoring, PrometheusScrapesADaemonAtWork) {
   })) << prometheus.ask("rules");
   EXPECT_EQ(daemon.stop().exit_code, 0);
   EXPECT_TRUE(eventually([&] { return prometheus.value("up") == 0; })) << prometheus.log();
+}
+
+// One that keeps native histograms asks for messages: it gets what the others get, and quantiles
+// that are finer than the bounds of those.
+TEST(Monitoring, PrometheusKeepsNativeHistograms) {
+  WINDHOVER_NEEDS(kPrometheus);
+  ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
+  send_rows(daemon, 2500);
+  const Prometheus prometheus(daemon.http_address(), "", {"--enable-feature=native-histograms"});
+  ASSERT_TRUE(eventually([&] { return prometheus.value("windhover_answer_rows") == 2500; }))
+      << prometheus.log();
+  Client client;
+  ASSERT_EQ(client.connect(daemon.query_address()), Status::kOk) << client.error_text();
+  v1::StatusResult status;
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(client.status(status), Status::kOk);
+  const std::string name = "windhover_question_duration_seconds";
+  const std::string of_query = name + "%7Bendpoint=%22query%22%7D";
+  EXPECT_TRUE(eventually([&] {
+    return prometheus.value("histogram_count(" + of_query + ")") == 200;
+  })) << prometheus.log();
+  ASSERT_EQ(client.status(status), Status::kOk);
+  const double median = prometheus.value("histogram_quantile(0.5," + of_query + ")");
+  const double truth = static_cast<double>(status.query_latency().p50_ns()) * 1e-9;
+  EXPECT_GT(median, truth / 1.2);
+  EXPECT_LT(median, truth * 1.2) << "a bucket is 9 % wide, and the recorder's 3 %";
+  EXPECT_EQ(prometheus.value("histogram_count(" + name + "%7Bendpoint=%22http%22%7D)"), 0);
+  EXPECT_EQ(prometheus.value("windhover_rows_total%7Boutcome=%22accepted%22%7D"), 2500);
+  EXPECT_EQ(prometheus.value("windhover_posterior_state%20==%201"), 1);
+  EXPECT_EQ(prometheus.value("windhover_build_info"), 1);
+  const json targets = prometheus.ask("targets");
+  ASSERT_EQ(targets.at("activeTargets").size(), 1U);
+  EXPECT_EQ(targets.at("activeTargets")[0].at("lastError"), "");
+  EXPECT_EQ(daemon.stop().exit_code, 0);
 }
 
 }  // namespace monitoring_test
