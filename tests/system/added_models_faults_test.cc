@@ -35,7 +35,10 @@ TEST(AddedModelsFaults, NobodyIsLetInBeforeTheModelIsListed) {
   daemon.stop(SIGKILL);
   order.join();
   stall.end();
+  EXPECT_TRUE(fs::exists(configuration.path("data/clicks")));
   ChildDaemon again(WINDHOVER_DAEMON, arguments);
+  EXPECT_FALSE(fs::exists(configuration.path("data/clicks"))) << "nobody knew of it";
+  EXPECT_FALSE(fs::exists(configuration.path("data/.clicks.new")));
   EXPECT_TRUE(is_unknown(again, "clicks"));
   EXPECT_EQ(model(again, {"add", "clicks", configuration.path("clicks.toml")}).exit_code, 0);
   EXPECT_EQ(answered(again, "clicks").head, 0U);

@@ -97,6 +97,54 @@ TEST_F(ModelFolders, WhatIsKeptGoesOnOrBeginsAnew) {
   EXPECT_EQ(all(), Names{"old"});
 }
 
+// A process that ended between begin() and keep(), where there had been nothing.
+TEST_F(ModelFolders, AFolderThatWasNewIsGoneUnlessItsModelIsListed) {
+  const Names before = all();
+  for (const bool listed : {false, true}) {
+    {
+      ModelFolder folder(data_, "new");
+      ASSERT_EQ(folder.begin(false, "its").why, 0);
+      write("new/segment-0000", "log");
+      EXPECT_TRUE(fs::exists(data_ + "/.new.new"));
+      fs::copy(data_, data_ + ".left", fs::copy_options::recursive);
+    }
+    EXPECT_EQ(all(), before);
+    fs::remove_all(data_);
+    fs::rename(data_ + ".left", data_);
+    if (listed) fs::rename(data_ + "/new/added.toml.new", data_ + "/new/added.toml");
+    EXPECT_EQ(put_right(), listed ? (Names{"new", "old"}) : Names{"old"});
+    EXPECT_EQ(fs::exists(data_ + "/new/segment-0000"), listed);
+    EXPECT_FALSE(fs::exists(data_ + "/.new.new"));
+  }
+  // What has been learned stays when the model is removed, whatever lies about.
+  write(".new.new", "");
+  EXPECT_EQ(ModelFolder::leave_list(data_, "new", false).why, 0);
+  EXPECT_EQ(put_right(), Names{"old"});
+  EXPECT_EQ(read("new/segment-0000"), "log");
+  // What was there before is no folder that was new.
+  {
+    ModelFolder folder(data_, "stays");
+    ASSERT_EQ(folder.begin(false, "its").why, 0);
+    EXPECT_FALSE(fs::exists(data_ + "/.stays.new"));
+  }
+  {
+    ModelFolder folder(data_, "stays");
+    ASSERT_EQ(folder.begin(true, "its").why, 0);
+    EXPECT_FALSE(fs::exists(data_ + "/.stays.new"));
+  }
+  EXPECT_EQ(read("stays/segment-0000"), "stays");
+}
+
+TEST_F(ModelFolders, AFolderThatWasNewIsPutRightAlone) {
+  write(".old.new", "");
+  EXPECT_EQ(ModelFolder::put_right_new(data_, "old").why, 0);
+  EXPECT_EQ(read("old/segment-0000"), "old") << "which is listed";
+  write(".stays.new", "");
+  EXPECT_EQ(ModelFolder::put_right_new(data_, "stays").why, 0);
+  EXPECT_FALSE(fs::exists(data_ + "/stays"));
+  EXPECT_EQ(ModelFolder::put_right_new(data_, "nothing").why, 0);
+}
+
 TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   const Names before = all();
   // What was to go, and could not be deleted then.

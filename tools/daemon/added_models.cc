@@ -42,6 +42,7 @@ void AddedModels::check_names(const DaemonModels& models) {
   if (folder.empty()) return;
   for (const DaemonModels::Model& model : models.all()) {
     const std::string& name = model.name;
+    check_done(ModelFolder::put_right_new(folder, name));  // which nobody has ever spoken of
     if (ModelFolder::is_listed(folder, name)) {
       throw UserError(fmt::format(
           "the configuration has a model {0}, and {1}/{0}/added.toml says that one of this name "

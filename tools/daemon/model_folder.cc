@@ -1,6 +1,8 @@
 #include "windhover/tools/daemon/model_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kListFile = "added.toml";
 constexpr std::string_view kAsideEnd = ".before";
 constexpr std::string_view kGoneEnd = ".gone";
+constexpr std::string_view kNewEnd = ".new";
 
 std::string folder_of(const std::string& data_folder, const std::string& name) {
   return data_folder.empty() ? "" : data_folder + "/" + name;
@@ -35,6 +38,14 @@ bool is_there(const std::string& path) noexcept {
 // Within the data folder, on the disk too. 0, or an errno.
 int move(const std::string& data_folder, const std::string& from, const std::string& to) noexcept {
   if (std::rename(from.c_str(), to.c_str()) != 0) return errno;
+  return sync_folder(data_folder.c_str());
+}
+
+// An empty file in it, on the disk too. 0, or an errno.
+int touch(const std::string& data_folder, const std::string& path) noexcept {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  ::close(file);
   return sync_folder(data_folder.c_str());
 }
 
@@ -73,6 +84,7 @@ ModelFolder::ModelFolder(const std::string& data_folder, const std::string& name
       name_(name),
       path_(folder_of(data_folder, name)),
       aside_(hidden(data_folder, name, kAsideEnd)),
+      new_(hidden(data_folder, name, kNewEnd)),
       list_(path_, kListFile) {}
 
 ModelFolder::~ModelFolder() {
@@ -92,6 +104,10 @@ FileFault ModelFolder::begin(bool anew, std::string_view toml) {
     if (!is_aside_ && errno != ENOENT) return {path_, errno};
   }
   open_ = true;
+  // What is set aside says as much, and comes back.
+  if (!is_aside_ && !is_there(path_)) {
+    if (const int why = touch(data_folder_, new_); why != 0) return {new_, why};
+  }
   made_ = ::mkdir(path_.c_str(), 0700) == 0;
   if (!made_ && errno != EEXIST) return {path_, errno};
   if (const int why = sync_folder(data_folder_.c_str()); why != 0) return {data_folder_, why};
@@ -104,6 +120,8 @@ FileFault ModelFolder::keep() {
   // Also where there is nothing to write: an earlier one may have been renamed and not synced.
   const int why = is_listed_ ? sync_folder(path_.c_str()) : list_.commit();
   open_ = why != 0;
+  // Beside a model that is listed it says nothing, should it not be gone.
+  if (!open_ && ::unlink(new_.c_str()) == 0) (void)sync_folder(data_folder_.c_str());
   return {list_.path(), why};
 }
 
@@ -120,8 +138,18 @@ void ModelFolder::undo() noexcept {
   } else if (read(list_.path(), now) != 0 || now != before_) {
     (void)list_.write(before_);
   }
-  if (made_) (void)delete_all(path_);
+  if (made_ && delete_all(path_).why == 0) (void)::unlink(new_.c_str());
   if (is_aside_) (void)move(data_folder_, aside_, path_);
+}
+
+FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::string& name) {
+  const ModelFolder folder(data_folder, name);
+  if (!is_there(folder.new_)) return {};
+  if (!is_listed(data_folder, name)) {
+    if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
+    if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};
+  }
+  return delete_all(folder.new_);
 }
 
 std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
@@ -136,6 +164,9 @@ std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
   for (const std::string& file : files) {
     FileFault fault;
     if (!name_in(file, kGoneEnd).empty()) fault = delete_all(folder_of(data_folder, file));
+    if (const std::string name = name_in(file, kNewEnd); !name.empty()) {
+      fault = put_right_new(data_folder, name);
+    }
     if (const std::string name = name_in(file, kAsideEnd); !name.empty()) {
       const ModelFolder folder(data_folder, name);
       if (is_listed(data_folder, name)) {
@@ -186,6 +217,13 @@ FileFault ModelFolder::leave_list(const std::string& data_folder, const std::str
   if (is_aside(data_folder, name)) {
     FileFault fault = delete_aside(data_folder, name);
     if (is_aside(data_folder, name)) return fault;
+  }
+  // Likewise one that says that the folder was new: not even a power cut may bring it back.
+  const std::string is_new = hidden(data_folder, name, kNewEnd);
+  if (::unlink(is_new.c_str()) == 0) {
+    if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};
+  } else if (errno != ENOENT) {
+    return {is_new, errno};
   }
   const std::string path = folder_of(data_folder, name);
   WholeFile list(path, kListFile);

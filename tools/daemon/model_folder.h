@@ -12,11 +12,11 @@ namespace windhover {
 
 // The folder NAME in the data folder holds what is kept of the model, and added.toml, which says
 // that it is one of those added and with which configuration. What a model is to begin without is
-// set aside, as .NAME.before, until the model is there. What is to be deleted is .NAME.gone first,
+// set aside, as .NAME.before, until the model is there. A folder that is new has a file .NAME.new
+// beside it until then. What is to be deleted is .NAME.gone first,
 // so that the next start deletes what is left of it. No model's name begins with '.'.
 // Invariant: unless keep() was without a fault, everything becomes as it was before begin(); where
-// the process ends in between, by put_right() of the next one, but for an empty folder NAME that
-// begin() has made. One thread. Allocates.
+// the process ends in between, by put_right() of the next one. One thread. Allocates.
 class ModelFolder {
  public:
   // `data_folder` empty: nothing is kept, and nothing happens.
@@ -37,6 +37,8 @@ class ModelFolder {
   // What a process has left that ended between begin() and keep(), or before all was deleted.
   // REQUIRES: nobody has the folders of added models open. What could not be put right.
   static std::vector<FileFault> put_right(const std::string& data_folder);
+  // The same of one model alone, if its folder was new.
+  static FileFault put_right_new(const std::string& data_folder, const std::string& name);
   // The names of the models that a data folder lists, in order. What cannot be read is left out.
   static std::vector<std::string> added_in(const std::string& data_folder);
   static bool is_listed(const std::string& data_folder, const std::string& name);
@@ -60,6 +62,7 @@ class ModelFolder {
   const std::string name_;
   const std::string path_;
   const std::string aside_;
+  const std::string new_;
   WholeFile list_;
   bool made_ = false;        // the folder
   bool is_aside_ = false;    // what was there
