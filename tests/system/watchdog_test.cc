@@ -36,9 +36,11 @@ class Fault {
 
 constexpr const char* kStall = "WINDHOVER_STALL_WHILE";
 constexpr const char* kThrow = "WINDHOVER_THROW_WHILE";
-const std::vector<std::string> kReport = {"--process.watchdog_timeout", "2000"};
-const std::vector<std::string> kExit = {"--process.watchdog_timeout", "2000", "--process.watchdog",
-                                        "exit"};
+const std::vector<std::string> kReport = {"--process.watchdog_timeout", "2000",
+                                          "--server.http.tcp_address", "127.0.0.1"};
+const std::vector<std::string> kExit = {"--process.watchdog_timeout", "2000",
+                                        "--process.watchdog",         "exit",
+                                        "--server.http.tcp_address",  "127.0.0.1"};
 
 class Watchdog : public ::testing::TestWithParam<const char*> {};
 
@@ -73,7 +75,8 @@ TEST_P(Watchdog, EndsTheProcessWhereToldTo) {
   EXPECT_EQ(daemon.events("stopping")[0]["stalled"], thread);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Watchdog, ::testing::Values("learner", "observe", "query"),
+INSTANTIATE_TEST_SUITE_P(Threads, Watchdog,
+                         ::testing::Values("learner", "observe", "query", "http"),
                          [](const auto& of) { return std::string(of.param); });
 
 TEST(EndpointFault, IsSurvivedAndCounted) {

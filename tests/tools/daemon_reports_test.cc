@@ -151,20 +151,20 @@ TEST(KeepingReport, DoesNotRepeatItselfWhileADiskFails) {
 
 TEST(Stalls, SaysWhoStandsStillAndWhoGoesOn) {
   RecordedLog recorded("stalls.log");
-  Stalls stalls(recorded.log(), 3s, {1, 1, 1});
+  Stalls stalls(recorded.log(), 3s, {1, 1, 1, -1});
   std::int64_t turn = 1;
   for (int second = 0; second < 10; ++second) {
     ++turn;
-    stalls.look({turn, turn, turn}, 1s);
+    stalls.look({turn, turn, turn, -1}, 1s);
   }
   EXPECT_TRUE(stalls.first().empty());
   const std::int64_t stuck = turn;
-  for (int second = 0; second < 2; ++second) stalls.look({++turn, stuck, turn}, 1s);
+  for (int second = 0; second < 2; ++second) stalls.look({++turn, stuck, turn, -1}, 1s);
   EXPECT_TRUE(stalls.first().empty());
-  for (int second = 0; second < 3; ++second) stalls.look({++turn, stuck, turn}, 1s);
+  for (int second = 0; second < 3; ++second) stalls.look({++turn, stuck, turn, -1}, 1s);
   EXPECT_EQ(stalls.first(), "observe");
   ++turn;
-  stalls.look({turn, turn, turn}, 1s);
+  stalls.look({turn, turn, turn, -1}, 1s);
   EXPECT_TRUE(stalls.first().empty());
   EXPECT_EQ(recorded.lines(), (Lines{"error thread_stands_still thread=observe ms=3000",
                                      "warning thread_goes_on thread=observe ms=5000"}));
@@ -173,8 +173,8 @@ TEST(Stalls, SaysWhoStandsStillAndWhoGoesOn) {
 TEST(Stalls, SeesEachThread) {
   RecordedLog recorded("each_stall.log");
   for (std::size_t i = 0; i < Stalls::kThreads; ++i) {
-    Stalls stalls(recorded.log(), 2s, {0, 0, 0});
-    Stalls::Beats beats = {1, 1, 1};
+    Stalls stalls(recorded.log(), 2s, {});
+    Stalls::Beats beats = {1, 1, 1, 1};
     stalls.look(beats, 1s);
     for (int second = 2; second < 5; ++second) {
       for (std::size_t j = 0; j < Stalls::kThreads; ++j) {
@@ -196,7 +196,7 @@ TEST(Reports, MakeNoHeapCall) {
   CountReport of_model("default", server.runtime, recorded.log());
   StatusReport status("default", recorded.log());
   KeepingReport keeping("default", log, checkpoints, recorded.log());
-  Stalls stalls(recorded.log(), 3s, {1, 1, 1});
+  Stalls stalls(recorded.log(), 3s, {1, 1, 1, -1});
   const auto before = heap_calls();
   for (int second = 0; second < 1000; ++second) {
     const bool busy = second >= 500;
@@ -214,7 +214,7 @@ TEST(Reports, MakeNoHeapCall) {
                      : testing::provenance_with(PosteriorStatus::kDegraded, StatusReason::kDrift),
                 second * kSecond);
     keeping.look(second * kSecond);
-    stalls.look({1, 1, 1}, busy ? 1s : 0s);
+    stalls.look({1, 1, 1, 1}, busy ? 1s : 0s);
     if (second % 20 == 0) recorded.log().drain();
   }
   recorded.log().drain();

@@ -10,6 +10,7 @@ Stalls::Stalls(DaemonLog& log, std::chrono::nanoseconds timeout, const Beats& be
 void Stalls::look(const Beats& beats, std::chrono::nanoseconds watched) noexcept {
   for (std::size_t i = 0; i < kThreads; ++i) {
     Watched& thread = threads_[i];
+    if (beats[i] < 0) continue;
     if (beats[i] == thread.beat) {
       thread.still += watched;
       if (thread.stalled || thread.still < timeout_) continue;

@@ -15,9 +15,11 @@ namespace windhover {
 // One thread. The log outlives it. No heap call after the constructor.
 class Stalls {
  public:
-  static constexpr std::size_t kThreads = 3;
-  static constexpr std::array<std::string_view, kThreads> kNames = {"learner", "observe", "query"};
-  using Beats = std::array<std::int64_t, kThreads>;  // each another one whenever its thread turned
+  static constexpr std::size_t kThreads = 4;
+  static constexpr std::array<std::string_view, kThreads> kNames = {"learner", "observe", "query",
+                                                                    "http"};
+  // Each another one whenever its thread turned; < 0 where there is no such thread.
+  using Beats = std::array<std::int64_t, kThreads>;
 
   // `beats`: of the beginning. A thread stands still once its beat has been the same for `timeout`.
   Stalls(DaemonLog& log, std::chrono::nanoseconds timeout, const Beats& beats) noexcept;

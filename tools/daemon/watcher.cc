@@ -55,7 +55,8 @@ void Watcher::remove(std::size_t place) noexcept {
 }
 
 Stalls::Beats Watcher::beats() const noexcept {
-  return {learners_.beat_ns(), server_.observe_beat_ns(), server_.query_beat_ns()};
+  return {learners_.beat_ns(), server_.observe_beat_ns(), server_.query_beat_ns(),
+          server_.http_beat_ns()};
 }
 
 Watcher::End Watcher::run(const sigset_t& signals) noexcept {
