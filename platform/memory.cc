@@ -62,12 +62,17 @@ Status lock_memory() noexcept {
 
 void prefault(std::span<std::byte> memory) noexcept {
   if (memory.empty()) return;
+  const std::size_t page = page_bytes();
+#ifdef MADV_POPULATE_WRITE
+  // One call for all pages in place of two faults for each, since Linux 5.14.
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(memory.data()) % page;
+  if (madvise(memory.data() - before, memory.size() + before, MADV_POPULATE_WRITE) == 0) return;
+#endif
   const auto touch = [](std::byte& byte) {
     // Written, not only read: a read would map the shared page of zeros.
     volatile std::byte& cell = byte;
     cell = cell;
   };
-  const std::size_t page = page_bytes();
   for (std::size_t at = 0; at < memory.size(); at += page) touch(memory[at]);
   touch(memory.back());
 }
