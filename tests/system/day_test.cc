@@ -1,6 +1,6 @@
-// A day in the life of a daemon, in a minute (ten with --long): rows for several models, questions,
-// scrapes, strangers that misbehave, operators that change things, kills and comebacks. In the end
-// every row is there once.
+// A day in the life of a daemon, in a minute and a half (ten with --long): rows for several models,
+// questions, a Prometheus that scrapes, strangers that misbehave, models that come and go,
+// certificates and identities that change, kills and comebacks. In the end every row is there once.
 #include <signal.h>
 
 #include <atomic>
@@ -20,7 +20,11 @@
 #include "windhover/io/client.h"
 #include "windhover/tests/io/access/identities.h"
 #include "windhover/tests/io/http/http_peer.h"
+#include "windhover/tests/io/tls/certificates.h"
 #include "windhover/tests/system/live_daemon.h"
+#include "windhover/tests/system/prometheus.h"
+#include "windhover/tests/system/run_program.h"
+#include "windhover/tests/system/several_models.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
 
@@ -35,21 +39,26 @@ Time now() { return std::chrono::steady_clock::now(); }
 
 std::chrono::seconds length_of_day() {
   const char* asked = std::getenv("WINDHOVER_LONG");
-  return std::chrono::seconds(asked != nullptr && *asked == '1' ? 600 : 60);
+  return std::chrono::seconds(asked != nullptr && *asked == '1' ? 600 : 90);
 }
 
-// Of one daemon's lives: its sockets keep their names.
+// Of one daemon's lives: its sockets keep their names and ports.
 class Place {
  public:
   Place() : folder_(temporary_path("day")) {
     fs::create_directories(folder_);
+    certificate(0);
     write("all.toml",
           "[engine]\nwindow_size = 5000\n"
           "[server]\nmax_sessions = 24\nidentities_file = \"" +
-              identities(0) + "\"\n[server.observe]\ntcp_address = \"\"\nunix_path = \"" +
-              path("observe") + "\"\n[server.query]\ntcp_address = \"\"\nunix_path = \"" +
-              path("query") + "\"\n[server.http]\nunix_path = \"" + path("http") +
-              "\"\n[data]\nfolder = \"" + path("data") +
+              identities(0) +
+              "\"\nadded.memory = 40000000\nadded.max_models = 2\nadded.max_parameters = 20\n" +
+              "tls.certificate = \"" + certificate_->certificate() + "\"\ntls.key = \"" +
+              certificate_->key() + "\"\n[server.observe]\ntcp_address = \"\"\nunix_path = \"" +
+              path("observe") + "\"\n[server.query]\ntcp_port = " + std::to_string(query_port_) +
+              "\nunix_path = \"" + path("query") +
+              "\"\n[server.http]\ntcp_port = " + std::to_string(http_port_) + "\nunix_path = \"" +
+              path("http") + "\"\n[data]\nfolder = \"" + path("data") +
               "\"\nlog_bytes = 33554432\nsegment_bytes = 2097152\ncommit_bytes = 524288\n"
               "checkpoint_period = 3000\n"
               "[process]\nlog_file = \"" +
@@ -58,6 +67,7 @@ class Place {
               "price-b = {file = \"short.toml\", follows = \"price\"}\n");
     write("two.toml", "[model]\nfeatures = 2\n");
     write("labels.toml", "[model]\nfeatures = 1\nname = \"logistic\"\n");
+    write("visitor.toml", "[model]\nfeatures = 1\n");
     write("short.toml", "[model]\nfeatures = 2\n[engine]\nwindow_size = 500\n");
   }
   // Who may do what; reader's token is another one each time.
@@ -65,6 +75,21 @@ class Place {
     return write_identities(
         "day.identities", token_line("feeder", "observe") + token_line("operator", "admin,query") +
                               token_line("reader-" + std::to_string(turn), "query"));
+  }
+  // The server's: another one each time, for a name of its own too.
+  void certificate(int turn) {
+    certificate_.emplace("day-server", "IP:127.0.0.1,DNS:day" + std::to_string(turn), &authority_);
+  }
+  std::string tls_query() const { return "tls://127.0.0.1:" + std::to_string(query_port_); }
+  const std::string& authority() const { return authority_.certificate(); }
+  // Null where it is not installed.
+  std::unique_ptr<Prometheus> prometheus() const {
+    if (!has_program(kPrometheus)) return nullptr;
+    return std::make_unique<Prometheus>("127.0.0.1:" + std::to_string(http_port_),
+                                        "    scheme: https\n    tls_config: {ca_file: \"" +
+                                            authority() +
+                                            "\"}\n    authorization: {credentials: "
+                                            "operator-token}\n");
   }
   void start() { daemon_.emplace(WINDHOVER_DAEMON, std::vector<std::string>{path("all.toml")}); }
   ChildDaemon& daemon() { return *daemon_; }
@@ -80,6 +105,10 @@ class Place {
     std::ofstream(folder_ / name) << text;
   }
   fs::path folder_;
+  const std::uint16_t query_port_ = free_port();
+  const std::uint16_t http_port_ = free_port();
+  const TestCertificate authority_{"day-authority", "", nullptr};
+  std::optional<TestCertificate> certificate_;
   std::optional<ChildDaemon> daemon_;
 };
 
@@ -191,19 +220,65 @@ void misbehave(const Place& place, int turn) {
   if (turn % 4 == 0) peer.send("GET / HTTP/1.1\r\n\r\n");
 }
 
+// A model that comes with rows of its own.
+void add_visitor(const Place& place) {
+  const ProgramRun run = run_program(
+      WINDHOVER_PROGRAM,
+      {"model", "add", "visitor", place.path("visitor.toml"), "--to", place.address("query")});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  Client client;
+  ASSERT_EQ(client.connect(place.address("observe"), about("visitor", 7)), Status::kOk)
+      << client.error_text();
+  send(client, 1, 300);
+}
+
+void expect_visitor(const Place& place, bool there) {
+  Client client;
+  const Status status = client.connect(place.address("observe"), about("visitor"));
+  EXPECT_EQ(ok(status), there) << client.error_text();
+  if (there) {
+    EXPECT_EQ(client.welcome().head(), 300U);
+  } else {
+    EXPECT_EQ(client.refusal(), v1::REASON_UNKNOWN_MODEL);
+  }
+}
+
+// The certificate is the newest, whoever connects.
+void expect_certificate(const Place& place, int turn) {
+  ClientOptions options = as("operator", "price");
+  options.tls.ca_file = place.authority();
+  Client client;
+  EXPECT_TRUE(comes_true([&] {
+    options.tls.server_name = "day" + std::to_string(turn);
+    return ok(client.connect(place.tls_query(), options));
+  })) << client.error_text();
+  options.tls.server_name = "day" + std::to_string(turn - 6);
+  EXPECT_EQ(client.connect(place.tls_query(), options), Status::kNotPermitted);
+}
+
+// It has seen the daemon since now.
+void expect_scraped(const Prometheus& prometheus) {
+  const auto since =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_TRUE(comes_true([&] { return prometheus.value("timestamp(up%20==%201)") > since; }))
+      << prometheus.ask("targets") << prometheus.log();
+}
+
 TEST(Day, EveryRowIsThereOnceInTheEnd) {
   Place place;
   place.start();
   const auto length = length_of_day();
   std::atomic<std::uint64_t> answers{0};
   std::atomic<std::uint64_t> scrapes{0};
+  const std::unique_ptr<Prometheus> prometheus = place.prometheus();
   Feeder price(place, "price", 2);
   Feeder clicks(place, "clicks", 1);
   {
     Client asker;
+    ClientOptions asks = as("operator", "price");
+    asks.tls.ca_file = place.authority();
     const Beside questions(milliseconds(10), [&](int) {
-      if (!asker.connected() &&
-          !ok(asker.connect(place.address("query"), as("operator", "price")))) {
+      if (!asker.connected() && !ok(asker.connect(place.tls_query(), asks))) {
         return;
       }
       PredictRequest request;
@@ -241,6 +316,7 @@ TEST(Day, EveryRowIsThereOnceInTheEnd) {
         case 1:
           what.set_answered_by("price-b");
           EXPECT_TRUE(change("price", what));
+          add_visitor(place);
           break;
         case 2:
           place.end(SIGKILL);
@@ -249,7 +325,9 @@ TEST(Day, EveryRowIsThereOnceInTheEnd) {
         case 3:
           what.set_pause(v1::PAUSE_CHANGE_PAUSE);
           EXPECT_TRUE(change("clicks", what));
+          expect_visitor(place, true);
           place.identities(turn);
+          place.certificate(turn);
           ASSERT_EQ(::kill(place.daemon().pid(), SIGHUP), 0);
           break;
         case 4: {
@@ -259,16 +337,23 @@ TEST(Day, EveryRowIsThereOnceInTheEnd) {
           EXPECT_TRUE(ok(reader.connect(place.address("query"),
                                         as("reader-" + std::to_string(turn - 1), "clicks"))))
               << reader.error_text();
+          expect_certificate(place, turn - 1);
+          const ProgramRun run = run_program(
+              WINDHOVER_PROGRAM,
+              {"model", "remove", "visitor", "--delete-data", "--to", place.address("query")});
+          EXPECT_EQ(run.exit_code, 0) << run.error;
           break;
         }
         case 5:
           place.end(SIGTERM);
           place.start();
+          expect_visitor(place, false);
           break;
         default:
           what.set_answered_by("price");
           EXPECT_TRUE(change("price", what));
       }
+      if (prometheus != nullptr) expect_scraped(*prometheus);
     }
   }
   price.end();
@@ -290,6 +375,11 @@ TEST(Day, EveryRowIsThereOnceInTheEnd) {
     ASSERT_EQ(client.producer_status(7, where), Status::kOk) << client.error_text();
     EXPECT_EQ(where.next(), t.sent) << model;
     EXPECT_EQ(client.welcome().head(), t.sent) << model << ": each row once";
+    const std::string of_model = "%7Bmodel=%22" + std::string(model) + "%22%7D";
+    EXPECT_TRUE(prometheus == nullptr || comes_true([&] {
+                  return prometheus->value("windhover_head_rows" + of_model) ==
+                         static_cast<double>(t.sent);
+                }));
   }
   EXPECT_EQ(place.daemon().stop().exit_code, 0);
 }
