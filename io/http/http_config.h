@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 
+#include "windhover/io/http/page_asset.h"
 #include "windhover/io/listen_config.h"
 
 namespace windhover {
@@ -23,6 +25,10 @@ struct HttpConfig {
   std::chrono::milliseconds idle_timeout{75'000};  // between two requests
   // Without a sign of life of a thread, after which /healthz says so.
   std::chrono::milliseconds stall_timeout{30'000};
+
+  // A manual under "/docs/", each file named by its whole path there, "/docs/index.html" first of
+  // all; outlives the server. Empty: "/docs" says that there is none.
+  std::span<const PageAsset> manual = {};
 
   bool enabled() const noexcept { return !listen.tcp_address.empty() || !listen.unix_path.empty(); }
 };

@@ -51,7 +51,7 @@ HttpCounter counter_of(unsigned status) noexcept {
   return status < 500 ? HttpCounter::kAnswersClientError : HttpCounter::kAnswersServerError;
 }
 
-// The page runs its own files and asks its own server, and stands in no frame of another site.
+// Page and manual run their own files, ask their own server, and stand in no frame of another site.
 constexpr const char* kPagePolicy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "object-src 'none'";
@@ -81,6 +81,7 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
     head.set("Referrer-Policy", "no-referrer");
   }
   if (!answer.allow.empty()) set(http::field::allow, answer.allow);
+  if (!answer.location.empty()) set(http::field::location, answer.location);
   if (answer.asks_for_token) set(http::field::www_authenticate, "Bearer");
   if (answer.wait_ns > 0) {
     constexpr std::int64_t kSecond = 1'000'000'000;

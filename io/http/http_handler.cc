@@ -24,13 +24,22 @@ bool has_version(std::string_view if_none_match, std::string_view etag) noexcept
   return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
 }
 
-// Of the page, which is the same for everybody: a token is asked for by what it calls.
-HttpAnswer page(const PageAsset& asset, const HttpRequest& request) {
-  if (request.method != HttpMethod::kGet) {
-    HttpAnswer answer = http_error(405, "this path is not asked by this method");
-    answer.allow = "GET, HEAD";
-    return answer;
-  }
+HttpAnswer wrong_method(std::string_view allow) {
+  HttpAnswer answer = http_error(405, "this path is not asked by this method");
+  answer.allow = allow;
+  return answer;
+}
+
+constexpr std::string_view kManualPath = "/docs";
+
+bool is_of_manual(std::string_view path) noexcept {
+  return path.starts_with(kManualPath) &&
+         (path.size() == kManualPath.size() || path[kManualPath.size()] == '/');
+}
+
+// Which is the same for everybody: a token is asked for by what the page calls.
+HttpAnswer file(const PageAsset& asset, const HttpRequest& request) {
+  if (request.method != HttpMethod::kGet) return wrong_method("GET, HEAD");
   HttpAnswer answer;
   answer.status = has_version(request.if_none_match, asset.etag) ? 304 : 200;
   answer.asset = &asset;
@@ -97,6 +106,7 @@ std::span<const HttpRoute> http_routes() noexcept {
 
 HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerState& state) noexcept
     : connection_limit_(config.max_connections),
+      manual_(config.manual),
       memory_(memory),
       state_(state),
       api_(memory, state),
@@ -128,23 +138,44 @@ bool HttpHandler::is_over_limits(const HttpRequest& request, HttpAnswer& refusal
 HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   HttpRequest request = asked;
   const HttpRoute* const route = find_route(request);
-  const PageAsset* const asset = find_page_asset(request.path);
+  const PageAsset* const asset = find_page_asset(page_assets(), request.path);
   HttpAnswer answer;
   if (route != nullptr && route->method == request.method) {
     answer = this->answer(*route, request);
     if (route->needs == HttpNeeds::kNothing) return answer;
   } else if (asset != nullptr) {
-    answer = page(*asset, request);
+    answer = file(*asset, request);
+  } else if (is_of_manual(request.path)) {
+    answer = manual(request);
   } else if (route == nullptr) {
     answer = http_error(404, "there is nothing at this path");
   } else {
-    answer = http_error(405, "this path is not asked by this method");
-    answer.allow = route->method == HttpMethod::kGet ? "GET, HEAD" : "POST";
+    answer = wrong_method(route->method == HttpMethod::kGet ? "GET, HEAD" : "POST");
   }
   answer.cost_ns += cost_of_text(request, answer);
   const bool question = route != nullptr && route->question && answer.status != 401;
   meters_.charge(request, question, answer.cost_ns, state_.clock->now_ns());
   return answer;
+}
+
+// Its links are relative, so its first page has to end in '/'.
+HttpAnswer HttpHandler::manual(const HttpRequest& request) const {
+  if (manual_.empty()) {
+    return http_error(404,
+                      "this server was built without its manual: tools/install manual, then build "
+                      "it again; the pages are also in tools/manual/pages");
+  }
+  if (request.path == kManualPath) {
+    if (request.method != HttpMethod::kGet) return wrong_method("GET, HEAD");
+    HttpAnswer answer = http_error(308, "the manual is at /docs/");
+    answer.location = "/docs/";
+    return answer;
+  }
+  const bool first = request.path.size() == kManualPath.size() + 1;
+  const PageAsset* const asset =
+      find_page_asset(manual_, first ? "/docs/index.html" : request.path);
+  return asset != nullptr ? file(*asset, request)
+                          : http_error(404, "there is no such page of the manual");
 }
 
 // Who is not known does not learn which models there are.

@@ -71,11 +71,13 @@ class HttpHandler {
   bool may(const HttpRequest& request, HttpNeeds needs) const noexcept;
   HttpAnswer answer(const HttpRoute& route, HttpRequest& request);
   friend std::span<const HttpRoute> http_routes() noexcept;
+  HttpAnswer manual(const HttpRequest& request) const;
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
 
   const std::uint32_t connection_limit_;
+  const std::span<const PageAsset> manual_;
   HttpMemory& memory_;
   ServerState& state_;
   JsonApi api_;

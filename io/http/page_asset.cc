@@ -4,10 +4,10 @@
 
 namespace windhover {
 
-const PageAsset* find_page_asset(std::string_view path) noexcept {
-  const std::span<const PageAsset> all = page_assets();
-  const auto found = std::ranges::find(all, path, &PageAsset::path);
-  return found == all.end() ? nullptr : &*found;
+const PageAsset* find_page_asset(std::span<const PageAsset> assets,
+                                 std::string_view path) noexcept {
+  const auto found = std::ranges::find(assets, path, &PageAsset::path);
+  return found == assets.end() ? nullptr : &*found;
 }
 
 }  // namespace windhover

@@ -6,8 +6,8 @@
 
 namespace windhover {
 
-// A file of the page at "/", in the program (page/README.md). It is the same for everybody and
-// carries nothing of a model or of who asks.
+// A file in the program, of the page at "/" (page/README.md) or of a manual under "/docs/". It is
+// the same for everybody and carries nothing of a model or of who asks.
 struct PageAsset {
   std::string_view path;  // where it is served
   std::string_view content_type;
@@ -18,8 +18,8 @@ struct PageAsset {
 // In no order; "/" is one of them. Written at build time by page/embed.cmake.
 std::span<const PageAsset> page_assets() noexcept;
 
-// Null: there is none at this path.
-const PageAsset* find_page_asset(std::string_view path) noexcept;
+// Null: there is none at this path, which is taken as it stands.
+const PageAsset* find_page_asset(std::span<const PageAsset> assets, std::string_view path) noexcept;
 
 }  // namespace windhover
 

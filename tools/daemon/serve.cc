@@ -30,6 +30,7 @@
 #include "windhover/tools/daemon/notifier.h"
 #include "windhover/tools/daemon/order_refusal.h"
 #include "windhover/tools/daemon/watcher.h"
+#include "windhover/tools/daemon/web_manual.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/heap/heap_counter.h"
 
@@ -222,8 +223,10 @@ std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engi
     hosted.push_back({planned[i].name, engines[i], models.all()[i].follows,
                       models.all()[i].config->schema_json()});
   }
-  std::unique_ptr<Server> server = value_or_refuse(
-      Server::create(models.common().server(), hosted, block.take(models.server_bytes()), clock));
+  ServerConfig config = models.common().server();
+  config.http.manual = web_manual();
+  std::unique_ptr<Server> server =
+      value_or_refuse(Server::create(config, hosted, block.take(models.server_bytes()), clock));
   if (const Result<bool> opened = server->open(); !opened.ok()) refuse_to_open(opened.error());
   return server;
 }

@@ -84,22 +84,33 @@ def on_page_markdown(markdown, page, config, files):
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
-def on_post_build(config):
-    """What the search needs to know: where the site begins, and where a question's words end.
+def replace_in(path, line, ours):
+    """Puts `ours` in place of a line of MkDocs' own scripts, which has to be there."""
+    with open(path, encoding="utf-8") as file:
+        script = file.read()
+    if script.count(line) != 1:
+        raise RuntimeError(f"this MkDocs writes {path} in another way: {line}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(script.replace(line, ours))
 
-    The first stands in a file, so that a server may forbid scripts within pages. The second is that
-    of the pages, so that few_draws is found by its name.
+
+def on_post_build(config):
+    """What the search needs to know: where the site begins, and what a question is.
+
+    The first stands in a file, so that a server may forbid scripts within pages. The words of a
+    question end where those of the pages do, so that few_draws is found by its name; it is also what
+    was pasted, or typed before the index had come; and to an empty one there is no answer.
     """
     site = config["site_dir"]
     for folder in {os.path.dirname(file) for file in ["", *config["extra"]["tree"].values()]}:
         with open(os.path.join(site, folder, "base.js"), "w", encoding="utf-8") as file:
             file.write(f'var base_url = "{os.path.relpath(".", folder or ".")}";\n')
-    path = os.path.join(site, "search/worker.js")
-    with open(path, encoding="utf-8") as file:
-        worker = file.read()
-    line = "lunr.tokenizer.separator = new RegExp(data.config.separator);"
-    if line not in worker:
-        raise RuntimeError("this MkDocs sets the separator of its search in another way")
-    ours = line + " lunr.QueryLexer.termSeparator = lunr.tokenizer.separator;"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(worker.replace(line, ours))
+    separator = "lunr.tokenizer.separator = new RegExp(data.config.separator);"
+    ours = f"{separator} lunr.QueryLexer.termSeparator = lunr.tokenizer.separator;"
+    replace_in(os.path.join(site, "search/worker.js"), separator, ours)
+    main = os.path.join(site, "search/main.js")
+    listen = 'search_input.addEventListener("keyup", doSearch);'
+    ours = 'search_input.addEventListener("input", doSearch); if (search_input.value) doSearch();'
+    replace_in(main, listen, ours)
+    ours = "document.getElementById('mkdocs-search-results').replaceChildren();"
+    replace_in(main, "    displayResults([]);", f"    {ours}")

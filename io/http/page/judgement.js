@@ -62,9 +62,14 @@ const kReasons = {
     "Compare the calibration below. Too few: outliers (student-t), or a noise that changes with x. Too many: the noise is given too large."],
 };
 
-// {state, why, what}
+// {state, reason, why, what}, where the manual says more, and on what.
 export function judge(provenance) {
   const name = String(provenance.reason ?? "").replace("POSTERIOR_REASON_", "");
   const [why, what] = (kReasons[name] ?? (() => [name.toLowerCase(), ""]))(provenance);
-  return { state: stateOf(provenance.state), reason: name.toLowerCase(), why, what };
+  const known = name in kReasons && name !== "NONE";
+  return {
+    state: stateOf(provenance.state), reason: name.toLowerCase(), why, what,
+    page: `/docs/status.html#${known ? name.toLowerCase() : "what-ok-does-not-see"}`,
+    topic: known ? name.toLowerCase().replaceAll("_", " ") : "what the status does not see",
+  };
 }

@@ -17,21 +17,24 @@ export class StatusView {
     this.word = el("strong", {});
     this.says = el("span", {});
     this.why = el("p", {});
-    this.what = el("p", { class: "advice" });
+    this.what = el("span", {});
+    this.more = el("a", {});
     this.facts = el("dl", { class: "facts" });
     this.badge = el("p", { class: "badge", role: "status" }, this.sign, this.word, this.says);
-    byId("status-body").replaceChildren(this.badge, this.why, this.what, this.facts);
+    byId("status-body").replaceChildren(this.badge, this.why, el("p", { class: "advice" }, this.what, " ", this.more), this.facts);
   }
 
   update(status) {
     const p = status.provenance;
-    const { state, why, what } = judge(p);
+    const { state, why, what, page, topic } = judge(p);
     if (this.badge.dataset.tone !== state.tone) this.badge.dataset.tone = state.tone;
     say(this.sign, state.sign);
     say(this.word, state.word);
     say(this.says, state.says);
     say(this.why, why);
     say(this.what, what === "" ? "" : `What to do: ${what}`);
+    say(this.more, `More on ${topic} in the manual`);
+    if (this.more.getAttribute("href") !== page) this.more.setAttribute("href", page);
     facts(this.facts, [
       ["rows behind it", whole(number(p.n_eff)), kHorizons[p.horizon] ?? ""],
       ["effective draws", whole(number(p.ess_bulk)), `${whole(number(p.ess_tail))} in the tails; ${whole(p.draws)} kept`],

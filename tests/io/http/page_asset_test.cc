@@ -90,7 +90,8 @@ TEST(PageAsset, HeadSaysTheLengthAndOtherMethodsAreRefused) {
   HttpResponse response;
   ASSERT_TRUE(take_response(out, response, false));
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.field("Content-Length"), std::to_string(find_page_asset("/")->body.size()));
+  EXPECT_EQ(response.field("Content-Length"),
+            std::to_string(find_page_asset(page_assets(), "/")->body.size()));
   EXPECT_EQ(out, "");
   const auto posted = world.ask("POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(posted.at(0).status, 405);
@@ -103,7 +104,7 @@ TEST(PageAsset, NothingElseOfTheFolderIsServed) {
        {"/page", "/page/", "/page/index.html", "/page/README.md", "/page/embed.cmake",
         "/page/../page/main.js", "/page//main.js", "/page/vendor/uplot/SOURCE.md", "//"}) {
     EXPECT_EQ(world.get(path).status, 404) << path;
-    EXPECT_EQ(find_page_asset(path), nullptr) << path;
+    EXPECT_EQ(find_page_asset(page_assets(), path), nullptr) << path;
   }
 }
 
@@ -112,12 +113,12 @@ TEST(PageAsset, FilesNameNoOtherSiteAndHoldNoScriptOrStyleInline) {
   static const std::regex kInline(R"(<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=")");
   static const std::regex kElsewhere(R"((src|href)="(?!/)|url\((?!#)|@import)");
   static const std::regex kFile(R"((src|href)="(/[^"]*)\")");
-  const std::string page(find_page_asset("/")->body);
+  const std::string page(find_page_asset(page_assets(), "/")->body);
   EXPECT_FALSE(std::regex_search(page, kInline));
   for (std::sregex_iterator at(page.begin(), page.end(), kFile), end; at != end; ++at) {
     const std::string path = (*at)[2];
     if (!path.starts_with("/page/")) continue;  // /metrics and the like
-    EXPECT_NE(find_page_asset(path), nullptr) << path << " is not there";
+    EXPECT_NE(find_page_asset(page_assets(), path), nullptr) << path << " is not there";
   }
   for (const PageAsset& asset : page_assets()) {
     if (asset.path.starts_with("/page/vendor/")) continue;

@@ -137,17 +137,23 @@ test("numbers are written with the digits that mean something", () => {
   assert.equal(bytes(35.7 * 1024 * 1024), "35.7 MiB");
 });
 
-test("every reason of the protocol has a sentence, and what to do", async () => {
+test("every reason of the protocol has a sentence, what to do, and a section of the manual", async () => {
   const { readFileSync } = await import("node:fs");
   const proto = readFileSync(new URL("../../../io/windhover.proto", import.meta.url), "utf8");
+  const manual = readFileSync(new URL("../../../tools/manual/pages/status.md", import.meta.url), "utf8");
+  const sections = [...manual.matchAll(/^## (.*)$/gm)].map((m) => m[1].toLowerCase().replaceAll(" ", "-"));
+  const linked = ({ page }) => assert.ok(sections.includes(/^\/docs\/status\.html#(.*)$/.exec(page)?.[1]), page);
   const names = [...proto.matchAll(/(POSTERIOR_(REASON|STATE)_\w+) = \d+;/g)].map((m) => m[1]);
   assert.ok(names.length >= 20);
   for (const name of names) {
     if (name.startsWith("POSTERIOR_STATE_")) {
       assert.notEqual(judge({ state: name, reason: "POSTERIOR_REASON_NONE" }).state.sign, "?", name);
     } else if (name !== "POSTERIOR_REASON_NONE") {
-      const { why, what } = judge({ state: "POSTERIOR_STATE_DEGRADED", reason: name });
-      assert.ok(why.endsWith(".") && what.length > 10, `${name}: ${why} ${what}`);
+      const said = judge({ state: "POSTERIOR_STATE_DEGRADED", reason: name });
+      assert.ok(said.why.endsWith(".") && said.what.length > 10, `${name}: ${said.why} ${said.what}`);
+      assert.ok(said.page.endsWith(`#${name.replace("POSTERIOR_REASON_", "").toLowerCase()}`), said.page);
+      linked(said);
     }
+    linked(judge({ state: "POSTERIOR_STATE_OK", reason: "POSTERIOR_REASON_NONE" }));
   }
 });
