@@ -301,7 +301,9 @@ def test_tokens_say_who_may_do_what(daemon, tmp_path, rows):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "host", "host:", ":7171", "host:0", "host:70000", "::1:7171", "unix:", "host:7a"]
+    "text",
+    ["", "host", "host:", ":7171", "host:0", "host:70000", "::1:7171", "unix:", "host:7a", "tls://"]
+    + ["tls://host", "tls://:1", "tls://::1:7171", "tls://tcp:host:1", "https://host:1"],
 )
 def test_addresses_that_are_none(text):
     with pytest.raises(windhover.InvalidInput, match="expected host:port"):
@@ -313,6 +315,8 @@ def test_addresses_that_are_some():
 
     assert parse("localhost:7171") == parse("tcp:localhost:7171") == Address("localhost", 7171)
     assert parse("[::1]:7171") == Address("::1", 7171)
+    assert parse("tls://host:1") == Address("host", 1, tls=True)
+    assert parse("tls://[::1]:7171") == Address("::1", 7171, tls=True)
     assert parse("unix:/run/w") == Address(unix_path="/run/w")
 
 

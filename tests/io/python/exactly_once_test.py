@@ -273,7 +273,8 @@ class Cutter:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            server = socket.socket(socket.AF_UNIX)
+            unix = isinstance(self._target, str)
+            server = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
             self._sockets += [client, server]
             server.connect(self._target)
             limit = self._limits.pop(0) if self._limits else None
@@ -315,7 +316,9 @@ def test_every_row_once_over_connections_cut_anywhere(daemon, rows, seed):
     with windhover.connect(
         cutter.address, query=server.query, producer=7, max_rows_per_frame=97
     ) as m:
-        m._rows._sock.shutdown(socket.SHUT_RDWR)  # the first one, which was for Hello alone
+        m._rows._channel._sock.shutdown(
+            socket.SHUT_RDWR
+        )  # the first one, which was for Hello alone
         for begin in range(0, len(X), 500):
             m.observe(X[begin : begin + 500], y[begin : begin + 500])
         totals = m.wait()

@@ -9,6 +9,7 @@
 
 from .client import Client, connect
 from .errors import (
+    CertificateRefused,
     Disconnected,
     InvalidInput,
     NotPermitted,
@@ -34,6 +35,7 @@ from .status import Checkpoint, ModelState, PredictionScore, ServerStatus
 __version__ = "0.2.0"
 
 __all__ = [
+    "CertificateRefused",
     "Checkpoint",
     "Client",
     "Disconnected",

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Generator, Sequence
 from types import TracebackType
@@ -48,6 +49,10 @@ def connect(
     query: str | None = None,
     model: str = "",
     token: str = "",
+    ca: str | os.PathLike[str] = "",
+    server_name: str = "",
+    certificate: str | os.PathLike[str] = "",
+    key: str | os.PathLike[str] = "",
     producer: int = 0,
     first_sequence: int | Literal["next"] = 0,
     begins_here: bool = False,
@@ -67,6 +72,10 @@ def connect(
         first_sequence,
         model=model,
         token=token,
+        ca=os.fspath(ca),
+        server_name=server_name,
+        certificate=os.fspath(certificate),
+        key=os.fspath(key),
         producer=producer,
         begins_here=begins_here,
         durable=durable,

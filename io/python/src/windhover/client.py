@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import threading
@@ -24,6 +25,10 @@ def connect(
     query: str | None = None,
     model: str = "",
     token: str = "",
+    ca: str | os.PathLike[str] = "",
+    server_name: str = "",
+    certificate: str | os.PathLike[str] = "",
+    key: str | os.PathLike[str] = "",
     producer: int = 0,
     first_sequence: int | Literal["next"] = 0,
     begins_here: bool = False,
@@ -41,11 +46,15 @@ def connect(
     """Connects to a server and says Hello.
 
     Args:
-        address: `host:port`, `tcp:host:port`, `[v6]:port` or `unix:/path`. The observe endpoint
-            takes rows and answers questions too, unless its server says otherwise.
+        address: `host:port`, `tcp:host:port`, `[v6]:port`, `tls://host:port` or `unix:/path`. The
+            observe endpoint takes rows and answers questions too, unless its server says otherwise.
         query: address of the query endpoint, for all questions; None: they go to `address`.
         model: by the server's name for it; empty: its first.
         token: says who asks, of a server with identities.
+        ca: for `tls://`: file of who vouches for the server, in PEM; empty: whom the system trusts.
+        server_name: that its certificate must have; empty: the address's host.
+        certificate, key: files of this client's own, for a server that asks who it is; the key may
+            stand in the certificate's file.
         producer: not 0, a number of this stream's own: rows survive a broken connection exactly
             once.
         first_sequence: number of the first row this client sends. 0: rows that the server has
@@ -70,6 +79,7 @@ def connect(
 
     Raises:
         Unreachable, TimedOut: nobody listens there, or nobody answers.
+        CertificateRefused: of `tls://`: it is another server, or its certificate is not good.
         Refused: the server refuses; NotPermitted, UnknownModel and ProducerBusy are kinds of it.
         InvalidInput: an argument that cannot be.
     """
@@ -77,6 +87,10 @@ def connect(
         first_sequence,
         model=model,
         token=token,
+        ca=os.fspath(ca),
+        server_name=server_name,
+        certificate=os.fspath(certificate),
+        key=os.fspath(key),
         producer=producer,
         begins_here=begins_here,
         durable=durable,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import random
-import socket
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +11,7 @@ from typing import Any
 from . import address as addresses
 from . import frames as wire
 from . import windhover_pb2 as pb
+from .channel import Channel, connected
 from .errors import (
     Disconnected,
     InvalidInput,
@@ -50,7 +48,7 @@ class Connection:
         self.address = addresses.parse(address)
         self.options = options
         self.welcome = pb.Welcome()
-        self._sock: socket.socket | None = None
+        self._channel: Channel | None = None
         self._out = wire.OutBuffer()
         self._reader = wire.FrameReader()
         self._answers: deque[Any] = deque()  # received while something else was waited for
@@ -59,12 +57,12 @@ class Connection:
 
     @property
     def connected(self) -> bool:
-        return self._sock is not None
+        return self._channel is not None
 
     def close(self) -> None:
-        if self._sock is not None:
-            self._sock.close()
-        self._sock = None
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
         self._out.clear()
         self._reader = wire.FrameReader()
         self._answers.clear()
@@ -118,7 +116,7 @@ class Connection:
 
     def _open(self) -> Steps[None]:
         self.close()
-        self._sock = yield from self._connect_socket()
+        self._channel = yield from connected(self.address, self.options)
         options = self.options
         durability = {
             None: pb.DURABILITY_UNSPECIFIED,
@@ -142,47 +140,6 @@ class Connection:
             self.close()
             raise refusal(Reason.NOT_DURABLE, 0, True, "the server does not know what a log is")
 
-    def _connect_socket(self) -> Steps[socket.socket]:
-        to = self.address
-        targets: list[tuple[int, Any]]
-        if to.unix_path:
-            targets = [(socket.AF_UNIX, to.unix_path)]
-        else:
-            try:
-                found = yield Resolve(to.host, to.port)
-            except OSError as error:
-                raise Unreachable(f"cannot connect: {to.host}: {error.strerror}") from error
-            targets = [(family, place) for family, _, _, _, place in found]
-        failure: WindhoverError = Unreachable("cannot connect: no such host")
-        for family, place in targets:
-            sock = socket.socket(family, socket.SOCK_STREAM)
-            done = False
-            try:
-                sock.setblocking(False)
-                code = sock.connect_ex(place)
-                if code in (errno.EINPROGRESS, errno.EINTR):
-                    if not (yield Wait(sock, True, self.options.connect_timeout)):
-                        failure = TimedOut("cannot connect: no answer")
-                        continue
-                    code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                if code:
-                    failure = Unreachable(f"cannot connect to {self._name()}: {os.strerror(code)}")
-                    continue
-                if family != socket.AF_UNIX:
-                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                done = True
-                return sock
-            finally:
-                if not done:
-                    sock.close()
-        raise failure
-
-    def _name(self) -> str:
-        to = self.address
-        if to.unix_path:
-            return f"unix:{to.unix_path}"
-        return f"[{to.host}]:{to.port}" if ":" in to.host else f"{to.host}:{to.port}"
-
     # --- Bytes
 
     def _gone(self, why: str = "the server has closed the connection") -> WindhoverError:
@@ -192,35 +149,36 @@ class Connection:
 
     def _receive_some(self) -> bool:
         """One receive, without waiting; False where there is nothing yet."""
-        if self._sock is None:
+        if self._channel is None:
             raise Disconnected("not connected")
         try:
-            data = self._sock.recv(1 << 18)
-        except (BlockingIOError, InterruptedError):
-            return False
+            data = self._channel.receive(1 << 18)
         except OSError as error:
-            raise self._gone(f"the connection broke: {error.strerror}") from error
+            raise self._gone(f"the connection broke: {error.strerror or error}") from error
+        if data is None:
+            return False
         if not data:
             raise self._gone()
         self._reader.feed(data)
         return True
 
     def _receive(self, to_send: bool = False) -> Steps[None]:
-        if self._sock is None:
+        if self._channel is None:
             raise Disconnected("not connected")
-        if not (yield Wait(self._sock, to_send, self.options.reply_timeout)):
+        if not (yield Wait(self._channel, to_send, self.options.reply_timeout)):
             raise TimedOut("the server does not answer")
         self._receive_some()
 
     def _send_some(self) -> bool:
         """One send, without waiting; False where there is no room, or nobody any more."""
-        if self._sock is None:
+        if self._channel is None:
             raise Disconnected("not connected")
         try:
-            self._out.drop(self._sock.sendmsg(self._out.front()))
+            sent = self._channel.send(self._out.front())
         except OSError:
             return False  # if the server is gone the next receive says why
-        return True
+        self._out.drop(sent)
+        return sent > 0
 
     def flush(self) -> Steps[None]:
         while self._out.size:
@@ -269,7 +227,7 @@ class Connection:
         return (yield from self.ask_bytes(request.id, wire.varint(len(body)) + body, arm))
 
     def ask_bytes(self, request_id: int, frame: bytes, arm: str) -> Steps[Any]:
-        if self._sock is None:
+        if self._channel is None:
             raise Disconnected("not connected")
         cap = self.welcome.frame_cap
         if cap and len(frame) > cap:
@@ -308,9 +266,9 @@ class Connection:
         mark = self._progress()
         while True:
             try:
-                if self._sock is not None:
+                if self._channel is not None:
                     self._look()
-                if self._sock is None:
+                if self._channel is None:
                     if not self.options.reconnect:
                         raise Disconnected("not connected")
                     try:
@@ -321,7 +279,7 @@ class Connection:
                 return (yield from what())
             except (Disconnected, Refused) as error:
                 if not (
-                    again and self.options.reconnect and self._sock is None and may_pass(error)
+                    again and self.options.reconnect and self._channel is None and may_pass(error)
                 ):
                     raise
                 if self._progress() != mark:  # else it breaks again and again
@@ -339,7 +297,7 @@ class Connection:
             if any(a.HasField("refusal") and a.refusal.closing for a in self._answers):
                 raise self._gone()
         except (Disconnected, Refused) as error:
-            if not self.options.reconnect or self._sock is not None or not may_pass(error):
+            if not self.options.reconnect or self._channel is not None or not may_pass(error):
                 raise
 
     def _progress(self) -> int:

@@ -128,6 +128,10 @@ class Unreachable(WindhoverError, ConnectionError):
     """Nobody listens at the address, or it cannot be reached."""
 
 
+class CertificateRefused(WindhoverError, ConnectionError):
+    """The server's certificate is not one of an authority that is trusted, of this name and time."""
+
+
 class Disconnected(WindhoverError, ConnectionError):
     """The connection broke. Rows that were on their way are accounted for in `totals`."""
 

@@ -17,6 +17,7 @@ from .errors import InvalidInput, WindhoverError
 from .results import Predictions
 
 PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused
+TLS_WORDS = ("ca", "server_name", "certificate", "key")  # of `connect`
 REST = 0.01  # seconds between two looks at whether the learner rests
 
 
@@ -28,7 +29,7 @@ class Wanted:
         columns: of a row.
         likelihood: as `model.name` of the daemon.
         classes: of softmax; otherwise 0.
-        address, query, model, token, producer: of a server that runs; address None: a daemon.
+        address, query, model, token, tls, producer: of a server that runs; address None: a daemon.
         options: of the daemon, by dotted name; what is not given is its default.
         settle: seconds that settle() waits at most.
     """
@@ -40,6 +41,7 @@ class Wanted:
     query: str | None = None
     model: str = ""
     token: str = ""
+    tls: Mapping[str, str] | None = None
     producer: int = 0
     options: Mapping[str, object] | None = None
     settle: float = 10.0
@@ -52,7 +54,9 @@ class Hosted:
         self.wanted = wanted
         self._daemon: Daemon | None = None
         self._dirty = saved is not None
-        address, query = wanted.address, wanted.query
+        address, query, tls = wanted.address, wanted.query, wanted.tls or {}
+        if unknown := set(tls) - set(TLS_WORDS):
+            raise InvalidInput(f"tls={dict(tls)}: {', '.join(sorted(unknown))} is no word of it")
         if address is None:
             self._folder = Path(tempfile.mkdtemp(prefix="windhover-"))
             self._finalizer = weakref.finalize(self, rmtree, self._folder, True)
@@ -68,6 +72,10 @@ class Hosted:
                 token=wanted.token,
                 producer=wanted.producer,
                 first_sequence="next" if wanted.producer else 0,
+                ca=tls.get("ca", ""),
+                server_name=tls.get("server_name", ""),
+                certificate=tls.get("certificate", ""),
+                key=tls.get("key", ""),
             )
             weakref.finalize(self, self.client.close)
             self._check()

@@ -14,6 +14,10 @@ class Options:
 
     model: str = ""
     token: str = ""
+    ca: str = ""
+    server_name: str = ""
+    certificate: str = ""
+    key: str = ""
     producer: int = 0
     first_sequence: int | None = 0  # None: where the server stands
     begins_here: bool = False

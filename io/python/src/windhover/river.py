@@ -40,6 +40,7 @@ class _One:
         query: str | None = None,
         model: str = "",
         token: str = "",
+        tls: Mapping[str, str] | None = None,
         producer: int = 0,
         options: Mapping[str, object] | None = None,
     ) -> None:
@@ -50,6 +51,7 @@ class _One:
             "query": query,
             "model": model,
             "token": token,
+            "tls": tls,
             "producer": producer,
             "options": options,
         }

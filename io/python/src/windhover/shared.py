@@ -46,6 +46,13 @@ class Shared:
             raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
         if not options.token.isascii() or len(options.token) > 256:
             raise InvalidInput("a token is ASCII, at most 256 bytes")
+        tls = any(text.startswith("tls://") for text in (address, query or ""))
+        if not tls and (options.ca or options.server_name or options.certificate or options.key):
+            raise InvalidInput(
+                f"ca, server_name, certificate and key are of tls://, not of {address}"
+            )
+        if options.key and not options.certificate:
+            raise InvalidInput("key= is that of a certificate, which is missing")
         self._refused_policy = refused_rows
         self._rows = Stream(address, options)
         self._questions: Connection = self._rows if query is None else Connection(query, options)

@@ -39,6 +39,7 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
     query: str | None
     model: str
     token: str
+    tls: Mapping[str, str] | None
     producer: int
     window_size: int
     horizon: str
@@ -69,6 +70,7 @@ class _Streaming(BaseEstimator):  # type: ignore[misc]
             query=self.query,
             model=self.model,
             token=self.token,
+            tls=self.tls,
             producer=self.producer,
             options={**options, **(self.options or {})},
             settle=self.settle,
@@ -150,6 +152,7 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
             address None: a daemon of its own. fit() cannot empty a server: its rows come after
             those that the server has.
+        tls: ca, server_name, certificate and key, as for it: `{"ca": "ca.pem"}`.
         window_size: the posterior is that of the last so many rows.
         horizon: "window", "adaptive", "forgetting", "fading" or "all": which rows it stands on.
         random_state: seed of the daemon's random numbers.
@@ -169,6 +172,7 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         query: str | None = None,
         model: str = "",
         token: str = "",
+        tls: Mapping[str, str] | None = None,
         producer: int = 0,
         window_size: int = 100_000,
         horizon: str = "window",
@@ -181,6 +185,7 @@ class StreamingRegressor(RegressorMixin, _Streaming):  # type: ignore[misc]
         self.query = query
         self.model = model
         self.token = token
+        self.tls = tls
         self.producer = producer
         self.window_size = window_size
         self.horizon = horizon
@@ -272,6 +277,7 @@ class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
         query: str | None = None,
         model: str = "",
         token: str = "",
+        tls: Mapping[str, str] | None = None,
         producer: int = 0,
         window_size: int = 100_000,
         horizon: str = "window",
@@ -283,6 +289,7 @@ class StreamingClassifier(ClassifierMixin, _Streaming):  # type: ignore[misc]
         self.query = query
         self.model = model
         self.token = token
+        self.tls = tls
         self.producer = producer
         self.window_size = window_size
         self.horizon = horizon

@@ -6,10 +6,14 @@ that by blocking, `aio.Client` in an event loop, so that both have the same sema
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, TypeVar, Union
+from typing import Any, Protocol, TypeVar, Union
+
+
+class HasFileno(Protocol):
+    def fileno(self) -> int:
+        ...
 
 
 @dataclass
@@ -17,7 +21,7 @@ class Wait:
     """Until there is something to receive or, if `to_send`, room to send. Sent back: False after
     `timeout` seconds."""
 
-    sock: socket.socket
+    sock: HasFileno
     to_send: bool
     timeout: float
 

@@ -201,9 +201,9 @@ class Stream(Connection):
         most = min(welcome.max_rows, self.options.max_rows_per_frame or welcome.max_rows)
         pieces = list(rows.pieces(most, room))
         first_row = self.totals.sent
-        if self._sock is not None and self.missing is None:
+        if self._channel is not None and self.missing is None:
             self._look()
-        if self._sock is None or self.missing is not None:
+        if self._channel is None or self.missing is not None:
             yield from self.through(self._ready, again=False)
         for begin, end in pieces:
             self._push(rows, begin, end)
@@ -211,7 +211,7 @@ class Stream(Connection):
                 yield from self._steadily(self._wait_for_room)
             elif self._out.size >= WRITE_BYTES:
                 yield from self._steadily(self.flush)
-        if self._sock is not None:
+        if self._channel is not None:
             self._send_some()
         return first_row
 
