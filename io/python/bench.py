@@ -1,10 +1,12 @@
 """Rows a second that observe() sends, beside `windhover bench ingest` in the same minute.
 
-    python3 io/python/bench.py [--rows 1024] [--columns 10] [--seconds 1.5] [--unix] [--producer]
+    python3 io/python/bench.py [--rows 1024] [--columns 10] [--seconds 1.5] [--unix | --tls]
+                               [--producer N]
 
 The daemon is found as by `windhover.daemon`; `windhover`, with windhover-bench beside it, by the
 environment variable WINDHOVER or in PATH. Both send rows of 8-byte numbers over one connection to a
-learner of four chains that is past its cold start, and stop the clock when all is acknowledged.
+learner of four chains that is past its cold start, and stop the clock when all is acknowledged. Of
+TLS, which wants openssl, the command sends in the clear.
 """
 
 import argparse
@@ -13,7 +15,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +25,18 @@ import windhover
 from windhover.daemon import Daemon
 
 
-def rows_per_second(options):
+def certificate(folder):
+    """Options of a daemon with a certificate of its own, and of connect()."""
+    files = {"certificate": folder / "server.pem", "key": folder / "server.key"}
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=bench"
+    more = ["-addext", "subjectAltName=IP:127.0.0.1"]
+    to = ["-keyout", files["key"], "-out", files["certificate"]]
+    subprocess.run(["openssl", *words.split(), *more, *to], check=True, stderr=subprocess.DEVNULL)
+    files["key"].chmod(0o600)
+    return {f"server.tls.{name}": file for name, file in files.items()}, files["certificate"]
+
+
+def rows_per_second(options, folder):
     random = np.random.default_rng(1)
     pool = 64 * options.rows  # the learner is to see rows that differ
     X = random.normal(size=(pool, options.columns))
@@ -32,11 +47,17 @@ def rows_per_second(options):
     settings = {"model.features": options.columns, "sampler.chains": 4}
     if not options.unix:
         settings["server.observe.tcp_address"] = "127.0.0.1"
+    ca = ""
+    if options.tls:
+        tls, ca = certificate(folder)
+        settings.update(tls)
     with Daemon(settings) as server:
         address = (
             server.observe if options.unix else server.ready.split("observe=")[1].split(",")[0]
         )
-        with windhover.connect(address, query=server.query, producer=options.producer) as m:
+        if options.tls:
+            address = f"tls://{address}"
+        with windhover.connect(address, query=server.query, producer=options.producer, ca=ca) as m:
             end = time.monotonic() + 10
             while m.status().status == "warming_up" and time.monotonic() < end:
                 for call in calls:
@@ -88,9 +109,13 @@ def main():
     parser.add_argument("--columns", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--unix", action="store_true", help="a Unix-domain socket, not TCP")
+    parser.add_argument("--tls", action="store_true", help="TLS over TCP")
     parser.add_argument("--producer", type=int, default=0, help="rows are kept to be sent again")
     options = parser.parse_args()
-    ours, processor = rows_per_second(options)
+    if options.unix and options.tls:
+        parser.error("TLS is of TCP alone")
+    with tempfile.TemporaryDirectory() as folder:
+        ours, processor = rows_per_second(options, Path(folder))
     print(
         f"python: {ours / 1e6:.2f} million rows/s, {options.rows} a call, D = {options.columns}, "
         f"{processor * 1e6:.3f} us of this process a row"
