@@ -1,4 +1,7 @@
 #include "windhover/io/codec.h"
+
+#include <cmath>
+
 #include "windhover/io/response_writer.h"
 
 // The numbers below are the fields of the messages in windhover.proto, in their order.
@@ -7,7 +10,7 @@ namespace windhover {
 namespace {
 
 template <class Sink>
-void write_score(Sink& out, const ScoreMeans& s) noexcept {
+void write_score(Sink& out, const ScoreMeans& s, bool with_pit) noexcept {
   out.u64(1, s.memory);
   out.u64(2, s.rows);
   out.real(3, s.log_score);
@@ -16,6 +19,8 @@ void write_score(Sink& out, const ScoreMeans& s) noexcept {
   for (const double share : s.coverage) out.real(field++, share);
   for (const double share : s.conformal_coverage) out.real(field++, share);
   out.real(field, s.conformal_size);
+  if (with_pit && !std::isnan(s.pit[0]))
+    out.doubles(14, kPitBins, [&](std::size_t i) { return s.pit[i]; });
 }
 
 template <class Sink>
@@ -32,7 +37,7 @@ void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
   out.u64(10, s.paused ? 1 : 0);
   if (!s.scores.any) return;
   out.message(11, [&](auto& inner) {
-    write_score(inner, s.scores.scores.means[PredictionScores::kServed]);
+    write_score(inner, s.scores.scores.means[PredictionScores::kServed], false);
   });
 }
 
@@ -155,7 +160,7 @@ std::size_t encode(std::uint64_t id, const StatusReply& r, std::span<std::byte> 
     sink.message(12, [&](auto& inner) { write_durable(inner, r.durable); });
     if (r.scores.any) {
       for (const ScoreMeans& means : r.scores.scores.means) {
-        sink.message(13, [&](auto& inner) { write_score(inner, means); });
+        sink.message(13, [&](auto& inner) { write_score(inner, means, true); });
       }
       sink.u64(14, r.scores.scores.offered);
     }

@@ -11,6 +11,9 @@ namespace windhover {
 // Central intervals whose coverage is counted.
 inline constexpr std::array<double, 4> kScoredIntervals = {0.50, 0.80, 0.90, 0.95};
 
+// Bins of equal width into which probability integral transforms are counted.
+inline constexpr std::size_t kPitBins = 10;
+
 // Means of the rows scored last, older ones counting less and less: worth `memory` rows of them, or
 // all that there were while these are fewer.
 struct ScoreMeans {
@@ -20,7 +23,11 @@ struct ScoreMeans {
   double reference = 0;      // the same of who knows nothing of x
   // Shares of the outcomes within kScoredIntervals; NaN where there are none.
   std::array<double, kScoredIntervals.size()> coverage{};
-  // The same of conformal intervals and sets (conformal.h).
+  // Shares of the outcomes by where they fell in their predictions: the histogram of their
+  // probability integral transforms, flat when the predictions are honest. Of several classes from
+  // the middle on, by the sets of the most probable ones. NaN where there are none.
+  std::array<double, kPitBins> pit{};
+  // As coverage, of conformal intervals and sets (conformal.h).
   std::array<double, kScoredIntervals.size()> conformal_coverage{};
   // How large those of 90 % were. Numbers and counts: the width in normal scores over that of the
   // model's own, 1 where that is right. Classes: how many a set has. NaN: none yet.

@@ -26,6 +26,9 @@ void ScoreAverage::add(const RowScore& score) noexcept {
       const bool covered = std::abs(score.pit - 0.5) <= 0.5 * kScoredIntervals[i];
       move(covered_[i], covered ? 1 : 0, weight_with_pit);
     }
+    const double scaled = score.pit * static_cast<double>(kPitBins);
+    const std::size_t bin = std::min(static_cast<std::size_t>(scaled), kPitBins - 1);
+    for (std::size_t i = 0; i < kPitBins; ++i) move(pit_[i], i == bin ? 1 : 0, weight_with_pit);
   }
   if (score.conformal_size >= 0) {
     const double weight_with_conformal = weight_of(rows_with_conformal_);
@@ -45,6 +48,10 @@ double ScoreAverage::coverage(std::size_t interval) const noexcept {
   return known(covered_[interval], rows_with_pit_);
 }
 
+double ScoreAverage::pit(std::size_t bin) const noexcept {
+  return known(pit_[bin], rows_with_pit_);
+}
+
 double ScoreAverage::conformal_coverage(std::size_t interval) const noexcept {
   return known(conformal_[interval], rows_with_conformal_);
 }
@@ -60,6 +67,7 @@ ScoreMeans ScoreAverage::means() const noexcept {
     means.coverage[i] = coverage(i);
     means.conformal_coverage[i] = conformal_coverage(i);
   }
+  for (std::size_t i = 0; i < kPitBins; ++i) means.pit[i] = pit(i);
   means.conformal_size = known(conformal_size_, rows_with_conformal_);
   return means;
 }

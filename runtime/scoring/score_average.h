@@ -32,6 +32,7 @@ class ScoreAverage {
   ScoreMeans means() const noexcept;
   double coverage(std::size_t interval) const noexcept;
   double conformal_coverage(std::size_t interval) const noexcept;
+  double pit(std::size_t bin) const noexcept;
 
  private:
   using Number = std::atomic<double>;
@@ -46,6 +47,7 @@ class ScoreAverage {
   Number log_score_{0};
   Number reference_{0};
   std::array<Number, kScoredIntervals.size()> covered_{};
+  std::array<Number, kPitBins> pit_{};
   std::array<Number, kScoredIntervals.size()> conformal_{};
   Number conformal_size_{0};
 };

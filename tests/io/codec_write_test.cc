@@ -74,6 +74,7 @@ ScoresReply full_scores() {
     means.memory = means.rows = UINT64_MAX;
     means.log_score = means.reference = -1.5;
     means.coverage.fill(0.75);
+    means.pit.fill(0.125);
     means.conformal_coverage.fill(0.875);
     means.conformal_size = 1.25;
   }
@@ -289,6 +290,7 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   EXPECT_EQ(last.score().conformal_coverage_50(), 0.875);
   EXPECT_EQ(last.score().conformal_coverage_95(), 0.875);
   EXPECT_EQ(last.score().conformal_size(), 1.25);
+  EXPECT_EQ(last.score().pit_size(), 0);  // of Status alone
   expect_same(last.provenance(), state.provenance);
   const v1::Response changed =
       round_trip(kStatusReplyBound, std::uint64_t{7}, ChangeModelReply{&state});
@@ -345,6 +347,8 @@ TEST(Codec, StatusAndRefusalSurviveTheWire) {
   EXPECT_EQ(response.status_result().query_latency().max_ns(), 5);
   ASSERT_EQ(response.status_result().scores_size(), 3);
   EXPECT_EQ(response.status_result().scores(2).conformal_size(), 1.25);
+  ASSERT_EQ(response.status_result().scores(2).pit_size(), static_cast<int>(kPitBins));
+  EXPECT_EQ(response.status_result().scores(2).pit(kPitBins - 1), 0.125);
   const v1::Durable& durable = response.status_result().durable();
   EXPECT_TRUE(durable.keeps_folder());
   EXPECT_EQ(durable.durability(), v1::DURABILITY_LOGGED);

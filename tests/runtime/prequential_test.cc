@@ -41,13 +41,26 @@ double error_of(double share, std::uint64_t rows) {
   return 4 * std::sqrt(share * (1 - share) / static_cast<double>(rows));
 }
 
-void expect_honest(const PredictionScores& scores) {
+// `classes`: transforms begin in the middle.
+void expect_honest(const PredictionScores& scores, bool classes = false) {
   const ScoreMeans& all = scores.means.back();
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     // The parameters are not known exactly, which the predictive distribution knows.
     EXPECT_NEAR(all.coverage[i], kScoredIntervals[i], error_of(kScoredIntervals[i], all.rows))
         << kScoredIntervals[i];
   }
+  double sum = 0;
+  const std::size_t first = classes ? kPitBins / 2 : 0;
+  const double honest = 1.0 / static_cast<double>(kPitBins - first);
+  for (std::size_t i = 0; i < kPitBins; ++i) {
+    if (i < first) {
+      EXPECT_EQ(all.pit[i], 0) << i;
+    } else {
+      EXPECT_NEAR(all.pit[i], honest, error_of(honest, all.rows)) << i;
+    }
+    sum += all.pit[i];
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
 }
 
 TEST(Prequential, EveryRowIsScoredWhereThereIsTime) {
@@ -107,7 +120,7 @@ TEST(Prequential, SeveralClassesBySets) {
   EngineConfig config = scored("softmax", 4'000);
   config.model.classes = 3;
   TestEngine good(config, &clock);
-  expect_honest(stream(good, clock, class_data(6'000, 6'000)));
+  expect_honest(stream(good, clock, class_data(6'000, 6'000)), true);
   EXPECT_EQ(good.provenance().reason, StatusReason::kNone) << to_string(good.provenance().reason);
   // Sure of what is no longer so.
   TestEngine wrong(config, &clock);

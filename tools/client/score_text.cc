@@ -42,19 +42,21 @@ std::vector<std::string> score_lines(const v1::StatusResult& status) {
 }
 
 nlohmann::ordered_json to_json(const v1::PredictionScore& s) {
-  return {{"memory", s.memory()},
-          {"rows", s.rows()},
-          {"log_score", number(s.log_score())},
-          {"reference_log_score", number(s.reference_log_score())},
-          {"coverage_50", number(s.coverage_50())},
-          {"coverage_80", number(s.coverage_80())},
-          {"coverage_90", number(s.coverage_90())},
-          {"coverage_95", number(s.coverage_95())},
-          {"conformal_coverage_50", number(s.conformal_coverage_50())},
-          {"conformal_coverage_80", number(s.conformal_coverage_80())},
-          {"conformal_coverage_90", number(s.conformal_coverage_90())},
-          {"conformal_coverage_95", number(s.conformal_coverage_95())},
-          {"conformal_size", number(s.conformal_size())}};
+  nlohmann::ordered_json json = {{"memory", s.memory()},
+                                 {"rows", s.rows()},
+                                 {"log_score", number(s.log_score())},
+                                 {"reference_log_score", number(s.reference_log_score())},
+                                 {"coverage_50", number(s.coverage_50())},
+                                 {"coverage_80", number(s.coverage_80())},
+                                 {"coverage_90", number(s.coverage_90())},
+                                 {"coverage_95", number(s.coverage_95())},
+                                 {"conformal_coverage_50", number(s.conformal_coverage_50())},
+                                 {"conformal_coverage_80", number(s.conformal_coverage_80())},
+                                 {"conformal_coverage_90", number(s.conformal_coverage_90())},
+                                 {"conformal_coverage_95", number(s.conformal_coverage_95())},
+                                 {"conformal_size", number(s.conformal_size())}};
+  if (s.pit_size() > 0) json["pit"] = s.pit();
+  return json;
 }
 
 }  // namespace windhover

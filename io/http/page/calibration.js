@@ -2,6 +2,7 @@
 // who knows nothing, and beside the challengers.
 import { colour, key, line, makeChart } from "./charts.js";
 import { isBinary } from "./prediction.js";
+import { judgePit, pitBins } from "./pit.js";
 import { byId, number, percent, say, short, table, whole } from "./format.js";
 
 const kPromised = [50, 80, 90, 95];
@@ -83,7 +84,15 @@ export class CalibrationView {
       x: { splits: () => kPromised },
       y: axis,
     });
-    for (const id of ["calibration-table", "score-table", "calibration-key"]) byId(id).replaceChildren();
+    this.pit = makeChart(byId("pit-chart"), {
+      series: [
+        line("outcomes", "--line-1", { width: 1, fill: () => colour("--band"), paths: uPlot.paths.bars({ size: [1, Infinity], gap: 2 }) }),
+        line("flat", "--ink-soft", { width: 1, dash: [4, 4] }),
+      ],
+      scales: { x: { time: false, range: [0, 1] }, y: { range: (_, __, most) => [0, Math.max(1.5, most || 0) * 1.05] } },
+      x: { splits: () => [0, 0.25, 0.5, 0.75, 1] },
+    });
+    for (const id of ["calibration-table", "score-table", "calibration-key", "pit-key"]) byId(id).replaceChildren();
     this.told = "";
   }
 
@@ -93,6 +102,7 @@ export class CalibrationView {
     if (told === this.told) return;
     this.told = told;
     this.#intervals(scores);
+    this.#histogram(scores[0]);
     this.#worth(scores, number(status.scores_offered));
   }
 
@@ -111,6 +121,18 @@ export class CalibrationView {
     key(byId("calibration-key"), [["--ink-soft", "across: promised, up: held", "dashed"], ...entries]);
     table(byId("calibration-table"), ["rows", ...kPromised.map((p) => `${p} %`), "chance at 90 %"],
       held90.map((s) => [memoryText(s), ...held(s).map((v) => percent(v)), `± ${percent(chance(0.9, s.count))}`]));
+  }
+
+  #histogram(score) {
+    const bins = pitBins((score?.pit ?? []).map(number), this.columns.classes > 0);
+    if (bins === null) {
+      say(byId("pit-now"), "");
+      return this.pit.set([[], [], []], "No predictions have been scored yet.");
+    }
+    const said = judgePit(bins, score.count);
+    say(byId("pit-now"), said);
+    this.pit.set([bins.centres, bins.times, bins.times.map(() => 1)], `PIT histogram. ${said}`);
+    key(byId("pit-key"), [["--line-1", `${memoryText(score)}: how many times as many as of honest predictions`], ["--ink-soft", "honest", "dashed"]]);
   }
 
   #worth(scores, offered) {
@@ -152,5 +174,6 @@ export class CalibrationView {
 
   destroy() {
     this.chart.destroy();
+    this.pit.destroy();
   }
 }

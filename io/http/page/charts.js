@@ -55,7 +55,7 @@ export function makeChart(host, { series, bands = [], x = {}, y = {}, scales = {
     height: Math.max(120, host.clientHeight),
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 26, 0, 0],
+    padding: [8, 26, 0, y.show === false ? 26 : 0],
     ms: 1e-3,
     scales: { x: { time }, ...scales },
     axes: [axis({ size: 30, ...horizontal }), axis({ size: 60, ...y })],

@@ -98,7 +98,7 @@ export class NumbersView {
   }
 
   #disk(durable) {
-    if (!durable?.keeps_folder) return [["on disk", "nothing", "a restart starts cold; see --data.folder"]];
+    if (!durable?.keeps_folder) return [["on disk", "nothing", "a restart starts cold; see data.folder"]];
     const entries = [["checkpoint", whole(number(durable.checkpoint_head)), number(durable.checkpoint_age_ns) < 0 ? "rows in it" : `rows in it, ${duration(number(durable.checkpoint_age_ns))} old`]];
     const room = number(durable.log_capacity_bytes);
     if (room > 0) {

@@ -6,6 +6,7 @@ import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
 import { densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
+import { judgePit, pitBins } from "../../../io/http/page/pit.js";
 import { judge } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
@@ -135,6 +136,25 @@ test("numbers are written with the digits that mean something", () => {
   assert.equal(duration(1500), "1.5 µs");
   assert.equal(duration(3 * 3600e9), "3 h 0 min");
   assert.equal(bytes(35.7 * 1024 * 1024), "35.7 MiB");
+});
+
+test("the histogram of outcomes says what its shape means", () => {
+  const flat = Array.from({ length: 10 }, () => 0.1);
+  assert.equal(pitBins([], false), null);
+  assert.equal(pitBins([NaN, 1], false), null);
+  const bins = pitBins(flat, false);
+  assert.ok(bins.times.every((t) => Math.abs(t - 1) < 1e-12) && bins.centres[0] === 0.05 && bins.centres[9] === 0.95);
+  assert.match(judgePit(bins, 1000), /^Flat/);
+  const said = (shares, folded = false, rows = 1000) => judgePit(pitBins(shares, folded), rows);
+  assert.match(said([0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.1, 0.1, 0.2]), /outermost 20.% .* too narrow/);
+  assert.match(said([0.02, 0.1, 0.1, 0.1, 0.18, 0.18, 0.1, 0.1, 0.1, 0.02]), /too wide/);
+  assert.match(said([0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.15, 0.15]), /60.*% .* above .* too low/);
+  assert.match(said([0.15, 0.15, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]), /below .* too high/);
+  // A tenth more of so few rows is chance.
+  assert.match(said([0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.15, 0.15], false, 50), /^Flat/);
+  const classes = [0, 0, 0, 0, 0, 0.1, 0.1, 0.2, 0.2, 0.4];
+  assert.deepEqual(pitBins(classes, true).times.map((t) => Math.round(10 * t)), [5, 5, 10, 10, 20]);
+  assert.match(said(classes, true), /40.*% .* outermost 20.% .* too narrow/);
 });
 
 test("every reason of the protocol has a sentence, what to do, and a section of the manual", async () => {

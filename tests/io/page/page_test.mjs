@@ -25,7 +25,9 @@ test("shows status, prediction, coefficients and calibration, and goes on as row
   await text(page, "#prediction-now", /90 % of outcomes between/);
   await text(page, "#calibration-table", /last 1,000|since the start/);
   await text(page, "#score-now", /times (as|less) likely/);
-  assert.equal(await page.locator("canvas").count(), 4);
+  await text(page, "#pit-now", /outcomes/);
+  assert.match(await page.locator("#pit-chart").getAttribute("aria-label"), /^PIT histogram\. .*outcomes/);
+  assert.equal(await page.locator("canvas").count(), 5);
   for (const chart of await page.locator(".chart").all()) {
     assert.match(await chart.getAttribute("aria-label"), /\S+ \S+/);
   }

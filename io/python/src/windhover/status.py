@@ -22,6 +22,9 @@ class PredictionScore:
         conformal_coverage_50, ..., conformal_coverage_95: the same of conformal intervals and sets.
         conformal_size: of those of 90 %: numbers and counts, the width over that of the model's
             own; classes, how many a set has.
+        pit: shares of the outcomes by where they fell in their predictions, in bins of equal width
+            from 0 to 1, flat when predictions are honest; of several classes from 1/2 on. Of
+            `ServerStatus.scores` alone; empty before a row was scored.
     """
 
     memory: int
@@ -37,10 +40,13 @@ class PredictionScore:
     conformal_coverage_90: float
     conformal_coverage_95: float
     conformal_size: float
+    pit: tuple[float, ...]
 
     @classmethod
     def of(cls, message: Any) -> PredictionScore:
-        return cls(*(getattr(message, name) for name in cls.__dataclass_fields__))
+        values: dict[str, Any] = {name: getattr(message, name) for name in cls.__dataclass_fields__}
+        values["pit"] = tuple(message.pit)
+        return cls(**values)
 
 
 @dataclass(frozen=True)
