@@ -68,15 +68,14 @@ def tls_server(windhoverd, authority):
         daemon.stop()
 
 
-def test_rows_and_answers_of_many_records(tls_server, authority, rows):
+def test_rows_and_answers_of_many_records(tls_server, authority, rows, settled):
     address, _ = tls_server()
     X, y = rows(60_000)
     with windhover.connect(address, ca=authority.ca, producer=3) as m:
         for begin in range(0, len(X), 20_000):
             m.observe(X[begin : begin + 20_000], y[begin : begin + 20_000])
         assert m.wait().accepted == 60_000
-        while m.predict(X[:1]).provenance.sequence < 60_000:
-            pass
+        settled(m)
         # An answer of several records, and one that is a single one.
         np.testing.assert_allclose(m.predict(X[:4000]).mean, X[:4000] @ [1, 2, 3] + 0.5, atol=0.1)
         assert len(m.predict(X[:1])) == 1
