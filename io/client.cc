@@ -31,6 +31,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.score_autocorrelation = p.score_autocorrelation();
   to.drift_score = p.drift_score();
   to.drift_onset = p.drift_onset();
+  to.drift_onset_time_ns = p.drift_onset_time_ns();
   to.repeated_rows = p.repeated_rows();
   to.divergences = p.divergences();
   to.law_ratio = p.law_ratio();
@@ -45,6 +46,24 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.status = static_cast<PosteriorStatus>(p.state());
   to.reason = static_cast<StatusReason>(p.reason());
   to.horizon = static_cast<Horizon>(p.horizon());
+  return to;
+}
+
+Event event_of(const v1::Event& e) {
+  Event to;
+  to.id = e.id();
+  to.time_ns = e.time_ns();
+  to.first_time_ns = e.first_time_ns();
+  to.times = e.times();
+  to.row = e.row();
+  to.kind = static_cast<EventKind>(e.kind());
+  to.from = static_cast<PosteriorStatus>(e.from());
+  to.status = static_cast<PosteriorStatus>(e.state());
+  to.reason = static_cast<StatusReason>(e.reason());
+  to.number = e.number();
+  to.before = e.before();
+  to.drift_onset = e.drift_onset();
+  to.drift_onset_time_ns = e.drift_onset_time_ns();
   return to;
 }
 
@@ -259,6 +278,21 @@ Status Client::models(std::vector<v1::ModelState>& states) {
     for (const v1::ModelState& state : result.states()) states.push_back(state);
     if (result.states().empty() || states.size() >= result.models()) return Status::kOk;
   }
+}
+
+Status Client::events(std::vector<Event>& events) {
+  events.clear();
+  v1::Request message;
+  message.mutable_list_events();
+  v1::Response response;
+  if (const Status status = ask(message, response); !ok(status)) return status;
+  if (!response.has_list_events_result()) {
+    return fail_closed(Status::kMalformed, "the server does not say what has happened");
+  }
+  for (const v1::Event& event : response.list_events_result().events()) {
+    events.push_back(event_of(event));
+  }
+  return Status::kOk;
 }
 
 Status Client::change_model(const v1::ChangeModel& change, v1::ModelState& state) {

@@ -18,13 +18,15 @@
 #include <vector>
 
 #include "windhover/io/client_stream.h"
+#include "windhover/runtime/diagnostics/event_log.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
 
 namespace windhover {
 
-// As it came over the wire.
+// As they came over the wire.
 Provenance provenance_of(const v1::Provenance& message);
+Event event_of(const v1::Event& message);
 
 // A ClientConnection with a ClientStream of rows, and questions beside them: each flushes what is
 // pending, sends, and waits for its own answer.
@@ -48,6 +50,8 @@ class Client final : public ClientStream {
                   v1::OutcomeResult& result);
   // All models of the server.
   Status models(std::vector<v1::ModelState>& states);
+  // What has happened to the model that this connection speaks of, oldest first.
+  Status events(std::vector<Event>& events);
   // Changes the model that this connection speaks of; `state`: how it stands then.
   Status change_model(const v1::ChangeModel& change, v1::ModelState& state);
   // Has the server add, replace or remove a model, and waits until it has, or has refused:

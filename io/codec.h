@@ -44,6 +44,8 @@ std::size_t encode(std::uint64_t id, const TakeCheckpointReply& reply,
                    std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const ListModelsReply& reply,
                    std::span<std::byte> out) noexcept;
+std::size_t encode(std::uint64_t id, const ListEventsReply& reply,
+                   std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const ChangeModelReply& reply,
                    std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const HostModelReply& reply,
@@ -56,7 +58,7 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept;
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept;
 inline constexpr std::size_t kSmallReplyBound = 2048;   // of the other shapes
-inline constexpr std::size_t kStatusReplyBound = 8192;  // of Status, ListModels and ChangeModel
+inline constexpr std::size_t kStatusReplyBound = 8192;  // of Status and the lists
 
 }  // namespace windhover
 

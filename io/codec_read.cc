@@ -254,6 +254,10 @@ Status decode_request(std::span<const std::byte> frame, RequestView& request) no
         request.host_model = {};
         good = first(RequestKind::kHostModel) && read_host_model(in, wire, request.host_model);
         break;
+      case request_field::kListEvents:
+        request.list_events = {};
+        good = first(RequestKind::kListEvents) && read_list_events(in, wire, request.list_events);
+        break;
       case request_field::kOutcome:
         request.outcome = {};
         good = first(RequestKind::kOutcome) && read_outcome(in, wire, request.outcome);

@@ -42,6 +42,23 @@ void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
 }
 
 template <class Sink>
+void write_event(Sink& out, const Event& e) noexcept {
+  out.u64(1, e.id);
+  out.u64(2, static_cast<std::uint64_t>(e.kind));
+  out.u64(3, static_cast<std::uint64_t>(e.time_ns));
+  out.u64(4, e.times);
+  out.u64(5, static_cast<std::uint64_t>(e.first_time_ns));
+  out.u64(6, e.row);
+  out.u64(7, static_cast<std::uint64_t>(e.from));
+  out.u64(8, static_cast<std::uint64_t>(e.status));
+  out.u64(9, static_cast<std::uint64_t>(e.reason));
+  out.real(10, e.number);
+  out.real(11, e.before);
+  out.u64(12, e.drift_onset);
+  out.u64(13, static_cast<std::uint64_t>(e.drift_onset_time_ns));
+}
+
+template <class Sink>
 void write_latency(Sink& out, const LatencyReply& latency) noexcept {
   out.u64(1, latency.count);
   out.u64(2, static_cast<std::uint64_t>(latency.p50_ns));
@@ -195,6 +212,14 @@ std::size_t encode(std::uint64_t id, const ListModelsReply& r, std::span<std::by
     sink.u64(2, r.first);
     for (const ModelStateReply& state : r.states) {
       sink.message(3, [&](auto& inner) { write_model_state(inner, state); });
+    }
+  });
+}
+
+std::size_t encode(std::uint64_t id, const ListEventsReply& r, std::span<std::byte> out) noexcept {
+  return write_response(id, response_field::kListEventsResult, out, [&](auto& sink) {
+    for (const Event& event : r.events) {
+      sink.message(1, [&](auto& inner) { write_event(inner, event); });
     }
   });
 }

@@ -40,6 +40,7 @@ enum class RequestKind : std::uint8_t {
   kChangeModel,
   kHostModel,
   kOutcome,
+  kListEvents,
 };
 
 constexpr bool brings_rows(RequestKind kind) noexcept {
@@ -103,6 +104,10 @@ struct ListModelsQuery {
   std::uint32_t first = 0;
 };
 
+struct ListEventsQuery {
+  std::uint64_t after = 0;
+};
+
 // The numbers of windhover.v1.PauseChange.
 enum class PauseChange : std::uint8_t { kNone = 0, kPause = 1, kGoOn = 2 };
 
@@ -142,6 +147,7 @@ struct RequestView {
   ChangeModelQuery change_model;
   HostModelQuery host_model;
   OutcomeQuery outcome;
+  ListEventsQuery list_events;
 };
 
 }  // namespace windhover

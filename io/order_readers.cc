@@ -44,6 +44,12 @@ bool read_list_models(WireWalker& in, std::uint32_t wire, ListModelsQuery& query
   });
 }
 
+bool read_list_events(WireWalker& in, std::uint32_t wire, ListEventsQuery& query) noexcept {
+  return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
+    return field == list_events_field::kAfter ? in.u64(inner, query.after) : in.skip(inner);
+  });
+}
+
 bool read_change_model(WireWalker& in, std::uint32_t wire, ChangeModelQuery& query) noexcept {
   return in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {

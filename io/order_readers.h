@@ -14,6 +14,7 @@ bool read_hello(WireWalker& in, std::uint32_t wire, HelloRequest& hello) noexcep
 bool read_producer_status(WireWalker& in, std::uint32_t wire, ProducerStatusQuery& query) noexcept;
 bool read_take_checkpoint(WireWalker& in, std::uint32_t wire, TakeCheckpointQuery& query) noexcept;
 bool read_list_models(WireWalker& in, std::uint32_t wire, ListModelsQuery& query) noexcept;
+bool read_list_events(WireWalker& in, std::uint32_t wire, ListEventsQuery& query) noexcept;
 bool read_change_model(WireWalker& in, std::uint32_t wire, ChangeModelQuery& query) noexcept;
 bool read_host_model(WireWalker& in, std::uint32_t wire, HostModelQuery& query) noexcept;
 

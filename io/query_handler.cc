@@ -71,6 +71,9 @@ QueryHandler::Answer QueryHandler::answer(const RequestView& request, const Serv
     case RequestKind::kDraws:
       bytes = draws(request.id, request.draws, asker, out);
       break;
+    case RequestKind::kListEvents:
+      bytes = events(request.id, request.list_events, out);
+      break;
     case RequestKind::kTakeCheckpoint:
       bytes = take_checkpoint(request.id, request.take_checkpoint.request, out);
       break;

@@ -96,6 +96,8 @@ class QueryHandler {
   std::size_t draws(std::uint64_t id, const DrawsQuery& query, const void* asker,
                     std::span<std::byte> out) noexcept;
   std::size_t status(std::uint64_t id, std::span<std::byte> out) noexcept;
+  std::size_t events(std::uint64_t id, const ListEventsQuery& query,
+                     std::span<std::byte> out) noexcept;
   std::size_t take_checkpoint(std::uint64_t id, std::uint64_t number,
                               std::span<std::byte> out) noexcept;
   // Of a Predict, with the number that helps.

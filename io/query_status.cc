@@ -82,6 +82,15 @@ std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noe
   return write(id, encode(id, reply, out), out);
 }
 
+std::size_t QueryHandler::events(std::uint64_t id, const ListEventsQuery& query,
+                                 std::span<std::byte> out) noexcept {
+  EventList list;
+  reader_->events(list);
+  std::span<const Event> events = list.all();
+  while (!events.empty() && events.front().id <= query.after) events = events.subspan(1);
+  return write(id, encode(id, ListEventsReply{events}, out), out);
+}
+
 std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number,
                                           std::span<std::byte> out) noexcept {
   const ServedModel& model = *model_;

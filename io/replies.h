@@ -12,6 +12,7 @@
 #include "windhover/io/messages.h"
 #include "windhover/io/refusal.h"
 #include "windhover/platform/status.h"
+#include "windhover/runtime/diagnostics/event_log.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/runtime/scoring/prediction_scores.h"
 
@@ -194,6 +195,10 @@ struct ListModelsReply {
   std::uint32_t models = 0;
   std::uint32_t first = 0;
   std::span<const ModelStateReply> states;
+};
+
+struct ListEventsReply {
+  std::span<const Event> events;
 };
 
 struct ChangeModelReply {

@@ -69,6 +69,9 @@ Result<bool> Server::open() noexcept {
     }
     const Result<bool> followed = follow_leaders(impl_->layout);
     if (!followed.ok()) return followed;
+    for (const ModelPlace& model : impl_->layout.models) {
+      if (model.served.engine != nullptr) model.served.engine->tell_start();
+    }
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     Result<bool> query = impl_->query.open(impl_->config, impl_->config.query);

@@ -106,6 +106,7 @@ Result<bool> Server::Impl::make_ready(std::size_t place) noexcept {
       return Error{Status::kUnavailable, "no heap memory to keep the model on disk", 0};
     }
   }
+  layout.models[place].served.engine->tell_start();
   coming = Coming{observed.value(), asked.value(), shown.value()};
   return true;
 }

@@ -19,7 +19,8 @@ enum : int {
   kListModels,
   kChangeModel,
   kHostModel,
-  kOutcome
+  kOutcome,
+  kListEvents
 };
 }
 namespace response_field {
@@ -37,7 +38,8 @@ enum : int {
   kListModelsResult,
   kChangeModelResult,
   kHostModelResult,
-  kOutcomeResult
+  kOutcomeResult,
+  kListEventsResult
 };
 }
 namespace hello_field {
@@ -91,6 +93,9 @@ enum : int { kRequest = 1 };
 }
 namespace list_models_field {
 enum : int { kFirst = 1 };
+}
+namespace list_events_field {
+enum : int { kAfter = 1 };
 }
 namespace change_model_field {
 enum : int { kAnsweredBy = 1, kPause };

@@ -8,11 +8,18 @@
 
 namespace windhover {
 
-// Monotonic time in nanoseconds from an arbitrary start. Any thread may ask. Whoever needs the time
-// is given a Clock, so that a test can turn the hands.
+// Time in nanoseconds. Any thread may ask. Whoever needs the time is given a Clock, so that a test
+// can turn the hands.
 class Clock {
  public:
+  // Monotonic, from an arbitrary start: for how long things take.
   virtual std::int64_t now_ns() noexcept = 0;
+  // Since 1970, UTC: for when things were. It may be set back.
+  virtual std::int64_t wall_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
 
  protected:
   ~Clock() = default;
@@ -28,12 +35,19 @@ class RealClock final : public Clock {
   }
 };
 
-// Stands still until told otherwise.
+// Stands still until told otherwise. Both times go on together, and are one until they are set
+// apart.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(std::int64_t start_ns = 0) noexcept : now_ns_(start_ns) {}
 
   std::int64_t now_ns() noexcept override { return now_ns_.load(std::memory_order_relaxed); }
+  std::int64_t wall_ns() noexcept override {
+    return now_ns() + wall_ahead_ns_.load(std::memory_order_relaxed);
+  }
+  void set_wall_ns(std::int64_t wall_ns) noexcept {
+    wall_ahead_ns_.store(wall_ns - now_ns(), std::memory_order_relaxed);
+  }
   void set_ns(std::int64_t now_ns) noexcept { now_ns_.store(now_ns, std::memory_order_relaxed); }
   void advance_ns(std::int64_t by_ns) noexcept {
     now_ns_.fetch_add(by_ns, std::memory_order_relaxed);
@@ -41,6 +55,7 @@ class ManualClock final : public Clock {
 
  private:
   std::atomic<std::int64_t> now_ns_;
+  std::atomic<std::int64_t> wall_ahead_ns_{0};
 };
 
 }  // namespace windhover

@@ -66,6 +66,10 @@ void Engine::Layout::start() noexcept {
   }
   parts.window.reset();
   parts.snapshots.reset();
+  events.reset();
+  shown_events.reset();
+  looked = {};
+  show_events();
   parts.learner->reset();
   if (labels != nullptr) labels->reset();
   if (scorer != nullptr) scorer->reset();
@@ -149,6 +153,7 @@ int Engine::poll(int max_work) noexcept {
   }
   // The answers become no better than they are by these rows.
   if (all_there && done == 0) set_recovery_target(0);
+  engine.look_for_events();
   engine.polls.store(engine.polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return done;
 }
@@ -170,6 +175,9 @@ void Engine::visit_state(StateVisitor& visitor) noexcept {
 void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
   parts.learner->visit_state(visitor);
   scorer != nullptr ? scorer->visit_state(visitor) : Prequential::visit_none(visitor);
+  events.visit_state(visitor);
+  visitor.values(looked.snapshot, looked.recovery_target, looked.failing, looked.paused);
+  if (visitor.restores()) show_events();
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {

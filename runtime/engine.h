@@ -30,6 +30,7 @@
 #include "windhover/runtime/checkpoint/sink.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/diagnostics/event_log.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/runtime/scoring/conformal.h"
@@ -76,6 +77,9 @@ class Reader {
   // newest snapshot and keeps it pinned for later pages; kUnavailable: that snapshot is gone.
   Status draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
                std::span<double> out, Provenance& provenance) noexcept;
+
+  // The engine's newest events, as they were after some poll(). Never waits. O(1).
+  void events(EventList& list) noexcept;
 
   // Lets go of the snapshot that draws() keeps pinned.
   void release() noexcept;
@@ -225,6 +229,10 @@ class Engine {
   // Every answer whose snapshot holds fewer rows than `head` says kRecovering, kReplay, until one
   // holds them, or the learner rests with all of them. 0: none. Any thread.
   void set_recovery_target(std::uint64_t head) noexcept;
+
+  // An event says that a host begins to serve the engine. Before any thread is at work, once it is
+  // restored.
+  void tell_start() noexcept;
 
   // What the predictions of rows that have come were worth. False without
   // EngineConfig::score_predictions. Any thread.

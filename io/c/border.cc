@@ -194,7 +194,37 @@ void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
   out.noise_variance_sd = p.noise_variance_sd;
   out.conformal_coverage_90 = p.conformal_coverage_90;
   out.drift_onset = p.drift_onset;
+  out.drift_onset_time_ns = p.drift_onset_time_ns;
   give(out, to);
+}
+
+windhover_status check_events(const windhover_event* to, std::size_t event_size, std::size_t room,
+                              const std::size_t* count) noexcept {
+  const bool fits = room == 0 || (to != nullptr && event_size >= sizeof(windhover_event));
+  return count != nullptr && fits ? WINDHOVER_OK : WINDHOVER_INVALID_ARGUMENT;
+}
+
+void give_events(std::span<const Event> events, windhover_event* to, std::size_t event_size,
+                 std::size_t room, std::size_t& count) noexcept {
+  count = std::min(events.size(), room);
+  events = events.last(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Event& e = events[i];
+    const windhover_event out = {e.id,
+                                 static_cast<int>(e.kind),
+                                 static_cast<windhover_posterior_status>(e.from),
+                                 static_cast<windhover_posterior_status>(e.status),
+                                 static_cast<int>(e.reason),
+                                 e.time_ns,
+                                 e.times,
+                                 e.first_time_ns,
+                                 e.row,
+                                 e.number,
+                                 e.before,
+                                 e.drift_onset,
+                                 e.drift_onset_time_ns};
+    give_at(out, to, event_size, i);
+  }
 }
 
 windhover_status check_parameters(const windhover_parameter* to, std::size_t parameter_size,

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "windhover/io/c/types.h"
+#include "windhover/runtime/diagnostics/event_log.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
 
@@ -91,6 +92,13 @@ PredictRequest request_of(const windhover_question& question) noexcept;
 void give_answer(const windhover_question& question, std::span<const PredictiveSummary> summaries,
                  const Provenance& provenance, const windhover_answer& answer) noexcept;
 void give_provenance(const Provenance& provenance, windhover_provenance* to) noexcept;
+
+// Whether there is room for events of `event_size` bytes each.
+windhover_status check_events(const windhover_event* to, std::size_t event_size, std::size_t room,
+                              const std::size_t* count) noexcept;
+// The newest that there is room for.
+void give_events(std::span<const Event> events, windhover_event* to, std::size_t event_size,
+                 std::size_t room, std::size_t& count) noexcept;
 
 // Room for `count` parameters of `parameter_size` bytes each, of which this library fills as much
 // as it knows.

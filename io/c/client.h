@@ -136,6 +136,10 @@ WINDHOVER_API windhover_status windhover_client_posterior(windhover_client* clie
                                                           windhover_parameter* parameters,
                                                           size_t parameter_size, size_t room,
                                                           windhover_provenance* provenance);
+/* As windhover_reader_events(). */
+WINDHOVER_API windhover_status windhover_client_events(windhover_client* client,
+                                                       windhover_event* events, size_t event_size,
+                                                       size_t room, size_t* count);
 /* All draws of one snapshot: *draws x *dimension numbers, draw after draw, into `theta` of `room`
  * numbers. WINDHOVER_TOO_LARGE: there is less room; *draws and *dimension say how much it takes. */
 WINDHOVER_API windhover_status windhover_client_draws(windhover_client* client, double* theta,

@@ -91,6 +91,21 @@ windhover_status windhover_client_posterior(windhover_client* client,
   return given == WINDHOVER_OK ? status : fail(client, given);
 }
 
+windhover_status windhover_client_events(windhover_client* client, windhover_event* events,
+                                         size_t event_size, size_t room, size_t* count) {
+  if (count != nullptr) *count = 0;
+  if (client == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  if (!client->client.connected()) return fail(client, WINDHOVER_CLOSED);
+  const auto status = windhover::check_events(events, event_size, room, count);
+  if (status != WINDHOVER_OK) return fail(client, status);
+  return guarded(client, [&] {
+    std::vector<windhover::Event> told;
+    const auto answered = client->client.events(told);
+    if (ok(answered)) windhover::give_events(told, events, event_size, room, *count);
+    return answered;
+  });
+}
+
 windhover_status windhover_client_draws(windhover_client* client, double* theta, size_t room,
                                         size_t* draws, size_t* dimension,
                                         windhover_provenance* provenance) {

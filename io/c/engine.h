@@ -186,6 +186,12 @@ WINDHOVER_API windhover_status windhover_reader_posterior(windhover_reader* read
                                                           size_t parameter_size, size_t room,
                                                           windhover_provenance* provenance);
 
+/* The newest `room` events, WINDHOVER_MAX_EVENTS at most, oldest first, in structs of event_size =
+ * sizeof(windhover_event) bytes; `count`: how many. */
+WINDHOVER_API windhover_status windhover_reader_events(windhover_reader* reader,
+                                                       windhover_event* events, size_t event_size,
+                                                       size_t room, size_t* count);
+
 /* Draws `first` to `first + count` of the parameters: count x dimension numbers, draw after draw,
  * into `draws` of `room` numbers. first 0 takes the newest snapshot and keeps it, for more pages
  * and for predict, until windhover_reader_release(). WINDHOVER_INVALID_ARGUMENT: more than

@@ -76,6 +76,18 @@ windhover_status windhover_reader_posterior(windhover_reader* reader,
   return WINDHOVER_OK;
 }
 
+windhover_status windhover_reader_events(windhover_reader* reader, windhover_event* events,
+                                         size_t event_size, size_t room, size_t* count) {
+  if (count != nullptr) *count = 0;
+  if (reader == nullptr) return WINDHOVER_INVALID_ARGUMENT;
+  const auto status = windhover::check_events(events, event_size, room, count);
+  if (status != WINDHOVER_OK) return status;
+  windhover::EventList list;
+  reader->reader->events(list);
+  windhover::give_events(list.all(), events, event_size, room, *count);
+  return WINDHOVER_OK;
+}
+
 windhover_status windhover_reader_draws(windhover_reader* reader, size_t first, size_t count,
                                         double* draws, size_t room,
                                         windhover_provenance* provenance) {

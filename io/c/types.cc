@@ -102,6 +102,11 @@ const char* windhover_reason_text(int reason) {
   return windhover::to_string(static_cast<windhover::StatusReason>(reason));
 }
 
+const char* windhover_event_kind_text(int kind) {
+  if (kind < 0 || kind > UINT8_MAX) return "none";
+  return windhover::to_string(static_cast<windhover::EventKind>(kind));
+}
+
 void windhover_rows_init(windhover_rows* rows, size_t size) { windhover::begin({}, rows, size); }
 
 void windhover_question_init(windhover_question* question, size_t size) {

@@ -208,7 +208,8 @@ typedef struct windhover_provenance {
   double score_autocorrelation, drift_score, repeated_rows, coverage_90;
   double noise_variance, noise_variance_sd;
   double conformal_coverage_90;
-  uint64_t drift_onset; /* the row from which on the newest ones differ; 0: not known */
+  uint64_t drift_onset;        /* the row from which on the newest ones differ; 0: not known */
+  int64_t drift_onset_time_ns; /* when it came, since 1970; 0: not known */
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 
@@ -243,6 +244,29 @@ typedef struct windhover_parameter {
   /* What has moved: how much larger the newest rows would have it, in standard deviations. */
   double drift_score;
 } windhover_parameter;
+
+/* Something that has happened to a posterior. Times are nanoseconds since 1970. */
+typedef struct windhover_event {
+  uint64_t id; /* 1, 2, ... in the life of the engine, checkpoints included */
+  int kind;    /* windhover_event_kind_text() */
+  windhover_posterior_status from, status; /* before and after */
+  int reason;                              /* windhover_reason_text() */
+  int64_t time_ns;
+  /* How often a change of status has come with nothing but the way back between, since then. */
+  uint64_t times;
+  int64_t first_time_ns;
+  uint64_t row;         /* how many rows the learner had taken in */
+  double number;        /* the number behind the reason; of "resized" the rows of the window */
+  double before;        /* of "resized" the rows before */
+  uint64_t drift_onset; /* as in windhover_provenance */
+  int64_t drift_onset_time_ns;
+} windhover_event;
+#define WINDHOVER_MAX_EVENTS 64 /* that are kept */
+
+/* "started", "status", "drift", "cold_start_over", "started_over", "resized", "limit_aside",
+ * "limit_back", "recovered", "paused", "went_on"; "none": a later version's. Static memory. Any
+ * thread. */
+WINDHOVER_API const char* windhover_event_kind_text(int kind);
 
 #ifdef __cplusplus
 }

@@ -88,6 +88,8 @@ std::span<const HttpRoute> http_routes() noexcept {
                 [](Handler& h, const Request& r) { return h.api_.posterior(r); }},
       HttpRoute{kPost, "/v1/draws", Needs::kQuery, true,
                 [](Handler& h, const Request& r) { return h.api_.draws(r); }},
+      HttpRoute{kGet, "/v1/events", Needs::kAnyRole, true,
+                [](Handler& h, const Request& r) { return h.api_.events(r); }},
       HttpRoute{kGet, "/v1/status", Needs::kAnyRole, true,
                 [](Handler& h, const Request& r) { return h.api_.status(r); }},
       HttpRoute{kGet, "/v1/schema", Needs::kQuery, false,

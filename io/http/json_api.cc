@@ -23,6 +23,15 @@ bool says_json(std::string_view content_type) noexcept {
   return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
 }
 
+// Nothing leaves it as it is; false: it is no such number.
+template <class Number>
+bool read_number(std::string_view text, Number& number) noexcept {
+  if (text.empty()) return true;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
 // How the rows of a question are not as long as the model's; empty: they are.
 std::string width_text(const v1::Predict& question, const ModelLimits& limits) {
   const std::string wanted = std::to_string(limits.features);
@@ -63,10 +72,8 @@ HttpAnswer JsonApi::hello(const HttpRequest& request) {
 }
 
 HttpAnswer JsonApi::models(const HttpRequest& request) {
-  const std::string_view first = query_value(request.query, "first");
   std::uint32_t number = 0;
-  const auto parsed = std::from_chars(first.data(), first.data() + first.size(), number);
-  if (!first.empty() && (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size())) {
+  if (!read_number(query_value(request.query, "first"), number)) {
     return http_error(400, "first is a whole number from 0 on");
   }
   v1::Request question;
@@ -126,6 +133,16 @@ HttpAnswer JsonApi::draws(const HttpRequest& request) {
 HttpAnswer JsonApi::status(const HttpRequest& request) {
   v1::Request question;
   question.mutable_status();
+  return ask(question, request);
+}
+
+HttpAnswer JsonApi::events(const HttpRequest& request) {
+  std::uint64_t after = 0;
+  if (!read_number(query_value(request.query, "after"), after)) {
+    return http_error(400, "after is a whole number from 0 on");
+  }
+  v1::Request question;
+  question.mutable_list_events()->set_after(after);
   return ask(question, request);
 }
 

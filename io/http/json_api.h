@@ -33,6 +33,7 @@ class JsonApi {
   HttpAnswer posterior(const HttpRequest& request);
   HttpAnswer draws(const HttpRequest& request);
   HttpAnswer status(const HttpRequest& request);
+  HttpAnswer events(const HttpRequest& request);
   HttpAnswer schema(const HttpRequest& request);
   HttpAnswer checkpoint(const HttpRequest& request);
   // For the observe endpoint: HttpAnswer::relay, unless something is wrong already.

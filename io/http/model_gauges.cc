@@ -53,6 +53,14 @@ constexpr std::array kModelGauges = {
     ModelGauge{"windhover_drift_score",
                "Newest tenth of the window against the rest, in standard deviations.",
                [](const ModelMetrics& m) { return m.provenance.drift_score; }},
+    ModelGauge{"windhover_drift_onset_timestamp_seconds",
+               "When the rows came from which on the newest ones differ, since 1970.",
+               [](const ModelMetrics& m) {
+                 const std::int64_t ns = m.provenance.drift_onset_time_ns;
+                 return ns == 0 ? kUnknown : static_cast<double>(ns) * 1e-9;
+               }},
+    ModelGauge{"windhover_events", "What has happened to the model: /v1/events lists the newest.",
+               [](const ModelMetrics& m) { return from_count(m.events); }, MetricType::kCounter},
     ModelGauge{"windhover_score_autocorrelation",
                "Long-run variance of the scores over that of independent rows.",
                [](const ModelMetrics& m) { return m.provenance.score_autocorrelation; }},

@@ -86,6 +86,19 @@ void add_scores(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
                &ScoreMeans::conformal_coverage);
 }
 
+void add_events(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
+  text.family(MetricType::kGauge, "windhover_event_timestamp_seconds",
+              "When the newest event of its kind was, since 1970.");
+  for (const ModelMetrics& model : models) {
+    for (std::size_t i = 0; i < kEventKinds; ++i) {
+      const std::int64_t time_ns = model.newest_event_ns[i];
+      if (time_ns == 0) continue;
+      text.sample({{"model", model.name}, {"kind", to_string(static_cast<EventKind>(i))}},
+                  static_cast<double>(time_ns) * 1e-9);
+    }
+  }
+}
+
 void add_models(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
   for (const ModelGauge& gauge : model_gauges()) {
     text.family(gauge.type, gauge.name, gauge.help);
@@ -110,6 +123,7 @@ void add_models(MetricsWriter& text, const std::vector<ModelMetrics>& models) {
                   std::uint64_t{model.provenance.reason == reason});
     }
   }
+  add_events(text, models);
   add_scores(text, models);
   text.family(MetricType::kInfo, "windhover_model", "What the model is; its history's name.");
   for (const ModelMetrics& model : models) {

@@ -57,6 +57,10 @@ ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
   metrics.counters = values_in(engine.counters());
   metrics.durable = durable_metrics(model, *state.clock);
   metrics.scored = engine.scores(metrics.scores);
+  EventList events;
+  memory.readers[index]->events(events);
+  metrics.events = events.total;
+  metrics.newest_event_ns = events.newest_time_ns;
   return metrics;
 }
 

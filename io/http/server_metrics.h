@@ -57,6 +57,8 @@ struct ModelMetrics {
   DurableMetrics durable;
   bool scored = false;
   PredictionScores scores;
+  std::uint64_t events = 0;
+  std::array<std::int64_t, kEventKinds> newest_event_ns{};
 };
 
 struct ServerMetrics {

@@ -49,7 +49,7 @@ std::size_t Capture::state_bound(const Arena& arena, const EngineConfig& config)
     const std::string_view name = region.name;
     if (name == "model" || name == "sampler" || name == "estimates and chains") {
       bytes += region.bytes;
-    } else if (name == "snapshots") {
+    } else if (name == "snapshots" || name == "events") {
       bytes += region.bytes / Snapshots<Posterior>::slots_for(config.max_readers);
     }
   }

@@ -96,7 +96,9 @@ struct LearnerView {
   double minibatch_size;
   std::uint64_t passes = 0;  // complete ones over the window since chains began
   const AnySampler* sampler = nullptr;
-  double relaxation = 0;  // moves in which a chain forgets where it was, at least a window
+  double relaxation = 0;     // moves in which a chain forgets where it was, at least a window
+  std::uint64_t memory = 0;  // Horizon::kAdaptive: the window is of so many rows at most
+  bool limit_aside = false;  // SurpriseLimit::stands_aside()
 };
 
 }  // namespace windhover

@@ -31,6 +31,7 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
     cursor_.weigh_by(memory_choice_->ages());
   }
   if (surprise_limit_ != nullptr) surprise_limit_->visit_state(visitor, cursor_);
+  row_times_.visit_state(visitor);
   sums_.visit_state(visitor);
   scan_.visit_state(visitor, workers_);
   cold_start_.visit_state(visitor);

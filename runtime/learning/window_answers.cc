@@ -15,6 +15,8 @@ LearnerView WindowLearner::view() const noexcept {
   view.passes = run_.passes();
   view.sampler = &mover.sampler();
   view.relaxation = mover.relaxation();
+  view.memory = memory_choice_ != nullptr ? cursor_.most_rows() : 0;
+  view.limit_aside = surprise_limit_ != nullptr && surprise_limit_->stands_aside();
   return view;
 }
 
@@ -31,6 +33,7 @@ void WindowLearner::publish() noexcept {
       std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
   p.repeated_rows = pass.repeats().share();
   p.drift_onset = pass.drift_onset();
+  p.drift_onset_time_ns = p.drift_onset == 0 ? 0 : row_times_.time_of(p.drift_onset);
   e.drifting = pass.scores().drifting();
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();

@@ -25,6 +25,8 @@ WindowLearner::WindowLearner(Arena& arena, const EngineConfig& config, Window& w
       cold_start_(arena, config_, cursor_, estimator_, sums_.pass(), scan_, counters),
       ensemble_(arena, config_, cursor_, estimator_, workers_, sampler, counters),
       run_(arena, config_, cursor_, estimator_, ensemble_, counters),
+      clock_(clock),
+      row_times_(config_),
       schedule_(config_, cursor_, sums_, estimator_, ensemble_, run_),
       publisher_(arena, config_, snapshots, clock, counters),
       team_(
@@ -50,6 +52,7 @@ void WindowLearner::reset() noexcept {
   run_.reset();
   if (memory_choice_ != nullptr) memory_choice_->reset();
   if (surprise_limit_ != nullptr) surprise_limit_->reset();
+  row_times_.reset();
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     workers_[w].model = models_[w];
     workers_[w].gradient =
@@ -115,6 +118,7 @@ bool WindowLearner::cold_start_round() noexcept {
 void WindowLearner::take_head(std::uint64_t head) noexcept {
   if (head == cursor_.head()) return cursor_.advance(head);
   tell_head(head);
+  if (row_times_.due(head)) row_times_.note(head, clock_.wall_ns());
   if (surprise_limit_ != nullptr && run_.phase() != Phase::kWarmingUp) {
     surprise_limit_->judge(*leader().model, estimator_, cursor_, cursor_.head(), head,
                            leader().indices);

@@ -17,6 +17,7 @@
 #include "windhover/runtime/learning/window_sums.h"
 #include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/window/row_times.h"
 
 namespace windhover {
 
@@ -82,6 +83,8 @@ class WindowLearner final : public Learner {
   SamplingRun run_;
   MemoryChoice* memory_choice_ = nullptr;    // Horizon::kAdaptive
   SurpriseLimit* surprise_limit_ = nullptr;  // unless surprising rows are kept
+  Clock& clock_;
+  RowTimes row_times_;
   Schedule schedule_;
   Publisher publisher_;
   ForkJoin team_;

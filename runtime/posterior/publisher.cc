@@ -68,7 +68,7 @@ void Publisher::hand_over(Posterior& posterior) noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 3);
+  visitor.section("snapshot", 4);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);

@@ -102,6 +102,9 @@ struct Provenance {
   // window can tell. It stays for as long as the window's rows before and after it differ beyond
   // chance, whatever `status` says meanwhile. 0: not known.
   std::uint64_t drift_onset = 0;
+  // When that row was taken in, since 1970, by the engine's clock, to 1/128 of the rows in memory
+  // (window/row_times.h). 0: not known.
+  std::int64_t drift_onset_time_ns = 0;
   // Share of the window's rows that repeat another one exactly: above some percent the posterior
   // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
   // without a window.

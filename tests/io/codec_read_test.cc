@@ -59,6 +59,9 @@ static_assert(same(response_field::kListModelsResult, v1::Response::kListModelsR
 static_assert(same(response_field::kChangeModelResult,
                    v1::Response::kChangeModelResultFieldNumber));
 static_assert(same(list_models_field::kFirst, v1::ListModels::kFirstFieldNumber));
+static_assert(same(request_field::kListEvents, v1::Request::kListEventsFieldNumber));
+static_assert(same(response_field::kListEventsResult, v1::Response::kListEventsResultFieldNumber));
+static_assert(same(list_events_field::kAfter, v1::ListEvents::kAfterFieldNumber));
 static_assert(same(change_model_field::kAnsweredBy, v1::ChangeModel::kAnsweredByFieldNumber));
 static_assert(same(change_model_field::kPause, v1::ChangeModel::kPauseFieldNumber));
 static_assert(same(request_field::kHostModel, v1::Request::kHostModelFieldNumber));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "windhover/io/client.h"
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
 #include "windhover/io/windhover.pb.h"
@@ -54,6 +55,7 @@ Provenance full_provenance() {
   p.score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
   p.drift_score = 4.5;
   p.drift_onset = UINT64_MAX;
+  p.drift_onset_time_ns = INT64_MIN;
   p.repeated_rows = 0.125;
   p.divergences = p.recovery_target = UINT64_MAX;
   p.status = PosteriorStatus::kDrifting;
@@ -95,6 +97,7 @@ void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_TRUE(std::isnan(theirs.score_autocorrelation()));
   EXPECT_EQ(theirs.drift_score(), ours.drift_score);
   EXPECT_EQ(theirs.drift_onset(), ours.drift_onset);
+  EXPECT_EQ(theirs.drift_onset_time_ns(), ours.drift_onset_time_ns);
   EXPECT_EQ(theirs.repeated_rows(), ours.repeated_rows);
   EXPECT_EQ(theirs.divergences(), ours.divergences);
   EXPECT_EQ(static_cast<int>(theirs.state()), static_cast<int>(ours.status));
@@ -295,6 +298,37 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   const v1::Response changed =
       round_trip(kStatusReplyBound, std::uint64_t{7}, ChangeModelReply{&state});
   EXPECT_EQ(changed.change_model_result().state().name(), name);
+}
+
+TEST(Codec, EventsSurviveTheWire) {
+  Event event;
+  event.id = event.times = event.row = event.drift_onset = UINT64_MAX;
+  event.time_ns = event.first_time_ns = event.drift_onset_time_ns = INT64_MIN;
+  event.kind = EventKind::kWentOn;
+  event.from = PosteriorStatus::kRecovering;
+  event.status = PosteriorStatus::kDrifting;
+  event.reason = StatusReason::kPredictive;
+  event.number = 4.5;
+  event.before = -0.0;
+  const std::vector<Event> events(kMostEvents, event);
+  const v1::Response response = round_trip(kStatusReplyBound, UINT64_MAX, ListEventsReply{events});
+  ASSERT_EQ(response.list_events_result().events_size(), static_cast<int>(events.size()));
+  const v1::Event& last = *response.list_events_result().events().rbegin();
+  EXPECT_EQ(last.times(), event.times);
+  EXPECT_EQ(last.time_ns(), event.time_ns);
+  EXPECT_EQ(last.kind(), v1::EVENT_KIND_WENT_ON);
+  const Event read = event_of(last);
+  EXPECT_EQ(read.id, event.id);
+  EXPECT_EQ(read.first_time_ns, event.first_time_ns);
+  EXPECT_EQ(read.row, event.row);
+  EXPECT_EQ(read.kind, event.kind);
+  EXPECT_EQ(read.from, event.from);
+  EXPECT_EQ(read.status, event.status);
+  EXPECT_EQ(read.reason, event.reason);
+  EXPECT_EQ(read.number, event.number);
+  EXPECT_TRUE(std::signbit(read.before));
+  EXPECT_EQ(read.drift_onset, event.drift_onset);
+  EXPECT_EQ(read.drift_onset_time_ns, event.drift_onset_time_ns);
 }
 
 TEST(Codec, WhatBecameOfAnOrderSurvivesTheWire) {

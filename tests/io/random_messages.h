@@ -57,7 +57,7 @@ inline v1::Request random_request(Random& random) {
   };
   // Few, so that they meet.
   const auto key = [&] { return std::string(below(random, below(random, 5) == 0 ? 70 : 4), 'k'); };
-  switch (below(random, 14)) {
+  switch (below(random, 15)) {
     case 0:
       request.mutable_hello()->set_version_min(static_cast<std::uint32_t>(below(random, 3)));
       request.mutable_hello()->set_version_max(static_cast<std::uint32_t>(random()));
@@ -151,6 +151,9 @@ inline v1::Request random_request(Random& random) {
         request.mutable_outcome()->add_targets(real());
       }
       request.mutable_outcome();
+      break;
+    case 13:
+      request.mutable_list_events()->set_after(below(random, 2) * random());
       break;
     default:
       request.mutable_status();
@@ -248,6 +251,8 @@ inline bool same_request(const RequestView& ours, const v1::Request& theirs) {
              ours.take_checkpoint.request == theirs.take_checkpoint().request();
     case RequestKind::kListModels:
       return theirs.has_list_models() && ours.list_models.first == theirs.list_models().first();
+    case RequestKind::kListEvents:
+      return theirs.has_list_events() && ours.list_events.after == theirs.list_events().after();
     case RequestKind::kChangeModel:
       return theirs.has_change_model() &&
              ours.change_model.answered_by == theirs.change_model().answered_by() &&

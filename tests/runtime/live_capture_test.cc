@@ -24,7 +24,8 @@ std::string difference_of_learners(TestEngine& one, TestEngine& other) {
     std::erase_if(all.sections, [](const SavedState::Section& section) {
       return section.name == "snapshot" || section.name == "counters" ||
              section.name == "replay ratio" || section.name == "comparison of spreads" ||
-             section.name == "learner" || section.name == "window";
+             section.name == "learner" || section.name == "window" ||
+             section.name == "times of rows" || section.name == "events";
     });
     return all;
   };

@@ -38,6 +38,8 @@ class Host {
     used_ = used;
   }
   Index used() const { return used_; }
+  // What is now there is now here.
+  void share_wall_clock(Host& other) { clock_.set_wall_ns(other.clock_.wall_ns()); }
 
   // A frame, and `rounds` rounds, or as many as the scenario has after it.
   void step(int rounds = -1) {
@@ -173,15 +175,16 @@ std::unique_ptr<Host> other_run(const Scenario& s, const Data& data, std::uint32
   return other;
 }
 
-void restore(Host& run, const SavedState& state, const Host& from) {
+void restore(Host& run, const SavedState& state, Host& from) {
   StateRestorer restorer(state);
   run.engine()->visit_state(restorer);
   ASSERT_TRUE(restorer.fits()) << "other numbers are asked for than were shown";
   run.go_to(from.position(), from.used());
+  run.share_wall_clock(from);
 }
 
 // The same through bytes, and every section has a name that errors can say.
-void restore(Host& run, const Bytes& checkpoint, const Host& from) {
+void restore(Host& run, const Bytes& checkpoint, Host& from) {
   const Error error = restore_error(*run.engine(), checkpoint);
   ASSERT_EQ(error.status, Status::kOk) << error.sentence;
   const std::string unknown = checkpoint::sentence_of_damage(checkpoint::SectionHeader("?"));
@@ -190,6 +193,7 @@ void restore(Host& run, const Bytes& checkpoint, const Host& from) {
         << section.header.name.data();
   }
   run.go_to(from.position(), from.used());
+  run.share_wall_clock(from);
 }
 
 // `original` is saved as it stands and goes on by so many steps; an engine restored from it goes

@@ -14,6 +14,7 @@ namespace windhover {
 void add_backup(CLI::App& app);
 void add_checkpoint(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_events(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_health(CLI::App& app);
 void add_log(CLI::App& app);

@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   windhover::add_predict(app);
   windhover::add_posterior(app);
   windhover::add_status(app);
+  windhover::add_events(app);
   windhover::add_health(app);
   windhover::add_model(app);
   windhover::add_top(app);

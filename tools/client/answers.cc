@@ -6,6 +6,7 @@
 #include <array>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/kept/kept_text.h"
 
 namespace windhover {
 
@@ -47,6 +48,7 @@ ordered_json to_json(const Provenance& p) {
           {"score_autocorrelation", p.score_autocorrelation},
           {"drift_score", p.drift_score},
           {"drift_onset", p.drift_onset},
+          {"drift_onset_time_ns", p.drift_onset_time_ns},
           {"repeated_rows", p.repeated_rows},
           {"noise_variance", p.noise_variance},
           {"noise_variance_sd", p.noise_variance_sd}};
@@ -223,8 +225,11 @@ std::string reason_text(const Provenance& p) {
       return "not enough rows or draws yet";
     case StatusReason::kDrift:
       return fmt::format(
-          "the newest tenth of the window is unlike the rest, drift_score {:.1f}{}", p.drift_score,
-          p.drift_onset == 0 ? std::string() : fmt::format(", since about row {}", p.drift_onset));
+          "the newest tenth of the window is unlike the rest, drift_score {:.1f}{}{}",
+          p.drift_score,
+          p.drift_onset == 0 ? std::string() : fmt::format(", since about row {}", p.drift_onset),
+          p.drift_onset_time_ns == 0 ? std::string()
+                                     : fmt::format(", {} UTC", time_text(p.drift_onset_time_ns)));
     case StatusReason::kDependentRows:
       return fmt::format(
           "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "

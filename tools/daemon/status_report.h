@@ -11,13 +11,6 @@
 
 namespace windhover {
 
-// The number that `reason` is about, by its name in Provenance; no name: there is none.
-struct ReasonNumber {
-  const char* name = nullptr;
-  double value = 0;
-};
-ReasonNumber number_behind(const Provenance& provenance) noexcept;
-
 // One thread. The log and the name outlive it. No heap call.
 class StatusReport {
  public:

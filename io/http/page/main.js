@@ -4,7 +4,7 @@ import { CalibrationView } from "./calibration.js";
 import { CoefficientsView } from "./coefficients.js";
 import { Columns } from "./columns.js";
 import { accessGranted, askForToken, connection, startAccess, startHold, startTheme } from "./controls.js";
-import { lookAt, lookAtAll, tell } from "./events.js";
+import { lookAtAll, showEvents, tell } from "./events.js";
 import { byId, number, say } from "./format.js";
 import { stateOf } from "./judgement.js";
 import { ModelsView } from "./models.js";
@@ -24,6 +24,7 @@ let chosen = new URLSearchParams(location.search).get("model") ?? "";
 let shown = null;      // what is made for one model of one life of the server
 let available = null;  // whether the last question was answered
 let slowAt = 0;
+let toldState = "";    // the model, and the status that its events were last asked for at
 let latestStart = Infinity;  // the server that answers had begun by then
 
 // The views of a model, and what its questions need.
@@ -111,7 +112,8 @@ async function slow() {
   delete document.querySelector("main").dataset.empty;  // there is something to show
   if (chosen === "") chosen = models.states[0]?.name ?? "";
   modelsView.update(models, chosen);
-  lookAtAll(models.states);
+  lookAtAll(models.states, chosen);
+  await showEvents(chosen);
   if (shown === null) return;
   if (shown.model === chosen) await noticeReplacement();
   shown.calibration.compare(models.states, chosen);
@@ -148,7 +150,9 @@ async function turn() {
     slowAt = 0;
   }
   statusView.update(status);
-  lookAt(chosen, status.provenance);
+  const told = `${chosen} ${status.provenance.state} ${status.provenance.reason}`;
+  if (told !== toldState) await showEvents(chosen);
+  toldState = told;
   document.title = `${stateOf(status.provenance.state).word} · ${chosen} · Windhover`;
   shown.calibration.update(status);
   shown.numbers.update(now / 1000, status, (answered - asked) * 1e6);

@@ -85,6 +85,8 @@ static void nothing_is_connected(void) {
                WINDHOVER_CLOSED);
   CHECK_STATUS(windhover_client_draws(client, draws, 128, &count, &dimension, NULL),
                WINDHOVER_CLOSED);
+  windhover_event event;
+  CHECK_STATUS(windhover_client_events(client, &event, sizeof event, 1, &count), WINDHOVER_CLOSED);
   CHECK(count == 0 && dimension == 0);
   CHECK_STATUS(windhover_client_server(client, &server), WINDHOVER_CLOSED);
   CHECK(windhover_client_reconnect(client) != WINDHOVER_OK);
@@ -190,6 +192,11 @@ static void sends_and_asks(const server* s) {
   CHECK(fabs(parameters[0].mean - 3) < 0.05 && fabs(parameters[1].mean - 2) < 0.05);
   CHECK_STATUS(windhover_client_posterior(query, parameters, sizeof parameters[0], 1, NULL),
                WINDHOVER_WRONG_DIMENSION);
+  windhover_event events[WINDHOVER_MAX_EVENTS];
+  CHECK_OK(windhover_client_events(query, events, sizeof events[0], WINDHOVER_MAX_EVENTS, &count));
+  CHECK(count >= 2 && strcmp(windhover_event_kind_text(events[0].kind), "started") == 0);
+  CHECK(events[0].row == 0 && events[0].time_ns > 1700000000000000000);
+  CHECK_STATUS(windhover_client_events(query, events, 8, 1, &count), WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_posterior(query, NULL, sizeof parameters[0], 2, NULL),
                WINDHOVER_INVALID_ARGUMENT);
   double draws[128];

@@ -276,6 +276,18 @@ static void wrong_questions(void) {
   CHECK_STATUS(windhover_reader_draws(reader, 0, 1, draws, 2, &a.provenance),
                WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_reader_release(NULL), WINDHOVER_INVALID_ARGUMENT);
+  windhover_event event;
+  size_t events = 7;
+  CHECK_STATUS(windhover_reader_events(NULL, &event, sizeof event, 1, &events),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK(events == 0);
+  CHECK_STATUS(windhover_reader_events(reader, NULL, sizeof event, 1, &events),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_reader_events(reader, &event, 8, 1, &events), WINDHOVER_INVALID_ARGUMENT);
+  CHECK_STATUS(windhover_reader_events(reader, &event, sizeof event, 1, NULL),
+               WINDHOVER_INVALID_ARGUMENT);
+  CHECK(strcmp(windhover_event_kind_text(-1), "none") == 0);
+  CHECK(strcmp(windhover_event_kind_text(250), "none") == 0);
   windhover_reader_destroy(reader);
   windhover_engine_destroy(engine);
 }

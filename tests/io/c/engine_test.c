@@ -62,6 +62,21 @@ static void learns_and_answers(void) {
   CHECK(fabs(parameters[0].mean - 3) < 0.05 && fabs(parameters[1].mean - 2) < 0.05);
   CHECK(parameters[0].q5 < parameters[0].q50 && parameters[0].q50 < parameters[0].q95);
 
+  windhover_event events[WINDHOVER_MAX_EVENTS];
+  size_t event_count = 0;
+  CHECK_OK(windhover_reader_events(reader, events, sizeof events[0], WINDHOVER_MAX_EVENTS,
+                                   &event_count));
+  CHECK(event_count >= 2 && event_count < WINDHOVER_MAX_EVENTS);
+  const windhover_event newest = events[event_count - 1];
+  CHECK(strcmp(windhover_event_kind_text(newest.kind), "status") == 0);
+  CHECK(newest.id == event_count && newest.times == 1 && newest.row > 0);
+  CHECK(newest.from == WINDHOVER_POSTERIOR_WARMING_UP && newest.status == WINDHOVER_POSTERIOR_OK);
+  CHECK(newest.time_ns == newest.first_time_ns && newest.time_ns > 1700000000000000000);
+  CHECK_OK(windhover_reader_events(reader, events, sizeof events[0], 1, &event_count));
+  CHECK(event_count == 1 && events[0].id == newest.id); /* the newest */
+  CHECK_OK(windhover_reader_events(reader, NULL, 0, 0, &event_count));
+  CHECK(event_count == 0);
+
   double draws[64 * 2];
   CHECK_OK(windhover_reader_draws(reader, 0, 40, draws, 80, &a.provenance));
   CHECK_OK(windhover_reader_draws(reader, 40, 24, draws + 80, 48, NULL));

@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
 import { densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
+import { textOf } from "../../../io/http/page/events.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
@@ -176,4 +177,17 @@ test("every reason of the protocol has a sentence, what to do, and a section of 
     }
     linked(judge({ state: "POSTERIOR_STATE_OK", reason: "POSTERIOR_REASON_NONE" }));
   }
+});
+
+test("an event of the server becomes a sentence", () => {
+  const day = new Date("2026-11-24T03:12:07").getTime();
+  const status = {
+    kind: "EVENT_KIND_STATUS", from: "POSTERIOR_STATE_OK", state: "POSTERIOR_STATE_DRIFTING", reason: "POSTERIOR_REASON_DRIFT",
+    number: 5.523, times: "1", drift_onset: "11000", drift_onset_time_ns: String(day * 1e6),
+  };
+  assert.equal(textOf(status), "ok → drifting (drift, 5.52), since about row 11,000, 2026-11-24 03:12:07");
+  const often = { ...status, state: "POSTERIOR_STATE_OK", from: "POSTERIOR_STATE_DEGRADED", reason: "POSTERIOR_REASON_NONE", number: "NaN", times: "37", first_time_ns: String(day * 1e6), drift_onset: "0", drift_onset_time_ns: "0" };
+  assert.equal(textOf(often), "degraded → ok; 37 times since 2026-11-24 03:12:07");
+  assert.equal(textOf({ kind: "EVENT_KIND_RESIZED", number: 12500, before: 100000 }), "window of 12,500 rows, before 100,000");
+  assert.equal(textOf({ kind: "EVENT_KIND_OF_LATER" }), "of later");
 });

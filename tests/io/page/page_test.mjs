@@ -31,6 +31,11 @@ test("shows status, prediction, coefficients and calibration, and goes on as row
   for (const chart of await page.locator(".chart").all()) {
     assert.match(await chart.getAttribute("aria-label"), /\S+ \S+/);
   }
+  // What was before the page was opened.
+  const events = await text(page, "#events", /cold start over/);
+  assert.match(events, /the server began to serve it/);
+  assert.match(events, /warming up → /);
+  assert.ok(events.indexOf("cold start over") < events.indexOf("began to serve"), "the newest comes first");
   await daemon.observe(lines(400, 2));
   await text(page, "#numbers", /1,900 so far/);
   await page.waitForFunction(() => /1,900/.test(document.querySelector("#status-body dl").textContent), null, { timeout: kPatience });

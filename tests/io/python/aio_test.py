@@ -37,6 +37,7 @@ def test_rows_and_questions_in_an_event_loop(daemon, rows):
             assert (await m.outcome("a", y[0])).accepted == 1
             assert len(await m.posterior()) == 4
             assert (await m.draws()).theta.shape[1] == 4
+            assert (await m.events())[0].kind == "started"
             assert [one.name for one in await m.models()] == ["default"]
             assert (await m.producer_status(5)).next == 2000
             assert (await m.pause()).paused and not (await m.resume()).paused

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
@@ -74,6 +75,13 @@ def test_posterior_draws_status_and_models(daemon, rows, settled):
         assert draws.theta.shape == (draws.provenance.draws, 4)
         np.testing.assert_allclose(draws.theta.mean(axis=0), posterior.mean, atol=0.05)
         assert list(draws.to_dataframe().columns) == list(posterior.names)
+        events = m.events()
+        assert [event.id for event in events] == sorted(event.id for event in events)
+        assert events[0].kind == "started" and events[0].row == 0
+        assert "cold_start_over" in [event.kind for event in events]
+        assert events[-1].status == m.status().status
+        age = datetime.now(timezone.utc) - events[-1].time
+        assert timedelta(0) <= age < timedelta(minutes=10)
         (model,) = m.models()
         assert (model.name, model.head, model.paused) == ("default", 3000, False)
         assert m.pause().paused and not m.resume().paused

@@ -27,6 +27,7 @@ from .errors import (
     WindhoverError,
     WindhoverWarning,
 )
+from .events import Event, EventKind
 from .options import Joined, ProducerState, Totals
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
 from .results import Draws, Posterior, Predictions
@@ -40,6 +41,8 @@ __all__ = [
     "Client",
     "Disconnected",
     "Draws",
+    "Event",
+    "EventKind",
     "Horizon",
     "InvalidInput",
     "Joined",

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from .connection import Connection
+from .events import Event
 from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
 from .shared import RefusedRows, Shared, options_from
@@ -206,6 +207,10 @@ class Client(Shared):
     async def models(self) -> list[ModelState]:
         """All models of the server."""
         return await self._run(self._questions, self._models_steps())
+
+    async def events(self) -> list[Event]:
+        """What has happened to the model spoken of, oldest first: the server keeps 64."""
+        return await self._run(self._questions, self._events_steps())
 
     async def producer_status(self, producer: int) -> ProducerState:
         """Where any producer stands. REQUIRES: an observe endpoint."""

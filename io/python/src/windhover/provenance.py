@@ -82,13 +82,13 @@ class ModelKind(str, enum.Enum):
 _E = TypeVar("_E", bound=enum.Enum)
 
 
-def _nth(kind: type[_E], number: int, otherwise: _E) -> _E:
+def nth(kind: type[_E], number: int, otherwise: _E) -> _E:
     members: list[_E] = list(kind)
     return members[number] if 0 <= number < len(members) else otherwise
 
 
 def kind_of(number: int) -> ModelKind:
-    return _nth(ModelKind, number, ModelKind.OTHER)
+    return nth(ModelKind, number, ModelKind.OTHER)
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,7 @@ class Provenance:
     divergences: int
     recovery_target: int
     drift_onset: int
+    drift_onset_time_ns: int
     ess_bulk: float
     ess_tail: float
     r_hat: float
@@ -147,8 +148,8 @@ class Provenance:
     @classmethod
     def of(cls, message: Any) -> Provenance:
         """Takes the message of the wire."""
-        status = _nth(PosteriorStatus, message.state, PosteriorStatus.UNKNOWN)
-        reason = _nth(PosteriorReason, message.reason, PosteriorReason.UNKNOWN)
+        status = nth(PosteriorStatus, message.state, PosteriorStatus.UNKNOWN)
+        reason = nth(PosteriorReason, message.reason, PosteriorReason.UNKNOWN)
         # proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
         coverage = getattr(message, "coverage_90", 0.0)
         if coverage == 0.0 and reason is not PosteriorReason.PREDICTIVE:
@@ -160,7 +161,7 @@ class Provenance:
             age=message.age_ns * 1e-9,
             coverage_90=coverage,
             conformal_coverage_90=conformal if conformal != 0.0 else math.nan,
-            horizon=_nth(Horizon, message.horizon, Horizon.UNKNOWN),
+            horizon=nth(Horizon, message.horizon, Horizon.UNKNOWN),
             **{name: getattr(message, name) for name in _SAME},
         )
 

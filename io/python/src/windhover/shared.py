@@ -23,6 +23,7 @@ from .errors import (
     RowsRefused,
     RowsRefusedWarning,
 )
+from .events import Event
 from .options import Joined, Options, ProducerState, Totals
 from .provenance import ModelKind, Provenance, kind_of
 from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
@@ -347,6 +348,11 @@ class Shared:
             states += [ModelState.of(state) for state in result.states]
             if not result.states or len(states) >= result.models:
                 return states
+
+    def _events_steps(self) -> Steps[list[Event]]:
+        request = pb.Request(list_events=pb.ListEvents())
+        result = yield from self._ask(request, "list_events_result")
+        return [Event.of(event) for event in result.events]
 
     def _producer_steps(self, producer: int) -> Steps[ProducerState]:
         place = self._rows

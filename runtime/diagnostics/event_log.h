@@ -1,0 +1,124 @@
+// What has happened to a posterior lately: a list of fixed length.
+#ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_LOG_H_
+#define WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_LOG_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/prediction/predictive.h"
+
+namespace windhover {
+
+enum class EventKind : std::uint8_t {
+  kNone = 0,
+  kStarted = 1,        // a host began to serve the engine (Engine::tell_start)
+  kStatus = 2,         // status or reason became another one
+  kDrift = 3,          // while drifting: another change, which began after the last one was told
+  kColdStartOver = 4,  // the mode is found: chains began
+  kStartedOver = 5,    // the learner looks for the mode anew, with the rows that it has
+  kResized = 6,        // Horizon::kAdaptive: from `before` rows to `number`
+  kLimitAside = 7,     // so many rows are surprising that none is limited (SurpriseLimit)
+  kLimitBack = 8,      // the limit acts again
+  kRecovered = 9,      // the rows of before a restart are all in the answer
+  kPaused = 10,
+  kWentOn = 11,
+};
+inline constexpr std::size_t kEventKinds = 12;
+const char* to_string(EventKind kind) noexcept;
+
+// What applies to no kind but those that say so is 0, or NaN.
+struct Event {
+  std::uint64_t id = 0;            // 1, 2, ... in the life of the engine, checkpoints included
+  std::int64_t time_ns = 0;        // since 1970, by the host's clock
+  std::int64_t first_time_ns = 0;  // of the first of `times`
+  std::uint64_t times = 1;  // status: how often this change has come, with nothing but the way back
+                            // between
+  std::uint64_t row = 0;    // how many rows the learner had taken in
+  EventKind kind = EventKind::kNone;
+  PosteriorStatus from = PosteriorStatus::kWarmingUp;  // status: what it was
+  PosteriorStatus status = PosteriorStatus::kWarmingUp;
+  StatusReason reason = StatusReason::kNone;
+  // Status, drift: the number behind the reason (number_behind()).
+  double number = std::numeric_limits<double>::quiet_NaN();
+  double before = std::numeric_limits<double>::quiet_NaN();
+  // Reason kDrift: Provenance::drift_onset and its time.
+  std::uint64_t drift_onset = 0;
+  std::int64_t drift_onset_time_ns = 0;
+};
+
+inline constexpr std::size_t kMostEvents = 64;
+
+// The newest events, oldest first. Plain.
+struct EventList {
+  std::array<Event, kMostEvents> events;
+  std::uint32_t count = 0;
+  std::uint64_t total = 0;  // that there ever were: the newest one's id
+  // Of each kind, when the newest came, also where it is not among these any more; 0: none has.
+  std::array<std::int64_t, kEventKinds> newest_time_ns{};
+
+  std::span<const Event> all() const noexcept { return {events.data(), count}; }
+};
+
+// What brings an engine to look for events: the newest snapshot, and what an answer's status hangs
+// on beside it.
+struct EventCause {
+  std::uint64_t snapshot = 0;
+  std::uint64_t recovery_target = 0;
+  bool failing = false;  // the predictions are not borne out
+  bool paused = false;
+  bool operator==(const EventCause&) const = default;
+};
+
+// How an engine stands at one moment, as far as events tell of it.
+struct EngineMoment {
+  const Provenance& answer;  // as readers get it
+  bool sampling = false;     // the cold start is over
+  std::uint64_t cold_starts = 0;
+  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows of its window; otherwise 0
+  bool limit_aside = false;
+  bool paused = false;
+};
+
+// Compares each moment with the one before, so that between two looks only the outcome is told. A
+// status that comes and goes takes two places, however often it does: an event that repeats the one
+// before last, with the way back between, takes that one's place with the number of times.
+//
+// Invariant: ids grow along the list. One thread: the learner's.
+class EventLog {
+ public:
+  void reset() noexcept { *this = EventLog(); }
+
+  // Whether the list is another one now. O(kMostEvents).
+  bool look(const EngineMoment& now, std::int64_t time_ns) noexcept;
+  void tell_start(std::uint64_t row, std::int64_t time_ns) noexcept;
+
+  const EventList& list() const noexcept { return list_; }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  void look_at_learner(const EngineMoment& now, Event event) noexcept;
+  void look_at_status(const Provenance& p, Event event) noexcept;
+  void add(EventKind kind, Event event) noexcept;
+  bool repeats(const Event& event) const noexcept;
+  void remove(std::size_t place) noexcept;
+
+  EventList list_;
+  // Of the moment before.
+  PosteriorStatus status_ = PosteriorStatus::kWarmingUp;
+  StatusReason reason_ = StatusReason::kFewDraws;
+  bool sampling_ = false;
+  std::uint64_t cold_starts_ = 0;
+  std::uint64_t memory_ = 0;
+  bool limit_aside_ = false;
+  bool paused_ = false;
+  std::uint64_t drift_told_ = 0;  // rows when drift was last told
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_LOG_H_

@@ -1,0 +1,44 @@
+// What an engine tells of what has happened to it.
+#include "windhover/runtime/engine_layout.h"
+
+namespace windhover {
+
+void Engine::Layout::look_for_events() noexcept {
+  const Posterior* const newest = parts.snapshots.published();
+  if (newest == nullptr) return;
+  const EventCause now{
+      newest->provenance.snapshot_id, recovery_target.load(std::memory_order_relaxed),
+      scorer != nullptr && scorer->failing(), paused.load(std::memory_order_relaxed)};
+  if (now == looked) return;
+  looked = now;
+  Provenance answer;
+  stamp(*newest, answer);
+  const LearnerView view = parts.learner->view();
+  const EngineMoment moment{answer,
+                            view.phase != Learner::Phase::kWarmingUp,
+                            counters.get(RuntimeCounter::kColdStarts),
+                            view.memory,
+                            view.limit_aside,
+                            now.paused};
+  if (events.look(moment, clock.wall_ns())) show_events();
+}
+
+void Engine::Layout::show_events() noexcept {
+  shown_events.begin_publish() = events.list();
+  shown_events.publish();
+}
+
+void Engine::tell_start() noexcept {
+  Layout& engine = *layout_;
+  engine.events.tell_start(head(), engine.clock.wall_ns());
+  engine.show_events();
+}
+
+// There always is a list: create() shows an empty one.
+void Reader::events(EventList& list) noexcept {
+  Engine::Layout& engine = *engine_->layout_;
+  list = *engine.shown_events.pin(id_);
+  engine.shown_events.unpin(id_);
+}
+
+}  // namespace windhover
