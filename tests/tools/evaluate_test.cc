@@ -85,6 +85,14 @@ class Evaluate : public ::testing::Test {
     return path;
   }
 
+  template <class Write>
+  std::string file(const char* name, Write&& write) {
+    const std::string path = folder_.path() / name;
+    std::ofstream out(path);
+    write(out);
+    return path;
+  }
+
   static EvaluateOptions options(const std::string& path, const std::string& target) {
     EvaluateOptions options;
     options.path = path;
@@ -223,6 +231,55 @@ TEST_F(Evaluate, AStreamThatTurnsNeedsAShortMemory) {
   const ordered_json& filter = short_window["against"][0];
   EXPECT_NE(filter["setting"], "nothing forgotten");
   EXPECT_NEAR(number(short_window["log_score"]), number(filter["log_score"]), 0.05);
+}
+
+// Classes that lie apart, and columns that are all but copies, leave the posterior flat in some
+// direction but for the prior: chains would go on for many thousand rounds after each chunk.
+TEST_F(Evaluate, ALearnerThatDoesNotRestIsLeftAfterAWhile) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const std::string path = file("apart.csv", [&](std::ofstream& out) {
+    out << "a,b,c,d,e,g,class\n";
+    for (int i = 0; i < 400; ++i) {
+      const auto of = random() % 4;
+      const double a = std::exp(2 * normal(random) + (of == 1 ? 3 : 0));
+      const double b = a * (1 + 0.05 * normal(random));
+      const double d = (of == 2 ? 12 : 0) + normal(random);
+      out << a << ',' << b << ',' << a - b << ',' << d << ',' << d + 0.05 * normal(random) << ','
+          << (of == 3 ? 12 : 0) + normal(random) << ',' << "wxyz"[of] << '\n';
+    }
+  });
+  EvaluateOptions o = options(path, "class");
+  o.horizon.window_size = 300;
+  o.chunk = 5;
+  const ordered_json result = evaluate(o);
+  EXPECT_EQ(result["chunks"], 80);
+  EXPECT_GT(result["chunks_cut_short"], 0);
+  EXPECT_NE(describe_evaluation(result).find("had not come to rest"), std::string::npos);
+  EXPECT_GT(number(result["log_score"]), number(result["reference"]) + 0.5);
+  // A stream that lets it rest is as it was.
+  o = options(prices(), "price");
+  o.chunk = 10;
+  EXPECT_EQ(evaluate(o)["chunks_cut_short"], 0);
+}
+
+TEST_F(Evaluate, MoreColumnsThanAnEngineTakesAreRefusedBeforeTheFileIsHeld) {
+  EvaluateOptions o;
+  o.path = file("wide.csv", [](std::ofstream& out) { out << "c,y\n1,2\n2,3\n"; });
+  o.schema = file("wide.toml", [](std::ofstream& out) {
+    out << "target = \"y\"\n[[feature]]\nfield = \"c\"\nkind = \"category\"\nother = "
+           "\"zero\"\ncategories = [";
+    for (int i = 0; i < 65'537; ++i) out << '"' << i << "\",";
+    out << "]\n";
+  });
+  try {
+    evaluate(o);
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("model.features must be 1 to 65536"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(Evaluate, WhatItCannotReadIsRefused) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "windhover/runtime/config.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
 
@@ -79,12 +80,9 @@ Schema schema_of_numbers(const std::string& path, const DatasetOptions& options)
 
 Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sparse) {
   constexpr std::size_t kLinesListed = 10;
-  constexpr std::size_t kMostDense = 65'536;
-  if (!sparse && schema.features() > kMostDense) {
-    throw UserError(
-        fmt::format("{}: rows of {} columns are too many to be held dense; at most {} are allowed",
-                    path, schema.features(), kMostDense));
-  }
+  EngineConfig dense;
+  dense.model.features = static_cast<std::uint32_t>(schema.features());
+  if (!sparse) value_or_throw(check_structure(dense));
   Table table(path, schema.table_options());
   const RowEncoder encoder(schema, table, RowUse::kObservation, scaled);
   Dataset data;

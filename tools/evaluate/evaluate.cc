@@ -35,14 +35,14 @@ std::uint32_t classes_of(const Schema& schema, const Dataset& data, const std::s
 }
 
 EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
-                           const Dataset& data) {
+                           std::uint32_t classes) {
   EngineConfig config = options.horizon;
   config.model.name = options.model;
-  config.model.features = static_cast<std::uint32_t>(data.columns());
+  config.model.features = static_cast<std::uint32_t>(schema.features());
   config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
   config.model.offset = schema.has_offset();
   config.model.weight = schema.has_weight();
-  config.model.classes = classes_of(schema, data, options.model);
+  config.model.classes = classes;
   config.max_frame_rows = kMostChunk;
   config.window_slack = 2 * kMostChunk;
   config.score_predictions = true;
@@ -148,12 +148,15 @@ class Stream {
                                   to_string(refused[0].reason)));
     }
     clock_.advance_ns(1'000'000);
-    while (engine_->poll(kRoundsAPoll) > 0) continue;
+    rest(end - first);
     const std::uint64_t more = means().rows - scored;
     if (answers && more > 0) said[status_text(before)] += more;
     // Only rows from before there are units go unscored, and they come first.
     return {first, end, end - more};
   }
+
+  // Chunks after which the learner had not come to rest.
+  std::uint64_t cut_short() const { return cut_short_; }
 
   ScoreMeans means() const {
     PredictionScores scores;
@@ -162,7 +165,22 @@ class Stream {
   }
 
  private:
-  static constexpr int kRoundsAPoll = 256;
+  // Of rows that leave the posterior all but flat in some direction chains can take 100,000 rounds
+  // to rest after each. A row grants what nearly all need, and what they do not is saved for a cold
+  // start.
+  static constexpr int kRoundsARow = 64;
+  static constexpr int kMostSaved = 1 << 14;
+
+  void rest(std::size_t rows) {
+    granted_ = std::min(granted_ + kRoundsARow * static_cast<int>(rows), kMostSaved);
+    int done = 0;
+    do {
+      done = engine_->poll(std::min(kRoundsARow, granted_));
+      granted_ -= done;
+    } while (done > 0 && granted_ > 0);
+    if (done > 0) ++cut_short_;
+    engine_->poll(0);  // serves what there is
+  }
 
   void put_features(std::size_t first, std::size_t end, ObservationBatch& batch) {
     if (data_.sparse_columns == 0) {
@@ -185,6 +203,8 @@ class Stream {
   ManualClock clock_;
   Engine* engine_ = nullptr;
   std::optional<Reader> reader_;
+  int granted_ = 0;  // rounds
+  std::uint64_t cut_short_ = 0;
   std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse
 };
 
@@ -206,8 +226,11 @@ ordered_json evaluate(const EvaluateOptions& given) {
         "there are {}",
         kMostAgainst, schema.features()));
   }
+  // Before the file is held, as far as it goes without its targets.
+  value_or_throw(check(engine_config(options, schema, ModelConfig().classes)));
   const Dataset data = load_stream(options.path, schema);
-  const EngineConfig config = engine_config(options, schema, data);
+  const EngineConfig config =
+      engine_config(options, schema, classes_of(schema, data, options.model));
   value_or_throw(check(config));
   if (options.against && config.model.offset)
     throw UserError("--against is for rows without an offset: its rivals know none");
@@ -259,7 +282,9 @@ ordered_json evaluate(const EvaluateOptions& given) {
                       {"horizon", to_string(config.horizon)},
                       {"surprising_rows", to_string(config.surprising_rows)},
                       {"window", config.window_size},
-                      {"chunk", options.chunk}};
+                      {"chunk", options.chunk},
+                      {"chunks", chunks.size()},
+                      {"chunks_cut_short", stream.cut_short()}};
   const ordered_json whole = all.to_json();
   for (const auto& [key, value] : whole.items()) {
     if (key != "rows") out[key] = value;
@@ -276,74 +301,6 @@ ordered_json evaluate(const EvaluateOptions& given) {
     }
     out["against"] = rivals;
   }
-  return out;
-}
-
-std::string describe_evaluation(const ordered_json& result) {
-  const auto real = [](const ordered_json& value) {
-    return value.is_null() ? std::nan("") : value.get<double>();
-  };
-  const auto held = [&](const ordered_json& of, std::size_t interval, const char* which) {
-    const double share = real(of["coverage"][interval][which]);
-    return std::isnan(share) ? std::string("-") : fmt::format("{:.1f} %", 100 * share);
-  };
-  const double ours = result["log_score"];
-  std::string out = fmt::format(
-      "{} rows of {} features, {} at a time, {} of them scored; {}, horizon {}, N = {}{}\n\n"
-      "log score, nats a row      ours less it\n",
-      result["rows"].get<std::uint64_t>(), result["features"].get<std::uint64_t>(),
-      result["chunk"].get<std::uint64_t>(), result["scored_rows"].get<std::uint64_t>(),
-      result["model"].get<std::string>(), result["horizon"].get<std::string>(),
-      result["window"].get<std::uint64_t>(),
-      result["structure"] == "diagonal" ? ", structure diagonal" : "");
-  out += fmt::format("  {:>9.4f}                    Windhover\n", ours);
-  out += fmt::format("  {:>9.4f}     {:>+9.4f}      who knows no x\n", real(result["reference"]),
-                     ours - real(result["reference"]));
-  if (result.contains("against")) {
-    for (const auto& rival : result["against"]) {
-      out +=
-          fmt::format("  {:>9.4f}     {:>+9.4f}      {}, {} (best of those tried, in hindsight)\n",
-                      real(rival["log_score"]), ours - real(rival["log_score"]),
-                      rival["name"].get<std::string>(), rival["setting"].get<std::string>());
-    }
-    if (result["against"].empty()) out += "  nothing to compare with for this kind of target\n";
-  }
-  out += "\nintervals held";
-  for (std::size_t i = 0; i < result["coverage"].size(); ++i) {
-    out += fmt::format("  {:.0f} %: {}", 100 * real(result["coverage"][i]["interval"]),
-                       held(result, i, "held"));
-  }
-  out += "\nconformal held";
-  for (std::size_t i = 0; i < result["coverage"].size(); ++i) {
-    out += fmt::format("  {:.0f} %: {}", 100 * real(result["coverage"][i]["interval"]),
-                       held(result, i, "conformal_held"));
-  }
-  const bool classes = has_classes(find_model(result["model"].get<std::string>())->response);
-  const double size = real(result["conformal_size"]);
-  out += classes
-             ? fmt::format("  (sets of 90 % have {:.2f} classes)", size)
-             : fmt::format("  (those of 90 % are {:.2f} times as wide as the model's own)", size);
-  out += "\nanswers said";
-  for (const auto& [name, share] : result["status"].items()) {
-    out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
-  }
-  out +=
-      "\n\n  until row   scored   log score   who knows no x   90 % held   conformal   most "
-      "answers "
-      "said\n";
-  for (const auto& part : result["parts"]) {
-    std::string most;
-    double share = 0;
-    for (const auto& [name, value] : part["status"].items()) {
-      if (real(value) > share) most = name;
-      share = std::max(share, real(value));
-    }
-    out += fmt::format("  {:>9} {:>8} {:>11.4f} {:>16.4f} {:>11} {:>11}   {}\n",
-                       part["until_row"].get<std::uint64_t>(), part["rows"].get<std::uint64_t>(),
-                       real(part["log_score"]), real(part["reference"]), held(part, 2, "held"),
-                       held(part, 2, "conformal_held"), most);
-  }
-  if (result.contains("hashed")) out += "\n" + describe_hashed(result["hashed"]);
   return out;
 }
 

@@ -26,14 +26,16 @@ struct EvaluateOptions {
 
 // Runs the file through an engine from its first row to its last, in their order, in chunks of
 // exactly `chunk` rows, the last of what is left. After each chunk the learner works until it
-// rests. Keys: rows, `scored_rows` (without those before the units of y are known), features,
-// model, `structure`, horizon, `surprising_rows`, window, `log_score`, `reference` (who knows no
-// x), `coverage` (of the model's own intervals, `held`, and of `conformal_held` ones),
-// `conformal_size`, `status` (shares of the rows scored by what their answer said), `parts` (the
-// same of ten pieces of the stream, each to the end of a chunk, its last row `until_row`, its
-// `rows` those scored), of a schema with hashed features `hashed` (HashTallies, of all rows), and
-// with `against` one entry a rival, of the same rows. Rows of a schema that makes them sparse are
-// sparse here too. UserError for what the options or the file hold.
+// rests, or for 64 rounds a row; what rows before did not need counts, up to 16,384. Keys: rows,
+// `scored_rows` (without those before the units of y are known), features, model, `structure`,
+// horizon, `surprising_rows`, window, `chunks`, `chunks_cut_short` (after which it had not come to
+// rest), `log_score`, `reference` (who knows no x), `coverage` (of the model's own intervals,
+// `held`, and of `conformal_held` ones), `conformal_size`, `status` (shares of the rows scored by
+// what their answer said), `parts` (the same of ten pieces of the stream, each to the end of a
+// chunk, its last row `until_row`, its `rows` those scored), of a schema with hashed features
+// `hashed` (HashTallies, of all rows), and with `against` one entry a rival, of the same rows. Rows
+// of a schema that makes them sparse are sparse here too. UserError for what the options or the
+// file hold.
 nlohmann::ordered_json evaluate(const EvaluateOptions& options);
 
 // The same for people.
