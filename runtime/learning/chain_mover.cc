@@ -57,7 +57,7 @@ void ChainMover::move(ChainSet& chains, Estimator& estimator, std::size_t begin,
   for (std::size_t first = begin; first < end; first += at_a_time) {
     const std::size_t last = std::min(end, first + at_a_time);
     for (std::size_t c = first; c < last; ++c) {
-      draw_minibatch(all[c], worker.indices.subspan((c - first) * size, size));
+      draw_minibatch(all[c], worker.indices.subspan((c - first) * size, size), worker);
     }
     for (std::size_t c = first; c < last; ++c) {
       const std::uint32_t* slots = worker.indices.data() + (c - first) * size;
@@ -77,10 +77,16 @@ std::size_t ChainMover::move_aside(ChainSet& chains, Estimator& estimator,
 
 // Rows drawn with replacement, for this chain alone: shared minibatches would make all chains
 // collapse onto one another.
-void ChainMover::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept {
+void ChainMover::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots,
+                                LearnerWorker& worker) const noexcept {
   const Rows rows = drawn_rows();
-  cursor_.ages().draw(config_.seed, {move_number(), chain.index, Purpose::kMinibatch}, rows.first,
-                      rows.end, slots);
+  const RandomPosition position{move_number(), chain.index, Purpose::kMinibatch};
+  if (cursor_.ages().flat()) {
+    fill_indices(config_.seed, position, static_cast<std::uint32_t>(rows.end - rows.first), slots);
+  } else {
+    worker.age_draws->prepare(cursor_.ages(), rows.first, rows.end);
+    worker.age_draws->draw(config_.seed, position, slots);
+  }
   const auto start = static_cast<std::uint32_t>(rows.first % cursor_.capacity());
   const auto capacity = static_cast<std::uint32_t>(cursor_.capacity());
   for (std::uint32_t& slot : slots) {

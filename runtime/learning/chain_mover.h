@@ -144,7 +144,8 @@ class ChainMover {
     return most ? Rows{first, known_end_} : Rows{cursor_.first(), cursor_.head()};
   }
   std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
-  void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots) const noexcept;
+  void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots,
+                      LearnerWorker& worker) const noexcept;
   Status move_chain(ChainSet& chains, Chain& chain, Estimator& estimator, const RowBatch& minibatch,
                     LearnerWorker& worker) noexcept;
 

@@ -8,6 +8,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/config.h"
+#include "windhover/runtime/window/age_draws.h"
 #include "windhover/samplers/models/model.h"
 #include "windhover/samplers/sampler.h"
 
@@ -23,11 +24,13 @@ struct LearnerWorker {
       : indices(arena.allocate<std::uint32_t>(
             (keeps_window(config.horizon) ? 1 : 2) *
             std::max<std::size_t>(config.sampler.minibatch_size, kWarmUpRows))),
+        age_draws(weighs_ages(config.horizon) ? arena.make<AgeDraws>() : nullptr),
         step_work(arena.allocate<double>(step_scratch(config.model.dimension())).data()) {}
 
   Model* model = nullptr;
   GradientSource gradient{nullptr, 0, nullptr};
   std::span<std::uint32_t> indices;  // of minibatches, or of rows that are summed
+  AgeDraws* age_draws;               // null: rows are drawn alike
   double* step_work;
 };
 

@@ -1,7 +1,6 @@
 #include "windhover/runtime/window/age_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace windhover {
@@ -45,38 +44,6 @@ AgeWeights::Sums AgeWeights::sums(std::uint64_t first, std::uint64_t end) const 
   return {newest + step * keep_ * (1 - faded) / (1 - keep_) + oldest * keep_ * faded,
           newest + step * squared_keep * (1 - squared_faded) / (1 - squared_keep) +
               oldest * squared_keep * squared_faded};
-}
-
-// By inverting the cumulative weight, counted from the newest row back.
-void AgeWeights::draw(std::uint64_t seed, const RandomPosition& position, std::uint64_t first,
-                      std::uint64_t end, std::span<std::uint32_t> out) const noexcept {
-  if (flat()) {
-    return fill_indices(seed, position, static_cast<std::uint32_t>(end - first), out);
-  }
-  const double total = sums(first, end).weight;
-  const std::uint64_t begin_of_newest = (end - 1) / step_ * step_;
-  const double newest = static_cast<double>(end - std::max(begin_of_newest, first));
-  const double share = (1 - keep_) / (static_cast<double>(step_) * keep_);
-  Rng rng(seed, position);
-  std::array<double, 64> uniforms;
-  for (std::size_t done = 0; done < out.size(); done += uniforms.size()) {
-    const std::size_t count = std::min(uniforms.size(), out.size() - done);
-    rng.fill_uniforms(std::span(uniforms).first(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const double at = uniforms[i] * total;
-      double back = at;  // rows from the end
-      if (at >= newest) {
-        const double beyond =
-            (at - newest) * share;  // 1 - keep^steps, of the steps that are passed
-        const double steps = std::floor(std::log1p(-beyond) / log_keep_);
-        const double faded = std::exp(steps * log_keep_);
-        const double within = (beyond - (1 - faded)) / (faded * (1 - keep_));
-        back = newest + static_cast<double>(step_) * (steps + std::clamp(within, 0.0, 1.0));
-      }
-      const auto rows = static_cast<std::uint64_t>(back);
-      out[done + i] = static_cast<std::uint32_t>(end - 1 - std::min(rows, end - 1 - first) - first);
-    }
-  }
 }
 
 }  // namespace windhover

@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 
-#include "windhover/platform/random.h"
 #include "windhover/runtime/config.h"
 
 namespace windhover {
@@ -20,7 +18,8 @@ namespace windhover {
 // variance is 1.96 times as large, for a truth that wanders.
 //
 // r falls in steps of N / 32 rows, so that sums over rows fade a few times a pass, between rows,
-// and a row is summed and drawn as any other. The newest row counts 1, so nothing overflows.
+// and a row is summed, and within its step drawn (age_draws.h), as any other. The newest row counts
+// 1, so nothing overflows.
 //
 // By default, and with other horizons, all rows count the same. A value; any thread.
 class AgeWeights {
@@ -39,6 +38,8 @@ class AgeWeights {
       : AgeWeights(config.horizon == Horizon::kForgetting
                        ? AgeWeights(config.window_size, config.forgetting_spread)
                        : AgeWeights()) {}
+
+  bool operator==(const AgeWeights&) const noexcept = default;
 
   bool flat() const noexcept { return tau_ == 0; }
   // Rows that are looked at; flat: all there are.
@@ -65,12 +66,6 @@ class AgeWeights {
     const Sums all = sums(first, end);
     return worth(all.weight * all.weight / all.squares);
   }
-
-  // Rows of [first, end), less `first`, drawn with replacement, each as often as it counts. Each
-  // takes a uniform number, a logarithm and for all but the newest rows an exponential, some 70 ns;
-  // fill_indices(), 3 ns, where all count the same.
-  void draw(std::uint64_t seed, const RandomPosition& position, std::uint64_t first,
-            std::uint64_t end, std::span<std::uint32_t> out) const noexcept;
 
  private:
   double tau_ = 0;  // in rows; 0: all count the same

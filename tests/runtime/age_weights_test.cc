@@ -1,10 +1,9 @@
-// What rows count for by their age: sums and draws against their definition, row by row.
+// What rows count for by their age: sums against their definition, row by row.
 #include "windhover/runtime/window/age_weights.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
 #include "windhover/tests/runtime/forgetting_fixture.h"
 
@@ -23,11 +22,6 @@ TEST(AgeWeights, AreOneWithoutForgetting) {
   EXPECT_EQ(ages.weight(3, 1'000), 1.0);
   EXPECT_EQ(ages.worth(7, 107), 100.0);
   EXPECT_GT(ages.end_of_step(1'000'000), std::uint64_t{1} << 60);
-  std::vector<std::uint32_t> drawn(1'000);
-  std::vector<std::uint32_t> uniform(1'000);
-  ages.draw(5, {1, 2, Purpose::kMinibatch}, 7, 107, drawn);
-  fill_indices(5, {1, 2, Purpose::kMinibatch}, 100, uniform);
-  EXPECT_EQ(drawn, uniform);
 }
 
 TEST(AgeWeights, SumsAreThoseOfTheRows) {
@@ -66,40 +60,6 @@ TEST(AgeWeights, TwiceTheSizeIsWorthTheSize) {
                   0.5108 * n, 1e-3 * n);
     }
   }
-}
-
-// How often each row was drawn: chi-square over all of them, its mean their number and its variance
-// twice that; 5 sd.
-TEST(AgeWeights, RowsAreDrawnAsOftenAsTheyCount) {
-  for (const Index size : {20, 100, 500}) {
-    for (const Index rows : {1, 2, 7, static_cast<int>(size), 2 * static_cast<int>(size)}) {
-      const Index first = 12'345;
-      const AgeWeights ages_of_size = ages_of(static_cast<std::uint64_t>(size));
-      constexpr std::size_t kDraws = 1'000'000;
-      std::vector<std::uint32_t> drawn(kDraws);
-      ages_of_size.draw(9, {3, 1, Purpose::kMinibatch}, static_cast<std::uint64_t>(first),
-                        static_cast<std::uint64_t>(first + rows), drawn);
-      VectorXd counts = VectorXd::Zero(rows);
-      for (const std::uint32_t row : drawn) {
-        ASSERT_LT(row, rows);
-        counts[row] += 1;
-      }
-      const VectorXd r = ages(first, rows, size);
-      const VectorXd expected = r * (static_cast<double>(kDraws) / r.sum());
-      const double chi_square = ((counts - expected).array().square() / expected.array()).sum();
-      const double freedom = static_cast<double>(rows - 1);
-      EXPECT_LE(std::abs(chi_square - freedom), 5 * std::sqrt(2 * freedom)) << size << " " << rows;
-    }
-  }
-}
-
-TEST(AgeWeights, AShorterDrawIsABeginningOfALongerOne) {
-  const AgeWeights ages_of_size = ages_of(300);
-  std::vector<std::uint32_t> few(70);
-  std::vector<std::uint32_t> many(300);
-  ages_of_size.draw(9, {3, 1, Purpose::kMinibatch}, 10, 600, few);
-  ages_of_size.draw(9, {3, 1, Purpose::kMinibatch}, 10, 600, many);
-  for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i], many[i]);
 }
 
 }  // namespace
