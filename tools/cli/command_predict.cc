@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -38,16 +40,21 @@ struct PredictOptions {
   std::string plot;
 };
 
+// "nan": the row lacks that feature, where the server's schema lets it.
 std::vector<double> parse_vector(const std::string& text) {
   std::vector<double> values;
   std::istringstream in(text + ',');
   std::string part;
   while (std::getline(in, part, ',')) {
     const std::optional<double> value = parse_number(part);
-    if (!value) {
-      throw UserError(fmt::format("--x \"{}\": \"{}\" is no finite number", text, part));
+    const bool missing = part == "nan" || part == "NaN" || part == "NAN";
+    if (!value && !missing) {
+      throw UserError(
+          fmt::format("--x \"{}\": \"{}\" is no finite number, and not nan, which says "
+                      "that there is none",
+                      text, part));
     }
-    values.push_back(*value);
+    values.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return values;
 }
@@ -65,6 +72,12 @@ QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Wel
     for (std::size_t j = 0; j < x.size(); ++j) {
       if (welcome.max_nonzeros() > 0) {
         if (x[j] == 0.0) continue;
+        if (std::isnan(x[j])) {
+          throw UserError(fmt::format(
+              "--x \"{}\": the server's rows are sparse, and none of their features may be nan; a "
+              "schema's columns for missing values are features of their own",
+              text));
+        }
         q.indices.push_back(static_cast<std::uint32_t>(j));
       }
       q.features.push_back(x[j]);
@@ -248,7 +261,10 @@ void add_predict(CLI::App& app) {
   auto options = std::make_shared<PredictOptions>();
   PredictOptions& o = *options;
   add_server_options(*command, o.server);
-  command->add_option("--x", o.vectors, "Features, 1,2,3; may be given several times")
+  command
+      ->add_option("--x", o.vectors,
+                   "Features, 1,2,3; may be given several times; nan: there is no value, where the "
+                   "server's schema takes it")
       ->allow_extra_args(false);
   command->add_option("--schema", o.schema, "TOML schema for --set and --file");
   command

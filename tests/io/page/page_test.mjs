@@ -85,6 +85,7 @@ field = "district"
 kind = "category"
 categories = ["north", "south", "harbour"]
 other = "column"
+missing = "column"
 `;
 
 // The page's rows are those that the command line makes of the same fields.
@@ -94,9 +95,9 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
   const random = lines(1200).map(([a, b], i) => {
     const wave = (2 * Math.PI * (i % 24)) / 24;
     const garden = Math.floor(i / 7) % 2;
-    const district = [0, 1, 2, 3].map((d) => Number(Math.floor(i / 24) % 4 === d));
+    const district = [0, 1, 2, 3, 4].map((d) => Number(Math.floor(i / 24) % 5 === d));
     return [a, Number(i % 11 === 0), Math.sin(wave), Math.cos(wave), Math.sin(2 * wave), Math.cos(2 * wave), garden, ...district,
-      300 + 90 * a + 20 * Math.sin(wave) + 25 * garden + 40 * district[2] + 0.1 * b];
+      300 + 90 * a + 20 * Math.sin(wave) + 25 * garden + 40 * district[2] - 30 * district[4] + 0.1 * b];
   });
   await daemon.observe(random);
   const page = await open(browser, daemon.url);
@@ -106,6 +107,8 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
     [{ sqm: "120", hour: "6.5", garden: "yes", district: "harbour" }, ["120", "6.5", "1", "harbour"]],
     [{ sqm: "75.5", hour: "22", garden: "no", district: "elsewhere" }, ["75.5", "22", "0", "\u0000other"]],
     [{ sqm: "NA", hour: "0", garden: "yes", district: "south" }, ["", "0", "1", "south"]],
+    [{ sqm: "60", hour: "12", garden: "no", district: "" }, ["60", "12", "0", "\u0000missing"]],
+    [{ sqm: "NA", hour: "12", garden: "no", district: "NA" }, ["", "12", "0", "\u0000missing"]],
   ];
   for (const [fields, [sqm, hour, garden, district]] of asked) {
     await page.getByLabel("sqm", { exact: true }).fill(sqm);
@@ -115,9 +118,14 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
     const words = Object.entries(fields).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
     await agree(() => meanOf(daemon, schema, words), () => expected(page));
   }
+  // NaN in a row of columns is the missing value of its field.
+  const [nan, named] = [["--x", "nan,0,0,1,0,1,1,0,1,0,0,0"], ["--schema", schema, "--set", "sqm=NA", "--set", "hour=0", "--set", "garden=yes", "--set", "district=south"]]
+    .map((words) => JSON.parse(program("predict", "--to", daemon.query, "--json", ...words)).predictions[0].mean);
+  assert.ok(Math.abs(nan - named) < 0.006, `${nan} and ${named}`);
+  assert.throws(() => program("predict", "--to", daemon.query, "--x", "0,0,0,1,0,1,nan,0,1,0,0,0"));
   assert.match(await page.locator("#whatif-chart").getAttribute("aria-label"), /Density of the prediction/);
   await page.getByRole("button", { name: "Follow this row" }).click();
-  assert.match(await text(page, "#prediction-row", /not known/), /district south/);
+  assert.match(await text(page, "#prediction-row", /not known/), /district missing/);
   await page.getByRole("button", { name: "Back to the typical row" }).click();
   assert.equal(await page.getByLabel("sqm", { exact: true }).inputValue(), "90.0");
   await close(page);
