@@ -1,8 +1,7 @@
-// Where chains begin, what is retained of them, and what is kept.
+// Where chains begin, what is done before draws are taken, and how far the chains are off.
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
@@ -10,8 +9,6 @@ namespace windhover {
 
 namespace {
 
-// Of the linear predictors under the prior that a learned precision begins with.
-constexpr double kPredictorVariance = 2.5 * 2.5;
 // Chains that spread this much more than their law, or lag this many posterior variances behind it,
 // do not tell what the precision is.
 constexpr double kContracted = 1.1;
@@ -21,36 +18,6 @@ constexpr double kCaughtUp = 0.1;
 constexpr double kLeastShare = 0.05;
 
 }  // namespace
-
-void RowBlockLangevin::reset() noexcept {
-  const double start = std::max(given_precision_, layout_.max_nonzeros() / kPredictorVariance);
-  if (learns_precision_) {
-    precision_.reset(start, least_precision_, most_precision_);
-  } else {
-    precision_.reset(given_precision_, given_precision_, given_precision_);
-  }
-  met_count_ = 0;
-  nonzeros_ = rows_ = aside_ = moves_ = 0;
-  lag_ = std::numeric_limits<double>::quiet_NaN();
-  change_ = 0;
-  virial_ = virial_weights_ = informed_ = unsettled_ = 0;
-  mean_curvature_ = 0.25;
-  std::fill_n(residuals_, slots_ * chains_, 0.0F);
-  std::fill_n(curvature_, slots_, 0.0F);
-  std::fill_n(intercept_force_, chains_, 0.0);
-  weights_.reset();
-  if (has_weights()) {
-    std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
-    std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
-  }
-  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
-
-  bound_.reset();
-  for (std::uint32_t column = 0; column < columns_; ++column) {
-    std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
-    std::fill_n(force_of(column), chains_, 0.0F);
-  }
-}
 
 // All chains of a column without rows.
 void RowBlockLangevin::draw_prior(std::uint32_t column, const RandomPosition& position) noexcept {
@@ -121,30 +88,6 @@ double RowBlockLangevin::mean_force(std::uint32_t column, double precision) cons
   double sum = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) sum += precision * theta[c] + force[c];
   return sum / chains_;
-}
-
-void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
-  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint64_t));
-  const auto bits = [&](float* numbers, std::size_t count) {
-    visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
-  };
-  visitor.section("row blocks", 3);
-  visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_, lag_, informed_, unsettled_);
-  visitor.visit(std::span(met_, columns_));
-  bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
-  visitor.visit(intercept_force_, chains_);
-  bits(residuals_, slots_ * chains_);
-  bits(curvature_, slots_);
-  visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
-  if (has_weights()) {
-    visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
-    static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
-    visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
-    weights_.visit_state(visitor);
-  }
-  bound_.visit_state(visitor);
-  precision_.visit_state(visitor);
 }
 
 }  // namespace windhover

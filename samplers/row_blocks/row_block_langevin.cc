@@ -26,59 +26,11 @@ constexpr float kSuddenCurvature = 2;
 constexpr double kLongestRowStep = 0.5;
 // Curvatures of rows follow every so many moves, by half: they hardly change.
 constexpr std::uint64_t kMovesACurvature = 8;
-// Normals are made so many at a time, or as many as a row or a column wants.
-constexpr std::size_t kNormals = 256;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
-// As ingestion lets through.
-constexpr double kMostWeight = 1e6;
-
-// Of G: the largest power of two at which as many rows as there are slots, of any weight and value,
-// stay below 2^124.
-double quanta_of_all(std::uint64_t slots) noexcept {
-  const double most = static_cast<double>(slots) * kMostWeight * RowBlockLangevin::kLargestValue;
-  return std::exp2(std::floor(124 - std::log2(most)));
-}
 
 }  // namespace
-
-RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
-  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &length,
-                          &step, &noise_sd, &scatter, &normal}) {
-    *numbers = arena.allocate<float>(width).data();
-  }
-}
-
-RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
-                                   std::uint64_t slots, std::uint64_t seed) noexcept
-    : layout_(model),
-      has_intercept_(model.intercept),
-      learns_precision_(model.learn_prior_precision),
-      given_precision_(model.prior_precision),
-      intercept_precision_(model.intercept_precision),
-      least_precision_(model.prior_precision_min),
-      most_precision_(model.prior_precision_max),
-      columns_(model.columns()),
-      chains_(chains),
-      slots_(slots),
-      seed_(seed),
-      chains_of_columns_(arena.allocate<float>(std::size_t{2} * columns_ * chains).data()),
-      intercept_force_(arena.allocate<double>(chains).data()),
-      residuals_(arena.allocate<float>(slots * chains).data()),
-      curvature_(arena.allocate<float>(slots).data()),
-      sums_(arena.allocate<ColumnSums>(columns_).data()),
-      met_(arena.allocate<std::uint32_t>(columns_).data()),
-      weights_(arena, columns_, model.weight ? slots : 0),
-      force_quanta_(quanta_of_all(slots)),
-      force_a_quantum_(1 / force_quanta_),
-      exact_force_(
-          arena.allocate<Quanta>(model.weight ? std::size_t{columns_} * chains : 0).data()),
-      exact_curvature_(arena.allocate<ExactSum>(model.weight ? columns_ : 0).data()),
-      bound_(arena, columns_),
-      block_(arena, std::size_t{model.max_nonzeros} + 1),
-      normals_(arena.allocate<double>(
-          std::max<std::size_t>({kNormals, std::size_t{model.max_nonzeros} + 1, chains}))) {}
 
 // eps_j of a column with one row, in a row of n columns, as far as scatter bounds it: each column
 // may get the n-th part of kLargestShare from it.

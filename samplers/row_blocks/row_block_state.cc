@@ -1,0 +1,121 @@
+// What row blocks hold: where it lies, how it begins, and what a checkpoint has of it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+namespace {
+
+// Normals are made so many at a time, or as many as a row or a column wants.
+constexpr std::size_t kNormals = 256;
+// As ingestion lets through.
+constexpr double kMostWeight = 1e6;
+
+// Of the linear predictors under the prior that a learned precision begins with.
+constexpr double kPredictorVariance = 2.5 * 2.5;
+
+// Of G: the largest power of two at which as many rows as there are slots, of any weight and value,
+// stay below 2^124.
+double quanta_of_all(std::uint64_t slots) noexcept {
+  const double most = static_cast<double>(slots) * kMostWeight * RowBlockLangevin::kLargestValue;
+  return std::exp2(std::floor(124 - std::log2(most)));
+}
+
+}  // namespace
+
+RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
+  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &length,
+                          &step, &noise_sd, &scatter, &normal}) {
+    *numbers = arena.allocate<float>(width).data();
+  }
+}
+
+RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
+                                   std::uint64_t slots, std::uint64_t seed) noexcept
+    : layout_(model),
+      has_intercept_(model.intercept),
+      learns_precision_(model.learn_prior_precision),
+      given_precision_(model.prior_precision),
+      intercept_precision_(model.intercept_precision),
+      least_precision_(model.prior_precision_min),
+      most_precision_(model.prior_precision_max),
+      columns_(model.columns()),
+      chains_(chains),
+      slots_(slots),
+      seed_(seed),
+      chains_of_columns_(arena.allocate<float>(std::size_t{2} * columns_ * chains).data()),
+      intercept_force_(arena.allocate<double>(chains).data()),
+      residuals_(arena.allocate<float>(slots * chains).data()),
+      curvature_(arena.allocate<float>(slots).data()),
+      sums_(arena.allocate<ColumnSums>(columns_).data()),
+      met_(arena.allocate<std::uint32_t>(columns_).data()),
+      weights_(arena, columns_, model.weight ? slots : 0),
+      force_quanta_(quanta_of_all(slots)),
+      force_a_quantum_(1 / force_quanta_),
+      exact_force_(
+          arena.allocate<Quanta>(model.weight ? std::size_t{columns_} * chains : 0).data()),
+      exact_curvature_(arena.allocate<ExactSum>(model.weight ? columns_ : 0).data()),
+      bound_(arena, columns_),
+      block_(arena, std::size_t{model.max_nonzeros} + 1),
+      normals_(arena.allocate<double>(
+          std::max<std::size_t>({kNormals, std::size_t{model.max_nonzeros} + 1, chains}))) {}
+
+void RowBlockLangevin::reset() noexcept {
+  const double start = std::max(given_precision_, layout_.max_nonzeros() / kPredictorVariance);
+  if (learns_precision_) {
+    precision_.reset(start, least_precision_, most_precision_);
+  } else {
+    precision_.reset(given_precision_, given_precision_, given_precision_);
+  }
+  met_count_ = 0;
+  nonzeros_ = rows_ = aside_ = moves_ = 0;
+  lag_ = std::numeric_limits<double>::quiet_NaN();
+  change_ = 0;
+  virial_ = virial_weights_ = informed_ = unsettled_ = 0;
+  mean_curvature_ = 0.25;
+  std::fill_n(residuals_, slots_ * chains_, 0.0F);
+  std::fill_n(curvature_, slots_, 0.0F);
+  std::fill_n(intercept_force_, chains_, 0.0);
+  weights_.reset();
+  if (has_weights()) {
+    std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
+    std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
+  }
+  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
+
+  bound_.reset();
+  for (std::uint32_t column = 0; column < columns_; ++column) {
+    std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(force_of(column), chains_, 0.0F);
+  }
+}
+
+void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
+  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint64_t));
+  const auto bits = [&](float* numbers, std::size_t count) {
+    visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
+  };
+  visitor.section("row blocks", 3);
+  visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
+                 virial_weights_, lag_, informed_, unsettled_);
+  visitor.visit(std::span(met_, columns_));
+  bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
+  visitor.visit(intercept_force_, chains_);
+  bits(residuals_, slots_ * chains_);
+  bits(curvature_, slots_);
+  visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
+  if (has_weights()) {
+    visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
+    static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
+    visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
+    weights_.visit_state(visitor);
+  }
+  bound_.visit_state(visitor);
+  precision_.visit_state(visitor);
+}
+
+}  // namespace windhover
