@@ -30,6 +30,10 @@ constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
 
+// How far ahead rows that come and go, and then what belongs to their columns, are fetched.
+constexpr std::uint64_t kRowsAhead = 6;
+constexpr std::uint64_t kColumnsAhead = 2;
+
 bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
 
 }  // namespace
@@ -61,25 +65,37 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
   if (head == before) return cursor_.advance(head);
   tell_head(head);
   const std::uint64_t first = cursor_.first_at(head);
-  for (std::uint64_t row = cursor_.first(); row < std::min(first, before); ++row) {
-    sampler_.leave(cursor_.row(row), slot_of(row));
-  }
+  for_rows(cursor_.first(), std::min(first, before),
+           [&](std::uint64_t row) { sampler_.leave(cursor_.row(row), slot_of(row)); });
   cursor_.advance(head);
-  for (std::uint64_t row = std::max(first, before); row < head; ++row) {
+  for_rows(std::max(first, before), head, [&](std::uint64_t row) {
     if (!sampler_.enter(cursor_.row(row), slot_of(row))) {
       counters_.add(RuntimeCounter::kRowsSetAside);
     }
     const std::uint64_t rows = row + 1;
-    if (first > 0 || rows > kFewRows || !power_of_two(rows)) continue;
+    if (first > 0 || rows > kFewRows || !power_of_two(rows)) return;
     for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
       for (std::uint64_t i = 0; i < rows; ++i) sampler_.follow_bound(cursor_.row(i), slot_of(i));
     }
-  }
+  });
   const auto rows = static_cast<double>(cursor_.rows());
   const double fresh = static_cast<double>(head - before);
   const double target = config_.draws_per_observation;
   owed_ = std::min(owed_ + target * fresh, target * rows);
   spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
+}
+
+// use(row) of the rows [first, end), which are fetched before their turn.
+template <class Use>
+void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept {
+  for (std::uint64_t row = first; row < std::min(first + kRowsAhead, end); ++row) {
+    sampler_.fetch(cursor_.row(row));
+  }
+  for (std::uint64_t row = first; row < end; ++row) {
+    if (row + kRowsAhead < end) sampler_.fetch(cursor_.row(row + kRowsAhead));
+    if (row + kColumnsAhead < end) sampler_.fetch_columns(cursor_.row(row + kColumnsAhead));
+    use(row);
+  }
 }
 
 // Whether all that rows have granted has been made, and what is made now is for draws that are
@@ -139,21 +155,20 @@ bool RowBlockLearner::do_round() noexcept {
   return true;
 }
 
+// All chains move on the same rows: what of a column belongs to all of them is fetched and worked
+// out once. Their noise is their own, and so they are uncorrelated (samplers/row_blocks/README.md).
 void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
-  for (std::uint32_t c = 0; c < config_.sampler.chains; ++c) {
-    const auto chain = static_cast<std::uint16_t>(c);
-    const auto slots = std::span(slots_).first(moves);
-    draw_slots(chain, slots);
-    sampler_.move(round_, chain, {cursor_.rows_in_place(), slots.data(), slots.size()});
-  }
+  const auto slots = std::span(slots_).first(moves);
+  draw_slots(slots);
+  sampler_.move(round_, {cursor_.rows_in_place(), slots.data(), slots.size()});
   const std::uint64_t steps = std::uint64_t{moves} * config_.sampler.chains;
   counters_.add(RuntimeCounter::kSteps, steps);
   counters_.add(RuntimeCounter::kExamples, steps);
 }
 
 // Rows of this round.
-void RowBlockLearner::draw_slots(std::uint16_t chain, std::span<std::uint32_t> slots) noexcept {
-  const RandomPosition position = {round_, chain, Purpose::kMinibatch};
+void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
+  const RandomPosition position = {round_, 0, Purpose::kMinibatch};
   const std::uint64_t rows = cursor_.rows();
   if (!sampler_.has_weights()) {
     fill_indices(config_.seed, position, static_cast<std::uint32_t>(rows), slots);
@@ -186,7 +201,7 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
 
 // Where the chains stand becomes draws, as of now.
 void RowBlockLearner::retain() noexcept {
-  sampler_.retain(retained_++);
+  sampler_.retain();
   // One more group where the newest is far enough from the one before. Otherwise in its place; but
   // until there are as many as are served each takes the place of one from before any rows.
   const bool apart = 2 * newest_moves_ >= moves_between_draws();
@@ -227,10 +242,9 @@ int RowBlockLearner::free_group() noexcept {
 double RowBlockLearner::spread() const noexcept { return sampler_.spread_ratio() + sampler_.lag(); }
 
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("row block learner");
-  visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_, retained_head_,
-                 bound_row_, newest_moves_, groups_, leaves_, draws_shown_, shown_head_,
-                 snapshot_id_);
+  visitor.section("row block learner", 2);
+  visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_head_, bound_row_,
+                 newest_moves_, groups_, leaves_, draws_shown_, shown_head_, snapshot_id_);
   cursor_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
   sampler_.visit_state(visitor);

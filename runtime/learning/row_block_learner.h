@@ -20,7 +20,7 @@
 
 namespace windhover {
 
-// Structure::kDiagonal. Each chain moves on one row at a time, drawn from the window with
+// Structure::kDiagonal. The chains move on one row at a time, drawn from the window with
 // replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the chains stand
 // and where they stood lately: while rows come, in the last two passes, at R = 4 half a window of
 // rows. Provenance::sequence is that of the newest. There is no cold start: chains begin as draws
@@ -65,7 +65,9 @@ class RowBlockLearner final : public Learner {
   double spare_moves() const noexcept;
   void spend(std::uint32_t moves) noexcept;
   void move_chains(std::uint32_t moves) noexcept;
-  void draw_slots(std::uint16_t chain, std::span<std::uint32_t> slots) noexcept;
+  void draw_slots(std::span<std::uint32_t> slots) noexcept;
+  template <class Use>
+  void for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept;
   void follow_bound(std::uint64_t rows) noexcept;
   std::uint64_t moves_between_draws() const noexcept;
   void retain() noexcept;
@@ -89,7 +91,6 @@ class RowBlockLearner final : public Learner {
   double spare_ = 0;                 // ... and more of them, for when no rows come
   double drawn_ = 0;                 // moves of each chain so far
   std::uint64_t unretained_ = 0;     // of these since draws were retained
-  std::uint64_t retained_ = 0;       // times that draws were retained
   std::uint64_t retained_head_ = 0;  // rows below it are in the newest of them
   std::uint64_t newest_moves_ = 0;   // between the newest that are served and those before
   std::uint64_t groups_ = 0;         // of draws since the beginning

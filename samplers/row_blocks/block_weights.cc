@@ -12,8 +12,9 @@ namespace {
 constexpr double kEvenShare = 0.5;
 // As ingestion lets through.
 constexpr double kMostWeight = 1e6;
-// How fast means of scatter follow, a visit.
+// How fast means of scatter follow a visit of one chain, and how fast one of many.
 constexpr float kNewestVisit = 1.0F / 16;
+constexpr float kNewestVisits = 1.0F / 2;
 // The most that a step counts for in the mean of its column.
 constexpr double kMostLength = 4;
 
@@ -138,17 +139,21 @@ void BlockWeights::leave_aside() noexcept {
   share_draws();
 }
 
-void BlockWeights::follow_scatter(const RowColumns& row, std::uint32_t slot,
-                                  float square) noexcept {
+void BlockWeights::follow_scatter(const RowColumns& row, std::uint32_t slot, float square,
+                                  std::uint32_t chains) noexcept {
+  const float newest = std::min(kNewestVisits, static_cast<float>(chains) * kNewestVisit);
+  // Of a column there are more visits, and some count for more than one.
+  const double newest_of_column = newest / kMostLength;
   const float scatter = scatter_[slot];
   const double length = length_of(row, slot);
   for (std::size_t k = 0; k < row.count; ++k) {
     Column& column = columns_[row.column(k)];
     const double counts = std::min(length / length_of(row.column(k)), kMostLength);
     const double value = row.value(k);
-    column.scatter += kNewestVisit * counts * (counts * value * value * scatter - column.scatter);
+    column.scatter +=
+        newest_of_column * counts * (counts * value * value * scatter - column.scatter);
   }
-  scatter_[slot] += kNewestVisit * (square - scatter);
+  scatter_[slot] += newest * (square - scatter);
 }
 
 void BlockWeights::visit_state(StateVisitor& visitor) noexcept {

@@ -63,8 +63,9 @@ class BlockWeights {
   // the value and iota over that of the column.
   float scatter_of(std::uint32_t slot) const noexcept { return scatter_[slot]; }
   double scatter_of_column(std::uint32_t column) const noexcept { return columns_[column].scatter; }
-  // The residual of this row has changed by the root of `square`.
-  void follow_scatter(const RowColumns& row, std::uint32_t slot, float square) noexcept;
+  // So many chains have looked at this row, and its residual has changed by the root of `square`.
+  void follow_scatter(const RowColumns& row, std::uint32_t slot, float square,
+                      std::uint32_t chains) noexcept;
 
   void prefetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column, 1); }
 

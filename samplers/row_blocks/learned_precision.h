@@ -24,18 +24,20 @@ namespace windhover {
 // That the two expressions agree takes chains that neither spread too much nor lag behind the rows:
 // E[theta_j dU/dtheta_j] is then 1 on average over the columns, which is looked at first.
 //
-// Invariant: value() is within the bounds given. add() for each move of a chain; now and then
+// Invariant: value() is within the bounds given. add() for the moves of the chains; now and then
 // stretch() for each column, and end().
 class LearnedPrecision {
  public:
   void reset(double start, double least, double most) noexcept;
 
   double value() const noexcept { return value_; }
+  // Whether it did at the last end().
+  bool changed() const noexcept { return log_change_ != 0; }
   // What the chains of a column of this curvature are multiplied with, because the precision
   // changed at the last end().
   float stretch(float curvature) const noexcept;
 
-  // Of a move, sums over its columns, each divided by the column's rows, so that columns count
+  // Of moves, sums over their columns, each divided by the column's rows, so that columns count
   // alike.
   struct Sums {
     double slope = 0;        // of theta_j df/dtheta_j, unbiased
@@ -43,12 +45,12 @@ class LearnedPrecision {
     double virial = 0;       // of gamma_j theta_j dU/dtheta_j
     double informed = 0;     // of gamma_j
   };
-  void add(const Sums& move) noexcept {
-    sums_.slope += move.slope;
-    sums_.information += move.information;
-    sums_.virial += move.virial;
-    sums_.informed += move.informed;
-    ++moves_;
+  void add(const Sums& sums, std::uint64_t moves) noexcept {
+    sums_.slope += sums.slope;
+    sums_.information += sums.information;
+    sums_.virial += sums.virial;
+    sums_.informed += sums.informed;
+    moves_ += moves;
   }
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.

@@ -7,7 +7,7 @@ namespace windhover {
 
 // What of a step a row of this curvature allows, were there no other.
 float RowBlockLangevin::longest_alone(const RowColumns& row, float curvature) const noexcept {
-  const Block& b = block_;
+  const StepBlock& b = block_;
   double own = 0;
   for (std::size_t k = 0; k < row.count; ++k) own += double{b.step[k]} * b.value[k] * b.value[k];
   own *= row.weight * curvature;
@@ -39,25 +39,6 @@ void RowBlockLangevin::add_curvature(const RowColumns& row, double before, doubl
     exact.add(-(before * square));
     sum = exact.value();
   }
-}
-
-// Of the first `count` columns of the block, which are those of the features.
-void RowBlockLangevin::learn_precision(std::size_t count, float moved) noexcept {
-  const Block& b = block_;
-  float slope = 0;
-  float information = 0;
-  float virial = 0;
-  float informed = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
-    const float of_rows = b.theta[k] * (b.force[k] / b.rows[k] + b.value[k] * moved);
-    const float of_prior = b.theta[k] * b.theta[k] * b.precision[k] / b.rows[k];
-    slope += of_rows;
-    information += share * share / b.rows[k];
-    virial += share * (of_rows + of_prior);
-    informed += share / b.rows[k];
-  }
-  precision_.add({slope, information, virial, informed});
 }
 
 }  // namespace windhover

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/row_blocks/chain_kernels.h"
 #include "windhover/samplers/row_blocks/normal_source.h"
 #include "windhover/samplers/row_blocks/row_at.h"
 
@@ -24,11 +25,16 @@ constexpr double kShortestColumnStep = 1e-12;
 // the row itself allows.
 constexpr float kSuddenCurvature = 2;
 constexpr double kLongestRowStep = 0.5;
-// Curvatures of rows follow every so many moves, by half: they hardly change.
-constexpr std::uint64_t kMovesACurvature = 8;
+// Curvatures of rows follow every so many moves: they hardly change.
+constexpr std::uint64_t kMovesACurvature = 4;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
+
+// Those that have another one to be compared with.
+double compared_chains(std::uint32_t chains) noexcept {
+  return chains % kChainLanes == 1 ? chains - 1 : chains;
+}
 
 }  // namespace
 
@@ -38,99 +44,51 @@ double RowBlockLangevin::share_of(std::size_t n) const noexcept {
   return 2 * kLargestShare * mean_curvature_ / (static_cast<double>(n) * change_);
 }
 
-void RowBlockLangevin::prefetch_row(const double* row) const noexcept {
-  constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
-  const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
-  for (std::size_t i = 0; i < numbers; i += 8) __builtin_prefetch(row + i);
-}
-
-void RowBlockLangevin::prefetch(std::uint16_t chain, const RowColumns& row) const noexcept {
-  for (std::size_t k = 0; k < row.sparse.count; ++k) {
-    const std::uint32_t column = row.sparse.indices[k];
-    __builtin_prefetch(theta_of(column) + chain, 1);
-    __builtin_prefetch(force_of(column) + chain, 1);
-    __builtin_prefetch(sums_ + column);
-  }
-  if (has_weights()) {
-    for (std::size_t k = 0; k < row.sparse.count; ++k) {
-      __builtin_prefetch(exact_force_of(row.sparse.indices[k]) + chain, 1);
-      weights_.prefetch(row.sparse.indices[k]);
-    }
-  }
-}
-
-void RowBlockLangevin::move(std::uint64_t round, std::uint16_t chain,
-                            const RowBatch& batch) noexcept {
-  NormalSource random(seed_, {round, chain, Purpose::kInjectedNoise},
-                      normals_.first(std::min(normals_.size(), batch.count * block_width())));
-  const std::size_t stride = layout_.stride();
-  const auto columns_of = [&](std::size_t i) {
-    return RowColumns(layout_, has_intercept_, batch.base + batch.slots[i] * stride);
-  };
+void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept {
+  NormalSource random(seed_, {round, 0, Purpose::kInjectedNoise}, normals_,
+                      batch.count * block_width() * chains_);
+  const auto row_of = [&](std::size_t i) { return batch.base + batch.slots[i] * layout_.stride(); };
   for (std::size_t i = 0; i < batch.count; ++i) {
-    if (i + kRowsAhead < batch.count) {
-      prefetch_row(batch.base + batch.slots[i + kRowsAhead] * stride);
-    }
-    if (i + kColumnsAhead < batch.count) prefetch(chain, columns_of(i + kColumnsAhead));
+    if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead));
+    if (i + kColumnsAhead < batch.count) fetch_columns(row_of(i + kColumnsAhead));
     if (curvature_[batch.slots[i]] == 0) continue;
-    const RowColumns row = columns_of(i);
-    const double* normals = random.take(row.count);
+    const RowColumns row(layout_, has_intercept_, row_of(i));
+    const float* normals = random.take(row.count * chains_);
     if (has_weights()) {
-      step<true>(chain, row, batch.slots[i], normals);
+      step<true>(row, batch.slots[i], normals);
     } else {
-      step<false>(chain, row, batch.slots[i], normals);
+      step<false>(row, batch.slots[i], normals);
     }
   }
 }
 
-// The row's columns into the block; eta.
-double RowBlockLangevin::load(std::uint16_t chain, const RowColumns& row) noexcept {
-  const Block& b = block_;
-  const std::uint32_t other = chain + 1U < chains_ ? chain + 1U : 0U;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    b.value[k] = static_cast<float>(row.value(k));
-    b.theta[k] = theta_of(column)[chain];
-    b.apart[k] = b.theta[k] - theta_of(column)[other];
-    b.force[k] = force_of(column)[chain];
-    b.rows[k] = static_cast<float>(sums_[column].rows);
-    b.curvature[k] = static_cast<float>(sums_[column].curvature);
-    b.precision[k] = static_cast<float>(precision_.value());
-  }
-  if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(intercept_precision_);
-  double eta = row.offset;
-  for (std::size_t k = 0; k < row.count; ++k) eta += double{b.value[k]} * b.theta[k];
-  return eta;
-}
-
+// What the chains keep of the row now, and what that has changed by.
 template <bool kWeights>
-void RowBlockLangevin::store(std::uint16_t chain, const RowColumns& row, float before,
-                             float residual) noexcept {
-  const Block& b = block_;
-  if constexpr (kWeights) {
-    for (std::size_t k = 0; k < row.count; ++k) {
-      const std::uint32_t column = row.column(k);
-      theta_of(column)[chain] = b.theta[k];
-      Quanta& exact = exact_force_of(column)[chain];
-      exact += quanta_of_force(row, k, residual) - quanta_of_force(row, k, before);
-      force_of(column)[chain] = force_of_quanta(exact);
-    }
-    return;
+RowBlockLangevin::Looked RowBlockLangevin::look(const RowColumns& row,
+                                                std::uint32_t slot) noexcept {
+  const StepBlock& b = block_;
+  float* kept = residuals_ + std::size_t{slot} * chains_;
+  Looked looked{0, 0, 0};
+  float squares = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    const double target = row.sparse.target;
+    const RowAt at = kWeights ? row_at_of_weight(b.eta[c], target) : row_at(b.eta[c], target);
+    b.before[c] = kept[c];
+    b.change[c] = at.residual - kept[c];
+    b.after[c] = kept[c] = at.residual;
+    squares += b.change[c] * b.change[c];
+    looked.curvature += at.curvature;
+    looked.largest = std::max(looked.largest, at.curvature);
   }
-  const float change = residual - before;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    theta_of(row.column(k))[chain] = b.theta[k];
-    force_of(row.column(k))[chain] = b.force[k] + b.value[k] * change;
-  }
-  if (!has_intercept_) return;
-  intercept_force_[chain] += change;
-  force_of(columns_ - 1)[chain] = static_cast<float>(intercept_force_[chain]);
+  looked.square = squares / static_cast<float>(chains_);
+  looked.curvature /= static_cast<float>(chains_);
+  return looked;
 }
 
 // eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights): a column has
 // as many rows such as this as weigh what all of its rows do together.
 void RowBlockLangevin::work_out_lengths(const RowColumns& row, double length) noexcept {
-  const Block& b = block_;
+  const StepBlock& b = block_;
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
     const double longer = length / weights_.length_of(column);
@@ -155,7 +113,7 @@ double RowBlockLangevin::longest_step_of(const RowColumns& row, std::size_t k) c
 template <class LengthOf>
 void RowBlockLangevin::work_out_steps(std::size_t count, float scale, float importance,
                                       const LengthOf& length_of) noexcept {
-  const Block& b = block_;
+  const StepBlock& b = block_;
   for (std::size_t k = 0; k < count; ++k) {
     const float relative = scale * length_of(k);
     b.step[k] = relative / (b.precision[k] + b.curvature[k]);
@@ -167,25 +125,21 @@ void RowBlockLangevin::work_out_steps(std::size_t count, float scale, float impo
 // Of rows without weights.
 void RowBlockLangevin::work_out_steps(std::size_t count, float scale) noexcept {
   const auto share = static_cast<float>(share_of(count));
-  const Block& b = block_;
+  const StepBlock& b = block_;
   work_out_steps(count, scale, 1.0F,
                  [&](std::size_t k) { return std::min(kLongestBlockStep, share / b.rows[k]); });
 }
 
 template <bool kWeights>
-void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
-                            const double* normals) noexcept {
-  const Block& b = block_;
+void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
+                            const float* normals) noexcept {
+  const StepBlock& b = block_;
   const std::size_t n = row.count;
-  const double eta = load(chain, row);
-  const RowAt at =
-      kWeights ? row_at_of_weight(eta, row.sparse.target) : row_at(eta, row.sparse.target);
-  float& kept = residuals_[std::size_t{slot} * chains_ + chain];
-  const float before = kept;
-  const float change = at.residual - before;
-  kept = at.residual;
-  const double newest = std::max(kNewestMove, 1.0 / static_cast<double>(++moves_));
-  change_ += newest * (double{change} * change - change_);
+  load(row);
+  predict(row);
+  const Looked looked = look<kWeights>(row, slot);
+  moves_ += chains_;
+  change_ += newest() * (double{looked.square} - change_);
 
   const auto scale = static_cast<float>(bound_.scale());
   float importance = 1;
@@ -200,60 +154,115 @@ void RowBlockLangevin::step(std::uint16_t chain, const RowColumns& row, std::uin
     work_out_steps(n, scale);
   }
   float scattered = 0;
-  float along = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    b.normal[k] = static_cast<float>(normals[k]);
-    scattered += b.scatter[k] * b.scatter[k];
-    along += b.scatter[k] * b.normal[k];
-  }
+  for (std::size_t k = 0; k < n; ++k) scattered += b.scatter[k] * b.scatter[k];
   scattered *= square;
   // Values far beyond those that their columns have elsewhere: the whole step is shorter.
   float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
-  const bool sudden = kWeights && at.curvature > kSuddenCurvature * curvature_[slot];
-  if (sudden) shorter = std::min(shorter, longest_alone(row, at.curvature));
+  const bool sudden = kWeights && looked.largest > kSuddenCurvature * curvature_[slot];
+  if (sudden) shorter = std::min(shorter, longest_alone(row, looked.largest));
   const float taken =
-      scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered * along : 0;
-  const float root = std::sqrt(shorter);
-  const float moved = importance * change;
-  if (learns_precision_) learn_precision(row.sparse.count, moved);
-  float virial = 0;
-  float weights = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const float gradient =
-        b.precision[k] * b.theta[k] + b.force[k] + b.rows[k] * b.value[k] * moved;
-    const float informed = b.curvature[k] / (b.precision[k] + b.curvature[k]) / b.rows[k];
-    weights += informed;
-    virial += informed * b.apart[k] * gradient;
-    b.theta[k] += root * b.noise_sd[k] * (b.normal[k] - taken * b.scatter[k]) -
-                  shorter * b.step[k] * gradient;
+      scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered : 0;
+  if (shorter < 1) shorten(n, shorter);
+  chain_kernels().project(b.scatter, normals, n, chains_, b.taken);
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    b.taken[c] *= taken;
+    b.moved[c] = importance * b.change[c];
   }
-  store<kWeights>(chain, row, before, at.residual);
-  if constexpr (kWeights) weights_.follow_scatter(row, slot, change * change);
-  const double of_half_a_pass = 2.0 / (static_cast<double>(rows_) * chains_);
-  const double part = std::clamp(of_half_a_pass, 1.0 / static_cast<double>(moves_), newest);
-  virial_ += part * (double{virial} - virial_);
-  virial_weights_ += part * (double{weights} - virial_weights_);
-  if (sudden) follow_curvature(row, slot, at.curvature, 1);
-  if (moves_ % kMovesACurvature == 0) {
-    settle(row, shorter);
-    mean_curvature_ += kMovesACurvature * kNewestMove *
-                       (follow_curvature(row, slot, at.curvature, 0.5F) - mean_curvature_);
+  take(row, normals);
+  if (sudden) follow_curvature(row, slot, looked.largest, 1);
+  if constexpr (kWeights) weights_.follow_scatter(row, slot, looked.square, chains_);
+  if (moves_ / chains_ % kMovesACurvature == 0) {
+    settle(row);
+    // A mean of many chains is known better than one of few.
+    const float share = static_cast<float>(chains_) / static_cast<float>(chains_ + 1);
+    const double newest = std::min(0.5, kMovesACurvature * this->newest());
+    mean_curvature_ +=
+        newest * (follow_curvature(row, slot, looked.curvature, share) - mean_curvature_);
+  }
+}
+
+// The part of the move of all chains that just was in means over recent moves.
+double RowBlockLangevin::newest() const noexcept {
+  return std::min(1.0, chains_ * std::max(kNewestMove, 1.0 / static_cast<double>(moves_)));
+}
+
+void RowBlockLangevin::shorten(std::size_t count, float shorter) noexcept {
+  const float root = std::sqrt(shorter);
+  for (std::size_t k = 0; k < count; ++k) {
+    block_.step[k] *= shorter;
+    block_.noise_sd[k] *= root;
+  }
+}
+
+// The step that has been worked out, and what is said of it.
+void RowBlockLangevin::take(const RowColumns& row, const float* normals) noexcept {
+  const StepBlock& b = block_;
+  float weights = 0;
+  float information = 0;
+  float learned = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
+    b.repeats[k] = b.rows[k] * b.value[k];
+    b.informed[k] = share / b.rows[k];
+    const bool learns = learns_precision_ && k < row.sparse.count;
+    b.learned[k] = learns ? b.informed[k] : 0;
+    b.per_row[k] = learns ? 1 / b.rows[k] : 0;
+    weights += b.informed[k];
+    information += share * b.learned[k];
+    learned += b.learned[k];
+  }
+  const ChainSums sums =
+      chain_kernels().step({b.theta, b.value, b.precision, b.repeats, b.step, b.noise_sd, b.scatter,
+                            b.informed, b.learned, b.per_row, row.count},
+                           normals, b.taken, b.moved, has_weights() ? b.none : b.change, chains_);
+  if (has_weights()) {
+    store_exactly(row);
+  } else if (has_intercept_) {
+    float* force = force_of(columns_ - 1);
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      intercept_force_[c] += b.change[c];
+      force[c] = static_cast<float>(intercept_force_[c]);
+    }
+  }
+  const double chains = chains_;
+  const double of_half_a_pass = 2.0 / static_cast<double>(rows_);
+  const double least = std::min(1.0, chains / static_cast<double>(moves_));
+  const double part = std::clamp(of_half_a_pass, least, newest());
+  virial_ += part * (sums.apart / chains - virial_);
+  virial_weights_ += part * (weights * compared_chains(chains_) / chains - virial_weights_);
+  if (!learns_precision_) return;
+  precision_.add({sums.slope, chains * information, sums.own, chains * learned}, chains_);
+}
+
+// G of a row with a weight, whose residuals of before and of now are known: what each of them
+// brings is added and taken out to the bit.
+void RowBlockLangevin::store_exactly(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    Quanta* exact = exact_force_of(column);
+    float* force = force_of(column);
+    const double scale = row.weight * row.value(k) * force_quanta_;
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      exact[c] += quanta_of(scale * b.after[c]) - quanta_of(scale * b.before[c]);
+      force[c] = force_of_quanta(exact[c]);
+    }
   }
 }
 
 // The columns of a step have gone so much of the way to where their prior has them.
-void RowBlockLangevin::settle(const RowColumns& row, float shorter) noexcept {
-  const Block& b = block_;
-  const float moves = shorter * static_cast<float>(kMovesACurvature) / static_cast<float>(chains_);
+void RowBlockLangevin::settle(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  constexpr float kMoves = kMovesACurvature;
   for (std::size_t k = 0; k < row.count; ++k) {
-    sums_[row.column(k)].unsettled /= 1 + moves * b.step[k] * b.precision[k];
+    sums_[row.column(k)].unsettled /= 1 + kMoves * b.step[k] * b.precision[k];
   }
 }
 
 void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot) noexcept {
   if (curvature_[slot] == 0) return;
   const RowColumns row(layout_, has_intercept_, row_in_place);
-  load(0, row);
+  load(row);
   if (has_weights()) {
     work_out_steps(row.count, 1, 1,
                    [&](std::size_t k) { return static_cast<float>(longest_step_of(row, k)); });

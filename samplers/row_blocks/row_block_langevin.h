@@ -31,6 +31,10 @@
 // as much as if its columns depended on no others; they scatter as before, and what that leaves or
 // goes too far by the moves make up for.
 //
+// All chains move on the same rows, each with normals of its own. What a chain is off the
+// posterior's centre by changes, were -log p quadratic, by a matrix that all chains share and by
+// noise that they do not: chains that were uncorrelated stay so, whichever rows are drawn.
+//
 // The chains of a column begin as draws from the prior, at its first row. Directions that the rows
 // say nothing about keep its law for ever, and what has not been reached yet is too wide, not too
 // narrow.
@@ -53,11 +57,10 @@
 #include "windhover/samplers/row_blocks/exact_sum.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
+#include "windhover/samplers/row_blocks/step_block.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
-
-class NormalSource;
 
 // Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
 // entered and not left of what it keeps of them, and row counts and curvatures of the columns are
@@ -69,12 +72,11 @@ class NormalSource;
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
 // column of half of 100,000 rows that is below 0.01 of its posterior sd. The intercept, which every
-// row touches, has a G in double precision. With weights
-// G and H are sums of whole numbers: a row takes with it all that it brought, whatever it weighed,
-// and no look at a row rounds. Their quanta are next to nothing beside the lightest row (2^-67 for
-// 100,000 rows, against w |x| from 10^-12 to 10^12). Without, curvatures are sums in double
-// precision: what rows of x^2 = 10^12, the most there can be, leave behind is of 10^-4, against the
-// precision of the prior.
+// row touches, has a G in double precision. With weights G and H are sums of whole numbers: a row
+// takes with it all that it brought, and no look at a row rounds. Their quanta are next to nothing
+// beside the lightest row (2^-67 for 100,000 rows, against w |x| from 10^-12 to 10^12). Without,
+// curvatures are sums in double precision: rows of x^2 = 10^12, the most there can be, leave 10^-4
+// behind.
 class RowBlockLangevin {
  public:
   static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
@@ -108,9 +110,13 @@ class RowBlockLangevin {
     return weights_.slot_of(u, any);
   }
 
-  // The chain makes a step on each of these rows, in order, with the normals of this round and
-  // chain. O(non-zeros) a row.
-  void move(std::uint64_t round, std::uint16_t chain, const RowBatch& batch) noexcept;
+  // All chains make a step on each of these rows, in order, with the normals of this round.
+  // O(non-zeros x chains) a row.
+  void move(std::uint64_t round, const RowBatch& batch) noexcept;
+
+  // Hints that a row is wanted soon: its numbers are fetched, then what belongs to its columns.
+  void fetch(const double* row) const noexcept;
+  void fetch_columns(const double* row) const noexcept;
 
   // How far the coefficients' centres may be off in directions that only the prior holds, such as a
   // level that the intercept shares with the columns of a field: 0 to 1, and about a third of the
@@ -143,12 +149,11 @@ class RowBlockLangevin {
   // more than that is the lag's. At least 0, as of the last retain(); NaN before there were rows.
   double lag() const noexcept { return lag_; }
 
-  // Before draws are taken: chains of columns that have no rows any more are drawn anew, from the
-  // prior, which is their posterior, and with learn_prior_precision the precision follows. `count`:
-  // how many times it has been called. O(columns that have had a row x chains).
-  void retain(std::uint64_t count) noexcept;
-  // The chains' values of each column that has had a row, to out[column x stride + chain].
-  // Likewise.
+  // Before draws are taken: lag() and unsettled() are looked at, and with learn_prior_precision the
+  // precision follows. O(columns that have had a row x chains).
+  void retain() noexcept;
+  // The chains' values of each column that has had a row, to out[column x stride + chain]; where
+  // none of its rows is there any more its posterior is the prior, and NaN says so. Likewise.
   void copy_to(float* out, std::size_t stride) const noexcept;
 
   std::uint32_t columns() const noexcept { return columns_; }
@@ -171,22 +176,11 @@ class RowBlockLangevin {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each.
-  struct Block {
-    Block(Arena& arena, std::size_t width) noexcept;
-
-    float* value;  // x_ij
-    float* theta;
-    float* apart;      // theta less another chain's
-    float* force;      // G_j
-    float* rows;       // N_j
-    float* curvature;  // H_j
-    float* precision;  // lambda_j
-    float* length;     // eps_j
-    float* step;       // e_j
-    float* noise_sd;   // root of V_jj
-    float* scatter;    // of e_j g_j in units of noise_sd, where sd(r - r') is 1
-    float* normal;
+  // What the chains keep of a row, as they look at it: of all of them.
+  struct Looked {
+    float square;     // mean of (r - r')^2
+    float curvature;  // mean of h
+    float largest;    // h
   };
 
   float* theta_of(std::uint32_t column) const noexcept {
@@ -206,9 +200,11 @@ class RowBlockLangevin {
   bool is_intercept(std::uint32_t column) const noexcept {
     return has_intercept_ && column + 1 == columns_;
   }
-  double load(std::uint16_t chain, const RowColumns& row) noexcept;
-  template <bool kWeights>
-  void store(std::uint16_t chain, const RowColumns& row, float before, float residual) noexcept;
+  void load(const RowColumns& row) noexcept;
+  void predict(const RowColumns& row) noexcept;
+  void store_exactly(const RowColumns& row) noexcept;
+  double newest() const noexcept;
+  void shorten(std::size_t count, float shorter) noexcept;
   void work_out_lengths(const RowColumns& row, double length) noexcept;
   double longest_step_of(const RowColumns& row, std::size_t k) const noexcept;
   template <class LengthOf>
@@ -218,22 +214,25 @@ class RowBlockLangevin {
   void add_curvature(const RowColumns& row, double before, double after) noexcept;
   void unsettle(const RowColumns& row, std::size_t k, double curvature) noexcept;
   float longest_alone(const RowColumns& row, float curvature) const noexcept;
-  void settle(const RowColumns& row, float shorter) noexcept;
+  void settle(const RowColumns& row) noexcept;
   float spread_of(const float* numbers) const noexcept;
-  void prefetch_row(const double* row) const noexcept;
-  void prefetch(std::uint16_t chain, const RowColumns& row) const noexcept;
   template <bool kWeights>
-  void step(std::uint16_t chain, const RowColumns& row, std::uint32_t slot,
-            const double* normals) noexcept;
+  void step(const RowColumns& row, std::uint32_t slot, const float* normals) noexcept;
+  template <bool kWeights>
+  Looked look(const RowColumns& row, std::uint32_t slot) noexcept;
+  void take(const RowColumns& row, const float* normals) noexcept;
   float follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
                          float share) noexcept;
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
-  void learn_precision(std::size_t count, float moved) noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
+  template <class Use>
+  void for_met_columns(const Use& use) const noexcept;
+  void stretch() noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
-  void translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept;
-  void add_force(const RowColumns& row, std::size_t k, const float* residuals, int sign) noexcept;
+  void work_out_translation(const RowColumns& row, std::uint32_t slot, float sign) noexcept;
+  void translate(const RowColumns& row, const float* residuals) noexcept;
+  void add_exactly(const RowColumns& row, const float* residuals, int sign) noexcept;
 
   RowLayout layout_;
   bool has_intercept_;
@@ -259,8 +258,8 @@ class RowBlockLangevin {
   Quanta* exact_force_;        // G of them, columns x chains
   ExactSum* exact_curvature_;  // H of them, columns; the one in sums_ is its copy
   CurvatureBound bound_;
-  Block block_;  // scratch, as what follows
-  std::span<double> normals_;
+  StepBlock block_;  // scratch, as what follows
+  std::span<float> normals_;
 
   LearnedPrecision precision_;
   std::uint32_t met_count_ = 0;

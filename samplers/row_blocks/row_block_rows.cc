@@ -1,8 +1,11 @@
-// Rows that come and go.
+// Rows as they are looked at, and as they come and go.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+#include <span>
 
+#include "windhover/samplers/row_blocks/chain_kernels.h"
 #include "windhover/samplers/row_blocks/row_at.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
@@ -22,6 +25,54 @@ float within(float change, float target) noexcept {
 
 }  // namespace
 
+void RowBlockLangevin::fetch(const double* row) const noexcept {
+  constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
+  const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
+  for (std::size_t i = 0; i < numbers; i += 8) __builtin_prefetch(row + i);
+}
+
+void RowBlockLangevin::fetch_columns(const double* row) const noexcept {
+  constexpr std::size_t kLine = 64;
+  const SparseRow sparse(layout_, row);
+  const std::span indices(sparse.indices, sparse.count);
+  for (const std::uint32_t column : indices) {
+    const auto* chains = reinterpret_cast<const std::byte*>(theta_of(column));
+    for (std::size_t i = 0; i < 2 * sizeof(float) * chains_; i += kLine) {
+      __builtin_prefetch(chains + i, 1);
+    }
+    __builtin_prefetch(sums_ + column, 1);
+  }
+  if (!has_weights()) return;
+  for (const std::uint32_t column : indices) {
+    const auto* force = reinterpret_cast<const std::byte*>(exact_force_of(column));
+    for (std::size_t i = 0; i < sizeof(Quanta) * chains_; i += kLine) {
+      __builtin_prefetch(force + i, 1);
+    }
+    weights_.prefetch(column);
+  }
+}
+
+// The row's columns into the block.
+void RowBlockLangevin::load(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    b.theta[k] = theta_of(column);
+    b.value[k] = static_cast<float>(row.value(k));
+    b.rows[k] = static_cast<float>(sums_[column].rows);
+    b.curvature[k] = static_cast<float>(sums_[column].curvature);
+    b.precision[k] = static_cast<float>(precision_.value());
+  }
+  if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(intercept_precision_);
+}
+
+// eta of each chain.
+void RowBlockLangevin::predict(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  std::fill_n(b.eta, chains_, row.offset);
+  chain_kernels().predictors(b.theta, b.value, row.count, chains_, b.eta);
+}
+
 bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
   const RowColumns row(layout_, has_intercept_, row_in_place);
   curvature_[slot] = 0;
@@ -33,31 +84,32 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   }
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
-    if (!std::isnan(*theta_of(column))) continue;
-    draw_prior(column, {column, 0, Purpose::kInitialState});
-    met_[met_count_++] = column;
+    if (sums_[column].rows > 0) continue;
+    if (std::isnan(*theta_of(column))) met_[met_count_++] = column;
+    draw_prior(column, {moves_ * columns_ + column, 0, Purpose::kInitialState});
   }
-  prefetch(0, row);
+  load(row);
+  predict(row);
   float* residuals = residuals_ + std::size_t{slot} * chains_;
   double curvature = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) {
-    double eta = row.offset;
-    for (std::size_t k = 0; k < row.count; ++k) eta += row.value(k) * theta_of(row.column(k))[c];
+    const double eta = block_.eta[c];
     const RowAt at =
         has_weights() ? row_at_of_weight(eta, row.sparse.target) : row_at(eta, row.sparse.target);
     residuals[c] = at.residual;
     curvature += at.curvature;
   }
   curvature_[slot] = static_cast<float>(curvature / chains_);
-  translate(row, slot, -1);
+  work_out_translation(row, slot, -1);
   ++rows_;
   nonzeros_ += row.count;
   if (has_weights()) weights_.enter(row, slot, spread_of(residuals));
   for (std::size_t k = 0; k < row.count; ++k) {
     ++sums_[row.column(k)].rows;
     unsettle(row, k, row.weight * curvature_[slot]);
-    add_force(row, k, residuals, 1);
   }
+  translate(row, residuals);
+  if (has_weights()) add_exactly(row, residuals, 1);
   add_curvature(row, 0, curvature_[slot]);
   return true;
 }
@@ -69,23 +121,30 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     return;
   }
   const RowColumns row(layout_, has_intercept_, row_in_place);
-  prefetch(0, row);
   const float* residuals = residuals_ + std::size_t{slot} * chains_;
   --rows_;
   nonzeros_ -= row.count;
-  if (has_weights()) weights_.leave(row, slot);
+  if (has_weights()) {
+    weights_.leave(row, slot);
+    add_exactly(row, residuals, -1);
+  }
   add_curvature(row, curvature_[slot], 0);
   for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    ColumnSums& sums = sums_[column];
-    add_force(row, k, residuals, -1);
+    ColumnSums& sums = sums_[row.column(k)];
     if (--sums.rows > 0) continue;
     sums.unsettled = 0;
     sums.curvature = 0;  // what rounding has left would stay for ever
+  }
+  load(row);
+  work_out_translation(row, slot, 1);
+  for (std::uint32_t c = 0; c < chains_; ++c) block_.change[c] = -residuals[c];
+  translate(row, block_.change);
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    if (sums_[column].rows > 0) continue;
     std::fill_n(force_of(column), chains_, 0.0F);
     if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
   }
-  translate(row, slot, 1);
 }
 
 // A row of this curvature, w h, takes what its k-th column has of the prior from here to there.
@@ -108,18 +167,18 @@ float RowBlockLangevin::spread_of(const float* numbers) const noexcept {
 }
 
 // Newton's step for a row that is not among the columns' rows, at the mean of the chains'
-// residuals, with lambda_j + H_j in place of the curvature. `sign`: -1 where the row comes, 1 where
-// it has gone.
-void RowBlockLangevin::translate(const RowColumns& row, std::uint32_t slot, float sign) noexcept {
+// residuals, with lambda_j + H_j in place of the curvature: into the block's steps, of what has
+// been loaded. `sign`: -1 where the row comes, 1 where it has gone.
+void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t slot,
+                                            float sign) noexcept {
+  const StepBlock& b = block_;
   const float* residuals = residuals_ + std::size_t{slot} * chains_;
   const float mean =
       std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
   float along = 0;
   for (std::size_t k = 0; k < row.count; ++k) {
-    const auto precision = static_cast<float>(precision_of(row.column(k)));
-    block_.value[k] = static_cast<float>(row.value(k));
-    block_.step[k] = 1 / (precision + static_cast<float>(sums_[row.column(k)].curvature));
-    along += block_.value[k] * block_.value[k] * block_.step[k];
+    b.step[k] = 1 / (b.precision[k] + b.curvature[k]);
+    along += b.value[k] * b.value[k] * b.step[k];
   }
   const auto weight = static_cast<float>(row.weight);
   const float own = weight * curvature_[slot] * along;
@@ -127,37 +186,41 @@ void RowBlockLangevin::translate(const RowColumns& row, std::uint32_t slot, floa
   const bool whole = has_weights() && sign > 0;
   const float factor = sign * weight * mean / (whole ? 1 : 1 + own);
   for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    float change = factor * block_.value[k] * block_.step[k];
-    if (whole && own > kLargestOwn)
-      change = within(
-          change, -static_cast<float>(mean_force(column, precision_of(column))) * block_.step[k]);
-    float* theta = theta_of(column);
-    for (std::uint32_t c = 0; c < chains_; ++c) theta[c] += change;
+    float change = factor * b.value[k] * b.step[k];
+    if (whole && own > kLargestOwn) {
+      const std::uint32_t column = row.column(k);
+      change =
+          within(change, -static_cast<float>(mean_force(column, precision_of(column))) * b.step[k]);
+    }
+    b.step[k] = change;
   }
 }
 
-// To G of all chains what the row says of its k-th column, or, with sign -1, from it.
-void RowBlockLangevin::add_force(const RowColumns& row, std::size_t k, const float* residuals,
-                                 int sign) noexcept {
-  const std::uint32_t column = row.column(k);
-  float* force = force_of(column);
-  if (has_weights()) {
+// Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
+// row of these residuals says.
+void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
+  const StepBlock& b = block_;
+  chain_kernels().translate(b.theta, b.step, b.value, has_weights() ? b.none : residuals, row.count,
+                            chains_);
+  if (has_weights() || !has_intercept_) return;
+  float* force = force_of(columns_ - 1);
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    intercept_force_[c] += residuals[c];
+    force[c] = static_cast<float>(intercept_force_[c]);
+  }
+}
+
+// To G of all chains what a row with a weight says, or, with sign -1, from it.
+void RowBlockLangevin::add_exactly(const RowColumns& row, const float* residuals,
+                                   int sign) noexcept {
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const std::uint32_t column = row.column(k);
+    float* force = force_of(column);
     Quanta* exact = exact_force_of(column);
     for (std::uint32_t c = 0; c < chains_; ++c) {
       exact[c] += sign * quanta_of_force(row, k, residuals[c]);
       force[c] = force_of_quanta(exact[c]);
     }
-    return;
-  }
-  const auto value = static_cast<float>(sign * row.value(k));
-  if (!is_intercept(column)) {
-    for (std::uint32_t c = 0; c < chains_; ++c) force[c] += value * residuals[c];
-    return;
-  }
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    intercept_force_[c] += double{value} * residuals[c];
-    force[c] = static_cast<float>(intercept_force_[c]);
   }
 }
 

@@ -4,14 +4,15 @@
 #include <limits>
 #include <memory>
 
+#include "windhover/samplers/row_blocks/normal_source.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
 namespace windhover {
 
 namespace {
 
-// Normals are made so many at a time, or as many as a row or a column wants.
-constexpr std::size_t kNormals = 256;
+// Normals are made so many at a time, or as many as a row wants.
+constexpr std::size_t kNormals = 1024;
 // As ingestion lets through.
 constexpr double kMostWeight = 1e6;
 
@@ -26,13 +27,6 @@ double quanta_of_all(std::uint64_t slots) noexcept {
 }
 
 }  // namespace
-
-RowBlockLangevin::Block::Block(Arena& arena, std::size_t width) noexcept {
-  for (float** numbers : {&value, &theta, &apart, &force, &rows, &curvature, &precision, &length,
-                          &step, &noise_sd, &scatter, &normal}) {
-    *numbers = arena.allocate<float>(width).data();
-  }
-}
 
 RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
                                    std::uint64_t slots, std::uint64_t seed) noexcept
@@ -60,9 +54,9 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
           arena.allocate<Quanta>(model.weight ? std::size_t{columns_} * chains : 0).data()),
       exact_curvature_(arena.allocate<ExactSum>(model.weight ? columns_ : 0).data()),
       bound_(arena, columns_),
-      block_(arena, std::size_t{model.max_nonzeros} + 1),
-      normals_(arena.allocate<double>(
-          std::max<std::size_t>({kNormals, std::size_t{model.max_nonzeros} + 1, chains}))) {}
+      block_(arena, std::size_t{model.max_nonzeros} + 1, chains),
+      normals_(arena.allocate<float>(NormalSource::rounded(
+          std::max(kNormals, (std::size_t{model.max_nonzeros} + 1) * chains)))) {}
 
 void RowBlockLangevin::reset() noexcept {
   const double start = std::max(given_precision_, layout_.max_nonzeros() / kPredictorVariance);
@@ -87,6 +81,7 @@ void RowBlockLangevin::reset() noexcept {
   }
   std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
 
+  std::fill_n(block_.none, chains_, 0.0F);
   bound_.reset();
   for (std::uint32_t column = 0; column < columns_; ++column) {
     std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());

@@ -172,7 +172,7 @@ inline Moments exact_moments(const SparseData& data, std::size_t first, std::siz
 class Chains {
  public:
   Chains(const ModelConfig& model, std::uint32_t chains, std::size_t slots, std::uint64_t seed)
-      : seed_(seed), chains_(chains), memory_(bytes(model, chains, slots)) {
+      : seed_(seed), memory_(bytes(model, chains, slots)) {
     Arena& arena = memory_.arena();
     sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots, seed);
     sampler_->reset();
@@ -180,28 +180,24 @@ class Chains {
   RowBlockLangevin& operator*() { return *sampler_; }
   RowBlockLangevin* operator->() { return sampler_; }
 
-  // Each chain on `moves` of the rows [first, last), whose slots are their numbers.
+  // All chains on `moves` of the rows [first, last), whose slots are their numbers.
   void move(const SparseData& data, std::size_t first, std::size_t last, std::size_t moves) {
     std::vector<std::uint32_t> slots(moves);
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      const auto chain = static_cast<std::uint16_t>(c);
-      draw(first, last, chain, slots);
-      sampler_->move(round_, chain, {data.base(), slots.data(), moves});
-    }
+    draw(first, last, slots);
+    sampler_->move(round_, {data.base(), slots.data(), moves});
     ++round_;
     for (std::size_t i = 0; i < moves / 4; ++i, ++bound_) {
       if (bound_ < first || bound_ >= last) bound_ = first;
       sampler_->follow_bound(data.row(bound_), static_cast<std::uint32_t>(bound_));
     }
   }
-  void draw(std::size_t first, std::size_t last, std::uint16_t chain,
-            std::span<std::uint32_t> slots) const {
-    fill_indices(seed_, {round_, chain, Purpose::kMinibatch},
-                 static_cast<std::uint32_t>(last - first), slots);
+  void draw(std::size_t first, std::size_t last, std::span<std::uint32_t> slots) const {
+    fill_indices(seed_, {round_, 0, Purpose::kMinibatch}, static_cast<std::uint32_t>(last - first),
+                 slots);
     for (std::uint32_t& slot : slots) slot += static_cast<std::uint32_t>(first);
     if (!sampler_->has_weights()) return;
     std::vector<double> uniforms(slots.size());
-    fill_uniforms(seed_, {round_, chain, Purpose::kTest}, uniforms);
+    fill_uniforms(seed_, {round_, 0, Purpose::kTest}, uniforms);
     for (std::size_t i = 0; i < slots.size(); ++i) {
       slots[i] = sampler_->slot_of(uniforms[i], slots[i]);
     }
@@ -220,7 +216,6 @@ class Chains {
   }
 
   std::uint64_t seed_;
-  std::uint32_t chains_;
   Memory memory_;
   RowBlockLangevin* sampler_ = nullptr;
   std::uint64_t round_ = 0;

@@ -12,8 +12,14 @@ namespace {
 TEST(RowBlockLangevin, LawIsThePosterior) {
   const ModelConfig model = model_of(kCrossed, 3, 1);
   const SparseData data = crossed_rows(model, 1'500);
+  const MatrixXd x = data.design(0, data.size());
+  const Moments exact = exact_moments(data, 0, data.size(), 1);
+  const MatrixXd rows = x.topRows(200);
+  const VectorXd sd = (rows * exact.covariance * rows.transpose()).diagonal().cwiseSqrt();
   Draws draws;
   double spread = 0;
+  double together = 0;
+  double squares = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Chains chains(model, 4, data.size(), seed);
     for (std::size_t i = 0; i < data.size(); ++i) {
@@ -22,10 +28,21 @@ TEST(RowBlockLangevin, LawIsThePosterior) {
     for (int round = 0; round < 150; ++round) chains.move(data, 0, data.size(), 100);
     for (std::uint16_t c = 0; c < 4; ++c) draws.add(chains.theta(c));
     spread += chains->spread_ratio() / 100;
+    // Linear predictors of all chains, off their exact means in sds: of each pair of chains.
+    MatrixXd off(200, 4);
+    for (std::uint16_t c = 0; c < 4; ++c) {
+      off.col(c) = (rows * (chains.theta(c) - exact.mean)).cwiseQuotient(sd);
+    }
+    const double pairs = (off.rowwise().sum().squaredNorm() - off.squaredNorm()) / (12 * 200);
+    together += pairs / 100;
+    squares += pairs * pairs / 100;
   }
   EXPECT_NEAR(spread, 1, 0.05);
-  const MatrixXd x = data.design(0, data.size());
-  const Moments exact = exact_moments(data, 0, data.size(), 1);
+  // They move on the same rows and know nothing of one another; their law's centre may be 0.1 sd
+  // off.
+  const double error = std::sqrt((squares - together * together) / 100);
+  EXPECT_LT(error, 0.02);
+  EXPECT_NEAR(together, 0, 4 * error + 0.1 * 0.1);
   expect_law(draws, exact, MatrixXd::Identity(x.cols(), x.cols()));
   expect_law(draws, exact, x.topRows(200));
 }
@@ -118,38 +135,49 @@ TEST(RowBlockLangevin, ChainsAreTranslatedByRowsThatComeAndGo) {
   EXPECT_NEAR(centre(), before, 0.25 * std::abs(moved));
 }
 
+// Rows of next to no values, which say nothing: columns are draws from the prior when they come,
+// and others when they come again. In between nothing is said of them.
 TEST(RowBlockLangevin, ColumnsWithoutRowsAreThePriors) {
   const ModelConfig model = model_of(5'000, 3, 4);
-  const SparseData data = crossed_rows(model, 50);
+  SparseData data(model);
+  for (std::uint32_t i = 0; i < 50; ++i) data.add({i, 100 + i, 200 + i}, {1e-6, 1e-6, 1e-6}, 1);
   Chains chains(model, 8, 64, 3);
-  for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
+  const auto come = [&] {
+    for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
+    std::vector<double> thetas;
+    for (std::uint32_t column = 0; column < 5'000; ++column) {
+      if (std::isnan(chains->theta(0, column))) continue;
+      for (std::uint16_t c = 0; c < 8; ++c) thetas.push_back(chains->theta(c, column));
+    }
+    return thetas;
+  };
+  const std::vector<double> before = come();
   chains.move(data, 0, 50, 100);
   for (std::uint32_t i = 0; i < 50; ++i) chains->leave(data.row(i), i);
-  std::vector<float> draws(5'001 * std::size_t{8});
-  chains->retain(0);
+  std::vector<float> draws(5'001 * std::size_t{8}, 7);
+  chains->retain();
   chains->copy_to(draws.data(), 8);
-  const std::vector<float> before = draws;
-  chains->retain(1);
-  chains->copy_to(draws.data(), 8);
-  double sum = 0;
-  double squares = 0;
-  double product = 0;
-  std::size_t numbers = 0;
-  for (std::uint32_t column = 0; column < 5'000; ++column) {
+  for (std::uint32_t column = 0; column < 5'001; ++column) {
     const bool met = !std::isnan(chains->theta(0, column));
-    for (std::size_t i = column * 8; i < (column + 1) * 8; ++i) {
-      EXPECT_EQ(draws[i] != 0, met);
-      sum += draws[i];
-      squares += double{draws[i]} * draws[i];
-      product += double{draws[i]} * before[i];
-      if (met) ++numbers;
-    }
+    EXPECT_EQ(std::isnan(draws[column * std::size_t{8}]), met) << column;
   }
-  EXPECT_EQ(numbers, 8 * (chains->met_columns() - 1));  // the intercept's are not among them
-  const auto n = static_cast<double>(numbers);
-  EXPECT_NEAR(sum / n, 0, 5 * 0.5 / std::sqrt(n));
-  EXPECT_NEAR(squares / n, 0.25, 5 * 0.25 * std::sqrt(2 / n));
-  EXPECT_NEAR(product / n, 0, 5 * 0.25 / std::sqrt(n));
+  const std::vector<double> after = come();
+  ASSERT_EQ(before.size(), 8 * 150U);
+  ASSERT_EQ(after.size(), before.size());
+  const double n = 8 * 150;
+  for (const std::vector<double>& thetas : {before, after}) {
+    double sum = 0;
+    double squares = 0;
+    double product = 0;
+    for (std::size_t i = 0; i < thetas.size(); ++i) {
+      sum += thetas[i];
+      squares += thetas[i] * thetas[i];
+      product += before[i] * after[i];
+    }
+    EXPECT_NEAR(sum / n, 0, 5 * 0.5 / std::sqrt(n));
+    EXPECT_NEAR(squares / n, 0.25, 5 * 0.25 * std::sqrt(2 / n));
+    EXPECT_NEAR(product / n, 0, 5 * 0.25 / std::sqrt(n));
+  }
 }
 
 // Coefficients of known spread, and a prior that says something else.
@@ -175,9 +203,7 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   }
   for (int round = 0; round < 2'000; ++round) {
     chains.move(data, 0, data.size(), 100);
-    if (round % 10 == 9) {
-      chains->retain(static_cast<std::uint64_t>(round));
-    }
+    if (round % 10 == 9) chains->retain();
   }
   // 400 coefficients know their sd of 0.5 to 3.5 %, their precision of 4 to 7 %, those of rows
   // less.
@@ -192,9 +218,9 @@ TEST(RowBlockLangevin, HeapIsNotCalled) {
   std::vector<std::uint32_t> slots = {3, 1, 4, 1, 5};
   const auto before = test_heap_calls();
   for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
-  chains->move(0, 0, {data.base(), slots.data(), slots.size()});
+  chains->move(0, {data.base(), slots.data(), slots.size()});
   chains->follow_bound(data.row(7), 7);
-  chains->retain(0);
+  chains->retain();
   chains->copy_to(draws.data(), 2);
   chains->leave(data.row(0), 0);
   EXPECT_EQ(test_heap_calls(), before);

@@ -93,14 +93,14 @@ TEST(RowBlockWeights, WhatThePriorHasNotAnsweredIsTold) {
   for (std::uint32_t i = 0; i < data.size(); ++i) chains->enter(data.row(i), i);
   const auto unsettled_after = [&](int passes) {
     for (int pass = 0; pass < passes; ++pass) chains.move(data, 0, data.size(), data.size());
-    chains->retain(0);
+    chains->retain();
     return chains->unsettled();
   };
   EXPECT_GT(unsettled_after(10), 0.5);
   EXPECT_GT(unsettled_after(50), 0.2);
   EXPECT_LT(unsettled_after(3'000), 0.05);
   for (std::uint32_t i = 0; i < data.size(); ++i) chains->leave(data.row(i), i);
-  chains->retain(1);
+  chains->retain();
   EXPECT_EQ(chains->unsettled(), 0);
 }
 
@@ -138,9 +138,9 @@ TEST(RowBlockWeights, HeapIsNotCalled) {
   const auto before = test_heap_calls();
   for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
   for (std::uint32_t& slot : slots) slot = chains->slot_of(u += 0.125, slot);
-  chains->move(0, 0, {data.base(), slots.data(), slots.size()});
+  chains->move(0, {data.base(), slots.data(), slots.size()});
   chains->follow_bound(data.row(7), 7);
-  chains->retain(0);
+  chains->retain();
   chains->leave(data.row(0), 0);
   EXPECT_EQ(test_heap_calls(), before);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "windhover/runtime/engine.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
 
 namespace windhover {

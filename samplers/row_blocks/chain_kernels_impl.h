@@ -1,0 +1,248 @@
+// Body of the kernels; included once by each chain_kernels_<instruction set>.cc with
+// WINDHOVER_CHAIN_KERNELS set to the table's name. Everything here has internal linkage and no
+// other header's inline functions are used: the linker must never mix code of two instruction sets.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_IMPL_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_IMPL_H_
+
+#include "windhover/samplers/row_blocks/chain_kernels.h"
+#include "windhover/samplers/row_blocks/chain_normals_impl.h"
+
+// NOLINTBEGIN(misc-definitions-in-headers): each includer is meant to get its own copy.
+namespace windhover {
+namespace {
+
+// Of the last chains the lanes that are left over are 0.
+constexpr std::uint32_t kLanes = kChainLanes;
+using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+using Doubles [[gnu::vector_size(kLanes * sizeof(double))]] = double;
+using Places [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
+
+template <bool kAll>
+[[gnu::always_inline]] inline Floats load(const float* from, std::uint32_t lanes) {
+  Floats out{};
+  if constexpr (kAll) {
+    __builtin_memcpy(&out, from, sizeof(out));
+  } else {
+    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = from[i];
+  }
+  return out;
+}
+
+template <bool kAll>
+[[gnu::always_inline]] inline Doubles load(const double* from, std::uint32_t lanes) {
+  Doubles out{};
+  if constexpr (kAll) {
+    __builtin_memcpy(&out, from, sizeof(out));
+  } else {
+    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = from[i];
+  }
+  return out;
+}
+
+template <bool kAll, class Number, class Vector>
+[[gnu::always_inline]] inline void store(Vector numbers, Number* to, std::uint32_t lanes) {
+  if constexpr (kAll) {
+    __builtin_memcpy(to, &numbers, sizeof(numbers));
+  } else {
+    for (std::uint32_t i = 0; i < lanes; ++i) to[i] = numbers[i];
+  }
+}
+
+[[gnu::always_inline]] inline double sum(Floats numbers) {
+  const Doubles wide = __builtin_convertvector(numbers, Doubles);
+  double total = 0;
+  for (std::uint32_t i = 0; i < kLanes; ++i) total += wide[i];
+  return total;
+}
+
+// Each lane's successor, the first one's for the last.
+template <bool kAll>
+[[gnu::always_inline]] inline Floats next(Floats numbers, std::uint32_t lanes) {
+  if constexpr (kAll) {
+    return __builtin_shuffle(numbers, Places{1, 2, 3, 4, 5, 6, 7, 0});
+  } else {
+    Floats out{};
+    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = numbers[i + 1 < lanes ? i + 1 : 0];
+    return out;
+  }
+}
+
+template <bool kAll>
+void predictors_of(float* const* theta, const float* value, std::size_t count, std::uint32_t first,
+                   std::uint32_t lanes, double* eta) {
+  Doubles total = load<kAll>(eta + first, lanes);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Floats at = load<kAll>(theta[k] + first, lanes);
+    total += static_cast<double>(value[k]) * __builtin_convertvector(at, Doubles);
+  }
+  store<kAll>(total, eta + first, lanes);
+}
+
+template <bool kAll>
+void project_of(const float* scatter, const float* normals, std::size_t count, std::uint32_t chains,
+                std::uint32_t first, std::uint32_t lanes, float* along) {
+  Floats total{};
+  for (std::size_t k = 0; k < count; ++k) {
+    total += scatter[k] * load<kAll>(normals + k * chains + first, lanes);
+  }
+  store<kAll>(total, along + first, lanes);
+}
+
+template <bool kAll>
+void step_of(const ChainColumns& b, const float* normals, const float* taken, const float* moved,
+             const float* change, std::uint32_t chains, std::uint32_t first, std::uint32_t lanes,
+             ChainSums& sums) {
+  const Floats taken_here = load<kAll>(taken + first, lanes);
+  const Floats moved_here = load<kAll>(moved + first, lanes);
+  const Floats change_here = load<kAll>(change + first, lanes);
+  Floats apart{};
+  Floats own{};
+  Floats slope{};
+  for (std::size_t k = 0; k < b.count; ++k) {
+    float* const at = b.theta[k] + first;
+    const Floats theta = load<kAll>(at, lanes);
+    const Floats force = load<kAll>(at + chains, lanes);
+    const Floats of_prior = b.precision[k] * theta;
+    const Floats of_rows = force + b.repeats[k] * moved_here;
+    const Floats gradient = of_prior + of_rows;
+    apart += b.informed[k] * ((theta - next<kAll>(theta, lanes)) * gradient);
+    own += b.learned[k] * (theta * gradient);
+    slope += b.per_row[k] * (theta * of_rows);
+    const Floats normal = load<kAll>(normals + k * chains + first, lanes);
+    const Floats noise = b.noise_sd[k] * (normal - taken_here * b.scatter[k]);
+    store<kAll>(theta + (noise - b.step[k] * gradient), at, lanes);
+    store<kAll>(force + b.value[k] * change_here, at + chains, lanes);
+  }
+  sums.apart += sum(apart);
+  sums.own += sum(own);
+  sums.slope += sum(slope);
+}
+
+[[gnu::always_inline]] inline float quick_sum(Floats numbers) {
+  numbers += __builtin_shuffle(numbers, Places{4, 5, 6, 7, 0, 1, 2, 3});
+  numbers += __builtin_shuffle(numbers, Places{2, 3, 0, 1, 6, 7, 4, 5});
+  return numbers[0] + numbers[1];
+}
+
+// Mean and variance of a column's theta, and the mean of its G. Squares are of the distance from
+// the first chain, which is no larger than the chains are apart.
+struct Moments {
+  float sum = 0;
+  float squares = 0;
+  float force = 0;
+};
+
+template <bool kAll>
+void add_moments(const float* theta, std::uint32_t chains, std::uint32_t first, std::uint32_t lanes,
+                 Moments& moments) {
+  Floats apart = load<kAll>(theta + first, lanes) - theta[0];
+  if constexpr (!kAll) {
+    for (std::uint32_t i = lanes; i < kLanes; ++i) apart[i] = 0;
+  }
+  moments.sum += quick_sum(apart);
+  moments.squares += quick_sum(apart * apart);
+  moments.force += quick_sum(load<kAll>(theta + chains + first, lanes));
+}
+
+template <bool kAll>
+void translate_of(float* const* theta, const float* by, const float* value, const float* residual,
+                  std::size_t count, std::uint32_t chains, std::uint32_t first,
+                  std::uint32_t lanes) {
+  const Floats here = load<kAll>(residual + first, lanes);
+  for (std::size_t k = 0; k < count; ++k) {
+    float* const at = theta[k] + first;
+    store<kAll>(load<kAll>(at, lanes) + by[k], at, lanes);
+    store<kAll>(load<kAll>(at + chains, lanes) + value[k] * here, at + chains, lanes);
+  }
+}
+
+// use(all, first, lanes) of the chains, so many at a time.
+template <class Use>
+[[gnu::always_inline]] inline void in_lanes(std::uint32_t chains, const Use& use) {
+  std::uint32_t first = 0;
+  for (; first + kLanes <= chains; first += kLanes) use.template operator()<true>(first, kLanes);
+  if (first < chains) use.template operator()<false>(first, chains - first);
+}
+
+void predictors(float* const* theta, const float* value, std::size_t count, std::uint32_t chains,
+                double* eta) {
+  in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+    predictors_of<kAll>(theta, value, count, first, lanes, eta);
+  });
+}
+
+void project(const float* scatter, const float* normals, std::size_t count, std::uint32_t chains,
+             float* along) {
+  in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+    project_of<kAll>(scatter, normals, count, chains, first, lanes, along);
+  });
+}
+
+ChainSums step(const ChainColumns& columns, const float* normals, const float* taken,
+               const float* moved, const float* change, std::uint32_t chains) {
+  ChainSums sums{0, 0, 0};
+  in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+    step_of<kAll>(columns, normals, taken, moved, change, chains, first, lanes, sums);
+  });
+  return sums;
+}
+
+ColumnSurvey survey(const float* const* theta, const float* precision, const float* curvature,
+                    const float* rows, const float* unsettled, std::size_t count,
+                    std::uint32_t chains) {
+  const float share_of_one = 1.0F / static_cast<float>(chains);
+  float mean[kSurveyedColumns] = {};
+  float variance[kSurveyedColumns];
+  float force[kSurveyedColumns];
+  for (std::size_t j = 0; j < count; ++j) {
+    Moments moments;
+    in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+      add_moments<kAll>(theta[j], chains, first, lanes, moments);
+    });
+    const float off = share_of_one * moments.sum;
+    mean[j] = theta[j][0] + off;
+    variance[j] = share_of_one * moments.squares - off * off;
+    force[j] = share_of_one * moments.force;
+  }
+  float weights[kSurveyedColumns];
+  float squares[kSurveyedColumns];
+  float informed[kSurveyedColumns];
+  float shared[kSurveyedColumns];
+  for (std::size_t j = 0; j < count; ++j) {
+    const float all = precision[j] + curvature[j];
+    const float share = curvature[j] / all;
+    const float pull = precision[j] * mean[j] + force[j];
+    const float spread = all * variance[j];  // over what it would be were the others known
+    const float others = spread > 1 ? (spread - 1) / spread : 0;
+    weights[j] = share * rows[j];
+    squares[j] = weights[j] * (pull * (pull / all));
+    informed[j] = share;
+    shared[j] = share * others;
+  }
+  ColumnSurvey sums{0, 0, 0, 0, 0};
+  for (std::size_t j = 0; j < count; ++j) {
+    sums.weights += static_cast<double>(weights[j]);
+    sums.squares += static_cast<double>(squares[j]);
+    sums.unsettled += static_cast<double>(weights[j] * unsettled[j]);
+    sums.informed += static_cast<double>(informed[j]);
+    sums.shared += static_cast<double>(shared[j]);
+  }
+  return sums;
+}
+
+void translate(float* const* theta, const float* by, const float* value, const float* residual,
+               std::size_t count, std::uint32_t chains) {
+  in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+    translate_of<kAll>(theta, by, value, residual, count, chains, first, lanes);
+  });
+}
+
+}  // namespace
+
+const ChainKernels WINDHOVER_CHAIN_KERNELS = {normals, predictors, project,
+                                              step,    survey,     translate};
+
+}  // namespace windhover
+// NOLINTEND(misc-definitions-in-headers)
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_IMPL_H_
