@@ -30,6 +30,32 @@ void clear(PredictiveSummary& s) noexcept {
   std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }
 
+// A group's draws of one parameter times x: so many, or `chains` where that is not known before.
+template <std::uint32_t kChains>
+void add_group(const float* numbers, std::uint32_t chains, double x, double* values) noexcept {
+  const std::uint32_t count = kChains > 0 ? kChains : chains;
+  for (std::uint32_t c = 0; c < count; ++c) values[c] += x * double{numbers[c]};
+}
+
+// All draws of one parameter times x.
+void add_draws(const SharedDraws& draws, std::uint32_t parameter, double x, double prior_sd,
+               double* values) noexcept {
+  PriorNormals normals(draws.seed, parameter);
+  for (std::uint32_t g = 0; g < draws.count; ++g) {
+    const float* numbers = draws.group(parameter, g);
+    const std::uint32_t first = g * draws.chains;
+    if (std::isnan(*numbers)) {
+      for (std::uint32_t c = 0; c < draws.chains; ++c) {
+        values[first + c] += x * (prior_sd * normals.at(first + c));
+      }
+    } else if (draws.chains == kDefaultChains) {
+      add_group<kDefaultChains>(numbers, draws.chains, x, values + first);
+    } else {
+      add_group<0>(numbers, draws.chains, x, values + first);
+    }
+  }
+}
+
 }  // namespace
 
 Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
@@ -215,8 +241,7 @@ void Predictor::predict_shared(const Posterior& p, Response response, const Pred
   double* values = predictors_ + row * draws_;
   const SharedDraws& draws = p.shared;
   const auto add = [&](std::uint32_t column, double x, double prior_precision) {
-    draws.for_each(column, 1 / std::sqrt(prior_precision),
-                   [&](std::uint32_t m, double theta) { values[m] += x * theta; });
+    add_draws(draws, column, x, 1 / std::sqrt(prior_precision), values);
   };
   std::fill_n(values, draws_, 0.0);
   const std::uint32_t begin = row == 0 ? 0 : request.row_ends[row - 1];
