@@ -16,7 +16,8 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/evaluate/rivals.h"
+#include "windhover/tools/evaluate/probability_record.h"
+#include "windhover/tools/evaluate/sparse_rivals.h"
 
 namespace windhover {
 namespace {
@@ -25,7 +26,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kParts = 10;
 constexpr std::uint32_t kMostChunk = 4'096;
-constexpr std::uint32_t kMostAgainst = 2'000;  // sparse features that rivals are tried with
+constexpr std::uint32_t kMostFilter = 2'000;  // sparse features that a Kalman filter is tried with
 
 std::uint32_t classes_of(const Schema& schema, const Dataset& data, const std::string& model) {
   if (find_model(model)->response != Response::kCategorical) return ModelConfig().classes;
@@ -117,8 +118,12 @@ std::string status_text(const Provenance& provenance) {
 // that no row is unscored for want of time, and a run is a function of the file and the options.
 class Stream {
  public:
-  Stream(const EngineConfig& config, const Dataset& data)
-      : data_(data), block_(value_or_throw(Engine::footprint(config))), clock_(1) {
+  // `records`: what is said of 0 and 1 is kept, beside the engine's own scores.
+  Stream(const EngineConfig& config, const Dataset& data, bool records)
+      : data_(data),
+        records_(records),
+        block_(value_or_throw(Engine::footprint(config))),
+        clock_(1) {
     if (!block_.valid()) throw RunError("no memory for the engine");
     engine_ = value_or_throw(Engine::create(config, block_.bytes(), clock_));
     reader_.emplace(value_or_throw(engine_->reader()));
@@ -141,6 +146,7 @@ class Stream {
     if (!data_.trials.empty())
       batch.trials = reinterpret_cast<const std::byte*>(data_.trials.data() + first);
     std::array<RefusedRow, 1> refused;
+    if (records_) ask(first, end);
     const ObserveResult result = engine_->observe(batch, refused);
     if (!ok(result.status)) throw RunError(fmt::format("observing: {}", to_string(result.status)));
     if (result.refused > 0) {
@@ -152,8 +158,13 @@ class Stream {
     const std::uint64_t more = means().rows - scored;
     if (answers && more > 0) said[status_text(before)] += more;
     // Only rows from before there are units go unscored, and they come first.
+    for (std::size_t i = end - more; i < end && records_; ++i) {
+      record_.add(said_[i - first], data_.targets[i]);
+    }
     return {first, end, end - more};
   }
+  bool records() const { return records_; }
+  const ProbabilityRecord& record() const { return record_; }
 
   // Chunks after which the learner had not come to rest.
   std::uint64_t cut_short() const { return cut_short_; }
@@ -198,7 +209,29 @@ class Stream {
     batch.feature_values = data_.row_ends[end - 1] - begin;
   }
 
+  // What rows that are about to arrive are given as probability of 1.
+  void ask(std::size_t first, std::size_t end) {
+    said_.clear();
+    PredictiveSummary summary;
+    Provenance provenance;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::size_t begin = i > 0 ? data_.row_ends[i - 1] : 0;
+      const auto count = static_cast<std::uint32_t>(data_.row_ends[i] - begin);
+      PredictRequest request;
+      request.rows = 1;
+      request.features = std::span(data_.features).subspan(begin, count);
+      request.indices = std::span(data_.indices).subspan(begin, count);
+      request.row_ends = {&count, 1};
+      const Status status = reader_->predict(request, {&summary, 1}, provenance);
+      if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+      said_.push_back(summary.mean);
+    }
+  }
+
   const Dataset& data_;
+  const bool records_;
+  ProbabilityRecord record_;
+  std::vector<double> said_;  // of the rows that arrive
   MappedBlock block_;
   ManualClock clock_;
   Engine* engine_ = nullptr;
@@ -207,6 +240,20 @@ class Stream {
   std::uint64_t cut_short_ = 0;
   std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse
 };
+
+ordered_json to_json(const std::vector<RivalScore>& scores) {
+  ordered_json rivals = ordered_json::array();
+  for (const RivalScore& score : scores) {
+    ordered_json rival = {
+        {"name", score.name}, {"setting", score.setting}, {"log_score", score.log_score}};
+    if (std::isfinite(score.held)) {
+      rival["held"] = score.held;
+      rival["calibration_error"] = score.calibration_error;
+    }
+    rivals.push_back(std::move(rival));
+  }
+  return rivals;
+}
 
 }  // namespace
 
@@ -220,12 +267,6 @@ ordered_json evaluate(const EvaluateOptions& given) {
                                        : inspect(options.path, options.data).schema;
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
-  if (options.against && schema.sparse() && schema.features() > kMostAgainst) {
-    throw UserError(fmt::format(
-        "--against is for up to {} sparse features: its rivals keep a matrix of them, and "
-        "there are {}",
-        kMostAgainst, schema.features()));
-  }
   // Before the file is held, as far as it goes without its targets.
   value_or_throw(check(engine_config(options, schema, ModelConfig().classes)));
   const Dataset data = load_stream(options.path, schema);
@@ -237,7 +278,9 @@ ordered_json evaluate(const EvaluateOptions& given) {
   if (options.against && config.model.weight)
     throw UserError("--against is for rows without a weight: its rivals know none");
 
-  Stream stream(config, data);
+  const bool many = schema.sparse() && schema.features() > kMostFilter;
+  const bool classes = find_model(options.model)->response == Response::kBernoulli;
+  Stream stream(config, data, options.against && many && classes);
   Tally all;
   std::vector<StreamChunk> chunks;
   ordered_json parts = ordered_json::array();
@@ -292,14 +335,13 @@ ordered_json evaluate(const EvaluateOptions& given) {
   out["parts"] = parts;
   if (!data.hashed.empty()) out["hashed"] = data.hashed;
   if (options.against) {
-    const Dataset dense = schema.sparse() ? load_dataset(options.path, schema, false) : Dataset();
-    ordered_json rivals = ordered_json::array();
-    for (const RivalScore& rival : rival_scores(schema.sparse() ? dense : data,
-                                                find_model(options.model)->response, chunks)) {
-      rivals.push_back(
-          {{"name", rival.name}, {"setting", rival.setting}, {"log_score", rival.log_score}});
-    }
-    out["against"] = rivals;
+    if (stream.records()) out["calibration_error"] = stream.record().calibration_error();
+    const Response response = find_model(options.model)->response;
+    out["against"] =
+        to_json(many ? sparse_rival_scores(data, response, chunks)
+                : schema.sparse()
+                    ? rival_scores(load_dataset(options.path, schema, false), response, chunks)
+                    : rival_scores(data, response, chunks));
   }
   return out;
 }

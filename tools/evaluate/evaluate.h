@@ -20,7 +20,7 @@ struct EvaluateOptions {
   std::uint32_t chunk = 1;            // rows that arrive together, 1 to 4096
   // Horizon, window and what belongs to them; the rest as an engine's defaults.
   EngineConfig horizon;
-  bool against = false;  // with the rivals of rivals.h
+  bool against = false;  // with the rivals of rivals.h, or of sparse_rivals.h
   std::uint64_t seed = 1;
 };
 
@@ -33,9 +33,10 @@ struct EvaluateOptions {
 // `held`, and of `conformal_held` ones), `conformal_size`, `status` (shares of the rows scored by
 // what their answer said), `parts` (the same of ten pieces of the stream, each to the end of a
 // chunk, its last row `until_row`, its `rows` those scored), of a schema with hashed features
-// `hashed` (HashTallies, of all rows), and with `against` one entry a rival, of the same rows. Rows
-// of a schema that makes them sparse are sparse here too. UserError for what the options or the
-// file hold.
+// `hashed` (HashTallies, of all rows), and with `against` one entry a rival, of the same rows, with
+// `calibration_error` where the rivals' probabilities are recorded (sparse_rivals.h). Rows of a
+// schema that makes them sparse are sparse here too. UserError for what the options or the file
+// hold.
 nlohmann::ordered_json evaluate(const EvaluateOptions& options);
 
 // The same for people.

@@ -9,6 +9,7 @@
 
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
+#include "windhover/tools/evaluate/rival_parts.h"
 
 namespace windhover {
 namespace {
@@ -17,23 +18,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kWorst = -1'000;  // as the engine's own scores
-
-// Standardised rows with a constant behind them; y, or its logarithm where the model is of that, in
-// units of its own spread, where it is a number.
+// Standardised rows with a constant behind them, and their targets.
 class Rows {
  public:
   Rows(const Dataset& data, Response response)
-      : data_(data), response_(response), x_(static_cast<Index>(data.columns()) + 1) {
-    if (!is_number(response)) return;
-    const auto rows = static_cast<double>(data.rows());
-    double squares = 0;
-    for (std::size_t i = 0; i < data.rows(); ++i) mean_ += number(i) / rows;
-    for (std::size_t i = 0; i < data.rows(); ++i) {
-      squares += (number(i) - mean_) * (number(i) - mean_);
-    }
-    if (squares > 0) scale_ = std::sqrt(squares / rows);
-  }
+      : data_(data), targets_(data, response), x_(static_cast<Index>(data.columns()) + 1) {}
 
   const VectorXd& row(std::size_t i) {
     for (std::size_t j = 0; j < data_.columns(); ++j) {
@@ -43,37 +32,14 @@ class Rows {
     x_[x_.size() - 1] = 1;
     return x_;
   }
-  double target(std::size_t i) const { return (number(i) - mean_) / scale_; }
-  // Of a density of target(i), to have y's.
-  double log_jacobian(std::size_t i) const {
-    return -std::log(scale_) - (response_ == Response::kLogNormal ? number(i) : 0.0);
-  }
+  double target(std::size_t i) const { return targets_.at(i); }
+  double log_jacobian(std::size_t i) const { return targets_.log_jacobian(i); }
   Index dimension() const { return x_.size(); }
 
  private:
-  double number(std::size_t i) const { return working_target(response_, data_.targets[i]); }
-
   const Dataset& data_;
-  Response response_;
+  RivalTargets targets_;
   VectorXd x_;
-  double mean_ = 0;
-  double scale_ = 1;
-};
-
-// The noise variance of a number, learned with the same memory.
-class Noise {
- public:
-  explicit Noise(double memory) : memory_(memory) {}
-  double variance() const { return squares_ / rows_; }
-  void add(double square) {
-    rows_ = 1 + (1 - 1 / memory_) * rows_;
-    squares_ = square + (1 - 1 / memory_) * squares_;
-  }
-
- private:
-  double memory_;
-  double rows_ = 2;  // worth two rows of the whole spread
-  double squares_ = 2;
 };
 
 // The Kalman filter of constant coefficients; of 0 and 1 the extended one.
@@ -139,7 +105,7 @@ class Filter {
   const double keep_;
   MatrixXd covariance_;
   VectorXd mean_;
-  Noise noise_;
+  RivalNoise noise_;
 };
 
 // SGD at a constant rate: a point and no posterior.
@@ -175,26 +141,12 @@ class Descent {
   const bool number_;
   const double rate_;
   VectorXd theta_;
-  Noise noise_;
+  RivalNoise noise_;
 };
 
-// As the engine is scored: all rows of a chunk by what was known before it.
 template <class Rival>
 double mean_score(Rival rival, std::span<const StreamChunk> chunks) {
-  double sum = 0;
-  std::size_t scored = 0;
-  for (const StreamChunk& chunk : chunks) {
-    rival.fade();
-    for (std::size_t i = chunk.scored_from; i < chunk.end; ++i) {
-      sum += std::max(rival.log_score(i), kWorst);
-    }
-    scored += chunk.end - chunk.scored_from;
-    for (std::size_t i = chunk.first; i < chunk.end; ++i) {
-      if (i > chunk.first) rival.fade();
-      rival.learn(i);
-    }
-  }
-  return sum / static_cast<double>(scored);
+  return mean_rival_score(rival, chunks, [&] { rival.fade(); });
 }
 
 }  // namespace
@@ -203,7 +155,8 @@ std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
                                      std::span<const StreamChunk> chunks) {
   const bool number = is_number(response);
   if (!number && response != Response::kBernoulli) return {};
-  RivalScore filter{number ? "Kalman filter" : "extended Kalman filter", "", -1e300};
+  RivalScore filter{.name = number ? "Kalman filter" : "extended Kalman filter",
+                    .log_score = -1e300};
   for (const double memory : {1e9, 30'000.0, 10'000.0, 3'000.0, 1'000.0, 300.0, 100.0}) {
     const double score = mean_score(Filter(data, response, memory), chunks);
     if (score > filter.log_score) {
@@ -211,7 +164,7 @@ std::vector<RivalScore> rival_scores(const Dataset& data, Response response,
       filter.setting = memory > 1e8 ? "nothing forgotten" : fmt::format("memory {} rows", memory);
     }
   }
-  RivalScore descent{"SGD", "", -1e300};
+  RivalScore descent{.name = "SGD", .log_score = -1e300};
   for (const double rate : {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0}) {
     const double score = mean_score(Descent(data, response, rate), chunks);
     if (score > descent.log_score) {

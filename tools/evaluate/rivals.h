@@ -3,6 +3,7 @@
 #define WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,8 +15,11 @@ namespace windhover {
 
 struct RivalScore {
   std::string name;
-  std::string setting;   // the best of those tried, known only afterwards
-  double log_score = 0;  // nats a row
+  std::string setting = {};  // the best of those tried, known only afterwards
+  double log_score = 0;      // nats a row
+  // Of 0 or 1 where columns are many, otherwise NaN: ProbabilityRecord.
+  double held = std::numeric_limits<double>::quiet_NaN();
+  double calibration_error = std::numeric_limits<double>::quiet_NaN();
 };
 
 // Rows [first, end) that come together: all are predicted before any of them is learned from. Those

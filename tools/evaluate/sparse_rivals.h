@@ -1,0 +1,23 @@
+// What an informed user would take instead where columns are many: stochastic gradient descent, as
+// Vowpal Wabbit makes it.
+#ifndef WINDHOVER_TOOLS_EVALUATE_SPARSE_RIVALS_H_
+#define WINDHOVER_TOOLS_EVALUATE_SPARSE_RIVALS_H_
+
+#include <span>
+#include <vector>
+
+#include "windhover/tools/evaluate/rivals.h"
+
+namespace windhover {
+
+// As rival_scores(), of sparse rows as they come and of any number of columns: SGD and AdaGrad,
+// each at the rate that turned out best on these very rows, and AdaGrad at that rate bootstrapped
+// online (each row counts for each of twenty copies as often as a Poisson number of mean 1 says;
+// Oza 2005), whose predictions are averaged. Of 0 or 1 also what their probabilities were worth.
+// Numbers and 0 or 1 only. Complexity O(non-zeros) for each of 12 rates, and of 20 copies.
+std::vector<RivalScore> sparse_rival_scores(const Dataset& data, Response response,
+                                            std::span<const StreamChunk> chunks);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_EVALUATE_SPARSE_RIVALS_H_
