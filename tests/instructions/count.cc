@@ -5,6 +5,7 @@
 //
 // Only what runs inside counted() is collected (--toggle-collect). Everything is seeded and the
 // clock is turned by hand, so two runs of one build execute the same instructions.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,8 @@
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
 #include "windhover/platform/clock.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/loopback.h"
@@ -25,6 +28,7 @@
 #include "windhover/tools/bench/micro_talk.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
+#include "windhover/tools/bench/sparse_rows.h"
 #include "windhover/tools/placed.h"
 
 // A C name, which callgrind can be told.
@@ -43,6 +47,114 @@ int move(const char* sampler) {
   rig.move();
   counted([&] { rig.move(); }, 100);
   return 100;
+}
+
+// Row blocks over rows of 32 ones among 4,096 columns.
+class RowBlocks {
+ public:
+  static constexpr std::uint32_t kChains = 8;
+  static constexpr std::uint32_t kRows = 2'000;
+
+  explicit RowBlocks(bool weights)
+      : model_(model(weights)),
+        layout_(model_),
+        source_(model_.features, model_.max_nonzeros, kRows, ColumnLaw::kEven, false),
+        rows_(kRows * layout_.stride()),
+        sampler_(model_, kChains, std::uint64_t{kRows}, std::uint64_t{1}) {
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+      double* row = rows_.data() + i * layout_.stride();
+      row[0] = source_.target(i);
+      row[RowLayout::kCountIndex] = model_.max_nonzeros;
+      std::fill_n(row + RowLayout::kValuesIndex, model_.max_nonzeros, 1.0);
+      std::copy_n(source_.indices(i), model_.max_nonzeros,
+                  reinterpret_cast<std::uint32_t*>(row + layout_.indices_index()));
+      if (weights) row[layout_.weight_index()] = 1 + i % 4;
+    }
+    sampler_->reset();
+    for (std::uint32_t i = 0; i < kRows; ++i) come(i);
+    for (int i = 0; i < 100; ++i) move();
+  }
+
+  // Of all chains, on 64 rows.
+  void move() {
+    std::array<std::uint32_t, 64> slots;
+    fill_indices(1, {round_, 0, Purpose::kMinibatch}, kRows, slots);
+    sampler_->move(round_++, {rows_.data(), slots.data(), slots.size()});
+  }
+  void come(std::uint32_t i) { sampler_->enter(row(i), i); }
+  void go(std::uint32_t i) { sampler_->leave(row(i), i); }
+
+ private:
+  static ModelConfig model(bool weights) {
+    ModelConfig config;
+    config.name = "logistic";
+    config.features = 4'096;
+    config.max_nonzeros = 32;
+    config.weight = weights;
+    config.prior_precision = config.intercept_precision = 1;
+    return config;
+  }
+  const double* row(std::uint32_t i) const { return rows_.data() + i * layout_.stride(); }
+
+  ModelConfig model_;
+  RowLayout layout_;
+  SparseRows source_;
+  std::vector<double> rows_;
+  Placed<RowBlockLangevin> sampler_;
+  std::uint64_t round_ = 0;
+};
+
+// A move of eight chains on one row.
+int row_block_move(bool weights) {
+  RowBlocks blocks(weights);
+  counted([&] { blocks.move(); }, 50);
+  return 50 * 64;
+}
+
+// A row that goes and comes again.
+int row_block_row(bool weights) {
+  RowBlocks blocks(weights);
+  std::uint32_t next = 0;
+  counted(
+      [&] {
+        blocks.go(next);
+        blocks.come(next++);
+      },
+      500);
+  return 500;
+}
+
+// A prediction from 64 draws of 32 columns.
+int row_block_prediction() {
+  const SparseRows rows(4'096, 32, 2'000, ColumnLaw::kEven, false);
+  EngineConfig config;
+  config.structure = Structure::kDiagonal;
+  config.model.name = "logistic";
+  config.model.features = 4'096;
+  config.model.max_nonzeros = 32;
+  config.window_size = rows.size();
+  MappedBlock block(Engine::footprint(config).value());
+  ManualClock clock;
+  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  for (std::uint64_t i = 0; i < 1'920; i += 64) (void)engine->observe(rows.batch(i, 64), {});
+  while (engine->poll(64) > 0) continue;  // all draws are of after the rows
+  Reader reader = engine->reader().value();
+  const std::uint32_t end = rows.nonzeros();
+  PredictRequest request;
+  request.rows = 1;
+  request.features = {rows.ones(), end};
+  request.row_ends = {&end, 1};
+  PredictiveSummary summary;
+  Provenance provenance;
+  std::uint64_t next = 0;
+  Status status = Status::kOk;
+  counted(
+      [&] {
+        request.indices = {rows.indices(next++), end};
+        status = reader.predict(request, {&summary, 1}, provenance);
+      },
+      100);
+  return ok(status) && provenance.n_seen == 1'920 ? 100 : 0;
 }
 
 // One round of the engine: sixteen moves, the sweep, the tail, refreshes, retained draws. A round
@@ -221,6 +333,11 @@ constexpr std::array kCases = {
     Case{"move-sgfs-f-100", [] { return move<100>("sgfs-f"); }},
     Case{"move-sgld-100", [] { return move<100>("sgld"); }},
     Case{"move-sgld-461x8", [] { return move<461, 8>("sgld"); }},
+    Case{"row-block-move-32x8", [] { return row_block_move(false); }},
+    Case{"row-block-move-32x8-weights", [] { return row_block_move(true); }},
+    Case{"row-block-row-32x8", [] { return row_block_row(false); }},
+    Case{"row-block-row-32x8-weights", [] { return row_block_row(true); }},
+    Case{"predict-row-block-32", [] { return row_block_prediction(); }},
     Case{"round-linear-12", [] { return round("linear"); }},
     Case{"round-logistic-12", [] { return round("logistic"); }},
     Case{"round-stream-12", [] { return streamed_round(Horizon::kWindow); }},

@@ -44,10 +44,11 @@ TEST(Bench, RefusesOptionsOutsideTheirRange) {
 
 // Before anything is measured.
 TEST(Bench, RefusesOptionsThatItsSuiteDoesNotRead) {
-  EXPECT_TRUE(says(refusal_of([] {
-                     (void)exit_code({"step", "--nonzeros", "8"});
-                   }),
-                   "--nonzeros means nothing to step; it is for ingest, query, mixed, soak"));
+  EXPECT_TRUE(
+      says(refusal_of([] {
+             (void)exit_code({"step", "--nonzeros", "8"});
+           }),
+           "--nonzeros means nothing to step; it is for ingest, query, mixed, soak, sparse"));
   EXPECT_THROW((void)exit_code({"mixed", "--plot", "."}), UserError);
   EXPECT_THROW((void)exit_code({"query", "--rate", "5"}), UserError);
   const std::string path = file_with("old.json", result_of("query", 1).dump());

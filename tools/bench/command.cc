@@ -35,6 +35,8 @@ struct Limited {
   std::vector<std::string_view> suites;
 };
 
+constexpr std::uint32_t kMostDense = 100'000;
+
 bool is_suite(const std::string& name) {
   return std::ranges::find(bench_suites(), name, &BenchSuite::name) != bench_suites().end();
 }
@@ -81,11 +83,13 @@ void add_bench(CLI::App& app) {
     limited->push_back({option, std::move(read_by)});
     return option;
   };
-  only(app.add_option("--dimension", options->dimensions,
-                      "Parameters, intercept included; several, but for mixed, soak and durable"),
-       {"step", "ingest", "query", "mixed", "soak", "growth", "durable", "models"})
+  only(app.add_option(
+           "--dimension", options->dimensions,
+           "Parameters, intercept included; several, but for mixed, soak and durable; sparse: "
+           "columns, one number"),
+       {"step", "ingest", "query", "mixed", "soak", "growth", "durable", "models", "sparse"})
       ->delimiter(',')
-      ->check(CLI::Range(2, 100'000));
+      ->check(CLI::Range(2, 16'777'216));
   only(app.add_option("--models", options->models, "models: behind one server; several"),
        {"models"})
       ->delimiter(',')
@@ -100,8 +104,9 @@ void add_bench(CLI::App& app) {
        {"ingest", "query", "mixed", "soak"})
       ->delimiter(',')
       ->check(CLI::Range(1, 1000));
-  only(app.add_option("--nonzeros", options->nonzeros, "Sparse rows of so many; 0: dense"),
-       {"ingest", "query", "mixed", "soak"})
+  only(app.add_option("--nonzeros", options->nonzeros,
+                      "Sparse rows of so many; 0: dense, sparse 32"),
+       {"ingest", "query", "mixed", "soak", "sparse"})
       ->check(CLI::Range(0, 1000));
   only(app.add_flag("--single-precision", options->single_precision,
                     "ingest: numbers of 4 bytes on the wire instead of 8"),
@@ -115,7 +120,7 @@ void add_bench(CLI::App& app) {
        {"ingest", "query", "mixed", "soak", "growth", "durable", "models"})
       ->check(CLI::Range(1, 1024));
   only(app.add_option("--seconds", options->seconds, "Measured time of a run"),
-       {"step", "ingest", "query", "mixed", "growth", "durable", "models"})
+       {"step", "ingest", "query", "mixed", "growth", "durable", "models", "sparse"})
       ->check(CLI::Range(0.001, 1000.0));
   only(app.add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
@@ -153,6 +158,11 @@ void add_bench(CLI::App& app) {
   app.add_flag("--json", options->json, "One JSON object");
   app.callback([options, limited] {
     if (is_suite(options->suite)) refuse_unread(options->suite, *limited);
+    for (const std::uint32_t dimension : options->dimensions) {
+      if (options->suite == "sparse" || dimension <= kMostDense) continue;
+      throw UserError(fmt::format("--dimension {} is for sparse alone; of {} at most {}", dimension,
+                                  options->suite, kMostDense));
+    }
     run(*options);
   });
 }

@@ -19,7 +19,7 @@ struct BenchOptions {
   std::vector<std::uint32_t> rows_per_frame;
   std::vector<std::uint32_t> connections;  // ingest: of the load; the others: that ask
   std::vector<double> shares;              // query: ingest as a share of saturation
-  std::uint32_t nonzeros = 0;              // ingest: sparse rows of so many; 0: dense
+  std::uint32_t nonzeros = 0;              // sparse rows of so many; 0: dense, `sparse` 32
   bool single_precision = false;           // ingest: numbers of 4 bytes on the wire
   std::uint32_t chains = 4;
   double seconds = 0;  // measured time of a run
@@ -48,6 +48,7 @@ Json run_query(const BenchOptions& options);
 Json run_mixed(const BenchOptions& options);
 Json run_soak(const BenchOptions& options);
 Json run_growth(const BenchOptions& options);
+Json run_sparse(const BenchOptions& options);
 Json run_durable(const BenchOptions& options);
 Json run_models(const BenchOptions& options);
 Json run_hostile(const BenchOptions& options);

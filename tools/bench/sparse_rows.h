@@ -1,0 +1,56 @@
+// Rows as a click or a text has them, and a stochastic gradient descent over them.
+#ifndef WINDHOVER_TOOLS_BENCH_SPARSE_ROWS_H_
+#define WINDHOVER_TOOLS_BENCH_SPARSE_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "windhover/runtime/observation.h"
+#include "windhover/tools/evaluate/sparse_descent.h"
+
+namespace windhover {
+
+// How often a column of a field is met: all alike, which is the worst that caches can be given, or
+// the k-th in proportion to 1 / k (Zipf), as words are.
+enum class ColumnLaw : std::uint8_t { kEven, kZipf };
+
+// `count` rows of `nonzeros` ones, one in each of as many fields, which share `features` columns;
+// 0 or 1 by a logistic model of coefficients that are known to nobody. Weights are log-normal.
+class SparseRows {
+ public:
+  SparseRows(std::uint32_t features, std::uint32_t nonzeros, std::uint64_t count, ColumnLaw law,
+             bool weights);
+
+  std::uint64_t size() const { return targets_.size(); }
+  // At most 256 of them.
+  ObservationBatch batch(std::uint64_t first, std::uint64_t count) const;
+  const std::uint32_t* indices(std::uint64_t row) const { return &indices_[row * nonzeros_]; }
+  const double* ones() const { return ones_.data(); }
+  std::uint32_t nonzeros() const { return nonzeros_; }
+  double target(std::uint64_t row) const { return targets_[row]; }
+
+  // In Vowpal Wabbit's text form. RunError when the file cannot be written.
+  void write(const std::string& path) const;
+
+ private:
+  std::uint32_t nonzeros_;
+  std::vector<std::uint32_t> indices_;
+  std::vector<double> ones_;  // of a batch
+  std::vector<std::uint32_t> ends_;
+  std::vector<double> targets_;
+  std::vector<double> weights_;
+};
+
+// Seconds that one pass over the rows takes, each predicted and then learned from: of this thread,
+// the fastest of three.
+double descent_seconds(const SparseRows& rows, std::uint32_t features, SparseDescent::Rule rule);
+
+// Of one pass of Vowpal Wabbit's plain SGD, by the clock on the wall, which is that of its reading
+// the file too; NaN where there is no program `vw`.
+double vowpal_wabbit_seconds(const SparseRows& rows, std::uint32_t features);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_BENCH_SPARSE_ROWS_H_
