@@ -70,6 +70,11 @@ std::string describe_evaluation(const ordered_json& result) {
   for (const auto& [name, share] : result["status"].items()) {
     out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
   }
+  if (const auto cut = result["chunks_cut_short"].get<std::uint64_t>(); cut > 0) {
+    out +=
+        fmt::format("\nafter {} of {} chunks the learner had not come to rest in 64 rounds a row",
+                    cut, result["chunks"].get<std::uint64_t>());
+  }
   out +=
       "\n\n  until row   scored   log score   who knows no x   90 % held   conformal   most "
       "answers "

@@ -1,0 +1,61 @@
+// The engine that the rows of a file are run through.
+#ifndef WINDHOVER_TOOLS_EVALUATE_EVALUATED_STREAM_H_
+#define WINDHOVER_TOOLS_EVALUATE_EVALUATED_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windhover/platform/clock.h"
+#include "windhover/platform/memory.h"
+#include "windhover/runtime/engine.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/evaluate/probability_record.h"
+#include "windhover/tools/evaluate/rivals.h"
+
+namespace windhover {
+
+// One engine over the rows. Its clock moves by a millisecond a chunk and stands still meanwhile, so
+// that no row is unscored for want of time, and a run is a function of the file and the options.
+// RunError where the engine fails, UserError for a row that it refuses.
+class EvaluatedStream {
+ public:
+  // `records`: what is said of 0 and 1 is kept, beside the engine's own scores.
+  EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records);
+
+  // Rows [first, end) arrive together: adds how many were predicted by answers that said what, and
+  // says which were scored.
+  StreamChunk learn(std::size_t first, std::size_t end, std::map<std::string, std::uint64_t>& said);
+
+  bool records() const { return records_; }
+  const ProbabilityRecord& record() const { return record_; }
+
+  // Chunks after which the learner had not come to rest.
+  std::uint64_t cut_short() const { return cut_short_; }
+
+  ScoreMeans means() const;
+
+ private:
+  void rest(std::size_t rows);
+  void put_features(std::size_t first, std::size_t end, ObservationBatch& batch);
+  void ask(std::size_t first, std::size_t end);
+
+  const Dataset& data_;
+  const bool records_;
+  ProbabilityRecord record_;
+  std::vector<double> said_;  // of the rows that arrive
+  MappedBlock block_;
+  ManualClock clock_;
+  Engine* engine_ = nullptr;
+  std::optional<Reader> reader_;
+  int granted_ = 0;  // rounds
+  std::uint64_t cut_short_ = 0;
+  std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_EVALUATE_EVALUATED_STREAM_H_

@@ -1,0 +1,71 @@
+// Scores of some rows of a stream, as sums.
+#ifndef WINDHOVER_TOOLS_EVALUATE_TALLY_H_
+#define WINDHOVER_TOOLS_EVALUATE_TALLY_H_
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "windhover/runtime/scoring/prediction_scores.h"
+
+namespace windhover {
+
+// Of rows that were scored, and of what the answers said that they were predicted by.
+struct Tally {
+  double rows = 0;
+  double log_score = 0;
+  double reference = 0;
+  std::array<double, kScoredIntervals.size()> covered{};
+  std::array<double, kScoredIntervals.size()> conformal{};  // likewise
+  double conformal_size = 0;
+  std::map<std::string, std::uint64_t> status;
+
+  // What came between two looks at means over all rows.
+  static Tally between(const ScoreMeans& before, const ScoreMeans& after) {
+    Tally t;
+    const auto a = static_cast<double>(before.rows);
+    const auto b = static_cast<double>(after.rows);
+    t.rows = b - a;
+    t.log_score = b * after.log_score - a * before.log_score;
+    t.reference = b * after.reference - a * before.reference;
+    for (std::size_t i = 0; i < t.covered.size(); ++i) {
+      t.covered[i] = b * after.coverage[i] - (a > 0 ? a * before.coverage[i] : 0);
+      t.conformal[i] =
+          b * after.conformal_coverage[i] - (a > 0 ? a * before.conformal_coverage[i] : 0);
+    }
+    t.conformal_size = b * after.conformal_size - (a > 0 ? a * before.conformal_size : 0);
+    return t;
+  }
+
+  nlohmann::ordered_json to_json() const {
+    nlohmann::ordered_json coverage = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < covered.size(); ++i) {
+      const auto share = [&](double of) {
+        return std::isfinite(of) ? nlohmann::ordered_json(of / rows) : nlohmann::ordered_json();
+      };
+      coverage.push_back({{"interval", kScoredIntervals[i]},
+                          {"held", share(covered[i])},
+                          {"conformal_held", share(conformal[i])}});
+    }
+    nlohmann::ordered_json said = nlohmann::ordered_json::object();
+    std::uint64_t total = 0;
+    for (const auto& [name, count] : status) total += count;
+    for (const auto& [name, count] : status) {
+      said[name] = static_cast<double>(count) / static_cast<double>(total);
+    }
+    return {{"rows", static_cast<std::uint64_t>(rows)},
+            {"log_score", log_score / rows},
+            {"reference", reference / rows},
+            {"coverage", coverage},
+            {"conformal_size", conformal_size / rows},
+            {"status", said}};
+  }
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_EVALUATE_TALLY_H_
