@@ -30,7 +30,7 @@ void Engine::Layout::show_events() noexcept {
 
 void Engine::tell_start() noexcept {
   Layout& engine = *layout_;
-  engine.events.tell_start(head(), engine.clock.wall_ns());
+  engine.events.tell_start(engine.parts.learner->head(), engine.clock.wall_ns());
   engine.show_events();
 }
 

@@ -56,8 +56,11 @@ Credential Credential::of_address(int descriptor) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  if (address.ss_family == AF_UNIX) return of_socket(descriptor);
   Credential credential{Kind::kAddress, {}};
+  if (address.ss_family == AF_UNIX) {
+    credential.key = of_socket(descriptor).key;
+    return credential;
+  }
   if (address.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     std::memcpy(credential.key.data(), &v4.sin_addr, sizeof v4.sin_addr);

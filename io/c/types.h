@@ -255,9 +255,9 @@ typedef struct windhover_event {
   /* How often a change of status has come with nothing but the way back between, since then. */
   uint64_t times;
   int64_t first_time_ns;
-  uint64_t row;         /* how many rows the learner had taken in */
-  double number;        /* the number behind the reason; of "resized" the rows of the window */
-  double before;        /* of "resized" the rows before */
+  uint64_t row;  /* how many rows the learner had taken in */
+  double number; /* the number behind the reason; of "resized" the rows, or what they are worth */
+  double before; /* of "resized" the rows before */
   uint64_t drift_onset; /* as in windhover_provenance */
   int64_t drift_onset_time_ns;
 } windhover_event;

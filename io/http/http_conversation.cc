@@ -168,6 +168,7 @@ void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
   const bool whole = is_whole();
   if (!admitted_) {
     const HttpRequest request = request_so_far();
+    known_ = known_ || handler_.is_known(request.who);
     HttpAnswer refusal;
     if (handler_.is_over_limits(request, refusal)) {
       manner_ = manner_of_request();
@@ -211,7 +212,6 @@ HttpRequest HttpConversation::request_so_far() const {
 HttpConversation::End HttpConversation::answer(std::string& out, std::int64_t& cost) {
   handler_.counters().add(HttpCounter::kRequests);
   const HttpRequest request = request_so_far();
-  known_ = known_ || handler_.is_known(request.who);
   HttpAnswer answer = handler_.answer(request);
   cost = answer.cost_ns;
   manner_ = manner_of_request();

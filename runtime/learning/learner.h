@@ -97,7 +97,7 @@ struct LearnerView {
   std::uint64_t passes = 0;  // complete ones over the window since chains began
   const AnySampler* sampler = nullptr;
   double relaxation = 0;     // moves in which a chain forgets where it was, at least a window
-  std::uint64_t memory = 0;  // Horizon::kAdaptive: the window is of so many rows at most
+  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows that it is worth, at most
   bool limit_aside = false;  // SurpriseLimit::stands_aside()
 };
 

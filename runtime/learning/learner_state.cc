@@ -22,7 +22,7 @@ void SamplingRun::visit_state(StateVisitor& visitor) noexcept {
 }
 
 void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learner");
+  visitor.section("learner", 2);
   visitor.values(round_, refreshed_position_, dirty_);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);

@@ -15,7 +15,7 @@ LearnerView WindowLearner::view() const noexcept {
   view.passes = run_.passes();
   view.sampler = &mover.sampler();
   view.relaxation = mover.relaxation();
-  view.memory = memory_choice_ != nullptr ? cursor_.most_rows() : 0;
+  view.memory = memory_choice_ != nullptr ? memory_choice_->rows() : 0;
   view.limit_aside = surprise_limit_ != nullptr && surprise_limit_->stands_aside();
   return view;
 }

@@ -49,8 +49,6 @@ class WindowCursor {
     weigh();
   }
 
-  std::uint64_t most_rows() const noexcept { return size_; }
-
   // Goes on to `head`, which may be where it stands. Rows before first_at(head) are given up: they
   // must have been taken out of whatever holds them.
   void advance(std::uint64_t head) noexcept {

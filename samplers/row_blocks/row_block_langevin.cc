@@ -226,8 +226,9 @@ void RowBlockLangevin::take(const RowColumns& row, const float* normals) noexcep
   }
   const double chains = chains_;
   const double of_half_a_pass = 2.0 / static_cast<double>(rows_);
-  const double least = std::min(1.0, chains / static_cast<double>(moves_));
-  const double part = std::clamp(of_half_a_pass, least, newest());
+  const double most = newest();
+  const double least = std::min(most, chains / static_cast<double>(moves_));
+  const double part = std::clamp(of_half_a_pass, least, most);
   virial_ += part * (sums.apart / chains - virial_);
   virial_weights_ += part * (weights * compared_chains(chains_) / chains - virial_weights_);
   if (!learns_precision_) return;

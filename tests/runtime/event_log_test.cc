@@ -267,6 +267,9 @@ TEST(EngineEvents, TellThatAnAdaptiveWindowHasChanged) {
   EXPECT_EQ(resized[0].before, 4000);
   EXPECT_LT(resized[0].number, 4000);
   EXPECT_GE(resized[0].row, 5000U);
+  // It says what the rows are worth, of which twice as many are held.
+  const auto worth = static_cast<double>(watched.engine.provenance().n_eff);
+  EXPECT_NEAR(resized.back().number, worth, 0.1 * worth);
 }
 
 TEST(EngineEvents, TellThatALimitOnSurprisingRowsStandsAside) {

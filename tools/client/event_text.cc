@@ -41,7 +41,7 @@ std::string what(const Event& e) {
     case EventKind::kStartedOver:
       return "the learner started over with the rows that it has";
     case EventKind::kResized:
-      return fmt::format("window of {:.0f} rows, before {:.0f}", e.number, e.before);
+      return fmt::format("as many as {:.0f} rows, before {:.0f}", e.number, e.before);
     case EventKind::kLimitAside:
       return "so many rows are surprising that none is limited any more";
     case EventKind::kLimitBack:

@@ -138,7 +138,8 @@ void ModelFolder::undo() noexcept {
   } else if (read(list_.path(), now) != 0 || now != before_) {
     (void)list_.write(before_);
   }
-  if (made_ && delete_all(path_).why == 0) (void)::unlink(new_.c_str());
+  const bool gone = made_ ? delete_all(path_).why == 0 : !is_there(path_);
+  if (gone) (void)::unlink(new_.c_str());
   if (is_aside_) (void)move(data_folder_, aside_, path_);
 }
 

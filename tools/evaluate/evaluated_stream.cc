@@ -76,7 +76,7 @@ ScoreMeans EvaluatedStream::means() const {
 }
 
 void EvaluatedStream::rest(std::size_t rows) {
-  granted_ = std::min(granted_ + kRoundsARow * static_cast<int>(rows), kMostSaved);
+  granted_ = std::min(granted_, kMostSaved) + kRoundsARow * static_cast<int>(rows);
   int done = 0;
   do {
     done = engine_->poll(std::min(kRoundsARow, granted_));

@@ -8,9 +8,10 @@
 
 namespace windhover {
 
-// In single precision, as Vowpal Wabbit keeps it. A step of a row is implicit: along its gradient
-// as far as its own loss wants it, so that no rate is too long (Kulis and Bartlett 2010;
-// Karampatziakis and Langford 2011).
+// In single precision. A step of a row is implicit, along its gradient as far as its own loss wants
+// it (Kulis and Bartlett 2010; Karampatziakis and Langford 2011): of a squared loss exactly, of a
+// logistic one by its parabola at the row, which a row that was all but certain of the other class
+// goes too far by.
 class SparseDescent {
  public:
   enum class Rule : std::uint8_t {

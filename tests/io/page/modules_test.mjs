@@ -188,6 +188,6 @@ test("an event of the server becomes a sentence", () => {
   assert.equal(textOf(status), "ok → drifting (drift, 5.52), since about row 11,000, 2026-11-24 03:12:07");
   const often = { ...status, state: "POSTERIOR_STATE_OK", from: "POSTERIOR_STATE_DEGRADED", reason: "POSTERIOR_REASON_NONE", number: "NaN", times: "37", first_time_ns: String(day * 1e6), drift_onset: "0", drift_onset_time_ns: "0" };
   assert.equal(textOf(often), "degraded → ok; 37 times since 2026-11-24 03:12:07");
-  assert.equal(textOf({ kind: "EVENT_KIND_RESIZED", number: 12500, before: 100000 }), "window of 12,500 rows, before 100,000");
+  assert.equal(textOf({ kind: "EVENT_KIND_RESIZED", number: 12500, before: 100000 }), "as many as 12,500 rows, before 100,000");
   assert.equal(textOf({ kind: "EVENT_KIND_OF_LATER" }), "of later");
 });

@@ -19,6 +19,7 @@ from .results import Predictions
 PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused
 TLS_WORDS = ("ca", "server_name", "certificate", "key")  # of `connect`
 REST = 0.01  # seconds between two looks at whether the learner rests
+LOOKS = 4  # that find the same: a learner that is kept from working looks as if it rested
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,13 @@ class Hosted:
         totals = self.client.wait()
         end = time.monotonic() + self.wanted.settle
         before: tuple[int, int] | None = None
+        same = 0
         while True:
             status = self.client.status()
             where = (status.provenance.snapshot_id, status.provenance.steps)
             complete = status.provenance.sequence >= totals.head and status.status != "recovering"
-            if complete and (self._daemon is None or where == before):
+            same = same + 1 if where == before else 1
+            if complete and (self._daemon is None or same >= LOOKS):
                 break
             if time.monotonic() >= end:
                 break

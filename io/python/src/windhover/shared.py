@@ -47,7 +47,10 @@ class Shared:
             raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
         if not options.token.isascii() or len(options.token) > 256:
             raise InvalidInput("a token is ASCII, at most 256 bytes")
-        tls = any(text.startswith("tls://") for text in (address, query or ""))
+        places = [text for text in (address, query) if text]
+        tls = any(text.startswith("tls://") for text in places)
+        if tls and not all(text.startswith(("tls://", "unix:")) for text in places):
+            raise InvalidInput(f"{address}, {query}: both are tls://, or neither")
         if not tls and (options.ca or options.server_name or options.certificate or options.key):
             raise InvalidInput(
                 f"ca, server_name, certificate and key are of tls://, not of {address}"
