@@ -115,7 +115,7 @@ class Page:
         self.shell.stdin.write(f"{script}\n")
         self.shell.stdin.flush()
         end = Path(f"{script}.end")
-        deadline = time.monotonic() + 2 * DEADLINE
+        deadline = time.monotonic() + 10 * DEADLINE  # one builds three programs
         while not end.exists():
             if self.shell.poll() is not None:
                 raise Failed(f"{self.name}:{block.line}: the shell ended\n{self.said()}")
