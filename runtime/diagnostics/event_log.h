@@ -78,7 +78,7 @@ struct EngineMoment {
   const Provenance& answer;  // as readers get it
   bool sampling = false;     // the cold start is over
   std::uint64_t cold_starts = 0;
-  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows of its window; otherwise 0
+  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows that it is worth; otherwise 0
   bool limit_aside = false;
   bool paused = false;
 };
