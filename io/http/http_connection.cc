@@ -67,6 +67,8 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
     return abort();
   }
   if (now_ns - since_ns_ < allowed_ns()) return;
+  // What has come and is not read yet is not the peer's doing: the server was held up.
+  if (state_ == State::kReading && socket_.available() > 0) return;
   if (state_ != State::kLingering) handler_.counters().add(HttpCounter::kTimeouts);
   if (state_ != State::kWaiting) return abort();
   if (link_->forget(*this)) {

@@ -1,4 +1,7 @@
 // Peers that take their time: a connection has so long for everything, and then its place is free.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +16,7 @@ namespace windhover::deadlines_test {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 using testing::eventually;
 using testing::predict_of;
 using testing::RawPeer;
@@ -58,23 +62,40 @@ TEST(Deadlines, FramesThatComeByteByByteFreeTheirPlaces) {
   EXPECT_EQ(client.connect(server.query_address()), Status::kOk) << client.error_text();
 }
 
+// Sends pieces, each of which ends one frame and begins the next, for longer than a frame may take.
+// The longest time from one piece to the next; the peer itself is late when it is held up.
+void send_in_overlapping_pieces(RawPeer& peer, std::uint64_t& frames, nanoseconds& longest) {
+  const std::string frame = RawPeer::framed(testing::observe_of(0, 0, 1));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(peer.send(frame.substr(0, 5)));
+  bool taken = true;
+  for (auto last = begin; taken && last - begin < milliseconds(500);) {
+    std::this_thread::sleep_for(milliseconds(10));
+    taken = peer.send(frame.substr(5) + frame.substr(0, 5));
+    if (taken) ++frames;
+    const auto now = std::chrono::steady_clock::now();
+    longest = std::max<nanoseconds>(longest, now - last);
+    last = now;
+  }
+}
+
 TEST(Deadlines, FramesOneBehindTheOtherAreNoneThatTakesLong) {
   ServerConfig config = small_server();
   config.frame_timeout = milliseconds(200);
-  TestServer server(config);
-  RawPeer peer(server.observe_address());
-  ASSERT_TRUE(peer.hello());
-  const std::string frame = RawPeer::framed(testing::observe_of(0, 0, 1));
-  const auto begin = std::chrono::steady_clock::now();
-  // Each piece ends one frame and begins the next.
-  ASSERT_TRUE(peer.send(frame.substr(0, 5)));
-  std::uint64_t frames = 0;
-  for (; std::chrono::steady_clock::now() - begin < milliseconds(500); ++frames) {
-    ASSERT_TRUE(peer.send(frame.substr(5) + frame.substr(0, 5)));
-    std::this_thread::sleep_for(milliseconds(10));
+  // A machine that holds this process up for half the timeout shows nothing: another attempt.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    TestServer server(config);
+    RawPeer peer(server.observe_address());
+    ASSERT_TRUE(peer.hello());
+    std::uint64_t frames = 0;
+    nanoseconds longest{0};
+    ASSERT_NO_FATAL_FAILURE(send_in_overlapping_pieces(peer, frames, longest));
+    if (longest > milliseconds(100)) continue;
+    EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kRowsAccepted) == frames; }));
+    EXPECT_EQ(server.counter(IoCounter::kTimeouts), 0U);
+    return;
   }
-  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kRowsAccepted) == frames; }));
-  EXPECT_EQ(server.counter(IoCounter::kTimeouts), 0U);
+  FAIL() << "no attempt in which pieces came in time";
 }
 
 TEST(Deadlines, AnswerThatIsTakenByteByByteIsNotWaitedFor) {
