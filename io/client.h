@@ -17,16 +17,13 @@
 #include <string_view>
 #include <vector>
 
+#include "windhover/io/client_replies.h"
 #include "windhover/io/client_stream.h"
 #include "windhover/runtime/diagnostics/event_log.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
 
 namespace windhover {
-
-// As they came over the wire.
-Provenance provenance_of(const v1::Provenance& message);
-Event event_of(const v1::Event& message);
 
 // A ClientConnection with a ClientStream of rows, and questions beside them: each flushes what is
 // pending, sends, and waits for its own answer.
