@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -305,6 +306,17 @@ TEST(Fit, RepeatsItselfForTheSameSeed) {
   FitOptions other = options_of(false);
   other.seed = 2;
   EXPECT_NE(fit(other)["kl_draws"], first["kl_draws"]);
+}
+
+TEST(Fit, TellsHowFarItIsUntilItsStepsAreDone) {
+  FitOptions options = options_of(false);
+  std::vector<std::uint64_t> told;
+  options.tell = [&](std::uint64_t steps) { told.push_back(steps); };
+  const auto steps = fit(options)["steps"].get<std::uint64_t>();
+  ASSERT_GT(told.size(), 2U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GT(told.back(), 0U);
+  EXPECT_LT(told.back(), steps);
 }
 
 TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {

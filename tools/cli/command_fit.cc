@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "windhover/tools/cli/engine_options.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
+#include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
@@ -68,6 +71,25 @@ IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& resu
   return plot;
 }
 
+// A fit of many columns takes minutes: how far it is, once it has taken two seconds.
+nlohmann::ordered_json fit_and_tell(FitOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  Progress bar(false);
+  const Clock::time_point start = Clock::now();
+  Clock::time_point drawn = start + std::chrono::seconds(2);
+  options.tell = [&](std::uint64_t steps) {
+    const Clock::time_point now = Clock::now();
+    if (now < drawn) return;
+    drawn = now + std::chrono::milliseconds(200);
+    const double part = static_cast<double>(steps) / static_cast<double>(options.steps);
+    const double seconds = std::chrono::duration<double>(now - start).count();
+    bar.draw(part, part > 0.01
+                       ? fmt::format("of the steps, about {:.0f} s left", seconds / part - seconds)
+                       : "of the steps");
+  };
+  return fit(options);
+}
+
 void run_fit(FitCommand& o) {
   if (!o.plot.empty()) check_plot_path(o.plot);
   if (o.fit.data.target.empty() && !o.fit.schema) {
@@ -90,7 +112,7 @@ void run_fit(FitCommand& o) {
     }
     o.fit.prior_precision = *value;
   }
-  const nlohmann::ordered_json result = fit(o.fit);
+  const nlohmann::ordered_json result = fit_and_tell(o.fit);
   if (o.json) {
     fmt::print("{}\n", result.dump(2));
   } else {

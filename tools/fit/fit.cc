@@ -251,7 +251,7 @@ ordered_json fit(const FitOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   observe_all(engine, data);
   if (window) {
-    run_until(engine, options.steps);
+    run_until(engine, options.steps, options.tell);
   } else {
     run_dry(engine);
   }

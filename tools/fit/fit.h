@@ -3,6 +3,7 @@
 #define WINDHOVER_TOOLS_FIT_FIT_H_
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ struct FitOptions {
   std::uint64_t seed = 1;
   // A JSON file; nothing: computed from the file, for linear and logistic models.
   std::optional<std::string> reference;
+  std::function<void(std::uint64_t)> tell;  // hears now and then how many steps are done
 };
 
 // Loads the file, runs the engine in driven mode until `steps` steps are done, and says what came

@@ -46,12 +46,14 @@ void observe_all(Engine& engine, const Dataset& data) {
   }
 }
 
-void run_until(Engine& engine, std::uint64_t steps) {
+void run_until(Engine& engine, std::uint64_t steps,
+               const std::function<void(std::uint64_t)>& tell) {
   const std::uint64_t chains = engine.config().sampler.chains;
   int idle = 0;
   for (;;) {
     const std::uint64_t done = engine.counters().get(RuntimeCounter::kSteps);
     if (done >= steps) break;
+    if (tell) tell(done);
     const std::uint64_t rounds = (steps - done + chains - 1) / chains;
     const int worked = engine.poll(static_cast<int>(std::min<std::uint64_t>(rounds, kRoundsAPoll)));
     idle = worked > 0 ? 0 : idle + 1;
