@@ -36,6 +36,34 @@ TEST(DaemonConfig, HttpIsOnWithAPortAlone) {
   EXPECT_THROW(config.check(), UserError);
 }
 
+// What is not given is in proportion to the window; what is given stands.
+TEST(DaemonConfig, RoomForRowsThatWaitIsChosenByTheWindow) {
+  struct Sizes {
+    std::string given;
+    std::uint64_t slack;
+    std::uint32_t frame;
+  };
+  for (const auto& [given, slack, frame] : std::vector<Sizes>{
+           {"", 65'536, 32'768},
+           {"window_size = 2000", 8'192, 4'096},
+           {"window_size = 5000", 20'000, 10'000},
+           {"window_size = 1000000", 65'536, 32'768},
+           {"window_slack = 10000", 10'000, 5'000},
+           {"window_slack = 200000", 200'000, 32'768},
+           {"window_size = 2000\nmax_frame_rows = 32768", 65'536, 32'768},
+           {"window_size = 2000\nmax_frame_rows = 100", 8'192, 100},
+       }) {
+    DaemonConfig config;
+    config.read_toml("model.features = 3\n[engine]\n" + given, "c.toml");
+    config.check();
+    EXPECT_EQ(config.engine().window_slack, slack) << given;
+    EXPECT_EQ(config.engine().max_frame_rows, frame) << given;
+    DaemonConfig again;
+    again.read_toml(config.to_toml(), "again.toml");
+    EXPECT_EQ(again.engine().window_slack, slack) << given;
+  }
+}
+
 TEST(DaemonConfig, ReadsEveryKindOfOption) {
   DaemonConfig config;
   config.read_toml(R"(

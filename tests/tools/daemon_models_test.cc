@@ -54,6 +54,22 @@ TEST(DaemonModels, WithoutATableThereIsOne) {
             Arena::aligned(models.all()[0].config->engine_bytes()) + models.server_bytes());
 }
 
+TEST(DaemonModels, ManyHaveFewerProducersEachUnlessSaid) {
+  const Files files("many_models");
+  files.write("own.toml", "[model]\nfeatures = 2\n[engine]\nwindow_size = 1000\n");
+  const auto producers = [&](int models, const std::string& said) {
+    std::string all = "[server]\n" + said + "\n[models]\n";
+    for (int i = 0; i < models; ++i) all += "m" + std::to_string(i) + " = \"own.toml\"\n";
+    files.write("all.toml", all);
+    return files.read().common().server().max_producers;
+  };
+  EXPECT_EQ(producers(1, ""), 65'536U);
+  EXPECT_EQ(producers(16, ""), 65'536U);
+  EXPECT_EQ(producers(64, ""), 16'384U);
+  EXPECT_EQ(producers(16, "added.memory = 100000000\nadded.max_models = 48"), 16'384U);
+  EXPECT_EQ(producers(64, "max_producers = 3"), 3U);
+}
+
 TEST(DaemonModels, EachHasWhatIsItsOwnAndWhatTheFileSaysForAll) {
   const Files files("three_models");
   files.write("all.toml",

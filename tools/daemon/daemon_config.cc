@@ -33,6 +33,28 @@ void DaemonConfig::set(std::string_view name, std::string_view given, const std:
 
 namespace {
 
+// A small model is not mostly room for rows that wait.
+void choose_slack(EngineConfig& engine) {
+  const EngineConfig most;
+  if (engine.window_slack == 0) {
+    const std::uint64_t frames = 2 * std::uint64_t{engine.max_frame_rows};
+    engine.window_slack = std::clamp<std::uint64_t>(std::max(4 * engine.window_size, frames), 8192,
+                                                    most.window_slack);
+  }
+  if (engine.max_frame_rows == 0) {
+    const std::uint64_t half =
+        std::min<std::uint64_t>(engine.window_slack / 2, most.max_frame_rows);
+    engine.max_frame_rows = static_cast<std::uint32_t>(half);
+  }
+}
+
+// A million for all models together, but a thousand each.
+std::uint32_t producers_of_each(std::size_t models) {
+  constexpr std::size_t kOfAll = 1 << 20;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(
+      kOfAll / std::max<std::size_t>(models, 1), 1024, ServerConfig{}.max_producers));
+}
+
 // The place of each feature's [[feature]] in the schema.
 std::vector<std::uint32_t> fields_of(const Schema& schema) {
   std::vector<std::uint32_t> fields(schema.features());
@@ -112,6 +134,7 @@ EngineConfig DaemonConfig::engine() const {
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
   engine.missing_features = values_->missing_features;
+  choose_slack(engine);
   if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
   engine.follows = follows_;
   engine.max_followers += followers_;
@@ -137,6 +160,10 @@ ServerConfig DaemonConfig::server() const {
   server.tls = {values_->tls.certificate, values_->tls.key, values_->tls.client_ca,
                 values_->tls.memory_bytes};
   server.durable = values_->data.config();
+  if (server.max_producers == 0) {
+    server.max_producers = producers_of_each(
+        model_files_.size() + (server.added.enabled() ? server.added.max_models : 0));
+  }
   return server;
 }
 

@@ -65,8 +65,10 @@ void DaemonConfig::describe_options() {
   add(sampler_options(s));
   add(horizon_options(v.engine));
   add({
-      number("engine.window_slack", "rows the writer may be ahead", v.engine.window_slack),
-      number("engine.max_frame_rows", "rows of one frame", v.engine.max_frame_rows),
+      number("engine.window_slack", "rows the writer may be ahead; 0: four windows, 8192 to 65536",
+             v.engine.window_slack),
+      number("engine.max_frame_rows", "rows of one frame; 0: half the slack, at most 32768",
+             v.engine.max_frame_rows),
       number("engine.draws_per_observation",
              "replay ratio R: minibatch rows a chain draws for each new row; 0: no target",
              v.engine.draws_per_observation),
@@ -123,7 +125,9 @@ void DaemonConfig::describe_options() {
               v.server.serve_anyone),
       number("server.max_sessions", "connections at a time, on each endpoint",
              v.server.max_sessions),
-      number("server.max_producers", "that will ever be told apart", v.server.max_producers),
+      number("server.max_producers",
+             "of each model, that will ever be told apart; 0: 65536, of more than 16 models fewer",
+             v.server.max_producers),
       number("server.max_producers_per_connection", "that it may speak for at a time, 1 to 64",
              v.server.max_producers_per_connection),
       number("server.producer_timeout",

@@ -16,10 +16,15 @@
 namespace windhover {
 
 struct DaemonConfig::Values {
-  Values() { engine.score_predictions = true; }
+  Values() {
+    engine.score_predictions = true;
+    engine.window_slack = 0;
+    engine.max_frame_rows = 0;
+    server.max_producers = 0;
+  }
 
-  EngineConfig engine;
-  ServerConfig server;
+  EngineConfig engine;  // window_slack, max_frame_rows: 0 is chosen
+  ServerConfig server;  // max_producers: likewise
   std::string schema;
   std::string schema_json;  // what it says
   std::string model = "auto";
