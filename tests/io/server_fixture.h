@@ -53,6 +53,22 @@ inline bool eventually(const std::function<bool()>& done) {
   return false;
 }
 
+// Goes with the real one, and can be put forward: a deadline is over then, and not because the
+// machine has stood still.
+class ForwardClock final : public Clock {
+ public:
+  std::int64_t now_ns() noexcept override {
+    return real_.now_ns() + ahead_ns_.load(std::memory_order_relaxed);
+  }
+  void put_forward(std::chrono::nanoseconds by) noexcept {
+    ahead_ns_.fetch_add(by.count(), std::memory_order_relaxed);
+  }
+
+ private:
+  RealClock real_;
+  std::atomic<std::int64_t> ahead_ns_{0};
+};
+
 class TestServer {
  public:
   explicit TestServer(const ServerConfig& config = small_server(),
@@ -91,9 +107,10 @@ class TestServer {
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }
   void learn(bool on) { learn_ = on; }
+  ForwardClock& clock() { return clock_; }
 
  private:
-  RealClock clock_;
+  ForwardClock clock_;
   MappedBlock engine_block_;
   MappedBlock server_block_;
   Engine* engine_;
