@@ -125,7 +125,10 @@ void Listener::warm_up() {
 void Listener::cool_down() noexcept { cancel(pause_); }
 
 void Listener::start() noexcept {
-  if (is_open()) accept();
+  if (!is_open()) return;
+  ErrorCode ignored;
+  acceptor_.non_blocking(true, ignored);
+  accept();
 }
 
 void Listener::accept() noexcept {
@@ -135,35 +138,56 @@ void Listener::accept() noexcept {
 
 void Listener::on_accept(const ErrorCode& error) noexcept {
   if (!is_open()) return;
-  if (error) {
-    counters_.add(IoCounter::kAcceptErrors);
-    // The peer went away meanwhile: nothing to wait for.
-    if (error == asio::error::connection_aborted) return accept();
-    return pause(kPause);
-  }
+  if (error) return on_error(error);
   bucket_.take(1, kMostPerSecond, now_ns());
-  offer();
+  take();
 }
 
-void Listener::offer() noexcept {
+void Listener::on_error(const ErrorCode& error) noexcept {
+  counters_.add(IoCounter::kAcceptErrors);
+  // The peer went away meanwhile: nothing to wait for.
+  if (error == asio::error::connection_aborted) return accept();
+  pause(kPause);
+}
+
+// incoming_, and those that have come since.
+void Listener::take() noexcept {
+  if (offer()) accept_more();
+}
+
+// False: it waits for a place.
+bool Listener::offer() noexcept {
   waits_ = !sink_.on_connection(incoming_);
-  if (waits_) return pause(kPlaceAgain);
+  if (waits_) {
+    pause(kPlaceAgain);
+    return false;
+  }
   ErrorCode ignored;
   incoming_.close(ignored);
-  accept_when_due();
+  return true;
 }
 
-void Listener::accept_when_due() noexcept {
-  if (bucket_.wait_ns(now_ns()) == 0) return accept();
-  counters_.add(IoCounter::kAcceptWaits);
-  pause(kAcceptAgain);
+void Listener::accept_more() noexcept {
+  for (int more = 0;; ++more) {
+    if (bucket_.wait_ns(now_ns()) > 0) {
+      counters_.add(IoCounter::kAcceptWaits);
+      return pause(kAcceptAgain);
+    }
+    if (more == kAtOnce) return accept();
+    ErrorCode error;
+    acceptor_.accept(incoming_, error);
+    if (error == asio::error::would_block) return accept();
+    if (error) return on_error(error);
+    bucket_.take(1, kMostPerSecond, now_ns());
+    if (!offer()) return;
+  }
 }
 
 void Listener::pause(std::chrono::nanoseconds how_long) noexcept {
   expire_after(pause_, how_long);
   pause_.async_wait(with_memory(pause_memory_, [this](const ErrorCode&) {
     if (!is_open()) return;
-    if (waits_) return offer();
+    if (waits_) return take();
     accept();
   }));
 }

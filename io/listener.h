@@ -31,10 +31,12 @@ class ConnectionSink {
 // Accepts one connection after another on the endpoint's thread. An error of accepting (no
 // descriptors left, say) is counted and followed by a pause; it never ends the listening. A crowd
 // that connects as fast as it can waits in the kernel's queue while kMostPerSecond have been
-// accepted, so that those who are there are served first; a second's worth is accepted at once.
+// accepted, so that those who are there are served first; a second's worth is accepted at once. A
+// thread that works long between two looks at its sockets accepts kAtOnce each time.
 class Listener {
  public:
   static constexpr std::uint64_t kMostPerSecond = 1'000;
+  static constexpr int kAtOnce = 32;
   static constexpr std::chrono::nanoseconds kPlaceAgain = std::chrono::milliseconds(1);
 
   Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters);
@@ -66,9 +68,11 @@ class Listener {
  private:
   Error failed(const std::string& place, const char* what, int error);
   void accept() noexcept;
-  void offer() noexcept;
   void on_accept(const ErrorCode& error) noexcept;
-  void accept_when_due() noexcept;
+  void on_error(const ErrorCode& error) noexcept;
+  void take() noexcept;
+  void accept_more() noexcept;
+  bool offer() noexcept;
   void pause(std::chrono::nanoseconds how_long) noexcept;
 
   ConnectionSink& sink_;

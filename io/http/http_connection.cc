@@ -1,6 +1,7 @@
 #include "windhover/io/http/http_connection.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 
 namespace windhover {
@@ -60,6 +61,12 @@ HttpConnection::GivesWay HttpConnection::gives_way() const noexcept {
   return idle ? GivesWay::kIdle : GivesWay::kNever;
 }
 
+std::uint64_t HttpConnection::address() const noexcept {
+  std::uint64_t address = 0;
+  std::memcpy(&address, conversation_.from().key.data(), sizeof address);
+  return address;
+}
+
 void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
   if (state_ == State::kFree || state_ == State::kClosed) return;
   if (state_ == State::kReading && socket_.shakes_hands_too_long(now_ns)) {
@@ -70,6 +77,7 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
   // What has come and is not read yet is not the peer's doing: the server was held up.
   if (state_ == State::kReading && socket_.available() > 0) return;
   if (state_ != State::kLingering) handler_.counters().add(HttpCounter::kTimeouts);
+  if (state_ == State::kTurn) return turn_away();
   if (state_ != State::kWaiting) return abort();
   if (link_->forget(*this)) {
     on_failure(504, "no acknowledgement has come: the rows may be taken later, or not");
@@ -91,6 +99,20 @@ void HttpConnection::turn() noexcept {
     return host_.on_question(*this);
   }
   go_on(turn);
+}
+
+void HttpConnection::turn_away() noexcept {
+  constexpr std::int64_t kComeAgainNs = 1'000'000'000;
+  host_.on_left(*this);
+  try {
+    HttpAnswer busy = http_error(503, "others were answered until the time of this request was up");
+    busy.wait_ns = kComeAgainNs;
+    output_.last = conversation_.turn_away(busy, output_.bytes) == HttpConversation::End::kClose;
+  } catch (const std::exception&) {
+    return abort();
+  }
+  since_ns_ = clock_.now_ns();
+  write();
 }
 
 void HttpConnection::take_turn() noexcept {
@@ -158,6 +180,7 @@ void HttpConnection::on_read(const ErrorCode& error, std::size_t bytes) noexcept
   if (error) return abort();
   if (state_ == State::kLingering) {
     input_.clear();
+    conversation_.throw_away(bytes);
     return read();
   }
   input_.received(bytes);
@@ -209,7 +232,7 @@ void HttpConnection::abort() noexcept {
   if (state_ == State::kWaiting) link_->forget(*this);
   state_ = State::kClosed;
   socket_.close();
-  host_.on_closed(*this);
+  host_.on_left(*this);
   if (!under_way_) settle();
 }
 

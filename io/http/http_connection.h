@@ -27,8 +27,8 @@ class HttpConnectionHost {
   virtual void on_question(HttpConnection& connection) noexcept = 0;
   // The answer has cost so much.
   virtual void on_cost(HttpConnection& connection, std::int64_t cost) noexcept = 0;
-  // It is closed, and waits for no turn any more.
-  virtual void on_closed(HttpConnection& connection) noexcept = 0;
+  // It is closed, or has waited for too long: it waits for no turn any more.
+  virtual void on_left(HttpConnection& connection) noexcept = 0;
   // The connection is free again; none of its operations is under way.
   virtual void on_free(HttpConnection& connection) noexcept = 0;
 
@@ -51,6 +51,8 @@ class HttpConnection final : private ObserveAsker {
   enum class GivesWay : std::uint8_t { kLingers, kStranger, kIdle, kNever };
   GivesWay gives_way() const noexcept;
   std::int64_t since_ns() const noexcept { return since_ns_; }
+  // Of where the peer is, see Credential::of_address(): what tells addresses apart.
+  std::uint64_t address() const noexcept;
 
   // Takes a connected socket over. REQUIRES: is_free().
   void begin(Stream&& socket) noexcept;
@@ -78,6 +80,7 @@ class HttpConnection final : private ObserveAsker {
   void on_answer(const HttpAnswer& answer) noexcept override;
   void on_failure(unsigned status, const char* sentence) noexcept override;
   void turn() noexcept;
+  void turn_away() noexcept;
   void go_on(const HttpConversation::Turn& turn) noexcept;
   void read() noexcept;
   void on_read(const ErrorCode& error, std::size_t bytes) noexcept;

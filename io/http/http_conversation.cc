@@ -103,7 +103,7 @@ HttpConversation::HttpConversation(const HttpConfig& config, HttpHandler& handle
 HttpConversation::~HttpConversation() = default;
 
 void HttpConversation::begin(const Credential& peer) noexcept {
-  peer_ = peer;
+  peer_ = last_ = peer;
   parser_.reset();
   known_ = false;
   begun_ = false;
@@ -150,12 +150,13 @@ HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input,
   boost::system::error_code error;
   turn.consumed =
       parser_->request.put(boost::asio::const_buffer(input.data(), input.size()), error);
-  bytes_ += turn.consumed;
+  const bool broken = error && error != http::error::need_more;
+  bytes_ += broken ? input.size() : turn.consumed;  // of a broken one nothing is read any more
   if (error == http::error::header_limit) {
     turn.end = refuse(http_error(431, "the head of the request is too large"), out);
   } else if (error == http::error::body_limit) {
     turn.end = refuse(http_error(413, "the body of the request is too large"), out);
-  } else if (error && error != http::error::need_more) {
+  } else if (broken) {
     turn.end = refuse(http_error(400, "this is no HTTP/1.1 request"), out);
   } else if (has_head()) {
     admit(out, may_answer, turn);
@@ -168,6 +169,7 @@ void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
   const bool whole = is_whole();
   if (!admitted_) {
     const HttpRequest request = request_so_far();
+    last_ = request.who;
     known_ = known_ || handler_.is_known(request.who);
     HttpAnswer refusal;
     if (handler_.is_over_limits(request, refusal)) {
@@ -183,7 +185,9 @@ void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
       out += "HTTP/1.1 100 Continue\r\n\r\n";
     }
   }
-  if (whole) turn.end = may_answer ? answer(out, turn.cost) : End::kTurn;
+  if (!whole) return;
+  const bool now = may_answer || HttpHandler::is_sign_of_life(request_so_far());
+  turn.end = now ? answer(out, turn.cost) : End::kTurn;
 }
 
 HttpConversation::Manner HttpConversation::manner_of_request() const {
@@ -225,6 +229,28 @@ HttpConversation::End HttpConversation::answer_later(const HttpAnswer& answer, s
   return write(answer, out);
 }
 
+HttpConversation::End HttpConversation::turn_away(const HttpAnswer& answer, std::string& out) {
+  manner_ = manner_of_request();
+  parser_.reset();
+  return write(answer, out);
+}
+
+HttpRequest HttpConversation::nothing_of(std::size_t bytes) const noexcept {
+  HttpRequest request;
+  request.who = last_;
+  request.from = from_;
+  request.bytes = bytes;
+  return request;
+}
+
+void HttpConversation::throw_away(std::size_t bytes) noexcept {
+  try {
+    handler_.charge_thrown_away(nothing_of(bytes));
+  } catch (const std::exception&) {
+    handler_.counters().add(HttpCounter::kExceptions);
+  }
+}
+
 HttpConversation::End HttpConversation::write(const HttpAnswer& answer, std::string& out) {
   const bool keep = manner_.keep && !stopping_;
   handler_.counters().add(counter_of(answer.status));
@@ -236,6 +262,7 @@ HttpConversation::End HttpConversation::write(const HttpAnswer& answer, std::str
 
 HttpConversation::End HttpConversation::refuse(const HttpAnswer& answer, std::string& out) {
   handler_.counters().add(HttpCounter::kMalformed);
+  handler_.charge_broken(has_head() ? request_so_far() : nothing_of(bytes_));
   parser_.reset();
   manner_ = {};
   return write(answer, out);

@@ -24,7 +24,7 @@ class HttpConversation {
 
   enum class End : std::uint8_t {
     kNeedInput,  // the request is not whole; `out` may hold a "100 Continue"
-    kTurn,       // it is whole, and is answered in the next call that may
+    kTurn,       // it is whole, and is answered in the next call that may; signs of life are now
     kWaiting,    // the answer is the observe endpoint's to take_relay(): answer_later()
     kAnswered,   // one request has been answered; what is left is the next
     kClose,      // `out` is the last answer: send it and close
@@ -39,12 +39,18 @@ class HttpConversation {
   void begin(const Credential& peer = {}) noexcept;
   // Where it is, see Credential::of_address().
   void come_from(const Credential& from) noexcept { from_ = from; }
+  const Credential& from() const noexcept { return from_; }
 
   // Reads from the beginning of `input` at most one request; of who is over its limits the head.
   // `consumed` bytes are done with; what
   // is left comes again with more behind it, so `input` has to be able to hold header_cap bytes.
   // Appends to `out`. Throws nothing: without memory it closes.
   Turn handle(std::span<const std::byte> input, std::string& out, bool may_answer = true) noexcept;
+
+  // In place of the answer to a request that is whole.
+  End turn_away(const HttpAnswer& answer, std::string& out);
+  // Bytes that come after the last answer: who asked last pays for them.
+  void throw_away(std::size_t bytes) noexcept;
 
   // After kWaiting.
   HttpRelay take_relay() noexcept { return std::move(relay_); }
@@ -72,6 +78,7 @@ class HttpConversation {
   void admit(std::string& out, bool may_answer, Turn& turn);
   bool is_whole() const noexcept;
   HttpRequest request_so_far() const;
+  HttpRequest nothing_of(std::size_t bytes) const noexcept;
   End answer(std::string& out, std::int64_t& cost);
   End write(const HttpAnswer& answer, std::string& out);
   End refuse(const HttpAnswer& answer, std::string& out);
@@ -82,6 +89,7 @@ class HttpConversation {
   std::unique_ptr<Parser> parser_;  // of the request under way
   Credential peer_;
   Credential from_;
+  Credential last_;        // who asked last
   std::size_t bytes_ = 0;  // of the request under way
   bool begun_ = false;
   bool admitted_ = false;  // its head has come, and who asks is within its limits

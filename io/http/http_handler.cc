@@ -10,11 +10,6 @@
 namespace windhover {
 namespace {
 
-bool matches(const HttpRoute& route, std::string_view path) noexcept {
-  if (!route.path.ends_with('/')) return path == route.path;
-  return path.size() > route.path.size() && path.starts_with(route.path);
-}
-
 double seconds_since_1970() noexcept {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -61,51 +56,6 @@ HttpAnswer fine(std::string_view status) {
 
 }  // namespace
 
-std::span<const HttpRoute> http_routes() noexcept {
-  using Handler = HttpHandler;
-  using Request = HttpRequest;
-  using Needs = HttpNeeds;
-  constexpr HttpMethod kGet = HttpMethod::kGet;
-  constexpr HttpMethod kPost = HttpMethod::kPost;
-  static constexpr std::array kRoutes = {
-      HttpRoute{kGet, "/metrics", Needs::kQueryEverywhere, true,
-                [](Handler& h, const Request& r) { return h.metrics(r); }},
-      HttpRoute{kGet, "/healthz", Needs::kNothing, false,
-                [](Handler& h, const Request& r) { return h.health(r); }},
-      HttpRoute{kGet, "/readyz", Needs::kNothing, false,
-                [](Handler& h, const Request& r) { return h.readiness(r); }},
-      HttpRoute{kGet, "/v1/models", Needs::kSomewhere, false,
-                [](Handler& h, const Request& r) { return h.api_.models(r); }},
-      HttpRoute{kPost, "/v1/model", Needs::kAdmin, false,
-                [](Handler& h, const Request& r) { return h.api_.change_model(r); }},
-      HttpRoute{kPost, "/v1/host_model", Needs::kAdminEverywhere, false,
-                [](Handler& h, const Request& r) { return h.api_.host_model(r); }},
-      HttpRoute{kGet, "/v1/hello", Needs::kAnyRole, false,
-                [](Handler& h, const Request& r) { return h.api_.hello(r); }},
-      HttpRoute{kPost, "/v1/predict", Needs::kQuery, true,
-                [](Handler& h, const Request& r) { return h.api_.predict(r); }},
-      HttpRoute{kGet, "/v1/posterior", Needs::kQuery, true,
-                [](Handler& h, const Request& r) { return h.api_.posterior(r); }},
-      HttpRoute{kPost, "/v1/draws", Needs::kQuery, true,
-                [](Handler& h, const Request& r) { return h.api_.draws(r); }},
-      HttpRoute{kGet, "/v1/events", Needs::kAnyRole, true,
-                [](Handler& h, const Request& r) { return h.api_.events(r); }},
-      HttpRoute{kGet, "/v1/status", Needs::kAnyRole, true,
-                [](Handler& h, const Request& r) { return h.api_.status(r); }},
-      HttpRoute{kGet, "/v1/schema", Needs::kQuery, false,
-                [](Handler& h, const Request& r) { return h.api_.schema(r); }},
-      HttpRoute{kPost, "/v1/checkpoint", Needs::kAdmin, true,
-                [](Handler& h, const Request& r) { return h.api_.checkpoint(r); }},
-      HttpRoute{kPost, "/v1/observe", Needs::kObserve, false,
-                [](Handler& h, const Request& r) { return h.api_.observe(r); }},
-      HttpRoute{kPost, "/v1/outcome", Needs::kObserve, false,
-                [](Handler& h, const Request& r) { return h.api_.outcome(r); }},
-      HttpRoute{kGet, kProducerPath, Needs::kObserve, false,
-                [](Handler& h, const Request& r) { return h.api_.producer(r); }},
-  };
-  return kRoutes;
-}
-
 HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerState& state) noexcept
     : connection_limit_(config.max_connections),
       manual_(config.manual),
@@ -116,21 +66,19 @@ HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerSta
       watchdog_(std::chrono::nanoseconds(config.stall_timeout).count()),
       start_time_seconds_(seconds_since_1970()) {}
 
-const HttpRoute* HttpHandler::find_route(const HttpRequest& request) noexcept {
-  const HttpRoute* found = nullptr;
-  for (const HttpRoute& route : http_routes()) {
-    if (!matches(route, request.path)) continue;
-    found = &route;
-    if (route.method == request.method) break;
-  }
-  return found;
+void HttpHandler::charge_broken(const HttpRequest& request) {
+  meters_.charge(request, false, QuestionCost::kFrameNs, state_.clock->now_ns());
+}
+
+void HttpHandler::charge_thrown_away(const HttpRequest& request) {
+  meters_.read(request, state_.clock->now_ns());
 }
 
 bool HttpHandler::is_over_limits(const HttpRequest& request, HttpAnswer& refusal) {
-  const HttpRoute* const route = find_route(request);
-  if (route != nullptr && route->needs == HttpNeeds::kNothing) return false;
+  if (is_sign_of_life(request)) return false;
   const std::int64_t wait_ns = meters_.wait_ns(request, state_.clock->now_ns());
   if (wait_ns == 0) return false;
+  charge_thrown_away(request);
   counters_.add(HttpCounter::kOverLimits);
   refusal = http_error(429, "more has been asked, or sent, than may be in a second");
   refusal.wait_ns = wait_ns;

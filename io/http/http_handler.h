@@ -51,9 +51,16 @@ class HttpHandler {
 
   HttpAnswer answer(const HttpRequest& request);
 
-  // Of a request whose head has come: whether who asks is over its limits, and the answer then.
-  // Whether the server is alive and ready everybody may ask at any time.
+  // Whether it asks if the server is alive, or ready: everybody may at any time, and before others.
+  static bool is_sign_of_life(const HttpRequest& request) noexcept;
+
+  // Of a request whose head has come: whether who asks is over its limits, and the answer then. It
+  // pays for the bytes that have come.
   bool is_over_limits(const HttpRequest& request, HttpAnswer& refusal);
+  // It is none, or one that is not answered: it is paid for as one of these bytes.
+  void charge_broken(const HttpRequest& request);
+  // Bytes that nobody looks at.
+  void charge_thrown_away(const HttpRequest& request);
 
   // Whether it has a role on any model.
   bool is_known(const Credential& who) const noexcept;

@@ -9,6 +9,11 @@ std::int64_t HttpMeters::wait_ns(const HttpRequest& request, std::int64_t now_ns
   return meter == nullptr ? 0 : meter->wait_ns(now_ns);
 }
 
+void HttpMeters::read(const HttpRequest& request, std::int64_t now_ns) {
+  ConnectionMeter* const meter = meter_of(request, now_ns);
+  if (meter != nullptr) meter->read(request.bytes, now_ns);
+}
+
 void HttpMeters::charge(const HttpRequest& request, bool question, std::int64_t cost_ns,
                         std::int64_t now_ns) {
   ConnectionMeter* const meter = meter_of(request, now_ns);

@@ -1,7 +1,9 @@
 // Which connections HTTP has, and which of them is answered next.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "windhover/io/http/http_server.h"
 
@@ -35,11 +37,35 @@ bool HttpServer::on_connection(Stream& socket) noexcept {
   return true;
 }
 
-// As Endpoint::make_room().
+// Where most strangers are; of equals any.
+std::uint64_t HttpServer::crowded_address() noexcept {
+  addresses_.clear();
+  for (const auto& connection : connections_) {
+    if (connection->gives_way() != HttpConnection::GivesWay::kStranger) continue;
+    addresses_.push_back(connection->address());
+  }
+  std::ranges::sort(addresses_);
+  std::uint64_t found = 0;
+  std::ptrdiff_t most = 0;
+  for (auto at = addresses_.begin(); at != addresses_.end();) {
+    const auto end = std::ranges::find_if(at, addresses_.end(), [&](auto a) { return a != *at; });
+    if (end - at > most) found = *at;
+    most = std::max(most, end - at);
+    at = end;
+  }
+  return found;
+}
+
+// As Endpoint::make_room(), but a crowd of strangers from one address makes room for itself: one
+// who comes from far away has until it is among the most to show who it is.
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
-  const auto claim = [](const HttpConnection& c) { return std::pair(c.gives_way(), c.since_ns()); };
+  const std::uint64_t crowded = crowded_address();
+  const auto claim = [crowded](const HttpConnection& c) {
+    const bool alone = c.gives_way() == GivesWay::kStranger && c.address() != crowded;
+    return std::tuple(c.gives_way(), alone, c.since_ns());
+  };
   for (const auto& connection : connections_) {
     if (connection->is_closing()) return true;
     if (connection->gives_way() == GivesWay::kNever) continue;
@@ -83,7 +109,7 @@ void HttpServer::on_cost(HttpConnection& connection, std::int64_t cost) noexcept
   memory_.queue->charge(number_of(connection), cost);
 }
 
-void HttpServer::on_closed(HttpConnection& connection) noexcept {
+void HttpServer::on_left(HttpConnection& connection) noexcept {
   memory_.queue->leave(number_of(connection));
 }
 

@@ -51,6 +51,7 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
     connections_.push_back(
         std::make_unique<HttpConnection>(io_, config_, handler_, state, links_, host));
   }
+  addresses_.reserve(connections_.size());
 }
 
 HttpServer::~HttpServer() {

@@ -57,9 +57,10 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   void warm_up();
   bool on_connection(Stream& socket) noexcept override;
   bool make_room() noexcept;
+  std::uint64_t crowded_address() noexcept;
   void on_question(HttpConnection& connection) noexcept override;
   void on_cost(HttpConnection& connection, std::int64_t cost) noexcept override;
-  void on_closed(HttpConnection& connection) noexcept override;
+  void on_left(HttpConnection& connection) noexcept override;
   void on_free(HttpConnection& connection) noexcept override;
   void schedule_next() noexcept;
   std::uint32_t number_of(const HttpConnection& connection) const noexcept;
@@ -86,6 +87,7 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   Alarm deadline_;
   std::deque<ObserveLink> links_;  // one a place
   std::vector<std::unique_ptr<HttpConnection>> connections_;
+  std::vector<std::uint64_t> addresses_;  // room for those of strangers
   std::uint32_t open_ = 0;
   bool next_scheduled_ = false;
   bool ending_ = false;

@@ -91,6 +91,36 @@ TEST(HttpLimits, BodyOfARefusedRequestIsNotReadAndEndsTheConnection) {
   EXPECT_EQ(refused(world), 2U);
 }
 
+// Of a rate of 10 bytes a second 500 bytes are worth 50 s, whatever becomes of them.
+TEST(HttpLimits, BytesThatAreNoRequestArePaidForToo) {
+  HttpWorld world(http_server().http, {.bytes = 10});
+  const auto wait_s = [&world] {
+    const HttpResponse response = world.get("/v1/models");
+    EXPECT_EQ(response.status, 429);
+    return std::stoi(response.field("Retry-After"));
+  };
+  const auto broken = world.ask(std::string(500, '\x16') + "\r\n\r\n");
+  ASSERT_EQ(broken.size(), 1U);
+  EXPECT_EQ(broken[0].status, 400);
+  const int before = wait_s();
+  EXPECT_GE(before, 49);
+  EXPECT_LE(before, 51);
+  const int after = wait_s();
+  EXPECT_GT(after, before) << "the one that was refused";
+  world.conversation->throw_away(500);
+  EXPECT_GE(wait_s(), after + 50) << "what comes behind the last answer";
+}
+
+TEST(HttpLimits, BrokenRequestsCountAsRequests) {
+  HttpWorld world(http_server().http, {.frames = 2});
+  for (int i = 0; i < 4; ++i) {
+    const auto broken = world.ask("nonsense\r\n\r\n");
+    ASSERT_EQ(broken.size(), 1U);
+    EXPECT_EQ(broken[0].status, 400);
+  }
+  EXPECT_EQ(world.get("/v1/models").status, 429);
+}
+
 HttpRequest request_from(std::uint32_t uid) {
   HttpRequest request;
   request.from = Credential::of_user(uid);

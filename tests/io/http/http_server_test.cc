@@ -1,6 +1,11 @@
 #include "windhover/io/http/http_server.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -19,6 +24,7 @@ namespace windhover {
 namespace http_server_test {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using testing::eventually;
 using testing::http_engine;
 using testing::http_server;
@@ -41,6 +47,29 @@ double sample_in(const std::string& text, const std::string& name) {
 double sample_of(TestServer& server, const std::string& name) {
   return sample_in(HttpPeer(address_of(server)).get("/metrics").body, name);
 }
+
+// Connects from 127.0.0.2, and says nothing.
+class StrangerElsewhere {
+ public:
+  explicit StrangerElsewhere(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    sockaddr_in server = own;
+    server.sin_port = htons(port);
+    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = ::bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0 &&
+                 ::connect(socket_, reinterpret_cast<sockaddr*>(&server), sizeof server) == 0;
+  }
+  ~StrangerElsewhere() { ::close(socket_); }
+  StrangerElsewhere(const StrangerElsewhere&) = delete;
+  StrangerElsewhere& operator=(const StrangerElsewhere&) = delete;
+  bool connected() const { return connected_; }
+
+ private:
+  int socket_;
+  bool connected_ = false;
+};
 
 TEST(HttpServerConfig, IsOffUnlessItIsSaidWhere) {
   EXPECT_FALSE(ServerConfig().http.enabled());
@@ -237,6 +266,25 @@ TEST(HttpServer, StrangersAndIdleOnesGiveWayToWhoComes) {
   EXPECT_TRUE(ada.ends());
 }
 
+// One that is slow to say who it is, and a crowd at another address.
+TEST(HttpServer, ACrowdOfStrangersMakesRoomForItself) {
+  const std::string file =
+      testing::write_identities("http_crowd", testing::token_line("ada", "query"));
+  ServerConfig config = http_server();
+  config.identities_file = file;
+  config.http.max_connections = 4;
+  TestServer server(config, http_engine());
+  HttpPeer ada(address_of(server));
+  ASSERT_EQ(ada.get("/healthz").status, 200) << "she is there, and nobody knows who she is";
+  std::deque<StrangerElsewhere> crowd;
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(crowd.emplace_back(server.server().http_port()).connected());
+  }
+  // The first four have had a place; of the others each has taken that of one of the crowd.
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kStrangersLetGo) >= 37; }));
+  EXPECT_EQ(ada.get("/metrics", "Authorization: Bearer ada-token\r\n").status, 200);
+}
+
 // Each of these would keep its place for ever if nobody looked at the clock.
 TEST(HttpServer, PeersThatTakeTooLongAreGone) {
   ServerConfig config = http_server();
@@ -284,13 +332,16 @@ TEST(HttpServer, PeerThatDoesNotReadIsGone) {
 
 TEST(HttpServer, LearnerThatStandsStillIsSeen) {
   ServerConfig config = http_server();
-  config.http.stall_timeout = milliseconds(800);
+  config.http.stall_timeout = seconds(60);
   TestServer server(config, http_engine());
   HttpPeer peer(address_of(server));
   ASSERT_TRUE(eventually([&] { return server.engine().polls() > 0; }));
   server.learn(false);
   HttpResponse response;
-  ASSERT_TRUE(eventually([&] { return (response = peer.get("/healthz")).status == 503; }));
+  ASSERT_TRUE(eventually([&] {
+    server.clock().put_forward(seconds(5));
+    return (response = peer.get("/healthz")).status == 503;
+  }));
   EXPECT_NE(response.body.find("the learner thread has stood still"), std::string::npos)
       << response.body;
   server.learn(true);

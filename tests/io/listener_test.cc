@@ -1,0 +1,84 @@
+#include "windhover/io/listener.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "windhover/tests/io/raw_peer.h"
+
+namespace windhover::listener_test {
+namespace {
+
+using testing::RawPeer;
+
+// Keeps the connections that it is offered, up to `room`.
+class Crowd final : public ConnectionSink {
+ public:
+  explicit Crowd(std::size_t room) : room_(room) {}
+  bool on_connection(Stream& socket) noexcept override {
+    if (taken_.size() == room_) return false;
+    taken_.push_back(std::move(socket));
+    return true;
+  }
+  void give(std::size_t room) { room_ += room; }
+  std::size_t size() const { return taken_.size(); }
+
+ private:
+  std::size_t room_;
+  std::vector<Stream> taken_;
+};
+
+struct World {
+  explicit World(std::size_t room) : sink(room), listener(io, sink, counters) {
+    EXPECT_TRUE(listener.open_tcp("test", "127.0.0.1", 0).ok());
+    listener.start();
+  }
+  // Which the kernel has accepted when this returns.
+  void connect(int peers) {
+    const std::string address = "127.0.0.1:" + std::to_string(listener.port());
+    for (int i = 0; i < peers; ++i) peers_.push_back(std::make_unique<RawPeer>(address));
+  }
+
+  IoContext io{1};
+  Counters<IoCounter> counters;
+  Crowd sink;
+  Listener listener;
+  std::vector<std::unique_ptr<RawPeer>> peers_;
+};
+
+// A thread that answers for 25 ms between two handlers would else accept 40 a second.
+TEST(Listener, AllThatHaveComeAreAcceptedInOneGo) {
+  World world(100);
+  world.connect(20);
+  EXPECT_EQ(world.io.run_one(), 1U);
+  EXPECT_EQ(world.sink.size(), 20U);
+  world.connect(1);
+  EXPECT_EQ(world.io.run_one(), 1U);
+  EXPECT_EQ(world.sink.size(), 21U) << "and it goes on to listen";
+}
+
+TEST(Listener, OfACrowdNoMoreThanSoManyAtOnce) {
+  World world(100);
+  world.connect(Listener::kAtOnce + 8);
+  EXPECT_EQ(world.io.run_one(), 1U);
+  EXPECT_EQ(world.sink.size(), Listener::kAtOnce + 1U) << "others have their turn between";
+  EXPECT_EQ(world.io.run_one(), 1U);
+  EXPECT_EQ(world.sink.size(), Listener::kAtOnce + 8U);
+}
+
+TEST(Listener, OneThatWaitsForAPlaceGetsItBeforeTheNext) {
+  World world(3);
+  world.connect(8);
+  EXPECT_EQ(world.io.run_one(), 1U);
+  EXPECT_EQ(world.sink.size(), 3U);
+  world.sink.give(5);
+  EXPECT_EQ(world.io.run_one(), 1U) << "the timer";
+  EXPECT_EQ(world.sink.size(), 8U);
+}
+
+}  // namespace
+}  // namespace windhover::listener_test
