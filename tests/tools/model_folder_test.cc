@@ -5,12 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "windhover/io/durable/checkpoint_file.h"
+#include "windhover/io/durable/log_format.h"
+#include "windhover/io/durable/posix_folder.h"
 #include "windhover/tests/temporary_folder.h"
 
 namespace windhover {
@@ -141,8 +149,55 @@ TEST_F(ModelFolders, AFolderThatWasNewIsPutRightAlone) {
   EXPECT_EQ(read("old/segment-0000"), "old") << "which is listed";
   write(".stays.new", "");
   EXPECT_EQ(ModelFolder::put_right_new(data_, "stays").why, 0);
-  EXPECT_FALSE(fs::exists(data_ + "/stays"));
+  EXPECT_FALSE(fs::exists(data_ + "/stays")) << "whose log holds nothing";
   EXPECT_EQ(ModelFolder::put_right_new(data_, "nothing").why, 0);
+}
+
+// The bytes of one of so many rows, with nothing in it.
+std::string checkpoint_of(std::uint64_t head) {
+  const std::string path = testing::temporary_path("checkpoint_of");
+  fs::create_directories(path);
+  PosixFolder folder = std::move(PosixFolder::open(path.c_str(), false).value());
+  std::array<std::byte, kMinCheckpointBuffer> buffer{};
+  CheckpointWriter writer(buffer);
+  EXPECT_EQ(writer.begin(folder, "checkpoint", {.head = head}), Status::kOk);
+  EXPECT_EQ(writer.finish(), Status::kOk);
+  std::ifstream in(path + "/checkpoint", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A file .NAME.new that somebody has copied, or that a power cut has brought back.
+TEST_F(ModelFolders, AFolderThatHoldsRowsIsNeverTakenForANewOne) {
+  std::array<std::byte, kCommitHeaderBytes> commit{};
+  encode(CommitHeader{.ordinal = 1, .frames = 1}, LogIdentity{}, commit);
+  std::string log(kLogBlock, '\0');
+  std::memcpy(log.data(), commit.data(), commit.size());
+  const auto left = [&](const std::string& file, const std::string& text) {
+    fs::remove_all(data_ + "/model");
+    fs::create_directory(data_ + "/model");
+    write("model/identity", "its");
+    write("model/added.toml.new", "its");
+    write("model/" + file, text);
+    write(".model.new", "");
+    EXPECT_EQ(put_right(), Names{"old"});
+    EXPECT_FALSE(fs::exists(data_ + "/.model.new"));
+    return fs::exists(data_ + "/model/" + file);
+  };
+  EXPECT_TRUE(left("segment-0001", log));
+  EXPECT_TRUE(left("checkpoint-000000000001", "")) << "which nobody can read";
+  EXPECT_TRUE(left("checkpoint-000000000001", checkpoint_of(1)));
+  EXPECT_FALSE(left("checkpoint-000000000001", checkpoint_of(0)));
+  EXPECT_FALSE(left("checkpoint.new", "half"));
+  EXPECT_TRUE(left("notes", ""));
+  fs::create_directory(data_ + "/model/own");
+  write(".model.new", "");
+  EXPECT_EQ(put_right(), Names{"old"});
+  EXPECT_TRUE(fs::exists(data_ + "/model/own"));
+  // An empty segment has a stamp, of no frames.
+  encode(CommitHeader{}, LogIdentity{}, commit);
+  std::memcpy(log.data(), commit.data(), commit.size());
+  EXPECT_FALSE(left("segment-0001", log));
+  EXPECT_FALSE(left("lock", ""));
 }
 
 TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {

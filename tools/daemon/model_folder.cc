@@ -5,12 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
+
+#include "windhover/io/durable/checkpoint_file.h"
+#include "windhover/io/durable/checkpoint_store.h"
+#include "windhover/io/durable/log_format.h"
+#include "windhover/io/durable/persistence.h"
+#include "windhover/io/durable/posix_folder.h"
 
 namespace windhover {
 namespace {
@@ -21,6 +29,7 @@ constexpr const char* kListFile = "added.toml";
 constexpr std::string_view kAsideEnd = ".before";
 constexpr std::string_view kGoneEnd = ".gone";
 constexpr std::string_view kNewEnd = ".new";
+constexpr std::string_view kNewListFile = "added.toml.new";
 
 std::string folder_of(const std::string& data_folder, const std::string& name) {
   return data_folder.empty() ? "" : data_folder + "/" + name;
@@ -69,6 +78,36 @@ FileFault delete_aside(const std::string& data_folder, const std::string& name) 
   (void)delete_all(gone);
   (void)move(data_folder, aside, gone);
   return is_there(aside) ? delete_all(aside) : delete_all(gone);
+}
+
+// Whether a model that nobody has been let in to may have such a file: its log without a commit, a
+// checkpoint without a row, or what has not got its name yet. What cannot be read may be anything.
+bool is_of_new_model(const fs::path& file) {
+  const std::string name = file.filename();
+  std::error_code why;
+  if (!fs::is_regular_file(fs::symlink_status(file, why)) || why) return false;
+  if (name == kNewListFile) return true;
+  if (!Persistence::has_file(name)) return false;
+  if (is_checkpoint_file(name)) {
+    if (name.ends_with(kNewEnd)) return true;
+    Result<PosixFolder> folder = PosixFolder::open(file.parent_path().c_str(), false);
+    if (!folder.ok()) return false;
+    const Result<CheckpointFacts> facts = CheckpointReader::peek(folder.value(), name.c_str());
+    return facts.ok() && facts.value().head == 0;
+  }
+  std::array<std::byte, kCommitHeaderBytes> begin{};
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(begin.data()), begin.size());
+  return in.is_open() && !in.bad() && !looks_like_commit(begin);
+}
+
+// Whether something may have been learned in it. One that is not there holds nothing.
+bool holds_more_than_a_new_model(const std::string& folder) {
+  std::error_code why;
+  for (fs::directory_iterator at(folder, why); at != fs::directory_iterator(); at.increment(why)) {
+    if (!is_of_new_model(at->path())) return true;
+  }
+  return why && why != std::errc::no_such_file_or_directory;
 }
 
 // NAME of a file .NAME.before, and so on; empty: it is no such file.
@@ -146,7 +185,8 @@ void ModelFolder::undo() noexcept {
 FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::string& name) {
   const ModelFolder folder(data_folder, name);
   if (!is_there(folder.new_)) return {};
-  if (!is_listed(data_folder, name)) {
+  // Where there are rows, or what nobody knows, the file says what is not so.
+  if (!is_listed(data_folder, name) && !holds_more_than_a_new_model(folder.path_)) {
     if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
     if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};
   }

@@ -37,7 +37,8 @@ class ModelFolder {
   // What a process has left that ended between begin() and keep(), or before all was deleted.
   // REQUIRES: nobody has the folders of added models open. What could not be put right.
   static std::vector<FileFault> put_right(const std::string& data_folder);
-  // The same of one model alone, if its folder was new.
+  // The same of one model alone, if its folder was new: a folder beside .NAME.new goes unless it
+  // holds a commit of a log, a checkpoint of rows, or a file that no new model has.
   static FileFault put_right_new(const std::string& data_folder, const std::string& name);
   // The names of the models that a data folder lists, in order. What cannot be read is left out.
   static std::vector<std::string> added_in(const std::string& data_folder);
