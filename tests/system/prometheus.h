@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -29,17 +30,22 @@ inline const std::string kMonitoringFolder =
 
 inline bool has_program(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
-// A port that was free a moment ago.
+// A port that is free, below those that the system gives to connections and to whoever asks for
+// any: none of those takes it before its program listens there, or while that one restarts.
 inline std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(socket);
-  return ntohs(address.sin_port);
+  std::random_device random;
+  std::uniform_int_distribution<int> among(10'000, 30'000);
+  for (;;) {
+    const auto port = static_cast<std::uint16_t>(among(random));
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    const bool free = bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    close(socket);
+    if (free) return port;
+  }
 }
 
 // A Prometheus of our own that scrapes one daemon five times a second, with our rules.

@@ -185,17 +185,24 @@ TEST(FetchPosterior, RecoversTheGaussianThatTheServerAnswersFrom) {
     (void)send_file(o);
     Client client;
     connect_or_throw(client, served.address());
-    std::this_thread::sleep_for(500ms);
-    const ServedPosterior posterior = fetch_posterior(client, 10);
-    const Provenance& p = posterior.provenance;
-    EXPECT_EQ(p.sequence, 3960U);
-    const Dataset rows = encoded_rows(o.path, schema, p.sequence - p.n_eff, p.sequence);
-    EXPECT_EQ(rows.rows(), p.n_eff);
-    const ReferencePosterior exact =
-        exact_posterior(rows, {.intercept_precision = 0.1, .noise_variance = p.noise_variance},
-                        {0, 0, 0}, {1, 1, 1});
-    EXPECT_LT((posterior.covariance - exact.covariance).norm(), 1e-3 * exact.covariance.norm());
-    EXPECT_LT((posterior.mean - exact.mode).norm(), 1e-3);
+    // Of all rows in the end, and the exact one once the learner has settled there.
+    double spread = 1;
+    double place = 1;
+    for (int look = 0; look < 600 && !(spread < 1e-3 && place < 1e-3); ++look) {
+      if (look > 0) std::this_thread::sleep_for(50ms);
+      const ServedPosterior posterior = fetch_posterior(client, 10);
+      const Provenance& p = posterior.provenance;
+      if (p.sequence < 3960) continue;
+      const Dataset rows = encoded_rows(o.path, schema, p.sequence - p.n_eff, p.sequence);
+      ASSERT_EQ(rows.rows(), p.n_eff);
+      const ReferencePosterior exact =
+          exact_posterior(rows, {.intercept_precision = 0.1, .noise_variance = p.noise_variance},
+                          {0, 0, 0}, {1, 1, 1});
+      spread = (posterior.covariance - exact.covariance).norm() / exact.covariance.norm();
+      place = (posterior.mean - exact.mode).norm();
+    }
+    EXPECT_LT(spread, 1e-3);
+    EXPECT_LT(place, 1e-3);
   }
 }
 

@@ -357,12 +357,13 @@ def test_a_token_that_is_taken_away_ends_what_it_began(daemon, rows, tmp_path):
     m.wait()
     write("second")
     os.kill(server.pid, signal.SIGHUP)
-    time.sleep(0.5)
+    with pytest.raises(windhover.NotPermitted):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:  # until the file has been read
+            m.predict(X)
     with pytest.raises(windhover.NotPermitted):
         m.observe(X, y)
         m.wait()
-    with pytest.raises(windhover.NotPermitted):
-        m.predict(X)
     m.close()
 
 
