@@ -4,10 +4,11 @@
         m.observe(X, y)
         lower, upper = m.predict(X).interval(0.9)
 
-`windhover.aio` has the same for asyncio, `windhover.sklearn` and `windhover.river` have estimators.
+`windhover.Engine` is the engine in this process; `windhover.aio` has the same for asyncio, `windhover.sklearn` and `windhover.river` have estimators.
 """
 
 from .client import Client, connect
+from .engine import Engine
 from .errors import (
     CertificateRefused,
     Disconnected,
@@ -41,6 +42,7 @@ __all__ = [
     "Client",
     "Disconnected",
     "Draws",
+    "Engine",
     "Event",
     "EventKind",
     "Horizon",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidInput
-from .provenance import Answer, Provenance
+from .errors import InvalidInput, PosteriorWarning
+from .provenance import Answer, ModelKind, Provenance
 
 if TYPE_CHECKING:
     import pandas
 
 FloatArray = NDArray[np.float64]
+
+
+def parameter_names(features: int, dimension: int, kind: ModelKind) -> tuple[str, ...]:
+    """What the parameters of a model are called whose columns have no names."""
+    columns = [f"x{i}" for i in range(features)]
+    if dimension == features:
+        return tuple(columns)
+    if dimension == features + 1:
+        return (*columns, "intercept")
+    if kind is ModelKind.HETEROSCEDASTIC:
+        of_mean = (*columns, "intercept")
+        return (*(f"log variance: {name}" for name in of_mean), *of_mean)
+    return tuple(f"theta{i}" for i in range(dimension))
+
+
+def warn_unless_ok(provenance: Provenance, model: str, stacklevel: int) -> None:
+    if provenance.ok:
+        return
+    # The same words every time: Python keeps each text that it has shown for ever.
+    of = f" of {model}" if model else ""
+    text = f"the posterior{of} is {provenance.status}, because of {provenance.reason}"
+    warnings.warn(PosteriorWarning(text), stacklevel=stacklevel + 1)
 
 
 class _Column:
@@ -79,13 +102,15 @@ class Predictions(Answer):
         interval: float,
         quantiles: Sequence[float],
         ask: Callable[[float, Sequence[float]], Predictions] | None = None,
+        provenances: Sequence[Provenance] = (),
     ) -> None:
         self._rows = [row for result in results for row in result.predictions]
         self._interval = interval
         self._quantiles = tuple(quantiles)
         self._ask = ask
         self._kept: dict[str, FloatArray] = {}
-        self.provenances = tuple(Provenance.of(result.provenance) for result in results)
+        told = (Provenance.of(result.provenance) for result in results)
+        self.provenances = tuple(provenances or told)
         self.provenance = next((p for p in self.provenances if not p.ok), self.provenances[0])
 
     def __len__(self) -> int:

@@ -15,7 +15,6 @@ from . import windhover_pb2 as pb
 from .connection import Connection
 from .errors import (
     InvalidInput,
-    PosteriorWarning,
     ProtocolError,
     Reason,
     Refused,
@@ -27,6 +26,7 @@ from .events import Event
 from .options import Joined, Options, ProducerState, Totals
 from .provenance import ModelKind, Provenance, kind_of
 from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
+from .results import parameter_names, warn_unless_ok
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps
 from .stream import Stream
@@ -145,15 +145,7 @@ class Shared:
         return self._rows.take_refused()
 
     def _parameter_names(self) -> tuple[str, ...]:
-        columns = [f"x{i}" for i in range(self.features)]
-        if self.dimension == self.features:
-            return tuple(columns)
-        if self.dimension == self.features + 1:
-            return (*columns, "intercept")
-        if self.kind is ModelKind.HETEROSCEDASTIC:
-            of_mean = (*columns, "intercept")
-            return (*(f"log variance: {name}" for name in of_mean), *of_mean)
-        return tuple(f"theta{i}" for i in range(self.dimension))
+        return parameter_names(self.features, self.dimension, self.kind)
 
     # --- Steps
 
@@ -392,12 +384,7 @@ class Shared:
         return answer
 
     def _warn(self, provenance: Provenance, stacklevel: int) -> None:
-        if provenance.ok:
-            return
-        # The same words every time: Python keeps each text that it has shown for ever.
-        of = f" of {self.model}" if self.model else ""
-        text = f"the posterior{of} is {provenance.status}, because of {provenance.reason}"
-        warnings.warn(PosteriorWarning(text), stacklevel=stacklevel + 1)
+        warn_unless_ok(provenance, self.model, stacklevel + 1)
 
 
 def options_from(first_sequence: int | Literal["next"], **named: Any) -> Options:

@@ -1,0 +1,244 @@
+"""windhover.Engine: the engine in this process, over libwindhover.so."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import windhover
+from windhover import _library as c
+
+pytestmark = pytest.mark.filterwarnings("ignore::windhover.PosteriorWarning")
+ROOT = Path(__file__).resolve().parents[3]
+COEFFICIENTS = np.array([1.0, -2.0, 0.5])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library():
+    beside = Path(os.environ.get("WINDHOVERD", ROOT / "build/bin/windhoverd")).parents[1]
+    path = os.environ.get("WINDHOVER_LIBRARY") or str(beside / "lib" / c.NAME)
+    if not os.path.exists(path):
+        pytest.skip(f"{path} is not there: build windhover_c, or set WINDHOVER_LIBRARY")
+    os.environ["WINDHOVER_LIBRARY"] = path
+    return c.load()
+
+
+def rows(n, seed=1):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    return X, X @ COEFFICIENTS + 4 + 0.5 * random.normal(size=n)
+
+
+def test_structs_are_those_of_the_headers(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no compiler of C")
+    structs = {
+        "windhover_error": c.Failure,
+        "windhover_engine_options": c.EngineOptions,
+        "windhover_rows": c.Rows,
+        "windhover_refused_row": c.RefusedRow,
+        "windhover_question": c.Question,
+        "windhover_prediction": c.Prediction,
+        "windhover_provenance": c.ProvenanceStruct,
+        "windhover_answer": c.AnswerStruct,
+        "windhover_parameter": c.Parameter,
+    }
+    lines, expected = [], []
+    for name, struct in structs.items():
+        lines.append(f'printf("%zu\\n", sizeof({name}));')
+        expected.append(ctypes.sizeof(struct))
+        for field, _ in struct._fields_:
+            place = f"offsetof({name}, {field}), sizeof((({name}*)0)->{field})"
+            lines.append(f'printf("%zu %zu\\n", {place});')
+            expected.append((getattr(struct, field).offset, getattr(struct, field).size))
+    for name, value in {"QUANTILES": c.MAX_QUANTILES, "THRESHOLDS": c.MAX_THRESHOLDS}.items():
+        lines.append(f'printf("%d\\n", WINDHOVER_MAX_{name});')
+        expected.append(value)
+    source = tmp_path / "places.c"
+    includes = '#include <stdio.h>\n#include "windhover/io/c/engine.h"\n'
+    source.write_text(f"{includes}int main(void) {{ {''.join(lines)} }}\n")
+    (tmp_path / "windhover").symlink_to(ROOT)
+    program = tmp_path / "places"
+    subprocess.run([compiler, "-I", tmp_path, source, "-o", program], check=True)
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    found = [tuple(map(int, line.split())) for line in said.splitlines()]
+    assert found == [one if isinstance(one, tuple) else (one,) for one in expected]
+
+
+def test_words_are_those_of_the_library(library):
+    reasons = list(windhover.PosteriorReason)[:-1]
+    assert [library.windhover_reason_text(i).decode() for i in range(len(reasons))] == [
+        str(reason) for reason in reasons
+    ]
+    assert library.windhover_status_text(windhover.Reason.TRIALS_MISSING) != b"unknown status"
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_learns_and_answers(threads):
+    X, y = rows(4000)
+    with windhover.Engine(3, threads=threads, window_size=4000, seed=3) as engine:
+        assert engine.observe(X, y) == engine.rows == 4000
+        where = engine.wait()
+        assert where.sequence >= 4000
+        # Of 4,000 rows the least-squares estimate has an sd of 0.5 / sqrt(4000) = 0.008 a column.
+        p = engine.posterior()
+        A = np.column_stack([X, np.ones(len(X))])
+        exact = np.linalg.lstsq(A, y, rcond=None)[0]
+        assert np.all(np.abs(p.mean - exact) < 4 * 0.008)
+        assert p.names == ("x0", "x1", "x2", "intercept")
+        answer = engine.predict(X[:600], quantiles=[0.25, 0.75], thresholds=[4.0])
+        assert len(answer) == 600 and answer.exceedance.shape == (600, 1)
+        lower, upper = answer.interval()
+        inside = np.mean((lower <= y[:600]) & (y[:600] <= upper))
+        assert abs(inside - 0.9) < 4 * np.sqrt(0.09 / 600)
+        assert np.all(answer.quantile(0.25) < answer.quantile(0.75))
+        with pytest.raises(windhover.InvalidInput, match="interval="):
+            answer.interval(0.5)
+        draws = engine.draws()
+        assert draws.theta.shape == (64, 4)
+        assert np.all(np.abs(draws.theta.mean(axis=0) - exact) < 4 * 0.008)
+
+
+def test_reads_rows_where_they_lie(monkeypatch):
+    X, y = rows(256)
+    seen = []
+    pointer = windhover.engine.pointer
+
+    def look(array):
+        seen.append(array.ctypes.data)
+        return pointer(array)
+
+    monkeypatch.setattr("windhover.engine.pointer", look)
+    with windhover.Engine(3, threads=0) as engine:
+        engine.observe(X, y)
+        assert X.ctypes.data in seen and y.ctypes.data in seen
+        seen.clear()
+        engine.observe(X.astype(np.float32)[::2], y[::2])  # of another layout: a copy
+        assert engine.rows == 384
+    assert seen and X.ctypes.data not in seen
+
+
+def test_the_same_rows_and_seed_give_the_same_bits():
+    X, y = rows(500)
+    means = []
+    for _ in range(2):
+        with windhover.Engine(3, threads=0, seed=5) as engine:
+            engine.observe(X, y)
+            engine.wait()
+            while engine.poll():
+                pass
+            means.append(engine.draws().theta)
+    assert np.array_equal(*means)
+
+
+def test_goes_on_where_it_was_saved():
+    X, y = rows(500)
+    with windhover.Engine(3, threads=1) as engine, windhover.Engine(3, threads=0) as other:
+        engine.observe(X, y)
+        engine.wait()
+        saved = engine.save()
+        engine.stop()
+        other.restore(saved)
+        assert other.rows == 500
+        with windhover.Engine(3, threads=0) as again:
+            again.restore(saved)
+            assert np.array_equal(again.predict(X).mean, other.predict(X).mean)
+        with windhover.Engine(3, threads=0) as broken, pytest.raises(windhover.InvalidInput):
+            broken.restore(saved[: len(saved) // 2])
+        with windhover.Engine(2, threads=0) as narrow, pytest.raises(windhover.InvalidInput):
+            narrow.restore(saved)
+
+
+def test_refuses_in_words():
+    with pytest.raises(windhover.InvalidInput, match="window_sise.*window_size"):
+        windhover.Engine(3, window_sise=1)
+    with pytest.raises(windhover.InvalidInput, match="horizon"):
+        windhover.Engine(3, horizon="long")
+    for name, value in (
+        ("seed", -1),
+        ("chains", 2**32),
+        ("window_size", "many"),
+        ("classes", 2.5),
+    ):
+        with pytest.raises(windhover.InvalidInput, match=name):
+            windhover.Engine(3, **{name: value})
+    with pytest.raises(windhover.InvalidInput, match="features"):
+        windhover.Engine(-1)
+    with pytest.raises(windhover.InvalidInput):
+        windhover.Engine(3, model="linaer")
+    with windhover.Engine(3, threads=0) as engine:
+        with pytest.raises(windhover.InvalidInput, match="shape"):
+            engine.observe(np.zeros((2, 4)), [1, 2])
+        with pytest.raises(windhover.InvalidInput, match="shape"):
+            engine.observe(np.zeros((2, 3)), [1, 2, 3])
+        with pytest.raises(windhover.RowsRefused) as refused:
+            engine.observe([[0, 0, 0], [0, np.nan, 0], [1, 1, 1]], [1, 2, 3])
+        assert refused.value.rows.tolist() == [1] and engine.rows == 2
+        assert refused.value.reasons == [windhover.Reason.NOT_FINITE]
+        with pytest.raises(windhover.Refused):
+            engine.observe(np.zeros((1, 3)), [1], weights=[2])
+        with pytest.raises(windhover.Refused):
+            engine.predict(np.zeros((1, 3)), interval=1.5)
+        with pytest.raises(windhover.InvalidInput, match="quantiles"):
+            engine.predict(np.zeros((1, 3)), quantiles=[0.5] * 17)
+        with pytest.raises(windhover.TimedOut, match="warming_up"):
+            engine.wait(timeout=0, ok=True)
+    with pytest.raises(windhover.InvalidInput, match="closed"):
+        engine.predict(np.zeros((1, 3)))
+    engine.close()
+
+
+def test_classes_and_binomial():
+    random = np.random.default_rng(2)
+    X = random.normal(size=(3000, 3))
+    with windhover.Engine(3, model="softmax", classes=3, threads=0) as engine:
+        engine.observe(X, np.argmax(X + 0.5 * random.normal(size=X.shape), axis=1))
+        engine.wait()
+        p = engine.predict([[3.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+        assert p.probs.shape == (2, 3) and np.argmax(p.probs, axis=1).tolist() == [0, 2]
+        assert np.allclose(p.probs.sum(axis=1), 1)
+        assert p.interval()[0].shape == (2, 3)
+    with windhover.Engine(3, model="binomial", threads=0) as engine:
+        engine.observe(X, random.binomial(20, 0.5, size=3000), trials=np.full(3000, 20))
+        engine.wait()
+        # 60,000 trials: the sd of the share is 0.002.
+        assert np.all(np.abs(engine.predict(np.zeros((1, 3))).mean - 0.5) < 4 * 0.0021)
+
+
+def test_the_example_says_what_the_one_in_c_says():
+    program = ROOT / "io/examples/embedded.py"
+    path = os.pathsep.join([str(Path(windhover.__file__).parents[1]), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
+    said = subprocess.run(
+        [sys.executable, program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert re.fullmatch(
+        r"y at 2\.5: 9\.[45]\d, 90 % of y within 9\.3\d .. 9\.6\d \(ok\)\n", said.stdout
+    )
+
+
+def test_questions_beside_rows():
+    X, y = rows(20_000)
+    with windhover.Engine(3, threads=1, window_slack=1024, max_frame_rows=512) as engine:
+        asked = []
+        done = threading.Event()
+
+        def ask():
+            while not done.is_set():
+                asked.append(engine.predict(X[:8]).provenance.sequence)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        engine.observe(X, y)  # more than fits before the learner has gone on
+        engine.wait()
+        done.set()
+        thread.join()
+        assert engine.rows == 20_000 and asked == sorted(asked)
