@@ -1,0 +1,153 @@
+/* An engine from C: what models other than that of plain numbers take and answer. */
+#include <math.h>
+#include <stddef.h>
+
+#include "windhover/tests/io/c/small_engine.h"
+
+/* Rows that each count as four: half the sd. What a row may not count as is refused. */
+static void weights(void) {
+  double sd[2];
+  for (int weighted = 0; weighted < 2; ++weighted) {
+    windhover_engine_options options = small_options();
+    options.weight = weighted;
+    windhover_engine* engine = engine_of(&options);
+    double x[64];
+    double y[64];
+    double four[64];
+    windhover_rows rows;
+    windhover_rows_init(&rows, sizeof rows);
+    rows.rows = rows.feature_values = 64;
+    rows.features = x;
+    rows.targets = y;
+    rows.weights = weighted ? four : NULL;
+    for (int i = 0; i < 64; ++i) {
+      x[i] = 5 * (i % 16) / 16.0;
+      y[i] = 2 + 3 * x[i] + (i % 3 - 1);
+      four[i] = 4;
+    }
+    size_t accepted = 0;
+    size_t refused = 0;
+    for (int frame = 0; frame < 8; ++frame) {
+      CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+      CHECK(accepted == 64 && refused == 0);
+      learn_all(engine);
+    }
+    windhover_reader* reader = reader_of(engine);
+    windhover_parameter parameters[2];
+    CHECK_OK(windhover_reader_posterior(reader, parameters, sizeof parameters[0], 2, NULL));
+    sd[weighted] = parameters[0].sd;
+    const double wrong[2] = {0, 2e6};
+    windhover_refused_row listed[2];
+    rows.rows = rows.feature_values = 2;
+    rows.weights = wrong;
+    if (weighted) {
+      CHECK_OK(windhover_engine_observe_rows(engine, &rows, listed, 2, &accepted, &refused));
+      CHECK(accepted == 0 && refused == 2 && listed[1].reason == WINDHOVER_WEIGHT_OUT_OF_RANGE);
+    } else {
+      CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+                   WINDHOVER_WEIGHT_NOT_TAKEN);
+    }
+    /* A struct of before there were weights has none, whatever stands behind it. */
+    rows.struct_size = offsetof(windhover_rows, weights);
+    CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+    CHECK(accepted == 2 && refused == 0);
+    windhover_reader_destroy(reader);
+    windhover_engine_destroy(engine);
+  }
+  CHECK(fabs(sd[1] / sd[0] - 0.5) < 0.01);
+}
+
+/* Half of 20 trials succeed, and so does half of whatever is asked about. */
+static void trials(void) {
+  windhover_engine_options options = small_options();
+  options.model = "binomial";
+  windhover_engine* engine = engine_of(&options);
+  double x[64];
+  double y[64];
+  double twenty[64];
+  for (int i = 0; i < 64; ++i) {
+    x[i] = i % 8 - 3.5;
+    y[i] = 9 + i % 3;
+    twenty[i] = 20;
+  }
+  windhover_rows rows;
+  windhover_rows_init(&rows, sizeof rows);
+  rows.rows = rows.feature_values = 64;
+  rows.features = x;
+  rows.targets = y;
+  CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+               WINDHOVER_TRIALS_MISSING);
+  rows.trials = twenty;
+  size_t accepted = 0;
+  size_t refused = 0;
+  for (int frame = 0; frame < 8; ++frame) {
+    CHECK_OK(windhover_engine_observe_rows(engine, &rows, NULL, 0, &accepted, &refused));
+    CHECK(accepted == 64 && refused == 0);
+    learn_all(engine);
+  }
+  windhover_reader* reader = reader_of(engine);
+  windhover_question question;
+  windhover_question_init(&question, sizeof question);
+  const double asked[2] = {1, 1e6};
+  const double outcomes[2] = {1, 5e5};
+  question.rows = question.feature_values = 2;
+  question.features = x;
+  question.trials = asked;
+  question.outcomes = outcomes;
+  windhover_prediction predictions[2];
+  windhover_answer answer;
+  windhover_answer_init(&answer, sizeof answer);
+  answer.predictions = predictions;
+  answer.prediction_size = sizeof predictions[0];
+  CHECK_OK(windhover_reader_predict(reader, &question, &answer));
+  CHECK(fabs(predictions[0].mean - 0.5) < 0.03);
+  CHECK(fabs(predictions[1].mean / 1e6 - 0.5) < 0.03);
+  CHECK(predictions[1].interval_lower > 4e5 && predictions[1].interval_upper < 6e5);
+  const double wrong[2] = {0.5, 2e9};
+  question.trials = wrong;
+  CHECK_STATUS(windhover_reader_predict(reader, &question, &answer), WINDHOVER_TRIALS_OUT_OF_RANGE);
+  /* A struct of before there were trials has none, whatever stands behind it. */
+  question.struct_size = offsetof(windhover_question, trials);
+  question.outcomes = NULL;
+  CHECK_OK(windhover_reader_predict(reader, &question, &answer));
+  rows.struct_size = offsetof(windhover_rows, trials);
+  CHECK_STATUS(windhover_engine_observe_rows(engine, &rows, NULL, 0, NULL, NULL),
+               WINDHOVER_TRIALS_MISSING);
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
+}
+
+static void classes(void) {
+  windhover_engine_options options = small_options();
+  options.model = "softmax";
+  options.classes = 3;
+  windhover_engine* engine = engine_of(&options);
+  for (int i = 0; i < 300; ++i) {
+    const double x = 3 * uniform();
+    CHECK_OK(windhover_engine_observe(engine, &x, 1, x < 1 ? 0 : x < 2 ? 1 : 2));
+    if (i % 100 == 99) learn_all(engine);
+  }
+  windhover_reader* reader = reader_of(engine);
+  asked a;
+  double mean[3], sd[3], lower[3], upper[3];
+  ask_about(&a, 2.8);
+  a.answer.classes = 3;
+  a.answer.probabilities = mean;
+  a.answer.probabilities_sd = sd;
+  a.answer.probabilities_lower = lower;
+  a.answer.probabilities_upper = upper;
+  CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+  CHECK(fabs(mean[0] + mean[1] + mean[2] - 1) < 1e-9);
+  CHECK(mean[2] > 0.5 && lower[2] < mean[2] && mean[2] <= upper[2] && sd[2] > 0);
+  a.answer.classes = 2;
+  CHECK_STATUS(windhover_reader_predict(reader, &a.question, &a.answer), WINDHOVER_WRONG_DIMENSION);
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
+}
+
+int main(void) {
+  weights();
+  trials();
+  classes();
+  return verdict();
+}
