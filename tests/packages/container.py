@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the steps of the Containerfile in roots made by mmdebstrap, and what they make: it starts as
-its own user, learns, gets healthy, keeps its rows, and ends in order.
+its own user, is healthy, learns, keeps its rows, and ends in order.
 
     tests/packages/container.py     as root, with WINDHOVER_LONG set; says Skipped, and why, where it
                                     cannot. WINDHOVER_CCACHE: a folder of ccache's to begin with
@@ -158,11 +158,12 @@ def check(stage: Stage, folder: Path) -> None:
     for turn in range(2):  # the second finds what the first has kept
         served = serve(stage, folder, schema)
         try:
+            wait_for(stage, stage.health, "healthy")  # of the process: before its first rows, too
             if turn == 0:
                 send = ["windhover", "send", file, "--schema", schema, "--to", f"{to}observe"]
                 if (sent := stage.run(send)).returncode:
                     raise Failed(f"rows are sent: {sent.stderr}")
-            wait_healthy(stage)
+            wait_for(stage, ["windhover", "health", "--to", f"{to}query"], "ok")
             ask = ["windhover", "predict", "--schema", schema, "--set", "x=0.5"]
             answer = stage.run([*ask, "--to", f"{to}query"]).stdout
             if not re.search(r"mean 3\.6", answer) or "3000 rows" not in answer:
@@ -190,11 +191,11 @@ def serve(stage: Stage, folder: Path, schema: str) -> subprocess.Popen[bytes]:
     return served
 
 
-def wait_healthy(stage: Stage) -> None:
+def wait_for(stage: Stage, command: list[str], what: str) -> None:
     deadline = time.monotonic() + 60
-    while (health := stage.run(stage.health)).returncode:
+    while (said := stage.run(command)).returncode:
         if time.monotonic() > deadline:
-            raise Failed(f"it gets healthy: {health.stdout}{health.stderr}")
+            raise Failed(f"it gets {what}: {said.stdout}{said.stderr}")
         time.sleep(0.2)
 
 
