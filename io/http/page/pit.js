@@ -30,7 +30,7 @@ export function judgePit({ times, folded }, rows) {
   }
   if (beyond(outer, honest, rows)) {
     const much = outer > honest;
-    return `${percent(outer)} of the outcomes lay in the outermost ${percent(honest, 0)} of their predictions, which are too ${much ? "narrow" : "wide"}.`;
+    return `${percent(outer)} of the outcomes lay in the outermost ${percent(honest, 0)} of their predictions: ${much ? "more" : "fewer"} than honest ones would have there.`;
   }
   return "Flat but for chance: outcomes fall everywhere as often as they should.";
 }
