@@ -207,8 +207,9 @@ def run_page(path: Path, programs: Path, environment: dict[str, str]) -> tuple[i
 
 
 def node_modules() -> str:
-    """Where npm's packages are looked for: NODE_PATH, and what npm has installed for all."""
-    found = [os.environ.get("NODE_PATH", "")]
+    """Where npm's packages are looked for: NODE_PATH, where `tools/install check` puts them, and
+    what npm has installed for all."""
+    found = [os.environ.get("NODE_PATH", ""), str(ROOT / "build/npm/node_modules")]
     if shutil.which("npm") is not None:
         said = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
         found.append(said.stdout.strip())
