@@ -1,6 +1,8 @@
-// Which structure a configuration may have, and has.
+// Which structure a configuration may have, and has, and which horizon that leaves to choose.
+#include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -68,6 +70,13 @@ Structure structure_of(const EngineConfig& c) noexcept {
   if (c.structure != Structure::kChosen) return c.structure;
   const bool many = c.model.features > kMostFullColumns;
   return many && check_diagonal(c).ok() ? Structure::kDiagonal : Structure::kFull;
+}
+
+Horizon chosen_horizon(EngineConfig config) noexcept {
+  const ModelEntry* const model = find_model(config.model.name);
+  if (model == nullptr || model->network) return Horizon::kWindow;
+  config.horizon = Horizon::kWindow;
+  return structure_of(config) == Structure::kFull ? Horizon::kAdaptive : Horizon::kWindow;
 }
 
 }  // namespace windhover

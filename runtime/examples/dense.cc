@@ -4,12 +4,14 @@
 
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
+#include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/engine.h"
 
 int main() {
   windhover::EngineConfig config;
   config.model.features = 1;
-  config.window_size = 1000;  // the posterior is that of the last thousand rows
+  config.window_size = 1000;  // of the last thousand rows, or of fewer that predict better
+  config.horizon = windhover::chosen_horizon(config);
 
   windhover::RealClock clock;
   windhover::MappedBlock block(windhover::Engine::footprint(config).value());

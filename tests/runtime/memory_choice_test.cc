@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "windhover/runtime/chosen_horizon.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test::memory_choice_test {
@@ -191,6 +193,34 @@ TEST(MemoryChoice, IsRefusedWhereThePosteriorHasSeveralModes) {
   config.model.name = "mlp-linear";
   config.model.hidden = 4;
   EXPECT_FALSE(check(config).ok());
+}
+
+TEST(ChosenHorizon, IsAdaptiveWhereverItIsAllowed) {
+  for (const ModelEntry& model : model_registry()) {
+    EngineConfig config;
+    config.model.name = model.name;
+    config.model.features = 3;
+    config.horizon = Horizon::kAll;  // does not matter
+    const Horizon chosen = chosen_horizon(config);
+    EXPECT_EQ(chosen, model.network ? Horizon::kWindow : Horizon::kAdaptive) << model.name;
+    config.horizon = chosen;
+    EXPECT_TRUE(check(config).ok()) << model.name;
+  }
+}
+
+TEST(ChosenHorizon, IsAWindowWithADiagonalStructure) {
+  EngineConfig config;
+  config.model.name = "logistic";
+  config.model.features = kMostFullColumns + 1;
+  config.model.max_nonzeros = 30;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kWindow);
+  config.model.features = 100;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kAdaptive);
+  config.structure = Structure::kDiagonal;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kWindow);
+  config.structure = Structure::kFull;
+  config.model.features = kMostFullColumns + 1;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kAdaptive);
 }
 
 }  // namespace

@@ -62,6 +62,33 @@ TEST(DaemonReady, SaysWhichRowsThePosteriorIsOf) {
   }
 }
 
+TEST(DaemonReady, SaysWhichHorizonIsChosenWhereNoneIsGiven) {
+  ChildDaemon adaptive(WINDHOVER_DAEMON, arguments());
+  EXPECT_NE(adaptive.ready_line().find("horizon=adaptive rows=1000: "), std::string::npos);
+  EXPECT_NE(adaptive.ready_line().find(" (chosen)"), std::string::npos);
+  ChildDaemon network(WINDHOVER_DAEMON, arguments({"--model.name", "mlp-linear"}));
+  EXPECT_NE(network.ready_line().find("horizon=window rows=1000: "), std::string::npos);
+  EXPECT_NE(network.ready_line().find(" (chosen)"), std::string::npos);
+  ChildDaemon given(WINDHOVER_DAEMON, arguments({"--engine.horizon", "window"}));
+  EXPECT_EQ(given.ready_line().find("(chosen)"), std::string::npos);
+}
+
+// A folder is bound to its horizon; one of before there was a choice holds a window.
+TEST(DaemonReady, GoesOnWithTheWindowThatAFolderHolds) {
+  const testing::TemporaryFolder folder;
+  const auto started = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--data.folder", folder.path().string()});
+    ChildDaemon daemon(WINDHOVER_DAEMON, arguments(more));
+    const std::string ready = daemon.ready_line();
+    EXPECT_EQ(daemon.stop(SIGTERM).exit_code, 0);
+    return ready;
+  };
+  EXPECT_NE(started({"--engine.horizon", "window"}).find("horizon=window"), std::string::npos);
+  const std::string again = started({});
+  EXPECT_NE(again.find("horizon=window rows=1000: "), std::string::npos) << again;
+  EXPECT_NE(again.find(" (chosen)"), std::string::npos) << again;
+}
+
 TEST(DaemonCheckConfig, SaysOkWithTheSizeOfTheBlock) {
   ChildDaemon daemon(WINDHOVER_DAEMON, arguments());
   std::vector<std::string> flags = arguments();

@@ -123,6 +123,11 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
   double said = 0;
   for (const auto& [name, share] : result["status"].items()) said += number(share);
   EXPECT_NEAR(said, 1, 1e-12);
+  EXPECT_EQ(result["warm_up"]["due"], 100U);
+  EXPECT_GT(number(result["warm_up"]["first_row"]), 25);
+  EXPECT_LE(number(result["warm_up"]["first_row"]), 101);
+  EXPECT_EQ(number(result["warm_up"]["late"]), 0.0);
+  EXPECT_EQ(result["horizon"], "adaptive");
   ASSERT_EQ(result["against"].size(), 2U);
   EXPECT_NEAR(number(result["against"][0]["log_score"]), best, 0.05);
   const std::string text = describe_evaluation(result);
@@ -135,7 +140,7 @@ TEST_F(Evaluate, WithoutAWindowToo) {
   for (const Horizon horizon : {Horizon::kAll, Horizon::kFading}) {
     EvaluateOptions o = options(prices(), "price");
     o.chunk = 100;
-    o.horizon.horizon = horizon;
+    o.horizon = horizon;
     o.against = true;
     const ordered_json result = evaluate(o);
     EXPECT_GE(result["scored_rows"], 2'900);
@@ -234,7 +239,7 @@ TEST_F(Evaluate, AStreamThatTurnsNeedsAShortMemory) {
   o.against = true;
   const ordered_json long_window = evaluate(o);
   EXPECT_EQ(long_window["model"], "logistic");
-  o.horizon.window_size = 400;
+  o.engine.window_size = 400;
   const ordered_json short_window = evaluate(o);
   EXPECT_GT(number(short_window["log_score"]), number(long_window["log_score"]) + 0.1);
   const ordered_json& filter = short_window["against"][0];
@@ -259,7 +264,7 @@ TEST_F(Evaluate, ALearnerThatDoesNotRestIsLeftAfterAWhile) {
     }
   });
   EvaluateOptions o = options(path, "class");
-  o.horizon.window_size = 300;
+  o.engine.window_size = 300;
   o.chunk = 5;
   const ordered_json result = evaluate(o);
   EXPECT_EQ(result["chunks"], 80);
@@ -298,7 +303,7 @@ TEST_F(Evaluate, WhatItCannotReadIsRefused) {
   o.chunk = 0;
   EXPECT_THROW(evaluate(o), UserError);
   o.chunk = 10;
-  o.horizon.window_size = 1;
+  o.engine.window_size = 1;
   EXPECT_ANY_THROW(evaluate(o));
 }
 

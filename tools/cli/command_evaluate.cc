@@ -55,7 +55,8 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--chunk", o.evaluate.chunk, "Rows that arrive together, 1 to 4096")
       ->transform(whole_number(UINT32_MAX))
       ->capture_default_str();
-  add_options(*command, horizon_options(o.evaluate.horizon));
+  add_options(*command, {horizon_option(o.evaluate.horizon)});
+  add_options(*command, horizon_options(o.evaluate.engine));
   command->add_flag(
       "--against", o.evaluate.against,
       "Also a Kalman filter and SGD, each with what would have been its best setting");

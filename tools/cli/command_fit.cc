@@ -182,6 +182,7 @@ void add_fit(CLI::App& app) {
       ->check(CLI::IsMember(sampler_names()))
       ->capture_default_str();
   add_options(*command, sampler_options(o.fit.sampler_config));
+  add_options(*command, {horizon_option(o.fit.horizon.horizon)});
   add_options(*command, horizon_options(o.fit.horizon));
   command->add_option("--steps", o.fit.steps, "Of all chains together")
       ->transform(whole_number())

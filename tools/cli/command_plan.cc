@@ -83,6 +83,8 @@ nlohmann::ordered_json to_json(const DaemonModels::Model& model) {
   const std::size_t bytes = value_or_refuse(Engine::plan(model.config->engine(), arena));
   const DiskPlan disk = disk_of(*model.config, arena.regions());
   return {{"name", model.name},
+          {"horizon", to_string(model.config->engine().horizon)},
+          {"horizon_chosen", model.config->chooses_horizon()},
           {"engine", to_json(arena.regions())},
           {"engine_bytes", bytes},
           {"disk_log_bytes", disk.log},
@@ -100,6 +102,7 @@ void print(const DaemonModels& models, Regions server, std::size_t server_bytes)
     if (models.several()) {
       print_line(model.name, bytes);
     } else {
+      fmt::print("{}\n", horizon_text(*model.config));
       print("engine", arena.regions(), bytes);
     }
   }

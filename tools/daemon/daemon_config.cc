@@ -9,11 +9,13 @@
 
 #include "windhover/io/server.h"
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/daemon/daemon_values.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/kept/kept_horizon.h"
 
 namespace windhover {
 
@@ -136,6 +138,8 @@ EngineConfig DaemonConfig::engine() const {
   engine.missing_features = values_->missing_features;
   choose_slack(engine);
   if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
+  engine.horizon = values_->horizon.value_or(
+      values_->kept_horizon == Horizon::kWindow ? Horizon::kWindow : chosen_horizon(engine));
   engine.follows = follows_;
   engine.max_followers += followers_;
   // One is the watcher's. Too few for the server stay too few.
@@ -177,7 +181,18 @@ const ProcessOptions& DaemonConfig::process() const { return values_->process; }
 
 void DaemonConfig::use_real_time_profile() { values_->process.use_real_time_profile(); }
 
-std::string horizon_text(const EngineConfig& engine) {
+bool DaemonConfig::chooses_horizon() const { return !values_->horizon; }
+
+void DaemonConfig::go_on_with_kept(std::string_view model) {
+  const std::string& folder = values_->data.folder;
+  if (folder.empty() || values_->horizon) return;
+  values_->kept_horizon =
+      kept_horizon(model.empty() ? folder : fmt::format("{}/{}", folder, model));
+}
+
+namespace {
+
+std::string text_of(const EngineConfig& engine) {
   const std::uint64_t rows = engine.window_size;
   switch (engine.horizon) {
     case Horizon::kAll:
@@ -203,6 +218,12 @@ std::string horizon_text(const EngineConfig& engine) {
   return fmt::format(
       "horizon=window rows={}: the posterior is of the last {} rows, older ones are forgotten",
       rows, rows);
+}
+
+}  // namespace
+
+std::string horizon_text(const DaemonConfig& config) {
+  return text_of(config.engine()) + (config.chooses_horizon() ? " (chosen)" : "");
 }
 
 void refuse(const Error& error) {

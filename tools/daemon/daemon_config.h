@@ -55,6 +55,9 @@ class DaemonConfig {
   // The engine gets room to follow another, or for so many that follow it.
   void set_follows() { follows_ = true; }
   void add_follower() { ++followers_; }
+  // The engine is to go on with what data.folder holds of this model; "": of the only one. Where no
+  // horizon is given and it holds a window's, as of before there was a choice, that is chosen.
+  void go_on_with_kept(std::string_view model);
   // In the order in which they stand there; the first is that of a Hello without a name.
   const std::vector<ModelFile>& model_files() const { return model_files_; }
   // One option from its text; `source` begins the sentence of a refusal ("--model.features").
@@ -67,6 +70,8 @@ class DaemonConfig {
 
   // Valid while this lives. Call check() first.
   EngineConfig engine() const;
+  // Whether no horizon is given.
+  bool chooses_horizon() const;
   ServerConfig server() const;
   // What the schema says of the columns (data/schema_json.h); empty without one.
   std::string_view schema_json() const;
@@ -97,8 +102,9 @@ class DaemonConfig {
   std::map<std::string, std::string> sources_;  // of the options that are no default
 };
 
-// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...".
-std::string horizon_text(const EngineConfig& engine);
+// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...", and
+// behind it whether that was chosen.
+std::string horizon_text(const DaemonConfig& config);
 
 [[noreturn]] void refuse(const Error& error);
 

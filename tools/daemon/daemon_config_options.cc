@@ -63,6 +63,7 @@ void DaemonConfig::describe_options() {
       choice("sampler.name", "how the chains move", v.sampler, names_of(sampler_registry())),
   };
   add(sampler_options(s));
+  add({horizon_option(v.horizon)});
   add(horizon_options(v.engine));
   add({
       number("engine.window_slack", "rows the writer may be ahead; 0: four windows, 8192 to 65536",

@@ -19,6 +19,7 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
     try {
       model.config->read_model_file(file.path);
       if (!file.follows.empty()) follow(model, file.follows);
+      if (file.follows.empty()) model.config->go_on_with_kept(file.name);
       model.config->check();
     } catch (const UserError& error) {
       throw UserError(fmt::format("{}: models.{}: {}", file.source, file.name, error.what()));
@@ -29,6 +30,7 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
     Model& only = models_.emplace_back(std::string(kOnlyModel), std::string(),
                                        std::make_unique<DaemonConfig>());
     read(*only.config);
+    only.config->go_on_with_kept("");
     only.config->check();
   }
   (void)server_bytes();
@@ -69,6 +71,7 @@ std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name,
   // Without [models] the tables model, sampler, engine and labels are those of the only model.
   config->read_toml(common_->to_toml(several()), "the configuration");
   config->read_model_toml(toml, std::string(name));
+  config->go_on_with_kept(name);
   config->check();
   return config;
 }

@@ -3,6 +3,7 @@
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct DaemonConfig::Values {
     server.max_producers = 0;
   }
 
-  EngineConfig engine;  // window_slack, max_frame_rows: 0 is chosen
-  ServerConfig server;  // max_producers: likewise
+  EngineConfig engine;                  // window_slack, max_frame_rows: 0 is chosen
+  std::optional<Horizon> horizon;       // nothing: chosen
+  std::optional<Horizon> kept_horizon;  // of what the data folder holds
+  ServerConfig server;                  // max_producers: 0 is chosen
   std::string schema;
   std::string schema_json;  // what it says
   std::string model = "auto";

@@ -2,6 +2,21 @@
 
 namespace windhover {
 
+namespace {
+
+constexpr const char* kHorizonHelp = "which rows the posterior stands on";
+
+template <class T>
+Choices<T> horizons() {
+  return {{"window", Horizon::kWindow},
+          {"fading", Horizon::kFading},
+          {"all", Horizon::kAll},
+          {"adaptive", Horizon::kAdaptive},
+          {"forgetting", Horizon::kForgetting}};
+}
+
+}  // namespace
+
 std::vector<DaemonOption> sampler_options(SamplerConfig& s) {
   return {
       number("sampler.minibatch_size", "rows a step and chain; 0: chosen", s.minibatch_size),
@@ -44,14 +59,19 @@ std::vector<DaemonOption> sampler_options(SamplerConfig& s) {
   };
 }
 
+DaemonOption horizon_option(Horizon& horizon) {
+  return choice("engine.horizon", kHorizonHelp, horizon, horizons<Horizon>());
+}
+
+DaemonOption horizon_option(std::optional<Horizon>& horizon) {
+  Choices<std::optional<Horizon>> choices = horizons<std::optional<Horizon>>();
+  choices.insert(choices.begin(), {"chosen", std::nullopt});
+  return choice("engine.horizon", std::string(kHorizonHelp) + "; chosen: adaptive where it can be",
+                horizon, std::move(choices));
+}
+
 std::vector<DaemonOption> horizon_options(EngineConfig& c) {
   return {
-      choice("engine.horizon", "which rows the posterior stands on", c.horizon,
-             Choices<Horizon>{{"window", Horizon::kWindow},
-                              {"fading", Horizon::kFading},
-                              {"all", Horizon::kAll},
-                              {"adaptive", Horizon::kAdaptive},
-                              {"forgetting", Horizon::kForgetting}}),
       number("engine.window_size", "N: that of the last N rows, or of rows worth N", c.window_size),
       choice("engine.surprising_rows",
              "with a window: what becomes of rows far from what was predicted", c.surprising_rows,

@@ -3,6 +3,7 @@
 #ifndef WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
 #define WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
 
+#include <optional>
 #include <vector>
 
 #include "windhover/runtime/config.h"
@@ -13,7 +14,10 @@ namespace windhover {
 // Named "sampler." and the field; all of SamplerConfig but name and metric. `config` must outlive
 // them.
 std::vector<DaemonOption> sampler_options(SamplerConfig& config);
-// Named "engine." and the field: horizon and what belongs to it.
+// "engine.horizon"; the second also takes "chosen", which is nothing (chosen_horizon()).
+DaemonOption horizon_option(Horizon& horizon);
+DaemonOption horizon_option(std::optional<Horizon>& horizon);
+// Named "engine." and the field: what belongs to a horizon.
 std::vector<DaemonOption> horizon_options(EngineConfig& config);
 
 }  // namespace windhover

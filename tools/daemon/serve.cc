@@ -132,10 +132,10 @@ std::string kept_text(const DurableConfig& durable, const Server& server) {
                      durable.log ? "logged" : "memory", kept_rows(durable, server));
 }
 
-// " horizon=window rows=...", or " models=3".
+// "horizon=window rows=...", or "models=3".
 std::string served_text(const DaemonModels& models) {
   if (models.several()) return fmt::format("models={}", models.all().size());
-  return horizon_text(models.all().front().config->engine());
+  return horizon_text(*models.all().front().config);
 }
 
 // What is served and of what size; nothing that must not be read by others.

@@ -70,6 +70,16 @@ std::string describe_evaluation(const ordered_json& result) {
   for (const auto& [name, share] : result["status"].items()) {
     out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
   }
+  const ordered_json& warm_up = result["warm_up"];
+  const std::string first = warm_up["first_row"].is_null()
+                                ? "no row was answered otherwise"
+                                : fmt::format("row {} was the first that was answered otherwise",
+                                              warm_up["first_row"].get<std::uint64_t>());
+  out += fmt::format("\nwarming_up: {}", first);
+  if (!warm_up["late"].is_null()) {
+    out += fmt::format("; {:.1f} % of those after row {}", 100 * real(warm_up["late"]),
+                       warm_up["due"].get<std::uint64_t>());
+  }
   if (const auto cut = result["chunks_cut_short"].get<std::uint64_t>(); cut > 0) {
     out +=
         fmt::format("\nafter {} of {} chunks the learner had not come to rest in 64 rounds a row",

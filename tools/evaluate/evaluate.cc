@@ -11,6 +11,7 @@
 
 #include "windhover/platform/clock.h"
 #include "windhover/platform/memory.h"
+#include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/scoring/prediction_scores.h"
 #include "windhover/samplers/registry.h"
@@ -38,7 +39,7 @@ std::uint32_t classes_of(const Schema& schema, const Dataset& data, const std::s
 
 EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
                            std::uint32_t classes) {
-  EngineConfig config = options.horizon;
+  EngineConfig config = options.engine;
   config.model.name = options.model;
   config.model.features = static_cast<std::uint32_t>(schema.features());
   config.model.max_nonzeros = schema.sparse() ? schema.max_nonzeros() : 0;
@@ -51,6 +52,7 @@ EngineConfig engine_config(const EvaluateOptions& options, const Schema& schema,
   config.max_readers = 1;
   config.max_query_rows = 1;
   config.seed = options.seed;
+  config.horizon = options.horizon.value_or(chosen_horizon(config));
   return config;
 }
 
@@ -99,9 +101,11 @@ ordered_json evaluate(const EvaluateOptions& given) {
   ordered_json parts = ordered_json::array();
   ScoreMeans before = stream.means();
   std::map<std::string, std::uint64_t> said;
+  WarmUp warm_up{.due = std::max<std::uint64_t>(100, 4 * std::uint64_t{config.model.dimension()})};
   for (std::size_t row = 0, part = 1; row < data.rows();) {
     const std::size_t end = std::min<std::size_t>(row + options.chunk, data.rows());
     chunks.push_back(stream.learn(row, end, said));
+    warm_up.add(row, end, stream.warming_up());
     row = end;
     // A part ends with the chunk in which a tenth of the stream is full.
     if (row < data.rows() * part / kParts) continue;
@@ -140,7 +144,8 @@ ordered_json evaluate(const EvaluateOptions& given) {
                       {"window", config.window_size},
                       {"chunk", options.chunk},
                       {"chunks", chunks.size()},
-                      {"chunks_cut_short", stream.cut_short()}};
+                      {"chunks_cut_short", stream.cut_short()},
+                      {"warm_up", warm_up.to_json()}};
   const ordered_json whole = all.to_json();
   for (const auto& [key, value] : whole.items()) {
     if (key != "rows") out[key] = value;

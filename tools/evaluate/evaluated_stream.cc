@@ -40,6 +40,7 @@ StreamChunk EvaluatedStream::learn(std::size_t first, std::size_t end,
   const std::uint64_t scored = means().rows;
   Provenance before;
   const bool answers = ok(reader_->provenance(before));
+  warming_up_ = !answers || before.status == PosteriorStatus::kWarmingUp;
   ObservationBatch batch;
   batch.rows = end - first;
   put_features(first, end, batch);

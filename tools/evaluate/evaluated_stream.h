@@ -30,6 +30,9 @@ class EvaluatedStream {
   // says which were scored.
   StreamChunk learn(std::size_t first, std::size_t end, std::map<std::string, std::uint64_t>& said);
 
+  // Whether the rows that came last were predicted by answers that said so, or by none.
+  bool warming_up() const { return warming_up_; }
+
   bool records() const { return records_; }
   const ProbabilityRecord& record() const { return record_; }
 
@@ -51,6 +54,7 @@ class EvaluatedStream {
   ManualClock clock_;
   Engine* engine_ = nullptr;
   std::optional<Reader> reader_;
+  bool warming_up_ = true;
   int granted_ = 0;  // rounds
   std::uint64_t cut_short_ = 0;
   std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse

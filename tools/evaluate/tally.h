@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_EVALUATE_TALLY_H_
 #define WINDHOVER_TOOLS_EVALUATE_TALLY_H_
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -63,6 +64,30 @@ struct Tally {
             {"coverage", coverage},
             {"conformal_size", conformal_size / rows},
             {"status", said}};
+  }
+};
+
+// How long answers were `warming_up`: until the first that was not, and after `due` rows all the
+// same.
+struct WarmUp {
+  std::uint64_t due = 0;
+  std::uint64_t first = 0;  // row that was answered otherwise, from 1; 0: none
+  std::uint64_t rows = 0;   // after the first `due`
+  std::uint64_t late = 0;   // of these, how many
+
+  // Rows [begin, end), from 0.
+  void add(std::uint64_t begin, std::uint64_t end, bool warming_up) {
+    if (!warming_up && first == 0) first = begin + 1;
+    const std::uint64_t after = end > due ? end - std::max(begin, due) : 0;
+    rows += after;
+    if (warming_up) late += after;
+  }
+
+  nlohmann::ordered_json to_json() const {
+    const auto share = static_cast<double>(late) / static_cast<double>(rows);
+    return {{"due", due},
+            {"first_row", first > 0 ? nlohmann::ordered_json(first) : nlohmann::ordered_json()},
+            {"late", rows > 0 ? nlohmann::ordered_json(share) : nlohmann::ordered_json()}};
   }
 };
 

@@ -1,0 +1,17 @@
+// The horizon of a model for which nobody has named one.
+#ifndef WINDHOVER_RUNTIME_CHOSEN_HORIZON_H_
+#define WINDHOVER_RUNTIME_CHOSEN_HORIZON_H_
+
+#include "windhover/runtime/config.h"
+
+namespace windhover {
+
+// kAdaptive wherever the rest of the configuration allows it, which costs two thousandths of a nat
+// a row at most where nothing moves, and follows what does (tools/evaluate/README.md); kWindow for
+// networks, and where the structure is or will be kDiagonal. What `config.horizon` holds does not
+// matter. Of any configuration; no allocation.
+Horizon chosen_horizon(EngineConfig config) noexcept;
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_CHOSEN_HORIZON_H_
