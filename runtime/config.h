@@ -56,12 +56,13 @@ enum class Standardize : std::uint8_t {
 
 // What is kept of the curvature of -log p, and of the gradient's noise.
 enum class Structure : std::uint8_t {
-  // kDiagonal for logistic models of more than kMostFullColumns sparse features with a window,
+  // kDiagonal for the models below of more than kMostFullColumns sparse features with a window,
   // where everything else is left at its default or can be kept; otherwise kFull.
   kChosen,
   kFull,  // all of it: memory and time grow with the square of the parameters
   // A number a parameter: memory in proportion to the parameters, time a row to its non-zeros.
-  // Logistic models of sparse rows with a window (runtime/learning/row_block_learner.h).
+  // Logistic, linear, log-normal and Student's t models of sparse rows with a window
+  // (runtime/learning/row_block_learner.h).
   kDiagonal,
 };
 

@@ -3,6 +3,7 @@
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/samplers/row_blocks/row_likelihood.h"
 
 namespace windhover {
 
@@ -16,8 +17,12 @@ Error invalid(const char* sentence, double number) noexcept {
 
 // What keeps a diagonal from being used, or kOk.
 Result<bool> check_diagonal(const EngineConfig& c) noexcept {
-  if (c.model.name != "logistic") {
-    return invalid("structure must be full unless model.name is logistic", 2);
+  const ModelEntry* model = find_model(c.model.name);
+  if (model == nullptr || !RowLikelihood::has(model->response)) {
+    return invalid(
+        "structure must be full unless model.name is logistic, linear, log-normal or "
+        "student-t",
+        2);
   }
   if (c.model.max_nonzeros == 0) {
     return invalid("structure must be full for dense rows: model.max_nonzeros is", 0);
@@ -32,6 +37,10 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
   }
   if (c.standardize != Standardize::kChosen && c.standardize != Standardize::kOff) {
     return invalid("standardize must be off with a diagonal structure", 1);
+  }
+  if (c.surprising_rows != SurprisingRows::kKeep) {
+    return invalid("surprising_rows must be keep with a diagonal structure",
+                   static_cast<double>(c.surprising_rows));
   }
   if (!c.model.prior_groups.empty()) {
     return invalid("model.prior_groups must be empty with a diagonal structure",
@@ -60,7 +69,7 @@ Result<bool> check_structure(const EngineConfig& c) noexcept {
   if (structure_of(c) == Structure::kFull && c.model.features > kMostFullFeatures) {
     return invalid(
         "model.features must be 1 to 65536, or to 16777216 with a diagonal structure: for sparse "
-        "rows of a logistic model with a window",
+        "rows with a window of a logistic, linear, log-normal or student-t model",
         c.model.features);
   }
   return true;

@@ -5,6 +5,7 @@
 
 #include "windhover/runtime/diagnostics/judgement.h"
 #include "windhover/runtime/learning/row_block_learner.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
 // RowBlockLangevin::unsettled(): centres of coefficients are then about a third of an sd off.
 constexpr double kMostUnsettled = 0.1;
+// Draws are in single precision: so far from 0, in its own sd, y leaves them no digits.
+constexpr double kMostShift = 1e6;
 
 }  // namespace
 
@@ -34,8 +37,11 @@ Posterior& RowBlockLearner::begin_publish() noexcept {
 void RowBlockLearner::publish() noexcept {
   Posterior& posterior = begin_publish();
   posterior.n = static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1));
-  posterior.prior_precision = sampler_.prior_precision();
-  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1);
+  const double square = sampler_.units().scale * sampler_.units().scale;
+  posterior.prior_precision = sampler_.prior_precision() / square;
+  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1) / square;
+  posterior.dispersion = sampler_.dispersion().value() * square;
+  posterior.dispersion_relative_sd = sampler_.dispersion().relative_sd();
   ++snapshot_id_;
   describe(posterior);
   posterior.made_ns = published_ns_ = clock_.now_ns();
@@ -59,9 +65,15 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.r_hat = p.autocorrelation_time = kNotCompared;
   p.draws_per_observation = replay_ratio_.value();
   p.misspecification_index = p.prior_conflict = kNotCompared;
+  if (has_dispersion(find_model(config_.model.name)->response)) {
+    p.noise_variance = posterior.dispersion;
+    p.noise_variance_sd = posterior.dispersion * posterior.dispersion_relative_sd;
+  }
   p.law_ratio = sampler_.law_ratio();
-  const bool settled = sampler_.unsettled() <= kMostUnsettled;
-  if (!settled || !sampler_.weights_known()) p.law_ratio = kNotCompared;
+  const bool settled = sampler_.unsettled() <= kMostUnsettled && sampler_.dispersion().known();
+  const TargetTransform& units = sampler_.units();
+  const bool has_digits = std::abs(units.shift) <= kMostShift * units.scale;
+  if (!settled || !has_digits || !sampler_.weights_known()) p.law_ratio = kNotCompared;
   Evidence e;
   e.sampling = sampling;
   e.law_asked = true;

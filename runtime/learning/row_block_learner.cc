@@ -6,6 +6,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/diagnostics/consistency.h"
+#include "windhover/runtime/learning/units.h"
 
 namespace windhover {
 
@@ -29,7 +30,6 @@ constexpr double kColumnsATouch = 4;
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
-
 // How far ahead rows that come and go, and then what belongs to their columns, are fetched.
 constexpr std::uint64_t kRowsAhead = 6;
 constexpr std::uint64_t kColumnsAhead = 2;
@@ -52,6 +52,8 @@ RowBlockLearner::RowBlockLearner(Arena& arena, const EngineConfig& config, Windo
 
 void RowBlockLearner::reset() noexcept {
   sampler_.reset();
+  units_known_ = config_.standardize_target != Standardize::kColdStart;
+  sampler_.set_units(given_target_units(config_));
   draws_.reset();
   publish();
 }
@@ -65,24 +67,33 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
   if (head == before) return cursor_.advance(head);
   tell_head(head);
   const std::uint64_t first = cursor_.first_at(head);
-  for_rows(cursor_.first(), std::min(first, before),
-           [&](std::uint64_t row) { sampler_.leave(cursor_.row(row), slot_of(row)); });
+  const auto leave = [&](std::uint64_t row) { sampler_.leave(cursor_.row(row), slot_of(row)); };
+  if (units_known_) for_rows(cursor_.first(), std::min(first, before), leave);
   cursor_.advance(head);
-  for_rows(std::max(first, before), head, [&](std::uint64_t row) {
+  const bool begins = !units_known_;
+  if (begins) find_units();
+  if (units_known_) enter_rows(begins ? first : std::max(first, before));
+  const bool again = units_known_ && !begins && units_are_off(before);
+  if (again) start_over();
+  const auto rows = static_cast<double>(cursor_.rows());
+  const double fresh = begins || again ? rows : static_cast<double>(head - before);
+  const double target = config_.draws_per_observation;
+  owed_ = std::min(owed_ + target * fresh, target * rows);
+  spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
+}
+
+// The window's rows from `first` on.
+void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
+  for_rows(first, cursor_.head(), [&](std::uint64_t row) {
     if (!sampler_.enter(cursor_.row(row), slot_of(row))) {
       counters_.add(RuntimeCounter::kRowsSetAside);
     }
     const std::uint64_t rows = row + 1;
-    if (first > 0 || rows > kFewRows || !power_of_two(rows)) return;
+    if (cursor_.first() > 0 || rows > kFewRows || !power_of_two(rows)) return;
     for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
       for (std::uint64_t i = 0; i < rows; ++i) sampler_.follow_bound(cursor_.row(i), slot_of(i));
     }
   });
-  const auto rows = static_cast<double>(cursor_.rows());
-  const double fresh = static_cast<double>(head - before);
-  const double target = config_.draws_per_observation;
-  owed_ = std::min(owed_ + target * fresh, target * rows);
-  spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
 }
 
 // use(row) of the rows [first, end), which are fetched before their turn.
@@ -106,7 +117,7 @@ bool RowBlockLearner::resting() const noexcept {
 
 // What rows grant is made first, and when none come what they grant beside it.
 std::uint32_t RowBlockLearner::moves_due() const noexcept {
-  if (cursor_.rows() == 0) return 0;
+  if (cursor_.rows() == 0 || !units_known_) return 0;
   constexpr double kMost = kMovesARound;
   if (config_.draws_per_observation == 0) return kMovesARound;
   if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, kMost));
@@ -116,7 +127,7 @@ std::uint32_t RowBlockLearner::moves_due() const noexcept {
 
 // For each that is spare: as the rows are now, whatever those weighed that have gone.
 double RowBlockLearner::spare_moves() const noexcept {
-  if (!sampler_.has_weights()) return 1;
+  if (!sampler_.weighs_rows()) return 1;
   if (!(spread() < kContracted)) return kMostSpare;
   return std::clamp(sampler_.mean_weight(), 1.0, kMostSpare);
 }
@@ -170,7 +181,7 @@ void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
 void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
   const RandomPosition position = {round_, 0, Purpose::kMinibatch};
   const std::uint64_t rows = cursor_.rows();
-  if (!sampler_.has_weights()) {
+  if (!sampler_.weighs_rows()) {
     fill_indices(config_.seed, position, static_cast<std::uint32_t>(rows), slots);
     for (std::uint32_t& slot : slots) slot = slot_of(cursor_.first() + slot);
     return;
@@ -245,6 +256,7 @@ void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("row block learner", 2);
   visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_head_, bound_row_,
                  newest_moves_, groups_, leaves_, draws_shown_, shown_head_, snapshot_id_);
+  if (config_.standardize_target == Standardize::kColdStart) visitor.value(units_known_);
   cursor_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
   sampler_.visit_state(visitor);

@@ -23,14 +23,15 @@ namespace windhover {
 // Structure::kDiagonal. The chains move on one row at a time, drawn from the window with
 // replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the chains stand
 // and where they stood lately: while rows come, in the last two passes, at R = 4 half a window of
-// rows. Provenance::sequence is that of the newest. There is no cold start: chains begin as draws
-// from the prior.
+// rows. Provenance::sequence is that of the newest. There is no cold start but for the location and
+// scale of y, where it has some, which the first 100 rows say: chains begin as draws from the
+// prior. Where later rows contradict that by far, they begin again.
 //
 // Nothing here looks for drift, dependent rows, misfit or a prior that the rows contradict: what
 // answers say of these is NaN. Their scores tell (EngineConfig::score_predictions).
 //
-// Invariant: the sampler holds the rows of the window, those in [first(), head()), and the newest
-// snapshot has the draws that were retained last. One thread.
+// Invariant: the sampler holds the rows of the window, those in [first(), head()), once the units
+// of y are known, and the newest snapshot has the draws that were retained last. One thread.
 class RowBlockLearner final : public Learner {
  public:
   // All arguments outlive the learner.
@@ -60,6 +61,10 @@ class RowBlockLearner final : public Learner {
   std::uint32_t slot_of(std::uint64_t row) const noexcept {
     return static_cast<std::uint32_t>(row % cursor_.capacity());
   }
+  void find_units() noexcept;
+  bool units_are_off(std::uint64_t before) const noexcept;
+  void start_over() noexcept;
+  void enter_rows(std::uint64_t row) noexcept;
   bool resting() const noexcept;
   std::uint32_t moves_due() const noexcept;
   double spare_moves() const noexcept;
@@ -87,6 +92,7 @@ class RowBlockLearner final : public Learner {
   ReplayRatio replay_ratio_;
 
   Phase phase_ = Phase::kWarmingUp;
+  bool units_known_ = true;          // of y; before, the sampler holds no rows
   double owed_ = 0;                  // moves of each chain that rows have granted, ...
   double spare_ = 0;                 // ... and more of them, for when no rows come
   double drawn_ = 0;                 // moves of each chain so far

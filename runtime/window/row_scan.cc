@@ -98,6 +98,13 @@ void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
   share_transform(workers);
 }
 
+TargetTransform RowScan::target_units(const EngineConfig& config,
+                                      const WindowCursor& cursor) noexcept {
+  const Response response = find_model(config.model.name)->response;
+  return scanned_target_units(config, scan_column_of_targets(cursor, response, kScanRows),
+                              mean_exposure(cursor, response));
+}
+
 void RowScan::scan_features(const WindowCursor& cursor,
                             FeatureTransform& transform) const noexcept {
   const RowLayout& layout = cursor.layout();

@@ -29,6 +29,9 @@ class RowScan {
   // features).
   static std::uint64_t end_of_far_rows(const WindowCursor& cursor, const Model& model,
                                        std::span<double> column) noexcept;
+  // Location and scale of the window's targets, by themselves.
+  static TargetTransform target_units(const EngineConfig& config,
+                                      const WindowCursor& cursor) noexcept;
   void freeze() noexcept { frozen_ = true; }
   void thaw() noexcept { frozen_ = false; }  // for other rows
 

@@ -42,7 +42,7 @@ struct ChainSums {
 // Sums over columns, each weighted as RowBlockLangevin::retain() says.
 struct ColumnSurvey {
   double weights;    // of H_j / (lambda_j + H_j) N_j, which the next two are weighted with too
-  double squares;    // of (lambda_j theta_j + G_j)^2 / (lambda_j + H_j), of the chains' means
+  double squares;    // of (lambda_j theta_j + G_j)^2 / (lambda_j + H_j), of the chains' means, ...
   double unsettled;  // of what is given
   double informed;   // of H_j / (lambda_j + H_j), which the next is weighted with too
   double shared;     // of the part of theta_j's variance that is not 1 / (lambda_j + H_j)
@@ -64,10 +64,11 @@ struct ChainKernels {
   // F_jc = precision_j theta_jc + G_jc + repeats_j moved[c], and G_jc += value_j change[c].
   ChainSums (*step)(const ChainColumns& columns, const float* normals, const float* taken,
                     const float* moved, const float* change, std::uint32_t chains);
-  // Of a number each of these columns. REQUIRES: `count` is at most kSurveyedColumns.
+  // Of a number each of these columns; ... over the dispersion. REQUIRES: `count` is at most
+  // kSurveyedColumns.
   ColumnSurvey (*survey)(const float* const* theta, const float* precision, const float* curvature,
                          const float* rows, const float* unsettled, std::size_t count,
-                         std::uint32_t chains);
+                         std::uint32_t chains, float dispersion);
   // theta_jc += by_j, G_jc += value_j residual[c], of a row that comes; one that goes has
   // -residual.
   void (*translate)(float* const* theta, const float* by, const float* value, const float* residual,

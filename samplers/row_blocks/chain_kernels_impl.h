@@ -189,8 +189,9 @@ ChainSums step(const ChainColumns& columns, const float* normals, const float* t
 
 ColumnSurvey survey(const float* const* theta, const float* precision, const float* curvature,
                     const float* rows, const float* unsettled, std::size_t count,
-                    std::uint32_t chains) {
+                    std::uint32_t chains, float dispersion) {
   const float share_of_one = 1.0F / static_cast<float>(chains);
+  const float per_dispersion = 1.0F / dispersion;
   float mean[kSurveyedColumns] = {};
   float variance[kSurveyedColumns];
   float force[kSurveyedColumns];
@@ -212,10 +213,11 @@ ColumnSurvey survey(const float* const* theta, const float* precision, const flo
     const float all = precision[j] + curvature[j];
     const float share = curvature[j] / all;
     const float pull = precision[j] * mean[j] + force[j];
-    const float spread = all * variance[j];  // over what it would be were the others known
+    // Over what it would be were the others known.
+    const float spread = per_dispersion * all * variance[j];
     const float others = spread > 1 ? (spread - 1) / spread : 0;
     weights[j] = share * rows[j];
-    squares[j] = weights[j] * (pull * (pull / all));
+    squares[j] = per_dispersion * weights[j] * (pull * (pull / all));
     informed[j] = share;
     shared[j] = share * others;
   }

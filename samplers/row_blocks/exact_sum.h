@@ -38,9 +38,11 @@ inline void visit_quanta(StateVisitor& visitor, Quanta* quanta, std::size_t coun
 }
 
 // Of numbers of any size: to a part in 10^7 from 10^-26 on, and to 2^-110 below. REQUIRES: each
-// below 2^60, and no more than 2^30 together.
+// kMost at most, and no more than 2^30 together.
 class ExactSum {
  public:
+  static constexpr double kMost = 0x1p60;
+
   // `number` times 1 or -1.
   void add(double number) noexcept {
     const Quanta coarse = quanta_of(number * kCoarse);

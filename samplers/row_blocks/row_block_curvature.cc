@@ -29,14 +29,14 @@ void RowBlockLangevin::add_curvature(const RowColumns& row, double before, doubl
     const std::uint32_t column = row.column(k);
     double& sum = sums_[column].curvature;
     const double value = static_cast<float>(row.value(k));
-    if (!has_weights()) {
+    if (!weighs_rows()) {
       sum = std::max(0.0, sum + (after - before) * value * value);
       continue;
     }
     ExactSum& exact = exact_curvature_[column];
     const double square = row.weight * value * value;
-    exact.add(after * square);
-    exact.add(-(before * square));
+    exact.add(std::min(after * square, ExactSum::kMost));
+    exact.add(-std::min(before * square, ExactSum::kMost));
     sum = exact.value();
   }
 }

@@ -22,6 +22,9 @@ constexpr std::uint32_t kScanned = 4;
 // As many rows as there are columns that are known from rows, the heaviest, leave the others at
 // least this share of all weight.
 constexpr double kLeastShare = 0.05;
+// Newton's method: steps at most, and how near it comes, in squares of the posterior's sd.
+constexpr int kMostNewton = 40;
+constexpr double kNear = 1e-4;
 
 }  // namespace
 
@@ -34,13 +37,70 @@ void RowBlockLangevin::draw_prior(std::uint32_t column, const RandomPosition& po
   for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
 }
 
+// Columns that no other row is of: of each chain their draw from the prior becomes one from what
+// the row leaves of it where all others stay. The variance that their part of it had, over the
+// dispersion; 0 where there are none.
+double RowBlockLangevin::draw_new_columns(const RowColumns& row) noexcept {
+  const auto is_new = [&](std::size_t k) { return sums_[row.column(k)].rows == 0; };
+  const auto variance_of = [&](std::size_t k) { return row.value(k) / pull_of(row.column(k)); };
+  double variance = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    if (is_new(k)) variance += row.value(k) * variance_of(k);
+  }
+  if (variance == 0) return 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    double drawn = 0;
+    double others = row.offset;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      (is_new(k) ? drawn : others) += row.value(k) * theta_of(row.column(k))[c];
+    }
+    const double moved = new_part(row, others, drawn, variance) - drawn;
+    for (std::size_t k = 0; k < row.count; ++k) {
+      if (!is_new(k)) continue;
+      theta_of(row.column(k))[c] += static_cast<float>(variance_of(k) / variance * moved);
+    }
+  }
+  return variance;
+}
+
+// A part of a row's linear predictor, drawn from the prior, which gives it this variance, over the
+// dispersion; the others come to `others`. In its place: where -log of what the row leaves of the
+// prior is as far above its least, on the same side, as it was before the row (the signed root of
+// the likelihood ratio, which is normal to first order: Barndorff-Nielsen 1986).
+double RowBlockLangevin::new_part(const RowColumns& row, double others, double drawn,
+                                  double variance) const noexcept {
+  const double y = row.target;
+  const auto at = [&](double part) { return likelihood_.at(others + part, y); };
+  const auto height = [&](double part) {
+    return 0.5 * part * part / variance + row.weight * likelihood_.loss(others + part, y);
+  };
+  double mode = 0;
+  for (int step = 0; step < kMostNewton; ++step) {
+    const RowAt here = at(mode);
+    const double curvature = 1 / variance + row.weight * here.curvature;
+    const double change = (mode / variance + row.weight * here.residual) / curvature;
+    mode -= change;
+    if (change * change * curvature < kNear * dispersion_.value()) break;
+  }
+  // The prior alone is no higher anywhere: from out there Newton's steps stay outside.
+  const double wanted = height(mode) + 0.5 * drawn * drawn / variance;
+  double part = mode + drawn;
+  for (int step = 0; step < kMostNewton; ++step) {
+    const double above = height(part) - wanted;
+    const double slope = part / variance + row.weight * at(part).residual;
+    if (!(above > kNear * dispersion_.value()) || !(slope * drawn > 0)) break;
+    part -= above / slope;
+  }
+  return part;
+}
+
 double RowBlockLangevin::spread_ratio() const noexcept {
   const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
   return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
 }
 
 bool RowBlockLangevin::weights_known() const noexcept {
-  if (!has_weights() || rows_ == 0) return true;
+  if (!weighs_rows() || rows_ == 0) return true;
   const std::uint64_t heaviest = std::min(static_cast<std::uint64_t>(informed_), rows_ / 2);
   return weights_.share_beyond(heaviest) >= kLeastShare;
 }
@@ -72,6 +132,7 @@ void RowBlockLangevin::for_met_columns(const Use& use) const noexcept {
 
 void RowBlockLangevin::retain() noexcept {
   if (precision_.changed()) stretch();
+  const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
   for_met_columns([&](std::span<const std::uint32_t> columns) {
     std::array<const float*, kSurveyedColumns> theta;
@@ -82,14 +143,14 @@ void RowBlockLangevin::retain() noexcept {
     for (std::size_t j = 0; j < columns.size(); ++j) {
       const ColumnSums& sums = sums_[columns[j]];
       theta[j] = theta_of(columns[j]);
-      precision[j] = static_cast<float>(precision_of(columns[j]));
+      precision[j] = static_cast<float>(pull_of(columns[j]));
       curvature[j] = static_cast<float>(sums.curvature);  // 0 without rows, and nothing counts
       rows[j] = static_cast<float>(sums.rows);
       unsettled[j] = sums.unsettled;
     }
     const ColumnSurvey some =
         chain_kernels().survey(theta.data(), precision.data(), curvature.data(), rows.data(),
-                               unsettled.data(), columns.size(), chains_);
+                               unsettled.data(), columns.size(), chains_, dispersion);
     all.weights += some.weights;
     all.squares += some.squares;
     all.unsettled += some.unsettled;
@@ -99,6 +160,11 @@ void RowBlockLangevin::retain() noexcept {
   informed_ = all.informed;
   unsettled_ = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed_ : 0;
   if (all.weights > 0) lag_ = std::max(0.0, all.squares * chains_ / all.weights - 1) / chains_;
+  if (dispersion_.learned()) {
+    const double weight = weights_.mean() * static_cast<double>(rows_);
+    dispersion_.end(rows_, weight, chains_, informed_);
+    likelihood_.set_dispersion(dispersion_.value());
+  }
   if (learns_precision_) {
     precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
   }
@@ -108,27 +174,36 @@ void RowBlockLangevin::retain() noexcept {
 void RowBlockLangevin::stretch() noexcept {
   for (const std::uint32_t column : std::span(met_, met_count_)) {
     if (is_intercept(column)) continue;
-    const float stretch = precision_.stretch(static_cast<float>(sums_[column].curvature));
+    const double curvature = sums_[column].curvature / dispersion_.value();
+    const float stretch = precision_.stretch(static_cast<float>(curvature));
     float* theta = theta_of(column);
     for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
   }
 }
 
 void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
+  const auto scale = static_cast<float>(units().scale);
   for_met_columns([&](std::span<const std::uint32_t> columns) {
     for (const std::uint32_t column : columns) __builtin_prefetch(out + column * stride, 1);
     for (const std::uint32_t column : columns) {
       float* to = out + column * stride;
       if (sums_[column].rows > 0) {
-        std::copy_n(theta_of(column), chains_, to);
+        const float* theta = theta_of(column);
+        for (std::uint32_t c = 0; c < chains_; ++c) to[c] = scale * theta[c];
       } else {
         *to = std::numeric_limits<float>::quiet_NaN();
       }
     }
   });
+  const double shift = units().shift;
+  if (!has_intercept_ || shift == 0) return;
+  float* intercept = out + std::size_t{columns_ - 1} * stride;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    intercept[c] = static_cast<float>(intercept[c] + shift);
+  }
 }
 
-// dU/dtheta of a column, of the chains together.
+// dispersion x dU/dtheta of a column, of the chains together.
 double RowBlockLangevin::mean_force(std::uint32_t column, double precision) const noexcept {
   const float* theta = theta_of(column);
   const float* force = force_of(column);

@@ -20,6 +20,9 @@
 // parameter that depends on no other exact at any eps_j; what is left depends on how strongly the
 // parameters of a row depend on one another: curvature_bound.h.
 //
+// Where -log p is divided by a dispersion, F, G and H are of dispersion 1: F_j has dispersion x
+// lambda_j, and noise that variance times as large.
+//
 // A row of weight w_i is drawn q_i times as often as without weights (block_weights.h). G and H are
 // of w_i r_i' and w_i h_i. The step is iota_i = w_i / q_i times as long as that of its column is,
 // for the columns of which it stands as one of N_ij = W_j / iota_i rows alike, W_j the sum of the
@@ -35,9 +38,10 @@
 // posterior's centre by changes, were -log p quadratic, by a matrix that all chains share and by
 // noise that they do not: chains that were uncorrelated stay so, whichever rows are drawn.
 //
-// The chains of a column begin as draws from the prior, at its first row. Directions that the rows
-// say nothing about keep its law for ever, and what has not been reached yet is too wide, not too
-// narrow.
+// The chains of a column begin as draws from the prior, at its first row; but of numbers, of which
+// such a draw may be a thousand times too far off, as draws from what that row then leaves of it,
+// all other columns as they are. Directions that the rows say nothing about keep its law for ever,
+// and what has not been reached yet is too wide, not too narrow.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
@@ -55,6 +59,7 @@
 #include "windhover/samplers/row_blocks/block_weights.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
 #include "windhover/samplers/row_blocks/exact_sum.h"
+#include "windhover/samplers/row_blocks/learned_dispersion.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/row_blocks/step_block.h"
@@ -62,21 +67,21 @@
 
 namespace windhover {
 
-// Logistic models of sparse rows. Invariant: for each chain G is the sum over the rows that have
-// entered and not left of what it keeps of them, and row counts and curvatures of the columns are
-// those of these rows. Of a column that has not had a row theta is NaN. One thread. Memory: 8 bytes
-// a chain and column, 4 a chain and row, 32 a column and 4 a row; with weights 16 more a chain and
-// column, 96 a column and 20 to 36 a row. No function but reset() takes time in proportion to the
-// columns.
+// Models of sparse rows that RowLikelihood::has(). Invariant: for each chain G is the sum over the
+// rows that have entered and not left of what it keeps of them, and row counts and curvatures of
+// the columns are those of these rows. Of a column that has not had a row theta is NaN. One thread.
+// Memory: 8 bytes a chain and column, 4 a chain and row, 32 a column and 4 a row; where rows are
+// weighed 16 more a chain and column, 96 a column and 20 to 36 a row. No function but reset() takes
+// time in proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
 // column of half of 100,000 rows that is below 0.01 of its posterior sd. The intercept, which every
-// row touches, has a G in double precision. With weights G and H are sums of whole numbers: a row
-// takes with it all that it brought, and no look at a row rounds. Their quanta are next to nothing
-// beside the lightest row (2^-67 for 100,000 rows, against w |x| from 10^-12 to 10^12). Without,
-// curvatures are sums in double precision: rows of x^2 = 10^12, the most there can be, leave 10^-4
-// behind.
+// row touches, has a G in double precision. Where rows are weighed G and H are sums of whole
+// numbers: a row takes with it all that it brought, and no look at a row rounds. Their quanta are
+// next to nothing beside the lightest row (2^-67 for 100,000 rows, against w |x| from 10^-12 to
+// 10^12). Without, curvatures are sums in double precision: rows of x^2 = 10^12, the most there can
+// be, leave 10^-4 behind.
 class RowBlockLangevin {
  public:
   static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
@@ -87,6 +92,14 @@ class RowBlockLangevin {
                    std::uint64_t slots, std::uint64_t seed) noexcept;
   // No rows. O(columns x chains).
   void reset() noexcept;
+  // In these units y is seen, and draws are those of what is then predicted. REQUIRES: no rows.
+  void set_units(const TargetTransform& units) noexcept;
+  const TargetTransform& units() const noexcept { return likelihood_.units(); }
+  // y of a row less what its offset says, in units.
+  double distance_of(const double* row) const noexcept {
+    const RowColumns columns = columns_of_row(row);
+    return columns.target - columns.offset;
+  }
 
   // A row comes into this slot, or leaves it. O(non-zeros x chains). false: a value of it is beyond
   // kLargestValue, where squares and sums have no digits left; it is set aside, and nothing is said
@@ -96,16 +109,17 @@ class RowBlockLangevin {
   // Of the rows that are there.
   bool has_set_aside() const noexcept { return aside_ > 0; }
 
-  // Whether rows have weights, and are then drawn as slot_of() says rather than all alike.
-  bool has_weights() const noexcept { return layout_.has_weight(); }
-  // What rows weigh on average; 1 without weights.
-  double mean_weight() const noexcept { return has_weights() ? weights_.mean() : 1; }
+  // Whether rows count as more or less than one another, and are then drawn as slot_of() says
+  // rather than all alike: all but those of logistic models without weights.
+  bool weighs_rows() const noexcept { return likelihood_.weighs_rows(); }
+  // What rows count as on average.
+  double mean_weight() const noexcept { return weighs_rows() ? weights_.mean() : 1; }
   // false: so few rows weigh nearly all that the others, which say where the parameters lie that
   // these leave open, move chains too slowly for anything to tell whether they are there. Of the
   // columns as of the last retain().
   bool weights_known() const noexcept;
   // The slot of the row to draw for a uniform number u, where `any` is one of all rows alike.
-  // O(log slots). REQUIRES: has_weights(), 0 < u < 1.
+  // O(log slots). REQUIRES: weighs_rows(), 0 < u < 1.
   std::uint32_t slot_of(double u, std::uint32_t any) const noexcept {
     return weights_.slot_of(u, any);
   }
@@ -152,8 +166,9 @@ class RowBlockLangevin {
   // Before draws are taken: lag() and unsettled() are looked at, and with learn_prior_precision the
   // precision follows. O(columns that have had a row x chains).
   void retain() noexcept;
-  // The chains' values of each column that has had a row, to out[column x stride + chain]; where
-  // none of its rows is there any more its posterior is the prior, and NaN says so. Likewise.
+  // The chains' values of each column that has had a row, in units of the rows, to out[column x
+  // stride + chain]; where none of its rows is there any more its posterior is the prior, and NaN
+  // says so. Likewise.
   void copy_to(float* out, std::size_t stride) const noexcept;
 
   std::uint32_t columns() const noexcept { return columns_; }
@@ -165,6 +180,7 @@ class RowBlockLangevin {
     const auto rows = static_cast<double>(std::max<std::uint64_t>(rows_, 1));
     return std::max(1.0, static_cast<double>(nonzeros_) / rows);
   }
+  const LearnedDispersion& dispersion() const noexcept { return dispersion_; }
   double prior_precision() const noexcept { return precision_.value(); }  // but of the intercept's
   double precision_of(std::uint32_t column) const noexcept {
     return is_intercept(column) ? intercept_precision_ : precision_.value();
@@ -176,6 +192,9 @@ class RowBlockLangevin {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  // How much of a block's noise the scatter of its gradient may take the place of.
+  static constexpr float kLargestShare = 0.9F;
+
   // What the chains keep of a row, as they look at it: of all of them.
   struct Looked {
     float square;     // mean of (r - r')^2
@@ -197,19 +216,41 @@ class RowBlockLangevin {
   float force_of_quanta(Quanta quanta) const noexcept {
     return static_cast<float>(number_of(quanta) * force_a_quantum_);
   }
+  float* residuals_of(std::uint32_t slot) const noexcept {
+    return residuals_ + std::size_t{slot} * chains_;
+  }
   bool is_intercept(std::uint32_t column) const noexcept {
     return has_intercept_ && column + 1 == columns_;
   }
+  RowColumns columns_of_row(const double* row) const noexcept {
+    return RowColumns(layout_, likelihood_, has_intercept_, row);
+  }
+  // Whether columns begin with what their first row says of them, rather than as the prior alone.
+  bool draws_new_columns() const noexcept { return likelihood_.response() != Response::kBernoulli; }
+  double new_part(const RowColumns& row, double others, double drawn,
+                  double variance) const noexcept;
+  double draw_new_columns(const RowColumns& row) noexcept;
+  bool in_range(const RowColumns& row) const noexcept;
+  // lambda_j as forces have it that are those of -log p at dispersion 1.
+  double pull_of(std::uint32_t column) const noexcept {
+    return precision_of(column) * dispersion_.value();
+  }
+  double squares_of(const float* numbers) const noexcept;
+  void keep_noise(const RowColumns& row, const float* residuals, int sign) noexcept;
+  void look_at_noise(const RowColumns& row, std::uint32_t slot) noexcept;
   void load(const RowColumns& row) noexcept;
   void predict(const RowColumns& row) noexcept;
   void store_exactly(const RowColumns& row) noexcept;
   double newest() const noexcept;
   void shorten(std::size_t count, float shorter) noexcept;
-  void work_out_lengths(const RowColumns& row, double length) noexcept;
-  double longest_step_of(const RowColumns& row, std::size_t k) const noexcept;
+  void work_out_lengths(const RowColumns& row, double length, double most_scatter) noexcept;
+  double most_scatter(const RowColumns& row) const noexcept;
+  double longest_step_of(const RowColumns& row, std::size_t k, double most_scatter) const noexcept;
   template <class LengthOf>
   void work_out_steps(std::size_t count, float scale, float importance,
                       const LengthOf& length_of) noexcept;
+  void work_out_steps(const RowColumns& row, double length, double most_scatter,
+                      float scale) noexcept;
   void work_out_steps(std::size_t count, float scale) noexcept;
   void add_curvature(const RowColumns& row, double before, double after) noexcept;
   void unsettle(const RowColumns& row, std::size_t k, double curvature) noexcept;
@@ -230,14 +271,17 @@ class RowBlockLangevin {
   void for_met_columns(const Use& use) const noexcept;
   void stretch() noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
-  void work_out_translation(const RowColumns& row, std::uint32_t slot, float sign) noexcept;
+  void work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
+                            double fresh) noexcept;
   void translate(const RowColumns& row, const float* residuals) noexcept;
   void add_exactly(const RowColumns& row, const float* residuals, int sign) noexcept;
 
   RowLayout layout_;
+  RowLikelihood likelihood_;
   bool has_intercept_;
   bool learns_precision_;
   double given_precision_;
+  double given_noise_;
   double intercept_precision_;
   double least_precision_;
   double most_precision_;
@@ -262,6 +306,7 @@ class RowBlockLangevin {
   std::span<float> normals_;
 
   LearnedPrecision precision_;
+  LearnedDispersion dispersion_;
   std::uint32_t met_count_ = 0;
   std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;

@@ -13,16 +13,15 @@ namespace {
 
 // Normals are made so many at a time, or as many as a row wants.
 constexpr std::size_t kNormals = 1024;
-// As ingestion lets through.
-constexpr double kMostWeight = 1e6;
 
 // Of the linear predictors under the prior that a learned precision begins with.
 constexpr double kPredictorVariance = 2.5 * 2.5;
 
-// Of G: the largest power of two at which as many rows as there are slots, of any weight and value,
-// stay below 2^124.
-double quanta_of_all(std::uint64_t slots) noexcept {
-  const double most = static_cast<double>(slots) * kMostWeight * RowBlockLangevin::kLargestValue;
+// Of G: the largest power of two at which as many rows as there are slots, of any weight, value and
+// residual, stay below 2^124.
+double quanta_of_all(std::uint64_t slots, double most_residual) noexcept {
+  const double most = static_cast<double>(slots) * RowLikelihood::kMostWeight *
+                      RowBlockLangevin::kLargestValue * most_residual;
   return std::exp2(std::floor(124 - std::log2(most)));
 }
 
@@ -31,9 +30,11 @@ double quanta_of_all(std::uint64_t slots) noexcept {
 RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
                                    std::uint64_t slots, std::uint64_t seed) noexcept
     : layout_(model),
+      likelihood_(model),
       has_intercept_(model.intercept),
       learns_precision_(model.learn_prior_precision),
       given_precision_(model.prior_precision),
+      given_noise_(model.noise_variance),
       intercept_precision_(model.intercept_precision),
       least_precision_(model.prior_precision_min),
       most_precision_(model.prior_precision_max),
@@ -47,12 +48,12 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       curvature_(arena.allocate<float>(slots).data()),
       sums_(arena.allocate<ColumnSums>(columns_).data()),
       met_(arena.allocate<std::uint32_t>(columns_).data()),
-      weights_(arena, columns_, model.weight ? slots : 0),
-      force_quanta_(quanta_of_all(slots)),
+      weights_(arena, columns_, weighs_rows() ? slots : 0),
+      force_quanta_(quanta_of_all(slots, likelihood_.most_residual())),
       force_a_quantum_(1 / force_quanta_),
       exact_force_(
-          arena.allocate<Quanta>(model.weight ? std::size_t{columns_} * chains : 0).data()),
-      exact_curvature_(arena.allocate<ExactSum>(model.weight ? columns_ : 0).data()),
+          arena.allocate<Quanta>(weighs_rows() ? std::size_t{columns_} * chains : 0).data()),
+      exact_curvature_(arena.allocate<ExactSum>(weighs_rows() ? columns_ : 0).data()),
       bound_(arena, columns_),
       block_(arena, std::size_t{model.max_nonzeros} + 1, chains),
       normals_(arena.allocate<float>(NormalSource::rounded(
@@ -65,6 +66,7 @@ void RowBlockLangevin::reset() noexcept {
   } else {
     precision_.reset(given_precision_, given_precision_, given_precision_);
   }
+  set_units({});
   met_count_ = 0;
   nonzeros_ = rows_ = aside_ = moves_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
@@ -75,7 +77,7 @@ void RowBlockLangevin::reset() noexcept {
   std::fill_n(curvature_, slots_, 0.0F);
   std::fill_n(intercept_force_, chains_, 0.0);
   weights_.reset();
-  if (has_weights()) {
+  if (weighs_rows()) {
     std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
     std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
   }
@@ -87,6 +89,14 @@ void RowBlockLangevin::reset() noexcept {
     std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
     std::fill_n(force_of(column), chains_, 0.0F);
   }
+}
+
+void RowBlockLangevin::set_units(const TargetTransform& units) noexcept {
+  likelihood_.set_units(units);
+  const bool has = has_dispersion(likelihood_.response());
+  dispersion_.reset(has ? given_noise_ / (units.scale * units.scale) : 1,
+                    likelihood_.information());
+  likelihood_.set_dispersion(dispersion_.value());
 }
 
 void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
@@ -103,7 +113,7 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   bits(residuals_, slots_ * chains_);
   bits(curvature_, slots_);
   visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
-  if (has_weights()) {
+  if (weighs_rows()) {
     visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
     static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
     visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
@@ -111,6 +121,12 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   }
   bound_.visit_state(visitor);
   precision_.visit_state(visitor);
+  if (likelihood_.response() == Response::kBernoulli) return;
+  TargetTransform units = likelihood_.units();
+  visitor.values(units.shift, units.scale);
+  likelihood_.set_units(units);
+  dispersion_.visit_state(visitor);
+  likelihood_.set_dispersion(dispersion_.value());
 }
 
 }  // namespace windhover

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "windhover/samplers/row_blocks/row_likelihood.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
@@ -21,9 +22,11 @@ struct ColumnSums {
 
 // A row in place, with a last column of 1 where there is an intercept.
 struct RowColumns {
-  RowColumns(const RowLayout& layout, bool has_intercept, const double* row) noexcept
+  RowColumns(const RowLayout& layout, const RowLikelihood& likelihood, bool has_intercept,
+             const double* row) noexcept
       : sparse(layout, row),
-        offset(layout.offset(row)),
+        offset(likelihood.offset(layout.offset(row))),
+        target(likelihood.target(sparse.target)),
         weight(layout.weight(row)),
         intercept(layout.features()),
         count(sparse.count + (has_intercept ? 1 : 0)) {}
@@ -35,6 +38,7 @@ struct RowColumns {
 
   SparseRow sparse;
   double offset;
+  double target;  // in units
   double weight;
   std::uint32_t intercept;
   std::size_t count;

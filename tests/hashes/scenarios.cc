@@ -227,6 +227,27 @@ void add_settings(std::vector<Scenario>& all) {
         },
         stream);
   }
+  for (const char* model : {"linear", "student-t", "log-normal"}) {
+    for (const auto& [name, stream] : {std::pair{"", Stream::kSteady},
+                                       {"-starved", Stream::kStarved},
+                                       {"-sorted", Stream::kSorted}}) {
+      add(
+          std::string("diagonal-") + model + name, model,
+          [](Config& c) {
+            c.structure = Structure::kDiagonal;
+            c.model.max_nonzeros = kFeatures;
+            c.model.learn_prior_precision = true;
+            c.standardize_target = Standardize::kColdStart;
+          },
+          stream);
+    }
+  }
+  add("diagonal-linear-weight", "linear", [](Config& c) {
+    c.structure = Structure::kDiagonal;
+    c.model.max_nonzeros = kFeatures;
+    c.model.weight = c.model.offset = true;
+    c.model.noise_variance = 2;
+  });
   add("diagonal-learned-prior", "logistic", [](Config& c) {
     c.structure = Structure::kDiagonal;
     c.model.max_nonzeros = kFeatures;

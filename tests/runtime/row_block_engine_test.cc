@@ -101,7 +101,9 @@ TEST(RowBlockLearner, IsChosenForManySparseColumns) {
   EXPECT_EQ(structure_of(config), Structure::kFull);
   config.model.features = kMostFullColumns + 1;
   EXPECT_EQ(structure_of(config), Structure::kDiagonal);
-  config.model.name = "poisson";
+  config.model.name = "linear";
+  EXPECT_EQ(structure_of(config), Structure::kDiagonal);
+  config.model.name = "negative-binomial";
   EXPECT_EQ(structure_of(config), Structure::kFull);
   EXPECT_TRUE(check(config).ok());
   config.model.features = 100'000;  // too many for a full structure
@@ -117,7 +119,12 @@ TEST(RowBlockLearner, ConfigurationsItCannotKeepAreRefused) {
     change(config);
     return !check(config).ok();
   };
-  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.name = "linear"; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.name = "negative-binomial"; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.model.name = "softmax"; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) {
+    c.model.name = "linear";
+    c.surprising_rows = SurprisingRows::kCount;
+  }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.model.max_nonzeros = 0; }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAll; }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAdaptive; }));

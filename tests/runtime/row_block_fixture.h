@@ -32,9 +32,14 @@ inline double uniform(std::uint64_t seed, std::uint64_t step) {
   return u;
 }
 
+// y at a linear predictor, of a uniform number.
+using Outcome = double (*)(double eta, double u);
+
+inline double class_of(double eta, double u) { return u < 1 / (1 + std::exp(-eta)) ? 1 : 0; }
+
 // `fields` categories a row, each of features / fields kinds, frequent ones first.
 inline SparseRows rows_of(std::size_t rows, std::uint32_t features, std::uint32_t fields,
-                          const VectorXd& truth, std::uint64_t seed) {
+                          const VectorXd& truth, std::uint64_t seed, Outcome outcome = class_of) {
   SparseRows made;
   const std::uint32_t kinds = features / fields;
   std::uint64_t step = 0;
@@ -49,7 +54,7 @@ inline SparseRows rows_of(std::size_t rows, std::uint32_t features, std::uint32_
     }
     made.starts.push_back(made.columns.size());
     made.predictors.push_back(eta);
-    made.targets.push_back(uniform(seed, step++) < 1 / (1 + std::exp(-eta)) ? 1 : 0);
+    made.targets.push_back(outcome(eta, uniform(seed, step++)));
   }
   return made;
 }
@@ -115,6 +120,17 @@ inline VectorXd truth_of(std::uint32_t features, double sd) {
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// The share of the rows from `first` on whose linear predictor is in its interval of 90 %.
+inline double held(TestEngine& engine, const SparseRows& data, std::size_t first,
+                   Provenance* provenance) {
+  double held = 0;
+  for (std::size_t row = first; row < data.rows(); ++row) {
+    const PredictiveSummary s = answer(engine, data, row, provenance);
+    held += std::abs(data.predictors[row] - s.linpred_mean) < 1.645 * s.linpred_sd ? 1 : 0;
+  }
+  return held / static_cast<double>(data.rows() - first);
 }
 
 // Of the rows from `first` on, which neither has seen, both engines say the same. The diagonal one

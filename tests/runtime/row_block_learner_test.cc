@@ -88,15 +88,6 @@ TEST(RowBlockLearner, FollowsTheWindow) {
   EXPECT_LT(product / square, 1.1);
 }
 
-double held(TestEngine& engine, const SparseRows& data, std::size_t first, Provenance* provenance) {
-  double held = 0;
-  for (std::size_t row = first; row < data.rows(); ++row) {
-    const PredictiveSummary s = answer(engine, data, row, provenance);
-    held += std::abs(data.predictors[row] - s.linpred_mean) < 1.645 * s.linpred_sd ? 1 : 0;
-  }
-  return held / static_cast<double>(data.rows() - first);
-}
-
 // Rows come faster than the chains can follow: whenever it says ok, intervals hold what they say.
 // Rows share their frequent columns, 100 independent ones at most: 0.9 +- 0.03, and 8 chains.
 TEST(RowBlockLearner, IsNotOkWhileItLags) {

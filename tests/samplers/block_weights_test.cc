@@ -18,7 +18,7 @@ class Weights {
   }
   BlockWeights* operator->() { return weights_; }
   RowColumns row(std::uint32_t i) const {
-    return RowColumns(RowLayout(model()), true, data_.row(i));
+    return RowColumns(RowLayout(model()), RowLikelihood(model()), true, data_.row(i));
   }
   void enter(std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t i = first; i < last; ++i) weights_->enter(row(i), i, 0.1F);

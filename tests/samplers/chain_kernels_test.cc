@@ -153,6 +153,7 @@ TEST_P(ChainKernelsTest, ASurveyWeighsColumnsByWhatRowsKnowOfThem) {
   const std::vector<float> curvature = {4, 30, 0, 0.1F, 9};  // the third has no rows
   const std::vector<float> rows = {20, 150, 0, 1, 7};
   const std::vector<float> unsettled = {0.1F, 0.2F, 0.5F, 1, 0};
+  constexpr float kDispersion = 2.5F;
   ColumnSurvey exact{0, 0, 0, 0, 0};
   for (std::size_t k = 0; k < kColumns; ++k) {
     double mean = 0;
@@ -167,15 +168,15 @@ TEST_P(ChainKernelsTest, ASurveyWeighsColumnsByWhatRowsKnowOfThem) {
     const double share = curvature[k] / all;
     const double pull = precision[k] * mean + force;
     exact.weights += share * rows[k];
-    exact.squares += share * rows[k] * pull * pull / all;
+    exact.squares += share * rows[k] * pull * pull / (all * kDispersion);
     exact.unsettled += share * rows[k] * unsettled[k];
     exact.informed += share;
-    exact.shared += share * std::max(1 - 1 / (all * variance), 0.0);
+    exact.shared += share * std::max(1 - kDispersion / (all * variance), 0.0);
   }
   for (const ChainKernels* kernels : tables()) {
     const ColumnSurvey seen =
         kernels->survey(columns.theta.data(), precision.data(), curvature.data(), rows.data(),
-                        unsettled.data(), kColumns, chains);
+                        unsettled.data(), kColumns, chains, kDispersion);
     EXPECT_NEAR(seen.weights, exact.weights, 1e-5 * exact.weights);
     EXPECT_NEAR(seen.squares, exact.squares, 1e-4 * exact.squares);
     EXPECT_NEAR(seen.unsettled, exact.unsettled, 1e-5 * exact.unsettled);

@@ -54,9 +54,10 @@ class Rows {
 
   void iterate(CurvatureBound& bound, int iterations) const {
     const RowLayout layout(model_);
+    const RowLikelihood likelihood(model_);
     for (int iteration = 0; iteration < iterations; ++iteration) {
       for (std::size_t i = 0; i < kRows; ++i) {
-        const RowColumns row(layout, false, &rows_[i * layout.stride()]);
+        const RowColumns row(layout, likelihood, false, &rows_[i * layout.stride()]);
         float steps[kNonzeros];
         float precisions[kNonzeros];
         for (std::uint32_t k = 0; k < kNonzeros; ++k) {

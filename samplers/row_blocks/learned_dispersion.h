@@ -1,0 +1,74 @@
+// The dispersion of rows' -log p, learned from how far they are from where chains expect them.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_LEARNED_DISPERSION_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_LEARNED_DISPERSION_H_
+
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/exact_sum.h"
+
+namespace windhover {
+
+// Empirical Bayes, as MacKay (1992) has it: the dispersion is that of the squared residuals at the
+// centre of the chains, over as many rows as there are less those that the parameters follow,
+//   (E sum of w_i r_i^2 - V + 1) / (sum of w_i - V / dispersion + 1),
+// V the sum of w_i times the variance of eta_i. The 1 is a row of the prior's, of the targets' own
+// variance. E sum of w_i r_i^2 is what the chains kept of all rows, a sum that rows leave to the
+// bit, plus what it changes by at the rows that they look at: without that it would be the residual
+// of many rows at their coming. V is what the chains spread at these rows; where they have still to
+// contract it is no more than what the columns know.
+//
+// Of a likelihood with weights of its own V is none: that is the EM algorithm, and steps are as
+// much longer as a row says less of the dispersion than a normal one (Lange, Little and Taylor
+// 1989).
+//
+// Invariant: value() is positive; in units of the squared unit of y. One thread.
+class LearnedDispersion {
+ public:
+  // `given`: 0 learns it. `information`: of a row about its logarithm.
+  void reset(double given, double information) noexcept;
+  bool learned() const noexcept { return learned_; }
+  double value() const noexcept { return value_; }
+  // Whether it has come to rest. Always of one that is given.
+  bool known() const noexcept;
+  // sd(log value); 0 where it is given.
+  double relative_sd() const noexcept { return relative_sd_; }
+
+  // What the chains have kept of a row, the sum of their w r^2, comes or goes with it.
+  void keep(double squares) noexcept { kept_.add(squares); }
+  // So many chains look at a row, in steps of length `importance`, that is off by squares of this
+  // sum, each by its likelihood's own weight; `rows` there are. Where that hangs on the dispersion
+  // nothing is kept, and the value that is called for is that of the EM algorithm.
+  void look(double importance, double squares, double rows, std::uint32_t chains) noexcept {
+    squares_ += rows * importance * squares;
+    looks_ += chains;
+  }
+  // Likewise where it does not: of a row that stands for w = `weight`, of which they had kept
+  // squares of the sum `before`.
+  void look_again(double weight, double importance, double before, double squares, double rows,
+                  std::uint32_t chains) noexcept;
+  // Variance of the chains' residuals at such a row.
+  void add_variance(double importance, double variance) noexcept;
+  // The value follows once there have been as many looks as all chains make in a pass over the
+  // rows, which weigh `weight` together; the columns know `informed` parameters from them.
+  void end(std::uint64_t rows, double weight, std::uint32_t chains, double informed) noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  bool learned_ = false;
+  double value_ = 1;
+  double information_ = 0.5;
+  double relative_sd_ = 0;
+  double change_ = 0;       // of its logarithm, at the last end() that had looks enough
+  std::uint64_t ends_ = 0;  // such
+  ExactSum kept_{};         // of all chains
+  double squares_ = 0;      // of looks since then: E sum of w r^2
+  double variance_ = 0;     // iota times the variance
+  std::uint64_t looks_ = 0;
+  std::uint64_t variances_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_LEARNED_DISPERSION_H_

@@ -1,0 +1,132 @@
+// What a likelihood says of one row at its linear predictor eta.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_LIKELIHOOD_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_LIKELIHOOD_H_
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// 0 is that of a row that has been set aside.
+inline constexpr float kLeastCurvature = 1e-30F;
+
+struct RowAt {
+  float residual;   // d(-log p) / d eta
+  float curvature;  // in eta
+};
+
+// Logistic. The curvature is that of Jaakkola and Jordan (2000), of the quadratic that touches -log
+// p at eta and lies above it everywhere: never less than -log p has, and 1 / (2 |eta|) where that
+// is next to nothing.
+inline RowAt logistic_at(double eta, double target) noexcept {
+  // The residual's size is the probability of the other class, without cancellation.
+  const double sign = target > 0.5 ? -1 : 1;
+  const double other = 1 / (1 + std::exp(-sign * eta));
+  const double curvature = std::abs(eta) < 1e-3 ? 0.25 : (2 * other - 1) / (2 * sign * eta);
+  return {static_cast<float>(sign * other), static_cast<float>(curvature)};
+}
+
+// Likewise, but on the side of the row's own class the curvature is that of -log p: a row that
+// counts as many lies far out there, where a quadratic that has to lie above -log p everywhere
+// would be a thousand times too narrow.
+inline RowAt logistic_at_of_weight(double eta, double target) noexcept {
+  constexpr float kMostOfCurvature = 3;
+  RowAt at = logistic_at(eta, target);
+  const float other = std::abs(at.residual);
+  if (other < 0.5F) {
+    const float most = kMostOfCurvature * other * (1 - other);
+    at.curvature = std::clamp(most, kLeastCurvature, at.curvature);
+  }
+  return at;
+}
+
+// What rows say. y and eta are in the units of a TargetTransform.
+//
+// What has a dispersion is said as at dispersion 1, and stays as it is while that is learned.
+//
+// Invariant: residuals of rows that are in_range() are at most most_residual() in size, and
+// curvatures positive. One thread.
+class RowLikelihood {
+ public:
+  static constexpr double kMostWeight = 1e6;  // as ingestion lets through
+
+  explicit RowLikelihood(const ModelConfig& model) noexcept;
+
+  // Whether it knows these models.
+  static bool has(Response response) noexcept {
+    return response == Response::kBernoulli || has_dispersion(response);
+  }
+
+  Response response() const noexcept { return response_; }
+  // Whether rows count as more or less than one another: all but unweighted logistic ones.
+  bool weighs_rows() const noexcept { return weighs_; }
+  double most_residual() const noexcept;
+
+  const TargetTransform& units() const noexcept { return units_; }
+  void set_units(const TargetTransform& units) noexcept {
+    units_ = units;
+    inverse_scale_ = 1 / units.scale;
+  }
+
+  // Where -log p is no multiple of 1 / dispersion.
+  void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
+  // What a row says of the dispersion: its squared distance, by the likelihood's own weight. It
+  // does not hang on the dispersion where is_normal().
+  double square(double eta, double y, double residual) const noexcept {
+    return is_normal(response_) ? residual * residual : residual * (eta - y);
+  }
+  // Of a row about the logarithm of the dispersion (Lange, Little and Taylor 1989, appendix B).
+  double information() const noexcept {
+    return response_ == Response::kStudent ? 0.5 * nu_ / (nu_ + 3) : 0.5;
+  }
+
+  // Of a row as it was sent: what is added to eta; y.
+  double offset(double given) const noexcept { return given * inverse_scale_; }
+  double target(double y) const noexcept {
+    if (!has_dispersion(response_)) return y;
+    return (working_target(response_, y) - units_.shift) * inverse_scale_;
+  }
+  // Whether sums have digits left beside it, of y in units.
+  bool in_range(double y) const noexcept { return std::abs(y) <= kMostTarget; }
+
+  RowAt at(double eta, double y) const noexcept {
+    if (is_normal(response_)) return normal_at(eta, y);
+    if (response_ == Response::kStudent) return student_at(eta, y);
+    return logistic_at_of_weight(eta, y);
+  }
+
+  // -log p there, up to what does not depend on eta. Of all but logistic rows.
+  double loss(double eta, double y) const noexcept {
+    if (is_normal(response_)) return 0.5 * (eta - y) * (eta - y);
+    const double square = (eta - y) * (eta - y) / (dispersion_ * nu_);
+    return 0.5 * (nu_ + 1) * dispersion_ * std::log1p(square);
+  }
+
+ private:
+  static RowAt normal_at(double eta, double y) noexcept {
+    return {static_cast<float>(std::clamp(eta - y, -10 * kMostTarget, 10 * kMostTarget)), 1.0F};
+  }
+
+  // The curvature is its expectation over y: that of -log p is negative where a row is far off, and
+  // at most (nu + 3) / nu of it.
+  RowAt student_at(double eta, double y) const noexcept {
+    const double off = std::clamp(eta - y, -10 * kMostTarget, 10 * kMostTarget);
+    const double weight = (nu_ + 1) / (nu_ + off * off / dispersion_);
+    return {static_cast<float>(weight * off), static_cast<float>((nu_ + 1) / (nu_ + 3))};
+  }
+
+  static constexpr double kMostTarget = 1e9;
+
+  Response response_;
+  bool weighs_;
+  TargetTransform units_;
+  double inverse_scale_ = 1;
+  double nu_;
+  double dispersion_ = 1;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_LIKELIHOOD_H_
