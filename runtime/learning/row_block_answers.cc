@@ -59,7 +59,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.n_eff = cursor_.rows();
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
-  // Chains are independent of one another; the draws of one are hardly so.
+  // Chains know at least as much as independent ones do; the draws of one are hardly so.
   const bool sampling = phase_ == Phase::kSampling && draws_shown_;
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
   p.r_hat = p.autocorrelation_time = kNotCompared;

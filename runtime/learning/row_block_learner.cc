@@ -15,9 +15,12 @@ namespace {
 // While no rows come chains go on for so many times what rows grant: those that began as draws from
 // the prior have then, at R = 4, made 16 passes.
 constexpr double kSpare = 3;
-// Of rows with weights so many times more: as many as they count as, and the most while chains have
-// still to contract, which they do the slower the more rows count as.
+// Of rows with weights, or of numbers, so many times more: as many as they count as, and the most
+// while chains have still to contract, which they do the slower the more rows count as.
 constexpr double kMostSpare = 16;
+// Of others up to so many passes: where rows have a hundred columns that depend on one another
+// predictions get better for as long (samplers/row_blocks/README.md).
+constexpr double kMostPasses = 192;
 constexpr double kContracted = 1.1;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
@@ -127,7 +130,9 @@ std::uint32_t RowBlockLearner::moves_due() const noexcept {
 
 // For each that is spare: as the rows are now, whatever those weighed that have gone.
 double RowBlockLearner::spare_moves() const noexcept {
-  if (!sampler_.weighs_rows()) return 1;
+  if (!sampler_.weighs_rows()) {
+    return std::clamp(kMostPasses / (kSpare * config_.draws_per_observation), 1.0, kMostSpare);
+  }
   if (!(spread() < kContracted)) return kMostSpare;
   return std::clamp(sampler_.mean_weight(), 1.0, kMostSpare);
 }
@@ -167,7 +172,7 @@ bool RowBlockLearner::do_round() noexcept {
 }
 
 // All chains move on the same rows: what of a column belongs to all of them is fetched and worked
-// out once. Their noise is their own, and so they are uncorrelated (samplers/row_blocks/README.md).
+// out once. Their noise sums to 0 (samplers/row_blocks/README.md).
 void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
   const auto slots = std::span(slots_).first(moves);
   draw_slots(slots);

@@ -69,10 +69,10 @@ struct ChainKernels {
   ColumnSurvey (*survey)(const float* const* theta, const float* precision, const float* curvature,
                          const float* rows, const float* unsettled, std::size_t count,
                          std::uint32_t chains, float dispersion);
-  // theta_jc += by_j, G_jc += value_j residual[c], of a row that comes; one that goes has
+  // theta_jc += by_j times[c], G_jc += value_j residual[c], of a row that comes; one that goes has
   // -residual.
-  void (*translate)(float* const* theta, const float* by, const float* value, const float* residual,
-                    std::size_t count, std::uint32_t chains);
+  void (*translate)(float* const* theta, const float* by, const float* times, const float* value,
+                    const float* residual, std::size_t count, std::uint32_t chains);
 };
 
 // The table for instruction_set().

@@ -145,13 +145,14 @@ void add_moments(const float* theta, std::uint32_t chains, std::uint32_t first, 
 }
 
 template <bool kAll>
-void translate_of(float* const* theta, const float* by, const float* value, const float* residual,
-                  std::size_t count, std::uint32_t chains, std::uint32_t first,
-                  std::uint32_t lanes) {
+void translate_of(float* const* theta, const float* by, const float* times, const float* value,
+                  const float* residual, std::size_t count, std::uint32_t chains,
+                  std::uint32_t first, std::uint32_t lanes) {
+  const Floats far = load<kAll>(times + first, lanes);
   const Floats here = load<kAll>(residual + first, lanes);
   for (std::size_t k = 0; k < count; ++k) {
     float* const at = theta[k] + first;
-    store<kAll>(load<kAll>(at, lanes) + by[k], at, lanes);
+    store<kAll>(load<kAll>(at, lanes) + by[k] * far, at, lanes);
     store<kAll>(load<kAll>(at + chains, lanes) + value[k] * here, at + chains, lanes);
   }
 }
@@ -232,10 +233,10 @@ ColumnSurvey survey(const float* const* theta, const float* precision, const flo
   return sums;
 }
 
-void translate(float* const* theta, const float* by, const float* value, const float* residual,
-               std::size_t count, std::uint32_t chains) {
+void translate(float* const* theta, const float* by, const float* times, const float* value,
+               const float* residual, std::size_t count, std::uint32_t chains) {
   in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
-    translate_of<kAll>(theta, by, value, residual, count, chains, first, lanes);
+    translate_of<kAll>(theta, by, times, value, residual, count, chains, first, lanes);
   });
 }
 

@@ -18,6 +18,17 @@ void LearnedPrecision::reset(double start, double least, double most) noexcept {
   most_ = most;
   value_ = start_ = std::clamp(start, least, most);
   log_change_ = 0;
+  followed_ = false;
+  sums_ = {};
+  moves_ = 0;
+}
+
+void LearnedPrecision::expect(double start) noexcept {
+  start_ = std::clamp(start, least_, most_);
+  log_change_ = 0;
+  if (followed_ || std::abs(std::log(start_ / value_)) < kMostLogChange) return;
+  log_change_ = std::log(start_ / value_);
+  value_ = start_;
   sums_ = {};
   moves_ = 0;
 }
@@ -29,7 +40,6 @@ float LearnedPrecision::stretch(float curvature) const noexcept {
 }
 
 void LearnedPrecision::end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept {
-  log_change_ = 0;
   if (moves_ == 0 || moves_ < rows * chains) return;
   const double virial = sums_.informed > 0 ? sums_.virial / sums_.informed : 0;
   if (trusted && std::abs(virial - 1) <= kVirialTolerance) {
@@ -40,16 +50,17 @@ void LearnedPrecision::end(bool trusted, std::uint64_t rows, std::uint32_t chain
     const double before = value_;
     const double step = std::clamp(slope / information, -kMostLogChange, kMostLogChange);
     value_ = std::clamp(before * std::exp(step), least_, most_);
-    log_change_ = std::log(value_ / before);
+    log_change_ += std::log(value_ / before);
+    followed_ = true;
   }
   sums_ = {};
   moves_ = 0;
 }
 
 void LearnedPrecision::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learned precision");
-  visitor.values(value_, log_change_, sums_.slope, sums_.information, sums_.virial, sums_.informed,
-                 moves_);
+  visitor.section("learned precision", 2);
+  visitor.values(value_, start_, followed_, log_change_, sums_.slope, sums_.information,
+                 sums_.virial, sums_.informed, moves_);
 }
 
 }  // namespace windhover

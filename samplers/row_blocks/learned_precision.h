@@ -52,6 +52,8 @@ class LearnedPrecision {
     sums_.informed += sums.informed;
     moves_ += moves;
   }
+  // Where it begins, as long as nothing has been learned: from now on.
+  void expect(double start) noexcept;
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
@@ -63,8 +65,9 @@ class LearnedPrecision {
   double start_ = 1;
   double least_ = 1;
   double most_ = 1;
-  double log_change_ = 0;  // of the value, at the last end()
-  Sums sums_;              // of the moves since the precision could follow last
+  double log_change_ = 0;  // of the value, since the last expect()
+  bool followed_ = false;
+  Sums sums_;  // of the moves since the precision could follow last
   std::uint64_t moves_ = 0;
 };
 

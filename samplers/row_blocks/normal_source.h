@@ -3,6 +3,7 @@
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_NORMAL_SOURCE_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,18 +22,21 @@ class NormalSource {
   }
 
   // `buffer` is borrowed, and of a rounded() size; `wanted`: how many will be taken, at most.
+  // `chains`: so many lie side by side, and sum to 0.
   NormalSource(std::uint64_t seed, const RandomPosition& position, std::span<float> buffer,
-               std::size_t wanted) noexcept
+               std::size_t wanted, std::uint32_t chains) noexcept
       : random_(seed, position),
         buffer_(buffer.first(std::min(buffer.size(), rounded(wanted)))),
-        next_(buffer_.size()) {}
-  // The next `count`, no more than the buffer holds; until the next call.
+        next_(buffer_.size()),
+        chains_(chains) {}
+  // The next `count`, a multiple of the chains, no more than the buffer holds; until the next call.
   const float* take(std::size_t count) noexcept {
     if (count > buffer_.size() - next_) {
       // Words first, then in their place what becomes of them.
       auto* bits = reinterpret_cast<std::uint32_t*>(buffer_.data());
       random_.fill_bits({bits, buffer_.size()});
       chain_kernels().normals(bits, buffer_.size(), buffer_.data());
+      balance();
       next_ = 0;
     }
     next_ += count;
@@ -40,9 +44,24 @@ class NormalSource {
   }
 
  private:
+  // Each stays a standard normal: of any two of K chains the correlation is -1 / (K - 1).
+  void balance() noexcept {
+    if (chains_ == 1) return;
+    const auto chains = static_cast<float>(chains_);
+    const float longer = std::sqrt(chains / (chains - 1));
+    for (std::size_t first = 0; first + chains_ <= buffer_.size(); first += chains_) {
+      float* const numbers = buffer_.data() + first;
+      float sum = 0;
+      for (std::uint32_t c = 0; c < chains_; ++c) sum += numbers[c];
+      const float mean = sum / chains;
+      for (std::uint32_t c = 0; c < chains_; ++c) numbers[c] = longer * (numbers[c] - mean);
+    }
+  }
+
   Rng random_;
   std::span<float> buffer_;
   std::size_t next_;
+  std::uint32_t chains_;
 };
 
 }  // namespace windhover

@@ -31,7 +31,7 @@ constexpr double kNear = 1e-4;
 // All chains of a column without rows.
 void RowBlockLangevin::draw_prior(std::uint32_t column, const RandomPosition& position) noexcept {
   const double sd = 1 / std::sqrt(precision_of(column));
-  NormalSource random(seed_, position, normals_, chains_);
+  NormalSource random(seed_, position, normals_, chains_, chains_);
   const float* normals = random.take(chains_);
   float* theta = theta_of(column);
   for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
@@ -159,13 +159,15 @@ void RowBlockLangevin::retain() noexcept {
   });
   informed_ = all.informed;
   unsettled_ = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed_ : 0;
-  if (all.weights > 0) lag_ = std::max(0.0, all.squares * chains_ / all.weights - 1) / chains_;
+  const double own = chains_ > 1 ? 0 : 1;  // of a chain alone
+  if (all.weights > 0) lag_ = std::max(0.0, all.squares / all.weights - own);
   if (dispersion_.learned()) {
     const double weight = weights_.mean() * static_cast<double>(rows_);
     dispersion_.end(rows_, weight, chains_, informed_);
     likelihood_.set_dispersion(dispersion_.value());
   }
   if (learns_precision_) {
+    precision_.expect(start_of_precision(mean_nonzeros()));
     precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
   }
 }

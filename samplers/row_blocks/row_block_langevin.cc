@@ -42,7 +42,7 @@ float taken_of(float square, float squares, float shorter) noexcept {
 
 void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept {
   NormalSource random(seed_, {round, 0, Purpose::kInjectedNoise}, normals_,
-                      batch.count * block_width() * chains_);
+                      batch.count * block_width() * chains_, chains_);
   const auto row_of = [&](std::size_t i) { return batch.base + batch.slots[i] * layout_.stride(); };
   for (std::size_t i = 0; i < batch.count; ++i) {
     if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead));
@@ -174,7 +174,8 @@ void RowBlockLangevin::take(const RowColumns& row, const float* normals) noexcep
   const double part = std::clamp(of_half_a_pass, least, most);
   const double dispersion = dispersion_.value();
   virial_ += part * (sums.apart / (chains * dispersion) - virial_);
-  virial_weights_ += part * (weights * compared_chains(chains_) / chains - virial_weights_);
+  const double apart = weights * compared_chains(chains_) / std::max(chains - 1, 1.0);
+  virial_weights_ += part * (apart - virial_weights_);
   if (!learns_precision_) return;
   precision_.add(
       {sums.slope / dispersion, chains * information, sums.own / dispersion, chains * learned},
@@ -212,7 +213,7 @@ void RowBlockLangevin::look_at_noise(const RowColumns& row, std::uint32_t slot) 
   dispersion_.look_again(row.weight, length, squares_of(b.before), squares_of(b.after), rows,
                          chains_);
   if (chains_ == 1) return;
-  dispersion_.add_variance(length, double{spread_of(b.after)} * chains_ / (chains_ - 1.0));
+  dispersion_.add_variance(length, double{spread_of(b.after)});
 }
 
 // The columns of a step have gone so much of the way to where their prior has them.

@@ -31,12 +31,14 @@
 // row.
 //
 // A row that comes or goes moves the centre of the posterior. All chains are translated at once, by
-// as much as if its columns depended on no others; they scatter as before, and what that leaves or
-// goes too far by the moves make up for.
+// as much as if its columns depended on no others. Where rows are not weighed they also come closer
+// together along a row that comes, as a Kalman filter has it, and further apart where it goes;
+// elsewhere they scatter as before. What that leaves or goes too far by the moves make up for.
 //
-// All chains move on the same rows, each with normals of its own. What a chain is off the
+// All chains move on the same rows, with normals that are standard for each of the K chains and sum
+// to 0 over them: antithetic variates, any two correlated by -1 / (K - 1). What a chain is off the
 // posterior's centre by changes, were -log p quadratic, by a matrix that all chains share and by
-// noise that they do not: chains that were uncorrelated stay so, whichever rows are drawn.
+// that noise: the law of each is as of a chain alone, and the mean of all has no noise.
 //
 // The chains of a column begin as draws from the prior, at its first row; but of numbers, of which
 // such a draw may be a thousand times too far off, as draws from what that row then leaves of it,
@@ -152,15 +154,17 @@ class RowBlockLangevin {
 
   // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
   // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
-  // fluctuation-dissipation relation, Yaida 2019), a mean over the columns of recent moves in which
-  // each counts as much as its rows know of it. Above 1 they have still to contract. NaN until
-  // there were kLeastMoves moves, and of one chain.
+  // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
+  // their normals are, over the latter; a mean over the columns of recent moves in which each
+  // counts as much as its rows know of it. Above 1 they have still to contract. NaN until there
+  // were kLeastMoves moves, and of one chain.
   double spread_ratio() const noexcept;
 
   // How far the chains together lag behind the rows: the square of the distance between their
   // centre and the posterior's, in posterior variances, on average over the columns as the rows
-  // have them. The mean force of K independent draws has the variance (lambda + H) / K; what it is
-  // more than that is the lag's. At least 0, as of the last retain(); NaN before there were rows.
+  // have them: that of the mean force over lambda + H, which is next to 0 of chains whose noise
+  // sums to 0, and 1 of a chain alone, less that. As of the last retain(); NaN before there were
+  // rows.
   double lag() const noexcept { return lag_; }
 
   // Before draws are taken: lag() and unsettled() are looked at, and with learn_prior_precision the
@@ -200,6 +204,12 @@ class RowBlockLangevin {
     float square;     // mean of (r - r')^2
     float curvature;  // mean of h
     float largest;    // h
+  };
+
+  // Of the chains' linear predictors.
+  struct RowSpread {
+    double mean;
+    double variance;
   };
 
   float* theta_of(std::uint32_t column) const noexcept {
@@ -269,10 +279,15 @@ class RowBlockLangevin {
   double mean_force(std::uint32_t column, double precision) const noexcept;
   template <class Use>
   void for_met_columns(const Use& use) const noexcept;
+  double start_of_precision(double nonzeros) const noexcept;
   void stretch() noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
   void work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
                             double fresh) noexcept;
+  void work_out_transport(const RowColumns& row) noexcept;
+  void work_out_return(const RowColumns& row, std::uint32_t slot) noexcept;
+  double work_out_direction(const RowColumns& row) noexcept;
+  RowSpread spread_of_predictors() const noexcept;
   void translate(const RowColumns& row, const float* residuals) noexcept;
   void add_exactly(const RowColumns& row, const float* residuals, int sign) noexcept;
 

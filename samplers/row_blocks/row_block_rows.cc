@@ -10,20 +10,6 @@
 
 namespace windhover {
 
-namespace {
-
-// A row that goes with more of the curvature than this many times what it leaves takes chains no
-// farther than the rows that stay pull them: what it said when a chain last looked may be far from
-// what it says where the others have brought the chains since.
-constexpr float kLargestOwn = 1;
-
-// What of `change` is on the way to `target`.
-float within(float change, float target) noexcept {
-  return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
-}
-
-}  // namespace
-
 void RowBlockLangevin::fetch(const double* row) const noexcept {
   constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
   const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
@@ -99,6 +85,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   predict(row);
   float* residuals = residuals_of(slot);
   double curvature = 0;
+  if (!weighs_rows()) work_out_transport(row);
   for (std::uint32_t c = 0; c < chains_; ++c) {
     const double eta = block_.eta[c];
     const RowAt at = weighs_rows() ? likelihood_.at(eta, row.target) : logistic_at(eta, row.target);
@@ -106,7 +93,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
     curvature += at.curvature;
   }
   curvature_[slot] = static_cast<float>(curvature / chains_);
-  work_out_translation(row, slot, -1, fresh);
+  if (weighs_rows()) work_out_translation(row, slot, -1, fresh);
   keep_noise(row, residuals, 1);
   ++rows_;
   nonzeros_ += row.count;
@@ -144,7 +131,11 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     sums.curvature = 0;  // what rounding has left would stay for ever
   }
   load(row);
-  work_out_translation(row, slot, 1, 0);
+  if (weighs_rows()) {
+    work_out_translation(row, slot, 1, 0);
+  } else {
+    work_out_return(row, slot);
+  }
   for (std::uint32_t c = 0; c < chains_; ++c) block_.change[c] = -residuals[c];
   translate(row, block_.change);
   for (std::size_t k = 0; k < row.count; ++k) {
@@ -185,53 +176,6 @@ float RowBlockLangevin::spread_of(const float* numbers) const noexcept {
   double squares = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) squares += (numbers[c] - mean) * (numbers[c] - mean);
   return static_cast<float>(squares / count);
-}
-
-// Newton's step for a row that is not among the columns' rows, at the mean of the chains'
-// residuals, with lambda_j + H_j in place of the curvature: into the block's steps, of what has
-// been loaded. `sign`: -1 where the row comes, 1 where it has gone. Where columns of it have just
-// been drawn (draw_new_columns()), whose part of the linear predictor had the variance `fresh`, the
-// others go as far as these leave it to them, and these as far as that asks of them.
-void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
-                                            double fresh) noexcept {
-  const StepBlock& b = block_;
-  const float* residuals = residuals_of(slot);
-  const float mean =
-      std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
-  const auto is_new = [&](std::size_t k) { return fresh > 0 && b.rows[k] == 0; };
-  float along = 0;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    b.step[k] = 1 / (b.precision[k] + b.curvature[k]);
-    if (!is_new(k)) along += b.value[k] * b.value[k] * b.step[k];
-  }
-  const auto weight = static_cast<float>(row.weight);
-  const float alone = weight * curvature_[slot];
-  const float own = alone / (1 + alone * static_cast<float>(fresh)) * along;
-  // Without weights a row that goes is one of many.
-  const bool whole = weighs_rows() && sign > 0;
-  const float factor = sign * weight * mean / (whole ? 1 : 1 + own);
-  for (std::size_t k = 0; k < row.count; ++k) {
-    float change = (is_new(k) ? -own * factor : factor) * b.value[k] * b.step[k];
-    if (whole && own > kLargestOwn) {
-      const std::uint32_t column = row.column(k);
-      change = within(change, -static_cast<float>(mean_force(column, pull_of(column))) * b.step[k]);
-    }
-    b.step[k] = change;
-  }
-}
-
-// Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
-// row of these residuals says.
-void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
-  const StepBlock& b = block_;
-  chain_kernels().translate(b.theta, b.step, b.value, weighs_rows() ? b.none : residuals, row.count,
-                            chains_);
-  if (weighs_rows() || !has_intercept_) return;
-  float* force = force_of(columns_ - 1);
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    intercept_force_[c] += residuals[c];
-    force[c] = static_cast<float>(intercept_force_[c]);
-  }
 }
 
 // To G of all chains what a row with a weight says, or, with sign -1, from it.

@@ -59,8 +59,13 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       normals_(arena.allocate<float>(NormalSource::rounded(
           std::max(kNormals, (std::size_t{model.max_nonzeros} + 1) * chains)))) {}
 
+// Of rows of so many non-zeros.
+double RowBlockLangevin::start_of_precision(double nonzeros) const noexcept {
+  return std::max(given_precision_, nonzeros / kPredictorVariance);
+}
+
 void RowBlockLangevin::reset() noexcept {
-  const double start = std::max(given_precision_, layout_.max_nonzeros() / kPredictorVariance);
+  const double start = start_of_precision(layout_.max_nonzeros());
   if (learns_precision_) {
     precision_.reset(start, least_precision_, most_precision_);
   } else {

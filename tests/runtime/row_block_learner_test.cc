@@ -132,7 +132,7 @@ TEST(RowBlockLearner, ATrickleMovesNoPrior) {
     (void)answer(engine, data, row, &provenance);
     ASSERT_EQ(provenance.sequence, row + 1);
   }
-  // 300 rows are a sixteenth of those before, and 19,200 moves two thirds of a pass of 8 chains.
+  // 300 rows are a sixteenth of those before; all that they grant is eleven passes.
   EXPECT_NEAR(std::log(engine.parameters()[0].prior_precision / before), 0, 0.21);
   EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
   // The groups of draws are still apart.

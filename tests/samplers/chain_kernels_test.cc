@@ -123,19 +123,20 @@ TEST_P(ChainKernelsTest, AStepMovesEachChainByItsForceAndNoise) {
   }
 }
 
-TEST_P(ChainKernelsTest, ATranslationIsTheSameOfAllChains) {
+TEST_P(ChainKernelsTest, ATranslationIsSoManyTimesTheSame) {
   const std::uint32_t chains = GetParam();
   const Columns before(chains);
   const std::vector<float> by = numbers(kColumns, 2);
   const std::vector<float> value = numbers(kColumns, 3);
   const std::vector<float> residual = numbers(chains, 4);
+  const std::vector<float> times = numbers(chains, 5);
   for (const ChainKernels* kernels : tables()) {
     Columns columns(chains);
-    kernels->translate(columns.theta.data(), by.data(), value.data(), residual.data(), kColumns,
-                       chains);
+    kernels->translate(columns.theta.data(), by.data(), times.data(), value.data(), residual.data(),
+                       kColumns, chains);
     for (std::size_t k = 0; k < kColumns; ++k) {
       for (std::uint32_t c = 0; c < chains; ++c) {
-        EXPECT_NEAR(columns.at(k, c), before.at(k, c) + by[k], kError);
+        EXPECT_NEAR(columns.at(k, c), before.at(k, c) + double{by[k]} * times[c], kError);
         EXPECT_NEAR(columns.force(k, c), before.force(k, c) + double{value[k]} * residual[c],
                     kError);
       }

@@ -1,0 +1,156 @@
+// Where a row that comes or goes takes the chains at once.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "windhover/samplers/row_blocks/chain_kernels.h"
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+namespace {
+
+// A row that goes with more of the curvature than this many times what it leaves takes chains no
+// farther than the rows that stay pull them: what it said when a chain last looked may be far from
+// what it says where the others have brought the chains since.
+constexpr float kLargestOwn = 1;
+// A parabola that lies above -log p is never too narrow, and from where it starts this is enough.
+constexpr int kNewtonSteps = 3;
+
+// What of `change` is on the way to `target`.
+float within(float change, float target) noexcept {
+  return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
+}
+
+}  // namespace
+
+// Newton's step for a row that is not among the columns' rows, at the mean of the chains'
+// residuals, with lambda_j + H_j in place of the curvature: into the block's steps, of what has
+// been loaded. `sign`: -1 where the row comes, 1 where it has gone. Where columns of it have just
+// been drawn (draw_new_columns()), whose part of the linear predictor had the variance `fresh`, the
+// others go as far as these leave it to them, and these as far as that asks of them.
+void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
+                                            double fresh) noexcept {
+  const StepBlock& b = block_;
+  const float* residuals = residuals_of(slot);
+  const float mean =
+      std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
+  const auto is_new = [&](std::size_t k) { return fresh > 0 && b.rows[k] == 0; };
+  float along = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    b.step[k] = 1 / (b.precision[k] + b.curvature[k]);
+    if (!is_new(k)) along += b.value[k] * b.value[k] * b.step[k];
+  }
+  const auto weight = static_cast<float>(row.weight);
+  const float alone = weight * curvature_[slot];
+  const float own = alone / (1 + alone * static_cast<float>(fresh)) * along;
+  // Without weights a row that goes is one of many.
+  const bool whole = weighs_rows() && sign > 0;
+  const float factor = sign * weight * mean / (whole ? 1 : 1 + own);
+  std::fill_n(b.moved, chains_, 1.0F);
+  for (std::size_t k = 0; k < row.count; ++k) {
+    float change = (is_new(k) ? -own * factor : factor) * b.value[k] * b.step[k];
+    if (whole && own > kLargestOwn) {
+      const std::uint32_t column = row.column(k);
+      change = within(change, -static_cast<float>(mean_force(column, pull_of(column))) * b.step[k]);
+    }
+    b.step[k] = change;
+  }
+}
+
+// A row without a weight comes. The chains' centre goes to where the row and what the columns know,
+// were they independent, have it: u = -r(eta + v u), v = sum of x_j^2 / (lambda_j + H_j). Their
+// distances from it shrink along the row as its curvature takes from the variance of eta (the
+// square root of a Kalman filter: Whitaker and Hamill 2002), of which no more is taken for granted
+// than the chains have. eta is then what it is of the chains once they are there.
+void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  const double known = work_out_direction(row);
+  const RowSpread here = spread_of_predictors();
+  const auto at = [&](double by) {
+    RowAt mean{0, 0};
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      const RowAt one = logistic_at(b.eta[c] + by, row.target);
+      mean.residual += one.residual / static_cast<float>(chains_);
+      mean.curvature += one.curvature / static_cast<float>(chains_);
+    }
+    return mean;
+  };
+  double centre = 0;
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    const RowAt mean = at(known * centre);
+    centre -= (centre + mean.residual) / (1 + known * mean.curvature);
+  }
+  const double other = std::abs(at(known * centre).residual);
+  const double curvature = other * (1 - other);
+  const double taken = curvature * std::min(known, here.variance);
+  const double narrower = curvature / (1 + taken + std::sqrt(1 + taken));
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    const double times = centre - narrower * (b.eta[c] - here.mean);
+    b.moved[c] = static_cast<float>(times);
+    b.eta[c] += known * times;
+  }
+}
+
+// A row without a weight has gone. The chains' centre goes as a Newton step has it that goes no
+// farther than where the row comes again, and along the row they spread as they would have without
+// it.
+void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
+  const StepBlock& b = block_;
+  const float* residuals = residuals_of(slot);
+  double residual = 0;
+  double curvature = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    const double other = std::abs(residuals[c]);
+    residual += residuals[c] / static_cast<double>(chains_);
+    curvature += other * (1 - other) / chains_;
+  }
+  const double known = work_out_direction(row);
+  predict(row);
+  const RowSpread here = spread_of_predictors();
+  const double left = 1 - curvature * here.variance;
+  const double without = here.variance < left * known ? here.variance / left : known;
+  const double wider = curvature / (1 + std::sqrt(1 + curvature * without));
+  const double centre = residual / (1 + known * curvature_[slot]);
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    b.moved[c] = static_cast<float>(centre + wider * (b.eta[c] - here.mean));
+  }
+}
+
+// x_j / (lambda_j + H_j) into the block's steps, and what that is along the row.
+double RowBlockLangevin::work_out_direction(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  double along = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    b.step[k] = b.value[k] / (b.precision[k] + b.curvature[k]);
+    along += double{b.value[k]} * b.step[k];
+  }
+  return along;
+}
+
+RowBlockLangevin::RowSpread RowBlockLangevin::spread_of_predictors() const noexcept {
+  RowSpread spread{0, 0};
+  for (std::uint32_t c = 0; c < chains_; ++c) spread.mean += block_.eta[c] / chains_;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    const double apart = block_.eta[c] - spread.mean;
+    spread.variance += apart * apart / chains_;
+  }
+  return spread;
+}
+
+// Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
+// row of these residuals says.
+void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
+  const StepBlock& b = block_;
+  chain_kernels().translate(b.theta, b.step, b.moved, b.value, weighs_rows() ? b.none : residuals,
+                            row.count, chains_);
+  if (weighs_rows() || !has_intercept_) return;
+  float* force = force_of(columns_ - 1);
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    intercept_force_[c] += residuals[c];
+    force[c] = static_cast<float>(intercept_force_[c]);
+  }
+}
+
+}  // namespace windhover
