@@ -1,8 +1,11 @@
 """The blocking client against a daemon."""
 
 import socket
+import sys
 import threading
 import time
+import types
+import warnings
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
@@ -98,6 +101,39 @@ def test_draws_become_inference_data(daemon, rows, settled):
         theta = m.draws().to_inferencedata()["posterior"]["theta"]
         assert theta.dims == ("chain", "draw", "parameter") and theta.shape == (1, 64, 4)
         assert theta.coords["parameter"].values.tolist() == ["x0", "x1", "x2", "intercept"]
+
+
+@pytest.mark.parametrize("version", ["0.22.0", "1.0.0"])
+def test_draws_are_handed_to_arviz_as_it_takes_them(daemon, rows, monkeypatch, version):
+    """A stand-in, which has the signatures of arviz.from_dict before and from 1.0 on."""
+    given = {}
+
+    class Group:
+        def __init__(self):
+            self.attrs = {}
+
+    def before(posterior=None, *, posterior_predictive=None, coords=None, dims=None):
+        given.update(posterior=posterior, coords=coords, dims=dims)
+        return {"posterior": Group()}
+
+    def since(data, *, name=None, sample_dims=None, coords=None, dims=None):
+        return before(**data, coords=coords, dims=dims)
+
+    arviz = types.ModuleType("arviz")
+    arviz.__version__ = version
+    arviz.from_dict = before if version < "1" else since
+    monkeypatch.setitem(sys.modules, "arviz", arviz)
+    X, y = rows(100)
+    with warnings.catch_warnings(), connect(daemon()) as m:
+        warnings.simplefilter("ignore")
+        m.observe(X, y)
+        m.wait()
+        draws = m.draws()
+        data = draws.to_inferencedata()
+    assert np.array_equal(given["posterior"]["theta"], draws.theta[np.newaxis])
+    assert given["coords"] == {"parameter": ["x0", "x1", "x2", "intercept"]}
+    assert given["dims"] == {"theta": ["parameter"]}
+    assert data["posterior"].attrs["status"] == str(draws.status)
 
 
 def test_a_posterior_that_is_not_ok_is_warned_of_where_it_was_asked_for(daemon, rows):
