@@ -43,6 +43,7 @@ export class Daemon {
   }
 
   async stop(signal = "SIGTERM") {
+    this.child.ref(); // nothing else may keep the process until it has ended
     this.child.kill(signal);
     await this.ended;
   }
