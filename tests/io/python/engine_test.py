@@ -242,3 +242,79 @@ def test_questions_beside_rows():
         done.set()
         thread.join()
         assert engine.rows == 20_000 and asked == sorted(asked)
+
+
+def test_what_goes_wrong_in_a_callback_is_not_lost(monkeypatch):
+    X, y = rows(500)
+    with windhover.Engine(3, threads=0) as engine:
+        engine.observe(X, y)
+        engine.wait()
+        saved = engine.save()
+        for raised in (MemoryError, KeyboardInterrupt):
+            with monkeypatch.context() as patched, pytest.raises(raised):
+                patched.setattr(
+                    ctypes, "string_at", lambda *_, error=raised: (_ for _ in ()).throw(error)
+                )
+                engine.save()
+        assert engine.save() == saved
+        with windhover.Engine(3, threads=0) as other:
+            other.restore(bytearray(saved))
+            assert other.rows == 500
+
+
+def test_waits_beside_a_thread_that_saves():
+    X, y = rows(2000)
+    with windhover.Engine(3, threads=1) as engine:
+        saves = threading.Thread(target=lambda: [engine.save() for _ in range(20)])
+        saves.start()
+        for i in range(40):
+            engine.observe(X[50 * i : 50 * i + 50], y[50 * i : 50 * i + 50])
+            engine.wait()
+        saves.join()
+        assert engine.rows == 2000
+
+
+def test_closes_beside_threads_that_look():
+    for _ in range(50):
+        engine = windhover.Engine(3, threads=0)
+
+        def look(engine=engine):
+            with pytest.raises(windhover.InvalidInput, match="closed"):
+                while True:
+                    assert engine.rows == 0 and engine.dimension == 4
+
+        threads = [threading.Thread(target=look) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        engine.close()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_forked_process_is_refused():
+    with windhover.Engine(3, threads=1) as engine:
+        child = os.fork()
+        if child == 0:
+            try:
+                engine.observe(np.zeros((1, 3)), [1.0])
+            except windhover.InvalidInput as error:
+                os._exit(0 if "forked" in str(error) else 1)
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert engine.observe(np.zeros((1, 3)), [1.0]) == 1
+
+
+def test_odd_arrays_are_copied_or_refused():
+    X, y = rows(64)
+    misaligned = np.frombuffer(b"x" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64)
+    with windhover.Engine(3, threads=0) as engine:
+        assert not misaligned.flags.aligned
+        assert engine.observe(misaligned.reshape(64, 3), y) == 64
+        with pytest.raises(windhover.InvalidInput, match="masked"):
+            engine.observe(np.ma.masked_array(X, X > 0), y)
+
+
+def test_another_library_is_refused():
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(OSError, match="not the library"):
+        patched.setenv("WINDHOVER_LIBRARY", "libc.so.6")
+        c.load()

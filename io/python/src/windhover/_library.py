@@ -160,6 +160,8 @@ def load() -> ctypes.CDLL:
             raise OSError(
                 f"{error}: apt install ./libwindhover0_*.deb, or name it in WINDHOVER_LIBRARY"
             ) from None
+        if not hasattr(library, "windhover_engine_create"):
+            raise OSError(f"{path}: not the library of this engine")
         for name, arguments in _CALLS.items():
             call = getattr(library, f"windhover_{name}")
             call.argtypes, call.restype = arguments, c_int

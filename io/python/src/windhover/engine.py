@@ -12,9 +12,11 @@ wrote. Needs libwindhover.so.0 (package libwindhover0), or WINDHOVER_LIBRARY, it
 from __future__ import annotations
 
 import ctypes
+import io
+import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_int, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
 from types import TracebackType
 from typing import Any
@@ -31,11 +33,33 @@ _POLLED = 64  # rounds of learning a call
 _PAUSE = 0.0005  # seconds; the learner is behind, or has not published yet
 
 
+class _Callback:
+    """For the library to call; what is raised in it does not get lost on the way through C."""
+
+    raised: BaseException | None = None
+
+    def __init__(self, call: Callable[[int, int], None]) -> None:
+        self._call = call
+
+    def __call__(self, _: Any, at: int, size: int) -> int:
+        try:
+            self._call(at, size)
+        except BaseException as error:
+            self.raised = error
+            return -1
+        return 0
+
+    def raise_what_it_raised(self) -> None:
+        if self.raised is not None:
+            raise self.raised
+
+
 class Engine:
     """Keeps the posterior of a stream in memory that is fixed at the start.
 
     Threads: any may call anything; observe() and poll() take turns, and so do questions, one of
-    which does not wait for rows. Sparse rows, keys and events are the client's alone.
+    which does not wait for rows. A forked process has none of the threads: there every call but
+    close() is refused. Sparse rows, keys and events are the client's alone.
 
     Args:
         features: columns of a row, without the intercept.
@@ -72,6 +96,8 @@ class Engine:
         )
         self._set_up(status, failure)
         self._handle = handle
+        self._process = os.getpid()
+        self._dimension = int(self._c.windhover_engine_dimension(handle))
         try:
             self._reader = Reader(self._c, handle, self._options)
             if threads:
@@ -115,12 +141,13 @@ class Engine:
     @property
     def dimension(self) -> int:
         """Parameters: features, and the intercept if there is one."""
-        return int(self._c.windhover_engine_dimension(self._alive()))
+        return self._dimension
 
     @property
     def rows(self) -> int:
         """Rows accepted so far."""
-        return int(self._c.windhover_engine_head(self._alive()))
+        with self._asking:
+            return int(self._c.windhover_engine_head(self._alive()))
 
     def __repr__(self) -> str:
         model = (self._options.model or b"").decode()
@@ -178,7 +205,9 @@ class Engine:
 
     def _go_on(self) -> None:
         """Lets the learner get on."""
-        if self._running or self.poll() == 0:
+        with self._writing:
+            worked = not self._running and self.poll() > 0
+        if not worked:
             time.sleep(_PAUSE)
 
     # --- Learning
@@ -271,16 +300,14 @@ class Engine:
     def save(self) -> bytes:
         """All that an engine of the same options goes on from, with the same bits."""
         kept = bytearray()
-
-        def write(_: Any, data: int, size: int) -> int:
-            kept.extend(ctypes.string_at(data, size))
-            return 0
-
+        call = _Callback(lambda data, size: kept.extend(ctypes.string_at(data, size)))
         with self._writing:
             running = self._running
             self.stop()
             try:
-                self._check(self._c.windhover_engine_save(self._alive(), c.WRITE(write), None))
+                status = self._c.windhover_engine_save(self._alive(), c.WRITE(call), None)
+                call.raise_what_it_raised()
+                self._check(status)
             finally:
                 if running:
                     self.start()
@@ -292,24 +319,25 @@ class Engine:
         Raises:
             InvalidInput: that is not what this engine can go on from; it is as it was at first.
         """
-        at = 0
+        stream = io.BytesIO(saved)
 
-        def read(_: Any, to: int, size: int) -> int:
-            nonlocal at
-            if size > len(saved) - at:
-                return -1
-            ctypes.memmove(to, saved[at : at + size], size)
-            at += size
-            return 0
+        def read(to: int, size: int) -> None:
+            piece = stream.read(size)
+            if len(piece) < size:
+                raise EOFError
+            ctypes.memmove(to, piece, size)
 
+        call = _Callback(read)
         failure = c.Failure()
         with self._writing, self._asking:
             running = self._running
             self.stop()
             try:
                 status = self._c.windhover_engine_restore(
-                    self._alive(), c.READ(read), None, byref(failure)
+                    self._alive(), c.READ(call), None, byref(failure)
                 )
+                if not isinstance(call.raised, EOFError):
+                    call.raise_what_it_raised()
                 self._set_up(status, failure)
             finally:
                 if running:
@@ -336,7 +364,7 @@ class Engine:
         self.close()
 
     def __del__(self) -> None:
-        if self._handle is not None:
+        if self._handle is not None and self._process == os.getpid():
             self.close()
 
     # --- Arrays and statuses
@@ -344,6 +372,8 @@ class Engine:
     def _alive(self) -> c_void_p:
         if self._handle is None:
             raise InvalidInput("the engine is closed")
+        if self._process != os.getpid():
+            raise InvalidInput("the engine is of the process that this one was forked from")
         return self._handle
 
     def _asker(self) -> Reader:

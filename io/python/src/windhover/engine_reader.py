@@ -33,9 +33,15 @@ def check(library: ctypes.CDLL, status: int) -> None:
         raise Refused(Reason(status), text=f"the engine refuses: {text}")
 
 
+def _array(name: str, values: Any) -> FloatArray:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidInput(f"{name} is masked; fill it first, where the model takes it with nan")
+    return np.require(np.asarray(values, dtype=np.float64), requirements=["C", "A"])
+
+
 def matrix(X: Any, features: int) -> FloatArray:
     """X itself where it is contiguous float64, otherwise a copy."""
-    rows = np.ascontiguousarray(X, dtype=np.float64)
+    rows = _array("X", X)
     if rows.ndim == 1:
         rows = rows.reshape(1, -1)
     if rows.ndim != 2 or rows.shape[1] != features:
@@ -44,7 +50,7 @@ def matrix(X: Any, features: int) -> FloatArray:
 
 
 def column(name: str, values: Any, n: int) -> FloatArray:
-    numbers = np.ascontiguousarray(np.atleast_1d(np.asarray(values, dtype=np.float64)))
+    numbers = np.atleast_1d(_array(name, values))
     if numbers.shape != (n,):
         raise InvalidInput(f"{name} has shape {numbers.shape}; it must be ({n},)")
     return numbers
