@@ -52,7 +52,9 @@ void LearnedDispersion::end(std::uint64_t rows, double weight, std::uint32_t cha
   const double looked = static_cast<double>(std::max<std::uint64_t>(variances_, 1));
   const double variance = variance_ / looked * static_cast<double>(rows);
   const double followed = std::min({variance / value_, informed, kMostFollowed * weight});
-  const double found = (std::max(squares - variance, 0.0) + 1) / (weight - followed + 1);
+  const double pseudo = std::max(0.0, 1 - static_cast<double>(rows) / (2 * informed + 10));
+  const double left = std::max(squares - variance, 0.0) + pseudo;
+  const double found = std::max(left / (weight - followed + pseudo), kLeast);
   const double before = value_;
   const double whole = 0.5 / information_ * std::log(found / before);
   // Chains that have not followed the last change yet would send it to and fro for ever.

@@ -162,7 +162,7 @@ void RowBlockLangevin::retain() noexcept {
   const double own = chains_ > 1 ? 0 : 1;  // of a chain alone
   if (all.weights > 0) lag_ = std::max(0.0, all.squares / all.weights - own);
   if (dispersion_.learned()) {
-    const double weight = weights_.mean() * static_cast<double>(rows_);
+    const double weight = weights_.mean() * static_cast<double>(rows_ + aside_);
     dispersion_.end(rows_, weight, chains_, informed_);
     likelihood_.set_dispersion(dispersion_.value());
   }

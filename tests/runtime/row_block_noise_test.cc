@@ -131,6 +131,72 @@ TEST(RowBlockNoiseLearner, BeginsAgainWhereTheFirstRowsWereUnlikeTheRest) {
   EXPECT_NEAR(std::sqrt(provenance.noise_variance) / kSd, 1, 0.06);
 }
 
+// y gets a thousand or ten thousand times as large, or as small, when no row of the first is in the
+// window any more. As long as some rows are of before nothing is asked but that ok is right.
+TEST(RowBlockNoiseLearner, BeginsAgainWhereTheScaleChangesLater) {
+  constexpr std::uint32_t kFeatures = 200;
+  constexpr std::size_t kChange = 5'000;
+  const VectorXd truth = truth_of(kFeatures, 0.7);
+  const SparseRows usual = rows_of(12'500, kFeatures, 4, truth, 1, number_of);
+  EngineConfig config = numbers_of(kFeatures, 4, "linear");
+  config.window_size = 2'000;
+  for (const double scale : {1e4, 1e6, 1e-4}) {
+    SparseRows data = usual;
+    for (std::size_t row = kChange; row < data.targets.size(); ++row) {
+      data.targets[row] *= scale;
+      data.predictors[row] *= scale;
+    }
+    TestEngine engine(config);
+    Provenance provenance;
+    for (std::size_t first = 0; first < 12'000; first += 500) {
+      feed(engine, data, first, first + 500);
+      engine.poll_until_idle();
+    }
+    EXPECT_NEAR(held(engine, data, 12'000, &provenance), 0.9, 0.08) << scale;
+    EXPECT_NEAR(std::sqrt(provenance.noise_variance) / (kSd * scale), 1, 0.1) << scale;
+    double off = 0;
+    for (std::size_t row = 12'000; row < 12'500; ++row) {
+      off += std::abs(answer(engine, data, row).linpred_mean - data.predictors[row]) / scale / 500;
+    }
+    EXPECT_LT(off, 0.9) << scale;
+  }
+}
+
+// A row far off among the first hundred, by which units are found, says nothing once it has left.
+TEST(RowBlockNoiseLearner, AnOutlierAmongTheFirstLeavesNothingBehind) {
+  constexpr std::uint32_t kFeatures = 200;
+  const VectorXd truth = truth_of(kFeatures, 0.7);
+  for (const double off : {100.0, 1e5, 1e8}) {
+    SparseRows data = rows_of(12'500, kFeatures, 4, truth, 1, number_of);
+    data.targets[10] = off * kSd;
+    EngineConfig config = numbers_of(kFeatures, 4, "linear");
+    config.window_size = 2'000;
+    TestEngine engine(config);
+    feed(engine, data, 0, 12'000);
+    engine.poll_until_idle();
+    Provenance provenance;
+    EXPECT_NEAR(held(engine, data, 12'000, &provenance), 0.9, 0.08) << off;
+    EXPECT_NEAR(std::sqrt(provenance.noise_variance) / kSd, 1, 0.1) << off;
+  }
+}
+
+// What features explain to a thousandth is not taken for noise.
+TEST(RowBlockNoiseLearner, LittleNoiseIsFound) {
+  constexpr std::uint32_t kFeatures = 60;
+  const VectorXd truth = truth_of(kFeatures, 20);
+  const SparseRows data = rows_of(6'500, kFeatures, 4, truth, 1, [](double eta, double u) {
+    return eta + 0.1 * normal_quantile(u);
+  });
+  EngineConfig config = numbers_of(kFeatures, 4, "linear");
+  config.window_size = 2'000;
+  TestEngine engine(config);
+  feed(engine, data, 0, 6'000);
+  engine.poll_until_idle();
+  Provenance provenance;
+  (void)held(engine, data, 6'000, &provenance);
+  EXPECT_NEAR(std::sqrt(provenance.noise_variance) / 0.1, 1, 0.1) << to_string(provenance.status);
+}
+
 // While a row a million times as far off is in the window, and once it has left.
 TEST(RowBlockNoiseLearner, AnOutlierLeavesNothingBehind) {
   constexpr std::uint32_t kFeatures = 200;

@@ -65,7 +65,9 @@ double exact_noise(const SparseData& data, std::size_t first, double precision) 
     const VectorXd mean = covariance * (x.transpose() * w.cwiseProduct(y)) / noise;
     const VectorXd off = y - x * mean;
     const double followed = static_cast<double>(x.cols()) - precision * covariance.trace();
-    noise = (w.dot(off.cwiseAbs2()) + 1) / (w.sum() - followed + 1);
+    const double pseudo =
+        std::max(0.0, 1 - static_cast<double>(x.rows()) / (2 * static_cast<double>(x.cols()) + 10));
+    noise = (w.dot(off.cwiseAbs2()) + pseudo) / (w.sum() - followed + pseudo);
   }
   return noise;
 }
