@@ -134,8 +134,8 @@ void AddedModels::carry_out(const ModelOrder& order, ModelOutcome& outcome) noex
 // Whether the model is possible, and there is room for it: where `instead_of` has gone, if that is
 // not null.
 AddedModels::Wanted AddedModels::judge(const std::string& name, const std::string& toml,
-                                       const Model* instead_of, ModelOutcome& outcome) {
-  Wanted wanted{name, toml, daemon_.read_added(name, toml), 0};
+                                       const Model* instead_of, bool anew, ModelOutcome& outcome) {
+  Wanted wanted{name, toml, daemon_.read_added(name, toml, !anew), 0};
   std::optional<std::size_t> place;
   if (instead_of != nullptr) place = instead_of->place;
   const Result<bool> possible = server_.check_model(name, wanted.config->engine(), place);
@@ -172,7 +172,7 @@ AddedModels::Model AddedModels::make(const Wanted& wanted) {
 
 void AddedModels::add(const std::string& name, const std::string& toml, bool anew,
                       ModelOutcome& outcome) {
-  host(make(judge(name, toml, nullptr, outcome)), anew, outcome);
+  host(make(judge(name, toml, nullptr, anew, outcome)), anew, outcome);
 }
 
 // Has the server serve it, with what its folder holds, or, `anew`, with nothing. Refused: the

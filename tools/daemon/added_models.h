@@ -75,7 +75,7 @@ class AddedModels {
   void add(const std::string& name, const std::string& toml, bool anew, ModelOutcome& outcome);
   void replace(Model& before, const std::string& toml, bool anew, ModelOutcome& outcome);
   void remove(Model& model, bool delete_data, ModelOutcome& outcome);
-  Wanted judge(const std::string& name, const std::string& toml, const Model* instead_of,
+  Wanted judge(const std::string& name, const std::string& toml, const Model* instead_of, bool anew,
                ModelOutcome& outcome);
   Model make(const Wanted& wanted);
   void host(Model model, bool anew, ModelOutcome& outcome);

@@ -78,7 +78,7 @@ void AddedModels::replace(Model& before, const std::string& toml, bool anew,
                           ModelOutcome& outcome) {
   const std::string name = before.name;
   const std::string toml_before = before.toml;
-  const Wanted wanted = judge(name, toml, &before, outcome);
+  const Wanted wanted = judge(name, toml, &before, anew, outcome);
   const bool beside = wanted.bytes <= free_bytes();
   if (!beside && folder_.empty()) {
     throw OrderRefusal{

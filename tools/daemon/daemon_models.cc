@@ -65,13 +65,13 @@ void DaemonModels::check_rows(const Model& model) const {
                   model.name, own.features, model.follows, leader.features));
 }
 
-std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name,
-                                                       std::string_view toml) const {
+std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name, std::string_view toml,
+                                                       bool goes_on) const {
   auto config = std::make_unique<DaemonConfig>();
   // Without [models] the tables model, sampler, engine and labels are those of the only model.
   config->read_toml(common_->to_toml(several()), "the configuration");
   config->read_model_toml(toml, std::string(name));
-  config->go_on_with_kept(name);
+  if (goes_on) config->go_on_with_kept(name);
   config->check();
   return config;
 }

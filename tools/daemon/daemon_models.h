@@ -42,8 +42,10 @@ class DaemonModels {
 
   // One that is added to those at work (added_models.h): `toml` has the tables of a model of its
   // own, and what it leaves out is as in the file of those that [models] names, or the default.
-  // Checked. UserError; `name` stands before its line and column.
-  std::unique_ptr<DaemonConfig> read_added(std::string_view name, std::string_view toml) const;
+  // `goes_on`: with what its folder holds, if it has one. Checked. UserError; `name` stands before
+  // its line and column.
+  std::unique_ptr<DaemonConfig> read_added(std::string_view name, std::string_view toml,
+                                           bool goes_on = true) const;
 
   // For Server::plan(); the views hold as long as this.
   std::vector<PlannedModel> planned() const;
